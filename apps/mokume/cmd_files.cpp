@@ -1,0 +1,122 @@
+// status, report, predict, schema, init: run directories and files.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "commands.hpp"
+#include "data/spec.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/prepared.hpp"
+#include "experiment/run.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::app {
+namespace {
+
+// The config of a run directory; with it the registry gets the run's plugin directories.
+experiment::Config config_of(Runtime& runtime, const std::string& directory) {
+  const std::string file = directory + "/config.resolved.toml";
+  if (!std::filesystem::exists(file))
+    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
+  std::string text;
+  const auto config = read_config(runtime, file, {}, text);
+  if (!config) throw Error(MK_INVALID_ARGUMENT, file + " is damaged: restore it, or start a new run");
+  return *config;
+}
+
+}  // namespace
+
+int show_status(Runtime& runtime, const std::string& directory) {
+  const experiment::Config config = config_of(runtime, directory);
+  const report::RunView view = experiment::read_view(runtime.registry(config.plugin_directories), directory);
+  std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(), view.plan.n_fits());
+  for (const report::DeviceUse& d : view.devices)
+    std::printf("  %u/%-12s %6llu fits  busy %s  %s\n", d.node, d.id.c_str(), static_cast<unsigned long long>(d.fits),
+                base::human_seconds(d.busy_s).c_str(), d.name.c_str());
+  return kDone;
+}
+
+int rebuild_report(Runtime& runtime, const std::string& directory) {
+  const experiment::Config config = config_of(runtime, directory);
+  experiment::rebuild_report(runtime.registry(config.plugin_directories), directory);
+  std::fprintf(stderr, "report: %s/report.html\n", directory.c_str());
+  return kDone;
+}
+
+int predict(Runtime& runtime, const std::string& directory, const std::string& spec, const std::string& devices) {
+  const experiment::Config config = config_of(runtime, directory);
+  registry::Registry& registry = runtime.registry(config.plugin_directories);
+  const mk_model& model = *registry.load(MK_PLUGIN_MODEL, config.model).model();
+  const std::string path = directory + "/models/best";
+  if (!std::filesystem::exists(path))
+    throw Error(MK_INVALID_ARGUMENT, directory + " holds no model yet: finish the run with `mokume resume " + directory + "`");
+  mk_fitted* raw = nullptr;
+  sdk::call(model.load, model.self, path.c_str(), &raw);
+  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
+  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(raw, destroy);
+  mk_data about{};
+  const double *mean = nullptr, *scale = nullptr;
+  uint32_t n_scaling = 0;
+  if (model.describe(raw, &about, &mean, &scale, &n_scaling) != MK_OK) throw Error(MK_INTERNAL, "the model cannot describe itself");
+  std::vector<std::string> names(about.class_names, about.class_names + about.n_classes);
+  const data::Dataset rows = data::load_for_prediction(data::parse_spec(spec), names, {mean, mean + n_scaling},
+                                                       {scale, scale + n_scaling}, about.features);
+
+  const experiment::Machine machine(registry, runtime.log());
+  const std::vector<device::Listed> chosen{machine.select(devices).front()};
+  const auto opened = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, config.memory_bytes)[0]);
+  std::vector<int32_t> labels(static_cast<size_t>(rows.train.rows));
+  sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(raw), opened->services(), rows.train.x.data(),
+            rows.train.rows, rows.train.features, labels.data(), static_cast<float*>(nullptr));
+
+  const bool known = !rows.train.labels.empty();
+  std::printf(known ? "row,predicted,label\n" : "row,predicted\n");
+  int64_t errors = 0;
+  for (size_t r = 0; r < labels.size(); ++r) {
+    const std::string& predicted = names[static_cast<size_t>(labels[r])];
+    if (!known) {
+      std::printf("%zu,%s\n", r, predicted.c_str());
+      continue;
+    }
+    const int32_t label = rows.train.labels[r];
+    errors += label != labels[r] ? 1 : 0;
+    std::printf("%zu,%s,%s\n", r, predicted.c_str(), label < 0 ? "" : names[static_cast<size_t>(label)].c_str());
+  }
+  if (known)
+    std::fprintf(stderr, "errors: %lld of %zu\n", static_cast<long long>(errors), labels.size());
+  return kDone;
+}
+
+int print_schema(Runtime& runtime) {
+  std::map<std::string, experiment::ModelSchema> models;
+  registry::Registry& registry = runtime.registry();
+  for (const std::string& name : registry.available(MK_PLUGIN_MODEL))
+    if (const registry::Library* library = registry.try_load(MK_PLUGIN_MODEL, name))
+      models[name] = {library->model()->params, library->model()->n_params};
+  std::printf("%s\n", experiment::json_schema(models).c_str());
+  return kDone;
+}
+
+int init_config(Runtime& runtime, const std::string& name) {
+  const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
+  std::printf(
+      "# mokume run FILE. Every key: `mokume schema`.\n"
+      "name  = \"my-%s\"\nmodel = \"%s\"\nseed  = 1\n\n"
+      "[data]\nsource = \"digits\"            # digits | mnist | idx | libsvm | csv\n"
+      "standardize = \"features\"     # or { mean = 127.5, scale = 73.61 }, or \"none\"\n\n"
+      "[validation]\nfolds = 5\n\n"
+      "[search]\nmethod = \"none\"             # grid: add [search.params], e.g. C = { log10 = [-1, 3], n = 5 }\n\n"
+      "[model_options]\n",
+      name.c_str(), name.c_str());
+  for (uint32_t p = 0; p < model.n_params; ++p)
+    std::printf("%-14s = %-10s # %s%s%s\n", model.params[p].name, model.params[p].fallback, model.params[p].doc,
+                *model.params[p].choices != '\0' ? ": " : "", model.params[p].choices);
+  std::printf("\n[devices]\nuse = \"all\"                 # every GPU and one CPU device; see `mokume devices`\n");
+  return kDone;
+}
+
+}  // namespace mokume::app

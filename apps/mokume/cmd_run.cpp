@@ -1,0 +1,162 @@
+// run, resume, check: experiments.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "cluster/transport.hpp"
+#include "commands.hpp"
+#include "experiment/run.hpp"
+#include "progress.hpp"
+#include "sdk/error.hpp"
+#include "signals.hpp"
+
+namespace mokume::app {
+namespace {
+
+// TOML text of a command-line value that stands for a string.
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out + "\"";
+}
+
+std::vector<std::string> all_sets(const RunOptions& options) {
+  std::vector<std::string> sets = options.sets;
+  if (options.devices) sets.push_back("devices.use=" + quoted(*options.devices));
+  if (options.out) sets.push_back("output.directory=" + quoted(*options.out));
+  if (options.seed) sets.push_back("seed=" + quoted(*options.seed));
+  return sets;
+}
+
+std::optional<double> max_seconds(const RunOptions& options) {
+  if (!options.max_time) return std::nullopt;
+  const auto seconds = base::parse_duration(*options.max_time);
+  if (!seconds) throw Error(MK_INVALID_ARGUMENT, "--max-time " + *options.max_time + " is no duration: write 11h30m, 45m or 90s");
+  return seconds;
+}
+
+// What a finished run says.
+int conclude(const experiment::RunResult& result) {
+  const std::string report = result.directory + "/report.html";
+  if (!result.best.empty()) {
+    std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
+    std::fprintf(stderr, "cross-validation error: %.3f %% (sd %.3f)\n", 100 * result.best_mean, 100 * result.best_sd);
+  }
+  if (result.test)
+    std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
+                 100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
+                 static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));
+  if (!result.reproducibility.empty()) std::fprintf(stderr, "reproducible: %s\n", result.reproducibility.c_str());
+  std::fprintf(stderr, "report: %s\n", report.c_str());
+  if (result.state == "stopped") {
+    std::fprintf(stderr, "stopped (%s); the same command goes on where it stopped\n",
+                 result.reason.empty() ? "asked to" : result.reason.c_str());
+    return kStopped;
+  }
+  if (result.failed > 0) {
+    std::fprintf(stderr, "%llu fits failed; the report says why\n", static_cast<unsigned long long>(result.failed));
+    return kFailedFits;
+  }
+  return kDone;
+}
+
+int execute(Runtime& runtime, const experiment::RunRequest& request, const StopWatch& watch) {
+  const bool mpi = cluster::mpi_launched();
+  registry::Registry& registry = runtime.registry(request.config.plugin_directories);
+  const mk_transport* table =
+      mpi ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : cluster::self_transport();
+  cluster::Transport transport(table);
+  const bool leads = transport.rank() == 0;
+  Progress progress(isatty(STDERR_FILENO) != 0, !leads);
+  if (!leads) runtime.log().set_level(MK_LOG_ERROR);
+  runtime.log().set_around(Progress::before_log, Progress::after_log, &progress);
+
+  experiment::Observer observer;
+  observer.phase = [&](const std::string& text) { progress.phase(text); };
+  observer.begin_fits = [&](uint64_t total, uint64_t done) { progress.begin_fits(total, done); };
+  observer.record = [&](const journal::FitRecord& r) {
+    progress.fit_done(r.status == journal::FitStatus::failed);
+    progress.tick();
+  };
+  observer.device_state = [&](uint32_t node, const std::string& id, const std::string& name, const std::string& what,
+                              double share) {
+    progress.device(node, id, name, what, share);
+    progress.tick();
+  };
+  observer.end_fits = [&] { progress.end_fits(); };
+  experiment::RunResult result;
+  try {
+    result = experiment::run(registry, runtime.log(), transport, request, observer, watch.stop());
+  } catch (...) {
+    runtime.log().set_around(nullptr, nullptr, nullptr);
+    throw;
+  }
+  runtime.log().set_around(nullptr, nullptr, nullptr);
+  if (!leads) return result.state == "stopped" ? kStopped : kDone;
+  return conclude(result);
+}
+
+}  // namespace
+
+std::optional<experiment::Config> read_config(Runtime& runtime, const std::string& path, const RunOptions& options,
+                                              std::string& text) {
+  try {
+    text = base::read_file(path, 1U << 21);
+  } catch (const Error& e) {
+    throw Error(MK_INVALID_ARGUMENT, e.what());  // a missing experiment file is a usage error
+  }
+  const experiment::ParseResult parsed = experiment::parse(text, path, all_sets(options), runtime.schema_lookup());
+  for (const experiment::Diagnostic& d : parsed.diagnostics)
+    std::fprintf(stderr, "%s\n", experiment::render(d, text).c_str());
+  if (!parsed.config && parsed.diagnostics.size() > 1)
+    std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
+  return parsed.config;
+}
+
+int check_config(Runtime& runtime, const RunOptions& options) {
+  std::string text;
+  const auto config = read_config(runtime, options.config, options, text);
+  if (!config) return kUsage;
+  std::fprintf(stderr, "%s: ok\n", options.config.c_str());
+  return kDone;
+}
+
+int run_experiment(Runtime& runtime, const RunOptions& options) {
+  const StopWatch watch(max_seconds(options));
+  experiment::RunRequest request;
+  const auto config = read_config(runtime, options.config, options, request.source_text);
+  if (!config) return kUsage;
+  if (options.dry_run) {
+    std::fputs(experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config).c_str(), stderr);
+    return kDone;
+  }
+  request.config = *config;
+  request.command = options.command;
+  request.fresh = options.fresh;
+  return execute(runtime, request, watch);
+}
+
+int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
+  const StopWatch watch(max_seconds(options));
+  experiment::RunRequest request;
+  RunOptions with_file = options;
+  with_file.config = directory + "/config.resolved.toml";
+  if (!std::filesystem::exists(with_file.config))
+    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
+  const auto config = read_config(runtime, with_file.config, with_file, request.source_text);
+  if (!config) return kUsage;
+  request.config = *config;
+  request.command = options.command;
+  request.directory = directory;
+  return execute(runtime, request, watch);
+}
+
+}  // namespace mokume::app

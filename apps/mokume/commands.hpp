@@ -1,0 +1,44 @@
+// The commands. Each returns the exit code; failures are Errors, which main() turns into one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime.hpp"
+
+namespace mokume::app {
+
+// Exit codes of the program.
+enum ExitCode : int { kDone = 0, kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kFailedFits = 5, kStopped = 75 };
+
+struct RunOptions {
+  std::string config;                // path of the experiment file
+  std::vector<std::string> sets;     // --set texts
+  std::optional<std::string> devices, out, seed, max_time;
+  bool dry_run = false, fresh = false;
+  std::string command;               // as typed, for the report
+};
+int run_experiment(Runtime& runtime, const RunOptions& options);
+int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);
+int check_config(Runtime& runtime, const RunOptions& options);
+
+int show_status(Runtime& runtime, const std::string& directory);
+int rebuild_report(Runtime& runtime, const std::string& directory);
+int predict(Runtime& runtime, const std::string& directory, const std::string& spec, const std::string& devices);
+
+int list_devices(Runtime& runtime, bool json);
+int doctor(Runtime& runtime);
+
+int print_schema(Runtime& runtime);
+int init_config(Runtime& runtime, const std::string& model);
+
+int list_data();
+int data_info(const std::string& spec);
+int fetch_data(const std::string& name, const std::string& from);
+
+// Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
+std::optional<experiment::Config> read_config(Runtime& runtime, const std::string& path, const RunOptions& options,
+                                              std::string& text);
+
+}  // namespace mokume::app

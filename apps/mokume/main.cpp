@@ -1,0 +1,135 @@
+// The command line.
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstdio>
+#include <string>
+
+#include "commands.hpp"
+#include "sdk/error.hpp"
+
+namespace {
+
+using namespace mokume::app;
+
+int exit_code(mk_status status) {
+  switch (status) {
+    case MK_OK: return kDone;
+    case MK_INVALID_ARGUMENT: return kUsage;
+    case MK_BAD_DATA: return kData;
+    case MK_DEVICE_ERROR:
+    case MK_OUT_OF_MEMORY:
+    case MK_UNSUPPORTED: return kDevice;
+    case MK_CANCELLED: return kStopped;
+    case MK_INTERNAL: break;
+  }
+  return kInternal;
+}
+
+// What a shell would need to repeat the call.
+std::string quoted_command(int argc, char** argv) {
+  std::string text = "mokume";
+  for (int k = 1; k < argc; ++k) {
+    std::string word = argv[k];
+    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") != std::string::npos) {
+      std::string escaped;
+      for (const char c : word) escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
+      word = "'" + escaped + "'";
+    }
+    text += " " + word;
+  }
+  return text;
+}
+
+void add_run_options(CLI::App* command, RunOptions& options, bool all) {
+  command->add_option("--devices", options.devices, "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
+  command->add_option("--max-time", options.max_time, "stop in good order after this time, e.g. 11h30m; run again to go on");
+  if (!all) return;
+  command->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file, e.g. data.limit=5000")->take_all();
+  command->add_option("--out", options.out, "directory for run directories (default: runs)");
+  command->add_option("--seed", options.seed, "replaces the seed of the file");
+}
+
+int run(int argc, char** argv) {
+  CLI::App cli{"mokume runs machine-learning experiments described in TOML on every device at hand."};
+  cli.require_subcommand(1);
+  cli.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
+  RunOptions options;
+  options.command = quoted_command(argc, argv);
+  std::string path, spec, name, devices = "all", from;
+  bool json = false;
+
+  CLI::App* run = cli.add_subcommand("run", "run an experiment, or go on with its unfinished run");
+  run->add_option("CONFIG", options.config, "experiment file")->required();
+  add_run_options(run, options, true);
+  run->add_flag("--dry-run", options.dry_run, "show plan, memory and devices, and stop");
+  run->add_flag("--fresh", options.fresh, "start a new run even if one is unfinished");
+  CLI::App* resume = cli.add_subcommand("resume", "go on with a run directory");
+  resume->add_option("RUN", path, "run directory")->required();
+  add_run_options(resume, options, false);
+  CLI::App* check = cli.add_subcommand("check", "check an experiment file");
+  check->add_option("CONFIG", options.config, "experiment file")->required();
+  check->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file")->take_all();
+  CLI::App* status = cli.add_subcommand("status", "show how far a run is");
+  status->add_option("RUN", path, "run directory")->required();
+  CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
+  report->add_option("RUN", path, "run directory")->required();
+  CLI::App* predict = cli.add_subcommand("predict", "predict rows with a run's best model; CSV on stdout");
+  predict->add_option("RUN", path, "run directory")->required();
+  predict->add_option("--data", spec, "source[:path][,key=value]...")->required();
+  predict->add_option("--devices", devices, "device to use (the first of them)");
+  CLI::App* list = cli.add_subcommand("devices", "list devices");
+  list->add_flag("--json", json, "as JSON");
+  CLI::App* doctor_command = cli.add_subcommand("doctor", "show libraries, devices and what is wrong with them");
+  CLI::App* schema = cli.add_subcommand("schema", "print the JSON Schema of experiment files");
+  CLI::App* init = cli.add_subcommand("init", "print a commented experiment file to start from");
+  init->add_option("MODEL", name, "model, e.g. svc")->required();
+  CLI::App* data = cli.add_subcommand("data", "data sets");
+  data->require_subcommand(1);
+  CLI::App* data_list = data->add_subcommand("list", "what there is and where");
+  CLI::App* data_show = data->add_subcommand("info", "load a data set and describe it");
+  data_show->add_option("SPEC", spec, "source[:path][,key=value]...")->required();
+  CLI::App* data_fetch = data->add_subcommand("fetch", "download a data set into the cache and check it");
+  data_fetch->add_option("NAME", name, "data set, e.g. mnist")->required();
+  data_fetch->add_option("--from", from, "base URL of a mirror (http, https or file)");
+
+  try {
+    cli.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = cli.exit(e);
+    return code == 0 ? kDone : kUsage;
+  }
+  if (data_list->parsed()) return list_data();
+  if (data_show->parsed()) return data_info(spec);
+  if (data_fetch->parsed()) return fetch_data(name, from);
+
+  Runtime runtime;
+  if (run->parsed()) return run_experiment(runtime, options);
+  if (resume->parsed()) return resume_run(runtime, path, options);
+  if (check->parsed()) return check_config(runtime, options);
+  if (status->parsed()) return show_status(runtime, path);
+  if (report->parsed()) return rebuild_report(runtime, path);
+  if (predict->parsed()) return mokume::app::predict(runtime, path, spec, devices);
+  if (list->parsed()) return list_devices(runtime, json);
+  if (doctor_command->parsed()) return doctor(runtime);
+  if (schema->parsed()) return print_schema(runtime);
+  if (init->parsed()) return init_config(runtime, name);
+  return kUsage;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    return run(argc, argv);
+  } catch (const mokume::Error& e) {
+    std::fprintf(stderr, "error: %s\n", e.what());
+    return exit_code(e.status());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "error: out of host memory\n");
+    return kDevice;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "internal error: %s\n", e.what());
+    return kInternal;
+  }
+}

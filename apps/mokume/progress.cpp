@@ -1,0 +1,155 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include "base/text.hpp"
+
+namespace mokume::app {
+namespace {
+
+constexpr auto kRedraw = std::chrono::milliseconds(200);
+constexpr auto kPlainLine = std::chrono::seconds(30);
+constexpr double kPlainShare = 0.05;
+constexpr size_t kMaxDeviceLines = 16;
+
+std::string bar(double share, int width) {
+  const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * width + 0.5);
+  return std::string(static_cast<size_t>(full), '#') + std::string(static_cast<size_t>(width - full), '.');
+}
+
+size_t terminal_width() {
+  winsize size{};
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
+}
+
+void put(const std::string& text) {
+  std::fwrite(text.data(), 1, text.size(), stderr);
+  std::fflush(stderr);
+}
+
+}  // namespace
+
+Progress::Progress(bool terminal, bool quiet)
+    : terminal_(terminal), quiet_(quiet), start_(Clock::now()), last_draw_(start_), last_line_(start_) {}
+
+Progress::~Progress() { clear(); }
+
+void Progress::phase(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  if (quiet_) return;
+  clear();
+  put("mokume: " + text + "\n");
+  if (fitting_) draw();
+}
+
+void Progress::begin_fits(uint64_t total, uint64_t done) {
+  const std::lock_guard lock(mutex_);
+  total_ = total;
+  done_ = done_before_ = done;
+  fitting_ = true;
+  start_ = last_line_ = Clock::now();
+  last_share_ = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
+}
+
+void Progress::fit_done(bool failed) {
+  const std::lock_guard lock(mutex_);
+  ++done_;
+  failed_ += failed ? 1 : 0;
+}
+
+void Progress::best(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  best_ = text;
+}
+
+void Progress::device(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
+                      double share) {
+  const std::lock_guard lock(mutex_);
+  devices_[{node, id}] = {name, what, share};
+}
+
+void Progress::end_fits() {
+  const std::lock_guard lock(mutex_);
+  clear();
+  fitting_ = false;
+  devices_.clear();
+}
+
+void Progress::tick() {
+  const std::lock_guard lock(mutex_);
+  if (quiet_ || !fitting_) return;
+  const auto now = Clock::now();
+  if (terminal_) {
+    if (now - last_draw_ < kRedraw) return;
+    last_draw_ = now;
+    clear();
+    draw();
+    return;
+  }
+  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  if (now - last_line_ < kPlainLine && share - last_share_ < kPlainShare) return;
+  last_line_ = now;
+  last_share_ = share;
+  put("mokume: " + total_line() + "\n");
+}
+
+std::string Progress::eta() const {
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  // Bundles in work count by their share, so that the estimate moves before the first fit ends.
+  double work = static_cast<double>(done_ - done_before_);
+  if (work == 0 || elapsed < 1) return "ETA unknown";
+  return "ETA " + base::human_seconds(elapsed / work * static_cast<double>(total_ - done_));
+}
+
+std::string Progress::total_line() const {
+  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
+  std::string line = fmt::format("{:3.0f} %  {}/{} fits  {}  {}", share * 100, done_, total_,
+                                 base::human_seconds(elapsed), done_ == total_ ? "" : eta());
+  if (failed_ > 0) line += fmt::format("  {} failed", failed_);
+  if (!best_.empty()) line += "  best " + best_;
+  return line;
+}
+
+void Progress::draw() {
+  if (quiet_ || !terminal_) return;
+  const size_t width = terminal_width() - 1;
+  std::string out;
+  int lines = 0;
+  for (const auto& [key, device] : devices_) {
+    if (static_cast<size_t>(lines) == kMaxDeviceLines) break;
+    const std::string line = fmt::format("  {}/{:<12} [{}] {}  {}", key.first, key.second, bar(device.share, 20), device.what,
+                                         device.name);
+    out += line.substr(0, width) + "\n";
+    ++lines;
+  }
+  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
+  out += fmt::format("[{}] {}", bar(share, 30), total_line()).substr(0, width) + "\n";
+  put(out);
+  drawn_lines_ = lines + 1;
+}
+
+void Progress::clear() {
+  if (drawn_lines_ == 0) return;
+  put(fmt::format("\x1b[{}A\x1b[J", drawn_lines_));
+  drawn_lines_ = 0;
+}
+
+void Progress::before_log(void* self) {
+  auto* progress = static_cast<Progress*>(self);
+  progress->mutex_.lock();
+  progress->clear();
+}
+
+void Progress::after_log(void* self) {
+  auto* progress = static_cast<Progress*>(self);
+  if (progress->fitting_) progress->draw();
+  progress->mutex_.unlock();
+}
+
+}  // namespace mokume::app

@@ -1,0 +1,58 @@
+// What a long run shows on stderr: on a terminal one line per device and a total bar with an ETA, redrawn in place;
+// elsewhere one plain line every 30 s or 5 %. Thread-safe.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace mokume::app {
+
+class Progress {
+ public:
+  // `quiet` shows nothing (nodes other than the first).
+  Progress(bool terminal, bool quiet);
+  ~Progress();  // clears the display
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+
+  // A step of the run that is not fitting: "loading mnist".
+  void phase(const std::string& text);
+  void begin_fits(uint64_t total, uint64_t done);
+  void fit_done(bool failed);
+  void best(const std::string& text);
+  void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
+  void end_fits();
+  void tick();  // redraws if it is time to
+
+  // Around a line of the log.
+  static void before_log(void* self);
+  static void after_log(void* self);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  struct DeviceLine {
+    std::string name, what;
+    double share = 0;
+  };
+  void draw();
+  void clear();
+  std::string total_line() const;
+  std::string eta() const;
+
+  const bool terminal_;
+  const bool quiet_;
+  std::recursive_mutex mutex_;
+  std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;
+  uint64_t total_ = 0, done_ = 0, done_before_ = 0, failed_ = 0;
+  bool fitting_ = false;
+  std::string best_;
+  Clock::time_point start_, last_draw_, last_line_;
+  double last_share_ = 0;
+  int drawn_lines_ = 0;
+};
+
+}  // namespace mokume::app

@@ -1,0 +1,57 @@
+// One op on its way to a reference or a fast implementation: checked, with every view resolved to host memory.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "device.hpp"
+
+namespace mokume::host {
+
+// Row-major view; element (r, c) at data[r * stride + c]. `data` is null for an empty view without a buffer.
+template <class T>
+struct View {
+  T* data = nullptr;
+  int64_t rows = 0, columns = 0, stride = 0;
+
+  T* row(int64_t r) const { return data == nullptr ? nullptr : data + r * stride; }
+};
+
+struct Call {
+  const mk_op& op;
+  sdk::Host host;
+  const Loops& loops;
+
+  View<const float> input(int i) const { return view<const float>(op.inputs[i]); }
+  View<const int32_t> indices(int i) const { return view<const int32_t>(op.inputs[i]); }
+  View<float> output(int i = 0) const { return view<float>(op.outputs[i]); }
+
+  // body(r0, r1) for pieces of [0, rows), in parallel. Pieces have a fixed size, so results cannot depend on the
+  // number of threads. `work_per_row` is in elements. The body must not throw.
+  template <class Body>
+  void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
+    constexpr int64_t kPiece = 32768;  // elements: about the cost of ten hand-overs to another thread
+    const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, work_per_row));
+    if (rows <= step) return body(int64_t{0}, rows);
+    host.parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {
+      const int64_t from = static_cast<int64_t>(piece) * step;
+      body(from, std::min(rows, from + step));
+    });
+  }
+
+ private:
+  template <class T>
+  static View<T> view(const mk_tensor& t) {
+    if (t.buffer == nullptr) return {nullptr, t.rows, t.columns, t.row_stride};
+    return {reinterpret_cast<T*>(t.buffer->memory) + t.offset, t.rows, t.columns, t.row_stride};
+  }
+};
+
+using OpFunction = void (*)(const Call&);
+
+struct NamedOp {
+  const char* name;
+  OpFunction function;
+};
+
+}  // namespace mokume::host

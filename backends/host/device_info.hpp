@@ -1,0 +1,21 @@
+// What the host backend says about the machine it runs on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+
+namespace mokume::host {
+
+inline constexpr uint32_t kFastDevice = 0;
+inline constexpr uint32_t kOracleDevice = 1;
+inline constexpr uint32_t kDevices = 2;
+
+// Of device `index` < kDevices.
+mk_device_info device_info(uint32_t index);
+
+// "0-3,8,10-11" of the sorted numbers 0, 1, 2, 3, 8, 10, 11.
+std::string compact_list(const std::vector<int>& sorted);
+
+}  // namespace mokume::host

@@ -1,0 +1,56 @@
+#include "isa/isa.hpp"
+
+#include <string>
+
+#include "sdk/error.hpp"
+
+namespace mokume::host {
+
+namespace base {
+extern const Loops kLoops;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+extern const Loops kLoops;
+}
+namespace avx512 {
+extern const Loops kLoops;
+}
+#endif
+
+namespace {
+
+struct Candidate {
+  const Loops& loops;
+  bool (*runs)();
+};
+
+// Widest first. The features asked for are exactly those the loops are compiled with.
+constexpr Candidate kCandidates[] = {
+#if defined(__x86_64__)
+    {avx512::kLoops,
+     [] {
+       return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
+              __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0;
+     }},
+    {avx2::kLoops, [] { return __builtin_cpu_supports("avx2") != 0; }},
+#endif
+    {base::kLoops, [] { return true; }},
+};
+
+}  // namespace
+
+const Loops& best_loops() {
+  const Candidate* candidate = kCandidates;
+  while (!candidate->runs()) ++candidate;
+  return candidate->loops;
+}
+
+const Loops& loops_for(std::string_view isa) {
+  for (const Candidate& candidate : kCandidates)
+    if (isa == candidate.loops.isa && candidate.runs()) return candidate.loops;
+  throw Error(MK_DEVICE_ERROR, "host.isa is \"" + std::string(isa) + "\", but this machine offers \"" +
+                                   best_loops().isa + "\": start a new run, or use machines of one kind");
+}
+
+}  // namespace mokume::host

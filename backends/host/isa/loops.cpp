@@ -1,0 +1,146 @@
+#include "isa/loops.hpp"
+
+#include <string.h>
+
+#ifndef MOKUME_HOST_ISA
+#error "built once per instruction set: see backends/host/CMakeLists.txt"
+#endif
+#define MOKUME_TEXT_(x) #x
+#define MOKUME_TEXT(x) MOKUME_TEXT_(x)
+
+namespace mokume::host::MOKUME_HOST_ISA {
+namespace {
+
+// Elements that go through one step of a formula at a time: they stay in the first-level cache, and since they are
+// copies, the compiler need not fear that out and dot overlap.
+constexpr int kBlock = 256;
+
+// exp(x) within 1.2 ulp where the result is normal; gradual below; 0 under -104, infinity above 88.8; NaN stays.
+//
+// x = k ln2 + r, |r| <= ln2/2. k is rounded by adding 1.5 * 2^23, which leaves it in the low bits of the sum: no
+// conversion that a NaN could make undefined. k ln2 is subtracted in two parts; the first has 9 bits, so its product
+// with |k| <= 151 is exact. exp(r) is its Taylor polynomial of degree 7: the rest is below r^8/8! < 6e-9, a tenth of
+// an ulp. 2^k is applied as two factors, since k reaches beyond the exponents of a float at both ends.
+inline float exp_one(float x) {
+  constexpr float kLog2E = 1.44269504F;
+  constexpr float kLn2High = 0.693359375F;  // 355/512
+  constexpr float kLn2Low = -2.12194440e-4F;
+  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23
+  constexpr uint32_t kRoundBits = 0x4B400000U;
+
+  x = x < -104.0F ? -104.0F : x;
+  x = x > 89.0F ? 89.0F : x;
+  const float shifted = x * kLog2E + kRound;
+  const float k = shifted - kRound;
+  float r = x - k * kLn2High;
+  r = r - k * kLn2Low;
+
+  float q = 1.0F / 5040;
+  q = q * r + 1.0F / 720;
+  q = q * r + 1.0F / 120;
+  q = q * r + 1.0F / 24;
+  q = q * r + 1.0F / 6;
+  q = q * r + 0.5F;
+  const float p = 1.0F + (r + r * r * q);
+
+  uint32_t bits;
+  memcpy(&bits, &shifted, sizeof bits);
+  // k + 512 is positive, so that halving it needs no signed shift. A NaN leaves any bits; p carries it.
+  const uint32_t biased = bits - kRoundBits + 512U;
+  const uint32_t half = biased >> 1;
+  const uint32_t low = ((half - 256U + 127U) & 0xFFU) << 23;
+  const uint32_t high = ((biased - half - 256U + 127U) & 0xFFU) << 23;
+  float scale_low, scale_high;
+  memcpy(&scale_low, &low, sizeof low);
+  memcpy(&scale_high, &high, sizeof high);
+  return p * scale_low * scale_high;
+}
+
+void exp_block(float* t, int n) {
+  for (int i = 0; i < n; ++i) t[i] = exp_one(t[i]);
+}
+
+void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
+  const float* dot = row.dot + at;
+  const float* norm_y = row.norm_y + at;
+  const float norm_x = row.norm_x, gamma = row.gamma;
+  for (int i = 0; i < n; ++i) {
+    const float d2 = norm_x + norm_y[i] - 2.0F * dot[i];
+    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // this way round a NaN is not taken for a distance of 0
+  }
+  exp_block(t, n);
+}
+
+void affine_block(const MapRow& row, int64_t at, float* t, int n) {
+  const float* dot = row.dot + at;
+  const float gamma = row.gamma, coef0 = row.coef0;
+  for (int i = 0; i < n; ++i) t[i] = gamma * dot[i] + coef0;
+}
+
+// By squaring; degree 0 gives 1 for every base.
+void power_block(float* t, int n, int degree) {
+  float base[kBlock];
+  for (int i = 0; i < n; ++i) base[i] = t[i];
+  for (int i = 0; i < n; ++i) t[i] = 1.0F;
+  for (int d = degree; d != 0; d >>= 1) {
+    if ((d & 1) != 0)
+      for (int i = 0; i < n; ++i) t[i] *= base[i];
+    if (d > 1)
+      for (int i = 0; i < n; ++i) base[i] *= base[i];
+  }
+}
+
+// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|): within 3 * 2^-24 of 1, absolutely.
+void tanh_block(float* t, int n) {
+  float e[kBlock];
+  for (int i = 0; i < n; ++i) e[i] = exp_one(-2.0F * __builtin_fabsf(t[i]));
+  for (int i = 0; i < n; ++i) t[i] = __builtin_copysignf((1.0F - e[i]) / (1.0F + e[i]), t[i]);
+}
+
+void kernel_map(const MapRow& row) {
+  float t[kBlock];
+  for (int64_t at = 0; at < row.n; at += kBlock) {
+    const int n = row.n - at < kBlock ? static_cast<int>(row.n - at) : kBlock;
+    switch (row.kind) {
+      case 1:
+        affine_block(row, at, t, n);
+        power_block(t, n, row.degree);
+        break;
+      case 2:
+        rbf_block(row, at, t, n);
+        break;
+      default:
+        affine_block(row, at, t, n);
+        tanh_block(t, n);
+    }
+    memcpy(row.out + at, t, static_cast<size_t>(n) * sizeof(float));
+  }
+}
+
+// 32 partial sums, added as a tree: enough lanes to hide the adder's latency on every instruction set.
+float norm2(const float* x, int64_t n) {
+  typedef float Lanes __attribute__((vector_size(64)));
+  Lanes a{}, b{};
+  int64_t i = 0;
+  for (; i + 32 <= n; i += 32) {
+    Lanes u, v;
+    memcpy(&u, x + i, sizeof u);
+    memcpy(&v, x + i + 16, sizeof v);
+    a += u * u;
+    b += v * v;
+  }
+  float lanes[32] = {};
+  memcpy(lanes, &a, sizeof a);
+  memcpy(lanes + 16, &b, sizeof b);
+  for (int l = 0; i < n; ++i, ++l) lanes[l] += x[i] * x[i];
+  for (int width = 16; width >= 1; width /= 2)
+    for (int l = 0; l < width; ++l) lanes[l] += lanes[l + width];
+  return lanes[0];
+}
+
+}  // namespace
+
+extern const Loops kLoops;
+const Loops kLoops = {MOKUME_TEXT(MOKUME_HOST_ISA), norm2, kernel_map};
+
+}  // namespace mokume::host::MOKUME_HOST_ISA

@@ -1,0 +1,53 @@
+#include "onednn.hpp"
+
+#include <dnnl.h>
+
+// Debian's oneDNN computes on GCC's OpenMP. Its header would tie this file to the compiler that ships it.
+extern "C" void omp_set_num_threads(int);
+extern "C" int omp_get_max_threads(void);
+
+namespace mokume::host {
+namespace {
+
+// oneDNN asks OpenMP how many threads the calling thread may start. That number is per thread, and the threads are the
+// program's, so it is put back.
+class OneThread {
+ public:
+  OneThread() : before_(omp_get_max_threads()) {
+    if (before_ != 1) omp_set_num_threads(1);
+  }
+  ~OneThread() {
+    if (before_ != 1) omp_set_num_threads(before_);
+  }
+  OneThread(const OneThread&) = delete;
+  OneThread& operator=(const OneThread&) = delete;
+
+ private:
+  int before_;
+};
+
+}  // namespace
+
+std::string onednn_version() {
+  const dnnl_version_t* version = dnnl_version();
+  return "oneDNN " + std::to_string(version->major) + "." + std::to_string(version->minor) + "." +
+         std::to_string(version->patch);
+}
+
+// Its values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing to fp32.
+std::string onednn_choice() {
+  const unsigned isa = dnnl_get_effective_cpu_isa();
+  const auto contains = [isa](unsigned lower) { return isa == dnnl_cpu_isa_all || (isa & lower) == lower; };
+  if (contains(dnnl_cpu_isa_avx512_core)) return "onednn-avx512";
+  if (contains(dnnl_cpu_isa_avx2)) return "onednn-avx2";
+  if (contains(dnnl_cpu_isa_avx)) return "onednn-avx";
+  return "onednn-base";
+}
+
+bool sgemm(const SgemmTile& t) noexcept {
+  const OneThread one;
+  return dnnl_sgemm(t.transpose_a ? 'T' : 'N', t.transpose_b ? 'T' : 'N', t.m, t.n, t.k, t.alpha, t.a, t.stride_a, t.b,
+                    t.stride_b, t.beta, t.out, t.stride_out) == dnnl_success;
+}
+
+}  // namespace mokume::host

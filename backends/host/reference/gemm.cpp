@@ -1,0 +1,32 @@
+#include "sdk/ops/gemm.hpp"
+#include "call.hpp"
+
+namespace mokume::host::reference {
+
+// The sum over k runs in ascending order in fp64 and is rounded once. Columns go in blocks only so that rows of b are
+// read as they lie in memory.
+void gemm(const Call& call) {
+  const View<const float> a = call.input(0), b = call.input(1);
+  const View<float> out = call.output();
+  const bool transpose_a = call.op.integers[0] != 0, transpose_b = call.op.integers[1] != 0;
+  const double alpha = call.op.reals[0], beta = call.op.reals[1];
+  const auto [m, n, k] = ops::gemm_shape(call.op);
+
+  const auto row_block = [&, k = k](int64_t r, int64_t from, int64_t count) {
+    double sums[64] = {};
+    for (int64_t i = 0; i < k; ++i) {
+      const double left = transpose_a ? a.row(i)[r] : a.row(r)[i];
+      for (int64_t c = 0; c < count; ++c)
+        sums[c] += left * static_cast<double>(transpose_b ? b.row(from + c)[i] : b.row(i)[from + c]);
+    }
+    float* result = out.row(r) + from;
+    for (int64_t c = 0; c < count; ++c)
+      result[c] = static_cast<float>(alpha * sums[c] + (beta == 0 ? 0.0 : beta * static_cast<double>(result[c])));
+  };
+  call.for_rows(m, n * std::max<int64_t>(1, k), [&, n = n](int64_t begin, int64_t end) {
+    for (int64_t r = begin; r < end; ++r)
+      for (int64_t from = 0; from < n; from += 64) row_block(r, from, std::min<int64_t>(64, n - from));
+  });
+}
+
+}  // namespace mokume::host::reference

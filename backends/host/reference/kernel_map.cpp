@@ -1,0 +1,45 @@
+#include "sdk/ops/kernel_map.hpp"
+
+#include <cmath>
+
+#include "call.hpp"
+
+namespace mokume::host::reference {
+namespace {
+
+double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, double norm_y) {
+  switch (f.kind) {
+    case ops::KernelKind::linear:
+      return dot;
+    case ops::KernelKind::polynomial:
+      return std::pow(f.gamma * dot + f.coef0, f.degree);
+    case ops::KernelKind::rbf: {
+      const double distance2 = norm_x + norm_y - 2 * dot;
+      return std::exp(-f.gamma * (distance2 < 0 ? 0 : distance2));
+    }
+    case ops::KernelKind::sigmoid:
+      return std::tanh(f.gamma * dot + f.coef0);
+  }
+  return std::nan("");  // check_kernel_map lets no other kind pass
+}
+
+}  // namespace
+
+void kernel_map(const Call& call) {
+  const mk_op& op = call.op;
+  const ops::KernelFunction f{static_cast<ops::KernelKind>(op.integers[0]), op.reals[0], op.reals[1],
+                              static_cast<int>(op.reals[2])};
+  const bool norms = f.kind == ops::KernelKind::rbf;
+  const View<const float> dot = call.input(0);
+  const View<const float> norm_x = norms ? call.input(1) : View<const float>{};
+  const View<const float> norm_y = norms ? call.input(2) : View<const float>{};
+  const View<float> out = call.output();
+  call.for_rows(out.rows, out.columns, [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r)
+      for (int64_t c = 0; c < out.columns; ++c)
+        out.row(r)[c] =
+            static_cast<float>(kernel_value(f, dot.row(r)[c], norms ? norm_x.data[r] : 0, norms ? norm_y.data[c] : 0));
+  });
+}
+
+}  // namespace mokume::host::reference

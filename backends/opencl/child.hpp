@@ -1,0 +1,18 @@
+// Starts the helper program and hears it out.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mokume::opencl {
+
+struct ChildResult {
+  std::string output;   // what it printed on standard output
+  std::string problem;  // "" if it exited with 0, else e.g. "crashed (Segmentation fault)"
+};
+
+// Runs `program` without arguments in the environment `variables` ("NAME=value"); kills it after `timeout_s` seconds.
+// Throws MK_DEVICE_ERROR if it cannot be started.
+ChildResult run_child(const std::string& program, const std::vector<std::string>& variables, int timeout_s);
+
+}  // namespace mokume::opencl

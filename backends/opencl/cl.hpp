@@ -1,0 +1,49 @@
+// OpenCL with C++ manners: owners, error texts, and info queries.
+#pragma once
+
+#define CL_TARGET_OPENCL_VERSION 120
+#define CL_USE_DEPRECATED_OPENCL_1_2_APIS
+#include <CL/cl.h>
+#include <CL/cl_ext.h>
+
+#include <memory>
+#include <string>
+#include <type_traits>
+
+#include "sdk/error.hpp"
+
+namespace mokume::opencl {
+
+// The constant's name, e.g. "CL_OUT_OF_RESOURCES".
+std::string error_name(cl_int code);
+
+// Throws unless `code` is CL_SUCCESS: MK_OUT_OF_MEMORY when memory ran out, else MK_DEVICE_ERROR. `what` names the call
+// and its object.
+void check(cl_int code, const std::string& what);
+
+template <class T, cl_int (*Release)(T)>
+struct Releaser {
+  using pointer = T;
+  void operator()(T handle) const { Release(handle); }
+};
+
+using Context = std::unique_ptr<std::remove_pointer_t<cl_context>, Releaser<cl_context, clReleaseContext>>;
+using CommandQueue =
+    std::unique_ptr<std::remove_pointer_t<cl_command_queue>, Releaser<cl_command_queue, clReleaseCommandQueue>>;
+using Memory = std::unique_ptr<std::remove_pointer_t<cl_mem>, Releaser<cl_mem, clReleaseMemObject>>;
+using Program = std::unique_ptr<std::remove_pointer_t<cl_program>, Releaser<cl_program, clReleaseProgram>>;
+using Kernel = std::unique_ptr<std::remove_pointer_t<cl_kernel>, Releaser<cl_kernel, clReleaseKernel>>;
+using EventHandle = std::unique_ptr<std::remove_pointer_t<cl_event>, Releaser<cl_event, clReleaseEvent>>;
+
+// Text answers with control characters turned into spaces and both ends trimmed; "" if the driver does not know.
+std::string platform_text(cl_platform_id platform, cl_platform_info what);
+std::string device_text(cl_device_id device, cl_device_info what);
+
+// A fixed-size answer, or `fallback` if the driver does not know.
+template <class T>
+T device_value(cl_device_id device, cl_device_info what, T fallback = {}) {
+  T value{};
+  return clGetDeviceInfo(device, what, sizeof(value), &value, nullptr) == CL_SUCCESS ? value : fallback;
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,229 @@
+#include "device.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+
+namespace mokume::opencl {
+namespace {
+
+std::string size_text(uint64_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+// Wakes the waiting thread. Shared with the driver's thread, which may still be in the callback when wait() returns.
+struct Signal {
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool done = false;
+};
+
+void CL_CALLBACK on_complete(cl_event, cl_int, void* data) {
+  const std::unique_ptr<std::shared_ptr<Signal>> signal(static_cast<std::shared_ptr<Signal>*>(data));
+  const std::lock_guard lock((*signal)->mutex);
+  (*signal)->done = true;
+  (*signal)->changed.notify_all();
+}
+
+void sleep_until_done(cl_event event) {
+  const auto signal = std::make_shared<Signal>();
+  auto data = std::make_unique<std::shared_ptr<Signal>>(signal);
+  check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
+  data.release();  // on_complete frees it
+  std::unique_lock lock(signal->mutex);
+  signal->changed.wait(lock, [&] { return signal->done; });
+}
+
+void check_outcome(const mk_queue& queue, cl_event event) {
+  cl_int status = CL_COMPLETE;
+  check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof(status), &status, nullptr), "clGetEventInfo");
+  if (status < 0) check(status, std::string("a command on ") + queue.device->info.name);
+}
+
+void check_range(const char* side, const mk_buffer* buffer, uint64_t offset, uint64_t bytes) {
+  if (buffer == nullptr) throw Error(MK_INVALID_ARGUMENT, std::string("copy: there is no buffer to copy ") + side);
+  if (offset > buffer->bytes || bytes > buffer->bytes - offset)
+    throw Error(MK_INVALID_ARGUMENT, std::string("copy: ") + std::to_string(bytes) + " bytes at " +
+                                         std::to_string(offset) + " reach past the end of the buffer " + side + " (" +
+                                         std::to_string(buffer->bytes) + " bytes)");
+}
+
+}  // namespace
+
+std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
+                                       const mk_device_info& info, cl_platform_id platform, cl_device_id id) {
+  auto device = std::make_unique<mk_device>();
+  device->host = host;
+  device->cache_directory = cache_directory;
+  device->clblast = clblast;
+  device->info = info;
+  device->id = id;
+  const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
+  device->vector_width = width >= 16 ? 16 : width >= 8 ? 8 : 4;
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
+                                              0};
+  cl_int code = CL_SUCCESS;
+  device->context.reset(clCreateContext(properties, 1, &id, nullptr, nullptr, &code));
+  check(code, std::string("clCreateContext on ") + info.name);
+  return device;
+}
+
+namespace {
+
+// Memory of the host's allocator behind a buffer of a CPU device, freed when the driver has let go of the buffer.
+struct HostMemory {
+  sdk::Host host;
+  void* memory;
+};
+
+void CL_CALLBACK free_host_memory(cl_mem, void* context) {
+  const std::unique_ptr<HostMemory> owner(static_cast<HostMemory*>(context));
+  owner->host.table()->release(owner->host.table()->self, owner->memory);
+}
+
+// On a real CPU a large buffer lives in the host's own memory, which asks for huge pages; the driver's does not, and
+// rows read in random order are then three times slower. nullptr: leave it to the driver.
+void* large_host_memory(const mk_device& device, uint64_t bytes) {
+  constexpr uint64_t kLarge = uint64_t{2} << 20;
+  constexpr uint64_t kNotHere = MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED;
+  if (device.info.kind != MK_DEVICE_CPU || (device.info.flags & kNotHere) != 0 || bytes < kLarge) return nullptr;
+  return device.host.table()->allocate(device.host.table()->self, bytes);
+}
+
+}  // namespace
+
+mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes");
+  if (bytes > device.info.max_buffer_bytes)
+    throw Error(MK_OUT_OF_MEMORY, std::string(device.info.name) + " holds at most " +
+                                      size_text(device.info.max_buffer_bytes) + " in one buffer, asked for " +
+                                      size_text(bytes) + ": split it into row panels");
+  cl_int code = CL_SUCCESS;
+  mk_buffer buffer;
+  buffer.bytes = bytes;
+  if (void* const memory = large_host_memory(device, bytes)) {
+    buffer.memory.reset(
+        clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
+    auto owner = std::make_unique<HostMemory>(HostMemory{device.host, memory});
+    if (code == CL_SUCCESS) code = clSetMemObjectDestructorCallback(buffer.memory.get(), free_host_memory, owner.get());
+    if (code == CL_SUCCESS) {
+      owner.release();  // the callback's now
+      return buffer;
+    }
+    buffer.memory.reset();
+    free_host_memory(nullptr, owner.release());
+  }
+  buffer.memory.reset(clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+  if (code == CL_OUT_OF_RESOURCES) code = CL_MEM_OBJECT_ALLOCATION_FAILURE;
+  check(code, "a buffer of " + size_text(bytes) + " on " + device.info.name);
+  return buffer;
+}
+
+std::unique_ptr<mk_queue> create_queue(mk_device& device, uint32_t flags) {
+  if ((flags & ~MK_QUEUE_PROFILING) != 0) throw Error(MK_INVALID_ARGUMENT, "unknown queue flags");
+  auto queue = std::make_unique<mk_queue>();
+  queue->device = &device;
+  queue->profiling = (flags & MK_QUEUE_PROFILING) != 0;
+  cl_int code = CL_SUCCESS;
+  queue->handle.reset(
+      clCreateCommandQueue(device.context.get(), device.id, queue->profiling ? CL_QUEUE_PROFILING_ENABLE : 0, &code));
+  check(code, std::string("clCreateCommandQueue on ") + device.info.name);
+  return queue;
+}
+
+void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
+  const bool to_host = copy.kind == MK_COPY_READ, from_host = copy.kind == MK_COPY_WRITE;
+  if (!to_host && !from_host && copy.kind != MK_COPY_DEVICE) throw Error(MK_INVALID_ARGUMENT, "copy: unknown kind");
+  if (!from_host) check_range("from", copy.from, copy.from_offset, copy.bytes);
+  if (!to_host) check_range("to", copy.to, copy.to_offset, copy.bytes);
+  if ((to_host || from_host) && copy.host == nullptr && copy.bytes > 0)
+    throw Error(MK_INVALID_ARGUMENT, "copy: no host memory is given");
+  if (copy.bytes == 0) return;
+  cl_command_queue handle = queue.handle.get();
+  cl_int code = CL_SUCCESS;
+  if (from_host)
+    code = clEnqueueWriteBuffer(handle, copy.to->memory.get(), CL_FALSE, copy.to_offset, copy.bytes, copy.host, 0,
+                                nullptr, done);
+  else if (to_host)
+    code = clEnqueueReadBuffer(handle, copy.from->memory.get(), CL_FALSE, copy.from_offset, copy.bytes, copy.host, 0,
+                               nullptr, done);
+  else
+    code = clEnqueueCopyBuffer(handle, copy.from->memory.get(), copy.to->memory.get(), copy.from_offset, copy.to_offset,
+                               copy.bytes, 0, nullptr, done);
+  check(code, std::string("a copy on ") + queue.device->info.name);
+}
+
+void wait(const mk_queue& queue, cl_event event) {
+  if (queue.device->info.kind == MK_DEVICE_CPU) {
+    const cl_int code = clWaitForEvents(1, &event);
+    if (code != CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) check(code, "clWaitForEvents");
+  } else {
+    check(clFlush(queue.handle.get()), "clFlush");
+    sleep_until_done(event);
+  }
+  check_outcome(queue, event);
+}
+
+void finish(const mk_queue& queue) {
+  if (queue.device->info.kind == MK_DEVICE_CPU) return check(clFinish(queue.handle.get()), "clFinish");
+  cl_event event = nullptr;
+  check(clEnqueueMarkerWithWaitList(queue.handle.get(), 0, nullptr, &event), "clEnqueueMarkerWithWaitList");
+  const EventHandle owner(event);
+  wait(queue, event);
+}
+
+void Launcher::set(cl_kernel kernel, cl_uint index, size_t bytes, const void* value) {
+  check(clSetKernelArg(kernel, index, bytes, value), "argument " + std::to_string(index) + " of a kernel");
+}
+
+void Launcher::enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local) {
+  std::array<size_t, 3> sizes{}, group{};
+  for (size_t i = 0; i < 3; ++i) {
+    group[i] = local != nullptr ? static_cast<size_t>(local[i]) : 1;
+    sizes[i] = (static_cast<size_t>(global[i]) + group[i] - 1) / group[i] * group[i];
+    if (sizes[i] == 0) return;
+  }
+  cl_event event = nullptr;
+  const cl_int code =
+      clEnqueueNDRangeKernel(queue_.handle.get(), kernel, 3, nullptr, sizes.data(),
+                             local != nullptr ? group.data() : nullptr, 0, nullptr, want_event_ ? &event : nullptr);
+  check(code, std::string("a kernel on ") + queue_.device->info.name);
+  keep(event);
+}
+
+void Launcher::keep(cl_event event) {
+  if (event != nullptr) (first_ ? last_ : first_).reset(event);
+}
+
+std::unique_ptr<mk_event> Launcher::take_event() {
+  auto event = std::make_unique<mk_event>();
+  event->queue = &queue_;
+  if (!first_) {
+    cl_event marker = nullptr;
+    check(clEnqueueMarkerWithWaitList(queue_.handle.get(), 0, nullptr, &marker), "clEnqueueMarkerWithWaitList");
+    first_.reset(marker);
+  }
+  event->first = std::move(first_);
+  event->last = std::move(last_);
+  return event;
+}
+
+}  // namespace mokume::opencl
+
+cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* name) {
+  using namespace mokume::opencl;
+  auto found = programs_.find(program.name);
+  if (found == programs_.end()) {
+    const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
+    Program built = build_program(*this, program.name, program.source(), program.options + (fma ? "" : " -DNO_FMA"));
+    found = programs_.emplace(program.name, KernelSet(std::move(built))).first;
+  }
+  return found->second.get(name);
+}
+
+cl_mem mk_queue::workspace(size_t slot, uint64_t bytes) {
+  mk_buffer& space = workspaces_.at(slot);
+  if (space.bytes < bytes) {
+    space = mk_buffer{};  // the driver keeps it for the commands that still use it
+    space = mokume::opencl::create_buffer(*device, bytes);
+  }
+  return space.memory.get();
+}

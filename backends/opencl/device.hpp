@@ -1,0 +1,127 @@
+// An open device and what lives on it: buffers, queues, events.
+//
+// One context per device. A device and everything made from it are used by one thread at a time.
+#pragma once
+
+#include <array>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+#include "cl.hpp"
+#include "program_cache.hpp"
+#include "sdk/plugin.hpp"
+
+namespace mokume::opencl {
+
+class ClBlast;
+
+// The recorded choices. Own variants of an op give the same bits as each other; CLBlast's GEMM has bits of its own.
+struct Choices {
+  std::string gemm;  // "vector", "tile" or "clblast"
+  std::string map;   // "vector" or "scalar": kernel_map and every op that touches each element once
+};
+
+}  // namespace mokume::opencl
+
+struct mk_device {
+  mokume::sdk::Host host;
+  std::string cache_directory;  // "" for none
+  mokume::opencl::ClBlast* clblast = nullptr;
+  mk_device_info info{};
+  cl_device_id id = nullptr;
+  mokume::opencl::Context context;
+  mokume::opencl::Choices choices;
+  int vector_width = 4;  // floats of a native vector: 4, 8 or 16
+
+  // The kernel of a built-in program, built on first use.
+  cl_kernel kernel(const mokume::opencl::BuiltIn& program, const char* name);
+
+ private:
+  std::map<std::string, mokume::opencl::KernelSet> programs_;
+};
+
+struct mk_buffer {
+  mokume::opencl::Memory memory;
+  uint64_t bytes = 0;
+};
+
+struct mk_queue {
+  mk_device* device = nullptr;
+  mokume::opencl::CommandQueue handle;
+  bool profiling = false;
+
+  // Device memory for the ops of this queue, at least `bytes` large; contents do not outlive the op. Ops on one queue
+  // run in order, so they share it; each slot is one such buffer.
+  cl_mem workspace(size_t slot, uint64_t bytes);
+
+ private:
+  std::array<mk_buffer, 2> workspaces_;
+};
+
+// The first and the last command of what it stands for.
+struct mk_event {
+  mk_queue* queue = nullptr;
+  mokume::opencl::EventHandle first, last;
+};
+
+namespace mokume::opencl {
+
+// Opens the context. `choices` and `vector_width` are set by choose_variants() (variants.hpp).
+std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
+                                       const mk_device_info& info, cl_platform_id platform, cl_device_id id);
+
+// `bytes` > 0; throws MK_OUT_OF_MEMORY with the sizes if the device cannot hold it.
+mk_buffer create_buffer(mk_device& device, uint64_t bytes);
+std::unique_ptr<mk_queue> create_queue(mk_device& device, uint32_t flags);
+// `done` may be NULL.
+void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done);
+
+// Both return when the work is done and throw MK_DEVICE_ERROR if it failed. Neither spins: GPUs' drivers do in
+// clFinish and clWaitForEvents, so a callback wakes this thread.
+void wait(const mk_queue& queue, cl_event event);
+void finish(const mk_queue& queue);
+
+// Enqueues kernels and keeps the first and last event if somebody wants them.
+class Launcher {
+ public:
+  Launcher(mk_queue& queue, bool want_event) : queue_(queue), want_event_(want_event) {}
+
+  mk_queue& queue() { return queue_; }
+  mk_device& device() { return *queue_.device; }
+
+  // Sets the arguments in order and runs the kernel over `global`, each rounded up to a multiple of `local`.
+  // Arguments: cl_mem, int64_t as long, int32_t as int, float.
+  template <class... Arguments>
+  void run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
+           const Arguments&... arguments) {
+    cl_uint index = 0;
+    (set(kernel, index++, sizeof(arguments), &arguments), ...);
+    enqueue(kernel, global, local.data());
+  }
+
+  // `local` may be nullptr: the driver's choice.
+  void enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local);
+
+  // Lets a library enqueue: `body` is given where its event belongs, or NULL.
+  template <class Body>
+  void enqueue_foreign(Body&& body) {
+    cl_event event = nullptr;
+    body(want_event_ ? &event : nullptr);
+    keep(event);
+  }
+
+  // The event of everything enqueued so far; a marker if nothing was.
+  std::unique_ptr<mk_event> take_event();
+
+ private:
+  void keep(cl_event event);  // takes ownership
+  static void set(cl_kernel kernel, cl_uint index, size_t bytes, const void* value);
+
+  mk_queue& queue_;
+  bool want_event_;
+  EventHandle first_, last_;
+};
+
+}  // namespace mokume::opencl

@@ -1,0 +1,49 @@
+// Sums of squares of rows. Lane j of 16 adds the squares of columns j, j + 16, ... by fma() in order; lanes are then
+// added in halves: the same bits in both forms.
+
+// CPUs: one work-item does rows_each rows.
+__kernel ONE_ITEM void row_norm2_vector(
+    __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
+    long rows_each) {
+  const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
+  for (long r = begin; r < end; ++r) {
+    __global const float* row = x + offset + r * step;
+    float16 lanes = (float16)(0.0f);
+    long c = 0;
+    for (; c + 16 <= columns; c += 16) {
+      const float16 v = vload16(0, row + c);
+      lanes = fma(v, v, lanes);
+    }
+    if (c < columns) {
+      float rest[16];
+      for (int j = 0; j < 16; ++j) rest[j] = c + j < columns ? row[c + j] : 0.0f;
+      const float16 v = vload16(0, rest);
+      lanes = fma(v, v, lanes);
+    }
+    const float8 h8 = lanes.lo + lanes.hi;
+    const float4 h4 = h8.lo + h8.hi;
+    const float2 h2 = h4.lo + h4.hi;
+    out[out_offset + r] = h2.x + h2.y;
+  }
+}
+
+// GPUs: 16 work-items side by side do a row, 4 rows to a group.
+__kernel __attribute__((reqd_work_group_size(16, 4, 1))) void row_norm2_scalar(
+    __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
+    long rows_each) {
+  __local float sums[4][16];
+  const int lane = get_local_id(0), line = get_local_id(1);
+  const long r = get_global_id(1);
+  float sum = 0.0f;
+  if (r < rows)
+    for (long c = lane; c < columns; c += 16) {
+      const float v = x[offset + r * step + c];
+      sum = fma(v, v, sum);
+    }
+  sums[line][lane] = sum;
+  for (int half_width = 8; half_width > 0; half_width /= 2) {
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (lane < half_width) sums[line][lane] += sums[line][lane + half_width];
+  }
+  if (lane == 0 && r < rows) out[out_offset + r] = sums[line][0];
+}

@@ -1,0 +1,24 @@
+// The ops on OpenCL: one function each, enqueuing on the launcher's queue.
+#pragma once
+
+#include "abi/op.h"
+#include "device.hpp"
+
+namespace mokume::opencl {
+
+// Checks the descriptor against its op's rule and its operands against their buffers, then runs it. Throws
+// MK_INVALID_ARGUMENT.
+void submit(Launcher& launcher, const mk_op& op);
+
+// The own GEMMs and CLBlast's; see ops_gemm.cpp for the order in which own GEMMs add.
+void gemm(Launcher& launcher, const mk_op& op);
+
+void fill(Launcher& launcher, const mk_op& op);
+void row_norm2(Launcher& launcher, const mk_op& op);
+void kernel_map(Launcher& launcher, const mk_op& op);
+void gather_rows(Launcher& launcher, const mk_op& op);
+
+// view = keep * view; zero for keep = 0.
+void scale(Launcher& launcher, const mk_tensor& view, float keep);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,252 @@
+// GEMM: out = alpha * op(a) * op(b) + beta * out.
+//
+// How own variants add, on every device and for every shape: the K terms of an output element are cut into blocks of
+// kBlock. A block's sum is a chain of fma() over k in order, from zero. The output starts as alpha * sum_0 (beta = 0)
+// or fma(alpha, sum_0, beta * out) and becomes fma(alpha, sum_b, out) for each further block in order. So an element
+// depends on its row of op(a), its column of op(b) and K alone: a row multiplied by itself has the same bits as inside
+// a large product, in every variant, tile and split. CLBlast adds in an order of its own.
+#include <algorithm>
+
+#include "clblast.hpp"
+#include "common.embed.hpp"
+#include "describe.hpp"
+#include "gemm_skinny.embed.hpp"
+#include "gemm_tile.embed.hpp"
+#include "gemm_vector.embed.hpp"
+#include "ops.hpp"
+#include "sdk/ops.hpp"
+#include "vector.embed.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr int64_t kBlock = 256;
+constexpr int64_t kShort = 64;  // products with a side no longer than this read the other operand where it lies
+constexpr int64_t kFloat = sizeof(float);
+constexpr int64_t kWorkspaceBytes = int64_t{128} << 20;  // of each of the two workspaces, about
+
+// op(a) or the transpose of op(b): element (i, k) is at offset + i * row_step + k * k_step, and one of the steps is 1.
+struct Operand {
+  cl_mem memory;
+  int64_t offset, row_step, k_step, rows;
+
+  Operand part(int64_t row, int64_t k, int64_t part_rows) const {
+    return {memory, offset + row * row_step + k * k_step, row_step, k_step, part_rows};
+  }
+};
+
+struct Output {
+  cl_mem memory;
+  int64_t offset, row_step;
+};
+
+struct Problem {
+  Operand a, b;
+  Output out;
+  int64_t m, n, k;
+  float alpha, beta;
+};
+
+Operand operand(const mk_tensor& t, bool k_is_row, int64_t rows) {
+  return {t.buffer->memory.get(), t.offset, k_is_row ? 1 : t.row_stride, k_is_row ? t.row_stride : 1, rows};
+}
+
+int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+// ---- vector: CPUs -------------------------------------------------------------------------------------------------
+
+std::string vector_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny; }
+
+// The register tile and pack sizes of gemm_vector.cl and gemm_skinny.cl.
+struct VectorSizes {
+  explicit VectorSizes(int width) : mr(width == 16 ? 14 : 6), nr(2 * width), skinny_rows(width == 16 ? 12 : 8) {}
+  int64_t mr, nr, skinny_rows;
+  static constexpr int64_t kShortPanel = 16, kPackPanels = 4;
+};
+
+cl_kernel vector_kernel(mk_device& device, const char* name) {
+  const std::string width = std::to_string(device.vector_width);
+  const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";
+  return device.kernel(
+      {"gemm_vector/" + width, vector_source, "-DVW=" + width + " -DKB=" + std::to_string(kBlock) + hints}, name);
+}
+
+void pack(Launcher& launcher, const char* kernel, const Operand& x, int64_t k, int64_t width, cl_mem to) {
+  const int64_t panels = divide_up(x.rows, width);
+  launcher.run(vector_kernel(launcher.device(), kernel),
+               {divide_up(k, kBlock), divide_up(panels, VectorSizes::kPackPanels), 1}, {1, 1, 1}, x.memory, x.offset,
+               x.row_step, x.k_step, x.rows, k, to);
+}
+
+// The part of the output one work-item does: large enough to use what it brings into the cache again, small enough
+// that every core has several.
+std::pair<int64_t, int64_t> packed_block(const VectorSizes& sizes, int64_t m, int64_t n, int64_t cores) {
+  int64_t rows = 6 * sizes.mr, columns = 16 * sizes.nr;
+  const auto items = [&] { return divide_up(m, rows) * divide_up(n, columns); };
+  while (items() < 6 * cores && columns > 2 * sizes.nr) columns /= 2;
+  while (items() < 6 * cores && rows > sizes.mr) rows = rows == 6 * sizes.mr ? 3 * sizes.mr : sizes.mr;
+  return {rows, columns};
+}
+
+// Both operands are packed in parts that fit in the workspaces; parts along k are whole blocks and come in order.
+void gemm_packed(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const int64_t most = std::min<int64_t>(kWorkspaceBytes, static_cast<int64_t>(device.info.max_buffer_bytes)) / kFloat;
+  const int64_t k_part = std::min<int64_t>(p.k, 32 * kBlock);
+  const int64_t m_part = std::min(round_up(p.m, sizes.mr), std::max<int64_t>(most / k_part / sizes.mr, 1) * sizes.mr);
+  const int64_t n_part = std::min(round_up(p.n, sizes.nr), std::max<int64_t>(most / k_part / sizes.nr, 1) * sizes.nr);
+  const cl_mem packed_a = launcher.queue().workspace(0, static_cast<uint64_t>(m_part * k_part * kFloat));
+  const cl_mem packed_b = launcher.queue().workspace(1, static_cast<uint64_t>(n_part * k_part * kFloat));
+  for (int64_t n0 = 0; n0 < p.n; n0 += n_part)
+    for (int64_t k0 = 0; k0 < p.k; k0 += k_part) {
+      const int64_t n = std::min(n_part, p.n - n0), k = std::min(k_part, p.k - k0);
+      pack(launcher, "pack_b", p.b.part(n0, k0, n), k, sizes.nr, packed_b);
+      for (int64_t m0 = 0; m0 < p.m; m0 += m_part) {
+        const int64_t m = std::min(m_part, p.m - m0);
+        pack(launcher, "pack_a", p.a.part(m0, k0, m), k, sizes.mr, packed_a);
+        const auto [rows, columns] = packed_block(sizes, m, n, device.info.compute_units);
+        launcher.run(vector_kernel(device, "gemm_packed"), {divide_up(m, rows), divide_up(n, columns), 1}, {1, 1, 1},
+                     packed_a, packed_b, m, n, k, p.out.memory, p.out.offset + m0 * p.out.row_step + n0, p.out.row_step,
+                     p.alpha, p.beta, static_cast<int32_t>(k0 == 0), rows, columns);
+      }
+    }
+}
+
+// A product with one short side, as seen from the long one.
+struct Skinny {
+  Operand x, y;  // long, short
+  int64_t out_x, out_y;
+
+  explicit Skinny(const Problem& p)
+      : x(p.n <= p.m ? p.a : p.b),
+        y(p.n <= p.m ? p.b : p.a),
+        out_x(p.n <= p.m ? p.out.row_step : 1),
+        out_y(p.n <= p.m ? 1 : p.out.row_step) {}
+  bool along_k() const { return x.k_step == 1; }
+};
+
+// Packing the long operand would cost more than the product. A long operand that is read in vectors must have one.
+bool is_skinny(const VectorSizes& sizes, const Problem& p) {
+  const Skinny s(p);
+  const bool fits = (s.y.rows + VectorSizes::kShortPanel) * p.k <= kWorkspaceBytes / kFloat;
+  return s.y.rows <= kShort && fits && (s.along_k() || s.x.rows >= sizes.nr);
+}
+
+void gemm_skinny(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const Skinny s(p);
+  const int64_t width = s.along_k() ? VectorSizes::kShortPanel : sizes.mr;
+  const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));
+  pack(launcher, s.along_k() ? "pack_short" : "pack_a", s.y, p.k, width, panels);
+  if (s.along_k()) {
+    const int64_t step = sizes.skinny_rows;
+    const int64_t rows_each = step * std::clamp<int64_t>(s.x.rows / step / (16 * device.info.compute_units), 1, 16);
+    launcher.run(vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, {1, 1, 1}, s.x.memory,
+                 s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x,
+                 s.out_y, p.alpha, p.beta, rows_each);
+  } else {
+    launcher.run(vector_kernel(device, "skinny_columns"), {divide_up(s.x.rows, sizes.nr), 1, 1}, {1, 1, 1}, s.x.memory,
+                 s.x.offset, s.x.k_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x, s.out_y,
+                 p.alpha, p.beta);
+  }
+}
+
+// ---- tile: GPUs ---------------------------------------------------------------------------------------------------
+
+std::string tile_source() { return std::string(k_common) + k_gemm_tile; }
+
+// Macros of gemm_tile.cl: at most 256 work-items and 17 KiB of local memory.
+struct Tile {
+  int bm, bn, tm, tn;
+};
+
+Tile choose_tile(const mk_device& device, int64_t m, int64_t n) {
+  if ((device.info.flags & MK_DEVICE_INSTRUMENTED) != 0) return {16, 16, 4, 4};
+  if (device.info.max_work_group < 256) return {32, 32, 4, 4};
+  if (device.info.kind != MK_DEVICE_GPU) return {64, 64, 4, 4};
+  if (n <= 16) return {64, 16, 4, 1};
+  if (m <= 16) return {16, 64, 1, 4};
+  const int64_t large = divide_up(m, 128) * divide_up(n, 128);
+  return large >= device.info.compute_units ? Tile{128, 128, 8, 8} : Tile{64, 64, 4, 4};
+}
+
+cl_kernel tile_kernel(mk_device& device, const Tile& t, const char* name) {
+  const std::string size = std::to_string(t.bm) + "x" + std::to_string(t.bn);
+  const std::string options = "-DKB=" + std::to_string(kBlock) + " -DBK=16 -DBM=" + std::to_string(t.bm) +
+                              " -DBN=" + std::to_string(t.bn) + " -DTM=" + std::to_string(t.tm) +
+                              " -DTN=" + std::to_string(t.tn);
+  return device.kernel({"gemm_tile/" + size, tile_source, options}, name);
+}
+
+// Few tiles and a long K would leave most of the device idle: then each block of K is a work-group of its own.
+void gemm_tile(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const Tile t = choose_tile(device, p.m, p.n);
+  const int64_t tiles_m = divide_up(p.m, t.bm), tiles_n = divide_up(p.n, t.bn), blocks = divide_up(p.k, kBlock);
+  const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
+  const bool few = tiles_m * tiles_n < 2 * static_cast<int64_t>(device.info.compute_units);
+  const bool fits = p.m * p.n <= kWorkspaceBytes / 8 / blocks;
+  const bool partial = blocks > 1 && few && fits;
+  const cl_mem to =
+      partial ? launcher.queue().workspace(0, static_cast<uint64_t>(p.m * p.n * blocks * kFloat)) : p.out.memory;
+  launcher.run(tile_kernel(device, t, "gemm_tile"), {tiles_n * local[0], tiles_m * local[1], partial ? blocks : 1},
+               local, p.a.memory, p.a.offset, p.a.row_step, p.a.k_step, p.b.memory, p.b.offset, p.b.row_step,
+               p.b.k_step, p.m, p.n, p.k, to, partial ? int64_t{0} : p.out.offset, partial ? p.n : p.out.row_step,
+               p.alpha, p.beta, static_cast<int32_t>(partial));
+  if (partial)
+    launcher.run(tile_kernel(device, t, "gemm_reduce"), {p.n, p.m, 1}, {64, 1, 1}, to, blocks, p.m, p.n, p.out.memory,
+                 p.out.offset, p.out.row_step, p.alpha, p.beta);
+}
+
+// ---- CLBlast ------------------------------------------------------------------------------------------------------
+
+void gemm_clblast(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &a = op.inputs[0], &b = op.inputs[1], &out = op.outputs[0];
+  const auto stride = [](const mk_tensor& t) { return static_cast<size_t>(std::max(t.row_stride, t.columns)); };
+  const auto [m, n, k] = ops::gemm_shape(op);
+  const SgemmCall call{op.integers[0] != 0,
+                       op.integers[1] != 0,
+                       static_cast<size_t>(m),
+                       static_cast<size_t>(n),
+                       static_cast<size_t>(k),
+                       static_cast<float>(op.reals[0]),
+                       static_cast<float>(op.reals[1]),
+                       a.buffer->memory.get(),
+                       static_cast<size_t>(a.offset),
+                       stride(a),
+                       b.buffer->memory.get(),
+                       static_cast<size_t>(b.offset),
+                       stride(b),
+                       out.buffer->memory.get(),
+                       static_cast<size_t>(out.offset),
+                       stride(out)};
+  launcher.enqueue_foreign(
+      [&](cl_event* event) { launcher.device().clblast->sgemm(call, launcher.queue().handle.get(), event); });
+}
+
+}  // namespace
+
+void gemm(Launcher& launcher, const mk_op& op) {
+  const mk_tensor& out = op.outputs[0];
+  const auto [m, n, k] = ops::gemm_shape(op);
+  if (sdk::empty(out)) return;
+  if (k == 0) return scale(launcher, out, static_cast<float>(op.reals[1]));
+  const std::string& variant = launcher.device().choices.gemm;
+  if (variant == "clblast") return gemm_clblast(launcher, op);
+  const Problem p{operand(op.inputs[0], op.integers[0] != 0, m),
+                  operand(op.inputs[1], op.integers[1] == 0, n),
+                  {out.buffer->memory.get(), out.offset, out.row_stride},
+                  m,
+                  n,
+                  k,
+                  static_cast<float>(op.reals[0]),
+                  static_cast<float>(op.reals[1])};
+  if (variant == "tile") return gemm_tile(launcher, p);
+  if (is_skinny(VectorSizes(launcher.device().vector_width), p)) return gemm_skinny(launcher, p);
+  gemm_packed(launcher, p);
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,230 @@
+#include "variants.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <limits>
+#include <vector>
+
+#include "clblast.hpp"
+#include "common.embed.hpp"
+#include "elementwise.embed.hpp"
+#include "files.hpp"
+#include "gemm_skinny.embed.hpp"
+#include "gemm_tile.embed.hpp"
+#include "gemm_vector.embed.hpp"
+#include "ops.hpp"
+#include "row_norm2.embed.hpp"
+#include "sdk/ops.hpp"
+#include "vector.embed.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// The sizes of a probe. Devices that emulate a GPU get so little that the whole takes a second, builds included.
+struct ProbeSize {
+  int64_t gemm;     // a cube
+  int64_t columns;  // of a map of 256 rows
+  double budget_s;  // no further candidate is begun after this
+};
+
+ProbeSize probe_size(const mk_device_info& info) {
+  if ((info.flags & MK_DEVICE_INSTRUMENTED) != 0) return {8, 8, 0};
+  if ((info.flags & MK_DEVICE_SOFTWARE) != 0) return {64, 64, 0.5};
+  return info.kind == MK_DEVICE_GPU ? ProbeSize{2048, 8192, 30} : ProbeSize{384, 2048, 30};
+}
+
+// Such devices reach a sixth with vector kernels (measured on llvmpipe) and build them for minutes: not even tried.
+bool emulated(const mk_device& device) {
+  return (device.info.flags & (MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED)) != 0;
+}
+
+// The likely winner first.
+std::vector<std::string> gemm_candidates(const mk_device& device) {
+  if (device.info.kind != MK_DEVICE_CPU) {
+    std::vector<std::string> names{"tile"};
+    if (device.info.kind == MK_DEVICE_GPU && device.clblast->available()) names.emplace_back("clblast");
+    return names;
+  }
+  if (emulated(device)) return {"tile"};
+  return {"vector", "tile"};
+}
+
+std::vector<std::string> map_candidates(const mk_device& device) {
+  if (device.info.kind == MK_DEVICE_GPU || emulated(device)) return {"scalar"};
+  return {"vector", "scalar"};
+}
+
+// The best of up to four runs after one that builds and warms up; infinity if the variant fails on this device.
+double measure(mk_queue& queue, const mk_op& op, const std::string& what) {
+  const auto once = [&] {
+    const auto start = Clock::now();
+    Launcher launcher(queue, false);
+    submit(launcher, op);
+    finish(queue);
+    return seconds_since(start);
+  };
+  try {
+    once();
+    double best = once(), spent = best;
+    for (int i = 0; i < 3 && spent < 0.02; ++i) {
+      const double time = once();
+      spent += time;
+      best = std::min(best, time);
+    }
+    return best;
+  } catch (const Error& e) {
+    const mk_device& device = *queue.device;
+    device.host.log(MK_LOG_WARNING, "opencl", what + " does not work on " + device.info.name + ": " + e.what());
+    return std::numeric_limits<double>::infinity();
+  }
+}
+
+// What is raced, and when the race is over before all candidates have run: the slot in device.choices, the likely
+// winner first; no further candidate is begun after one that took at most `good_enough_s`, or once `budget_s` is spent.
+struct Race {
+  const char* key;
+  std::string* slot;
+  std::vector<std::string> candidates;
+  double good_enough_s;
+  double budget_s;
+};
+
+// Runs `op` with each candidate in the slot and leaves the fastest there.
+void race(mk_device& device, mk_queue& queue, const mk_op& op, const Race& r) {
+  const auto start = Clock::now();
+  std::string winner, report;
+  double best = std::numeric_limits<double>::infinity();
+  for (const std::string& candidate : r.candidates) {
+    if (best <= r.good_enough_s || (!winner.empty() && seconds_since(start) > r.budget_s)) break;
+    *r.slot = candidate;
+    const double time = measure(queue, op, std::string(r.key) + " " + candidate);
+    char text[64];
+    std::snprintf(text, sizeof(text), " %s %.3f ms", candidate.c_str(), time * 1e3);
+    report += text;
+    if (time < best) {
+      best = time;
+      winner = candidate;
+    }
+  }
+  if (winner.empty())
+    throw Error(MK_DEVICE_ERROR, std::string("no ") + r.key + " kernel works on " + device.info.name +
+                                     ": update its driver, or leave it out with --devices");
+  *r.slot = winner;
+  device.host.log(MK_LOG_DEBUG, "opencl", std::string(r.key) + " on " + device.info.name + ":" + report);
+}
+
+// On CPUs the local-memory tile reaches a few GFLOP/s and takes seconds to build: a vector GEMM of 8 GFLOP/s per core
+// is taken at once, and so is a map of 50 million elements per second and core.
+double good_enough_s(const mk_device_info& info, double work, double per_core) {
+  return info.kind == MK_DEVICE_CPU ? work / (per_core * std::max(info.compute_units, 1U)) : 0;
+}
+
+void probe_gemm(mk_device& device, mk_queue& queue) {
+  const ProbeSize size = probe_size(device.info);
+  const int64_t n = size.gemm;
+  mk_buffer a = create_buffer(device, static_cast<uint64_t>(n * n) * 4);
+  mk_buffer b = create_buffer(device, a.bytes), out = create_buffer(device, a.bytes);
+  Launcher launcher(queue, false);
+  for (mk_buffer* buffer : {&a, &b}) submit(launcher, ops::fill(sdk::matrix(buffer, n, n), 0.5F));
+  finish(queue);
+  const mk_op op = ops::gemm(sdk::matrix(&a, n, n), false, sdk::matrix(&b, n, n), true, sdk::matrix(&out, n, n));
+  const double flops = 2.0 * static_cast<double>(n * n * n);
+  race(device, queue, op,
+       {"gemm", &device.choices.gemm, gemm_candidates(device), good_enough_s(device.info, flops, 8e9), size.budget_s});
+}
+
+void probe_map(mk_device& device, mk_queue& queue) {
+  const ProbeSize size = probe_size(device.info);
+  constexpr int64_t kRows = 256;
+  mk_buffer matrix = create_buffer(device, static_cast<uint64_t>(kRows * size.columns) * 4);
+  const mk_op op = ops::fill(sdk::matrix(&matrix, kRows, size.columns), 0.25F);
+  const mk_op map = ops::kernel_map(sdk::matrix(&matrix, kRows, size.columns), {}, {},
+                                    sdk::matrix(&matrix, kRows, size.columns), {ops::KernelKind::sigmoid, 1, 0, 0});
+  // The first candidate also fills, so that it has numbers to work on.
+  const std::vector<std::string> candidates = map_candidates(device);
+  device.choices.map = candidates.front();
+  Launcher launcher(queue, false);
+  submit(launcher, op);
+  finish(queue);
+  const double elements = static_cast<double>(kRows * size.columns);
+  race(device, queue, map,
+       {"map", &device.choices.map, candidates, good_enough_s(device.info, elements, 5e7), size.budget_s});
+}
+
+// A device class: what makes two devices run the same code, and the code itself.
+std::string class_file(const mk_device& device) {
+  if (device.cache_directory.empty()) return "";
+  const mk_device_info& i = device.info;
+  std::string key;
+  for (const std::string_view part :
+       {std::string_view(i.name), std::string_view(i.driver), std::string_view(i.version), std::string_view(i.isa),
+        std::string_view(k_common), std::string_view(k_vector), std::string_view(k_gemm_vector),
+        std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile), std::string_view(k_elementwise),
+        std::string_view(k_row_norm2)})
+    key += std::string(part) + '\0';
+  return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
+}
+
+bool known(const std::string& key, const std::string& value) {
+  if (key == "gemm") return value == "vector" || value == "tile" || value == "clblast";
+  return value == "vector" || value == "scalar";
+}
+
+// Lines of "key value"; what is not known is as if not there.
+Choices remembered(const std::string& file) {
+  Choices choices;
+  const std::string text = file.empty() ? "" : read_file(file, 4096).value_or("");
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const std::string key = line.substr(0, line.find(' '));
+    const std::string value = line.size() > key.size() ? line.substr(key.size() + 1) : "";
+    if (key == "gemm" && known(key, value)) choices.gemm = value;
+    if (key == "map" && known(key, value)) choices.map = value;
+  }
+  return choices;
+}
+
+Choices given(const mk_choice* choices, uint32_t count) {
+  Choices result;
+  for (uint32_t i = 0; i < count; ++i) {
+    const std::string key(choices[i].key, strnlen(choices[i].key, sizeof(choices[i].key)));
+    const std::string value(choices[i].value, strnlen(choices[i].value, sizeof(choices[i].value)));
+    if (key != "gemm" && key != "map") continue;
+    if (!known(key, value))
+      throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + key + " = " + value + " is not known; " +
+                                           (key == "gemm" ? "vector, tile and clblast" : "vector and scalar") + " are");
+    (key == "gemm" ? result.gemm : result.map) = value;
+  }
+  return result;
+}
+
+}  // namespace
+
+void choose_variants(mk_device& device, const mk_choice* choices, uint32_t n_choices) {
+  device.choices = given(choices, n_choices);
+  const std::string file = class_file(device);
+  const Choices cached = remembered(file);
+  if (device.choices.map.empty()) device.choices.map = cached.map;
+  if (device.choices.gemm.empty()) device.choices.gemm = cached.gemm;
+  if (device.choices.gemm == "clblast" && !device.clblast->available())
+    throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
+  const bool probe_map_needed = device.choices.map.empty(), probe_gemm_needed = device.choices.gemm.empty();
+  if (!probe_map_needed && !probe_gemm_needed) return;
+  const std::unique_ptr<mk_queue> queue = create_queue(device, 0);
+  if (probe_map_needed) probe_map(device, *queue);
+  if (probe_gemm_needed) probe_gemm(device, *queue);
+  // Only what was measured is remembered: a choice given for one run must not decide the next.
+  if (file.empty()) return;
+  replace_file(file, "map " + (probe_map_needed ? device.choices.map : cached.map) + "\ngemm " +
+                         (probe_gemm_needed ? device.choices.gemm : cached.gemm) + "\n");
+}
+
+}  // namespace mokume::opencl

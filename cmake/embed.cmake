@@ -1,0 +1,12 @@
+# Writes a text file as a C++ string constant, in pieces that every compiler's literal limit allows.
+file(READ ${IN} text)
+get_filename_component(from ${IN} NAME)
+set(out "// Generated from ${from}.\n#pragma once\ninline constexpr char ${NAME}[] =\n")
+string(LENGTH "${text}" length)
+set(at 0)
+while(at LESS length)
+  string(SUBSTRING "${text}" ${at} 12000 piece)
+  string(APPEND out "R\"MOKUME(${piece})MOKUME\"\n")
+  math(EXPR at "${at} + 12000")
+endwhile()
+file(WRITE ${OUT} "${out};\n")

@@ -1,0 +1,168 @@
+/* What a backend implements: devices, memory, queues and one submit().
+ *
+ * Threads: enumerate and open may be called from any thread, one at a time. One open device and everything created
+ * from it are used by one thread at a time. Different devices are used concurrently.
+ * Lifetime: events, queues and buffers are destroyed before their device is closed; devices are closed before
+ * shutdown(); no function is called after shutdown(). destroy functions accept NULL.
+ */
+#ifndef MOKUME_ABI_BACKEND_H
+#define MOKUME_ABI_BACKEND_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/op.h"
+#include "abi/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct mk_device mk_device;
+typedef struct mk_queue mk_queue;
+typedef struct mk_event mk_event;
+
+typedef enum mk_device_kind { MK_DEVICE_CPU = 1, MK_DEVICE_GPU = 2, MK_DEVICE_OTHER = 3 } mk_device_kind;
+
+typedef enum mk_device_flags {
+  MK_DEVICE_FP64 = 1 << 0,          /* kernels may use doubles */
+  MK_DEVICE_SOFTWARE = 1 << 1,      /* emulates a GPU on the CPU (llvmpipe): correct, very slow */
+  MK_DEVICE_INSTRUMENTED = 1 << 2,  /* a checker such as Oclgrind: tiny sizes only */
+  MK_DEVICE_TEMPLATE = 1 << 3       /* computes nothing (null): never taken by "all" or "every" */
+} mk_device_flags;
+
+typedef struct mk_device_info {
+  uint32_t struct_size;
+  int32_t kind;             /* a mk_device_kind */
+  uint64_t flags;           /* mk_device_flags */
+  uint64_t memory_bytes;    /* of the device; for a CPU what the driver reports */
+  uint64_t max_buffer_bytes;
+  uint32_t compute_units;
+  uint32_t max_work_group;  /* 0 where there is no such thing */
+  uint64_t local_memory_bytes;
+  char name[128];           /* the device's own name */
+  char platform[128];       /* e.g. "Portable Computing Language", "rusticl", "host" */
+  char vendor[64];
+  char version[128];        /* of the platform or library that drives it */
+  char driver[64];
+  char physical_id[64];     /* "pci:0000:3b:00.0" or "cpu:<cores>": one physical device has one id on all platforms */
+  char isa[64];             /* instruction set or architecture where known, else "" */
+} mk_device_info;
+
+/* A choice made by measurement: key and value are short ASCII words. See choices below. */
+typedef struct mk_choice {
+  char key[48];
+  char value[80];
+} mk_choice;
+
+typedef enum mk_copy_kind { MK_COPY_WRITE = 1, MK_COPY_READ = 2, MK_COPY_DEVICE = 3 } mk_copy_kind;
+
+/* WRITE: host -> to. READ: from -> host. DEVICE: from -> to (ranges must not overlap). Offsets and sizes in bytes.
+ * Host memory must stay valid and untouched until the copy's event or finish() says it is done. */
+typedef struct mk_copy {
+  int32_t kind;
+  int32_t reserved;
+  mk_buffer* from;
+  mk_buffer* to;
+  void* host;
+  uint64_t from_offset;
+  uint64_t to_offset;
+  uint64_t bytes;
+} mk_copy;
+
+#define MK_QUEUE_PROFILING 1u /* event_time_ns works on this queue's events */
+
+#define MK_SUPPORT_NO 0
+#define MK_SUPPORT_YES 1
+#define MK_SUPPORT_SLOW 2 /* works, but a copy to the host and back may be faster */
+
+typedef struct mk_backend {
+  uint32_t struct_size; /* sizeof(mk_backend) */
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  void* self;
+
+  /* Writes up to `capacity` infos and the number there are. Opens no device. The order is stable on one machine.
+   * What was found but cannot be used, and the cure, is written to the log at level WARNING. */
+  int32_t (*enumerate)(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error);
+
+  /* Opens device `index` of enumerate. `choices` fix what the backend would otherwise measure or take from its cache;
+   * unknown keys are ignored. */
+  int32_t (*open)(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
+                  mk_error* error);
+  void (*close)(mk_device* device);
+
+  /* The choices that this device's results depend on (kernel variants), after open. Measured once per device class,
+   * cached on disk, recorded with the run and passed to open() on every other node and on resume. */
+  int32_t (*choices)(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error);
+
+  /* `bytes` > 0. Contents are undefined. */
+  int32_t (*buffer_create)(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error);
+  void (*buffer_destroy)(mk_device* device, mk_buffer* buffer);
+
+  /* In-order. */
+  int32_t (*queue_create)(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error);
+  void (*queue_destroy)(mk_queue* queue);
+
+  /* Both enqueue and return; `event` may be NULL. The op descriptor is read before return. A descriptor that breaks
+   * its op's shape rule is MK_INVALID_ARGUMENT; one that supports() denies is MK_UNSUPPORTED. */
+  int32_t (*copy)(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error);
+  int32_t (*submit)(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error);
+
+  /* MK_SUPPORT_*; looks at code, shapes, dtypes and attributes only, never at buffers. */
+  int32_t (*supports)(mk_device* device, const mk_op* op);
+
+  int32_t (*event_wait)(mk_event* event, mk_error* error);
+  /* Device clock at start and end of the command, for events of a profiling queue that are done. */
+  int32_t (*event_time_ns)(mk_event* event, uint64_t start_end[2], mk_error* error);
+  void (*event_destroy)(mk_event* event);
+
+  /* Returns when everything enqueued is done. Does not spin. */
+  int32_t (*finish)(mk_queue* queue, mk_error* error);
+
+  /* An optional table by name, or NULL. Names are never reused. Known: "kernel_source_v1" (mk_kernel_source),
+   * "host_pointer_v1" (mk_host_pointer). */
+  const void* (*extension)(void* self, const char* name);
+
+  /* Frees everything. */
+  void (*shutdown)(void* self);
+} mk_backend;
+
+/* Extension "host_pointer_v1": buffers that live in host memory. */
+typedef struct mk_host_pointer {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* (*pointer)(mk_buffer* buffer);
+} mk_host_pointer;
+
+/* Extension "kernel_source_v1": compile and launch a model's own OpenCL C kernels. */
+typedef struct mk_program mk_program;
+
+typedef enum mk_argument_kind { MK_ARG_BUFFER = 1, MK_ARG_VALUE = 2, MK_ARG_LOCAL = 3 } mk_argument_kind;
+
+typedef struct mk_argument {
+  int32_t kind;
+  int32_t reserved;
+  mk_buffer* buffer; /* BUFFER; may be NULL */
+  const void* value; /* VALUE: read before launch() returns */
+  uint64_t bytes;    /* VALUE: size; LOCAL: bytes of local memory */
+} mk_argument;
+
+typedef struct mk_kernel_source {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* `source` is OpenCL C 1.2, `options` compiler options without paths. Built binaries are cached on disk. The build
+   * log goes to the log; the error carries its first lines. */
+  int32_t (*build)(mk_device* device, const char* name, const char* source, const char* options, mk_program** program,
+                   mk_error* error);
+  void (*release)(mk_program* program);
+  /* `local` may be NULL. `global` is a multiple of `local` in every dimension. */
+  int32_t (*launch)(mk_queue* queue, mk_program* program, const char* kernel, const mk_argument* arguments,
+                    uint32_t n_arguments, const uint64_t global[3], const uint64_t local[3], mk_event** event,
+                    mk_error* error);
+} mk_kernel_source;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,44 @@
+/* What the program hands down to every shared library it starts. Libraries have no undefined symbols into the
+ * program: this table is all they see of it. Every function may be called from any thread.
+ */
+#ifndef MOKUME_ABI_HOST_H
+#define MOKUME_ABI_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mk_log_level { MK_LOG_DEBUG = 0, MK_LOG_INFO = 1, MK_LOG_WARNING = 2, MK_LOG_ERROR = 3 } mk_log_level;
+
+typedef struct mk_host {
+  uint32_t struct_size; /* sizeof(mk_host) */
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  void* self; /* first argument of every function below */
+
+  /* One line for the log (stderr and the run's log file). */
+  void (*log)(void* self, int32_t level, const char* source, const char* text);
+
+  /* Runs body(context, i) for every i in [0, count) on the program's TBB arena and returns when all are done. The
+   * order and the threads are unspecified; the calling thread takes part. body must not throw. May be nested. */
+  void (*parallel_for)(void* self, uint64_t count, void (*body)(void* context, uint64_t index), void* context);
+
+  /* How many threads parallel_for uses at most, the calling one included. At least 1. */
+  uint32_t (*concurrency)(void* self);
+
+  /* Host memory aligned to 64 bytes, or NULL. Freed by the same table. */
+  void* (*allocate)(void* self, size_t bytes);
+  void (*release)(void* self, void* memory);
+
+  /* Directory for caches that outlive a run (built kernels, probe results): absolute, existing, private to the user;
+   * "" when there is none and nothing may be cached. Valid as long as the table. */
+  const char* (*cache_directory)(void* self);
+} mk_host;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

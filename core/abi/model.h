@@ -1,0 +1,222 @@
+/* What a model implements: a parameter schema, how fits share work, fitting, predicting, saving and loading.
+ *
+ * Threads: describe, check, bundle, save and load may be called from any thread. A session is bound to one device and
+ * used by one thread at a time; sessions on different devices run concurrently.
+ */
+#ifndef MOKUME_ABI_MODEL_H
+#define MOKUME_ABI_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "abi/backend.h"
+#include "abi/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- schema ---------------------------------------------------------------------------------------------------- */
+
+typedef enum mk_param_type { MK_PARAM_REAL = 1, MK_PARAM_INTEGER = 2, MK_PARAM_TEXT = 3, MK_PARAM_BOOL = 4 } mk_param_type;
+
+#define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
+
+/* One key of [search.params] and [model_options]: every parameter may stand in either, in one at a time. */
+typedef struct mk_param {
+  const char* name;
+  int32_t type;       /* a mk_param_type */
+  uint32_t flags;     /* MK_PARAM_* */
+  double minimum;     /* REAL, INTEGER: the range, both ends included unless flagged */
+  double maximum;
+  const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
+  const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any */
+  const char* doc;      /* one line */
+} mk_param;
+
+/* One column of results.csv after n. The first metric whose `selects` is set picks the best candidate (smaller mean
+ * wins, ties go to the lower index). */
+typedef struct mk_metric {
+  const char* name;
+  int32_t integer; /* printed as an integer */
+  int32_t selects;
+} mk_metric;
+
+/* ---- what is fitted ---------------------------------------------------------------------------------------------- */
+
+typedef union mk_value {
+  double real;
+  int64_t integer; /* INTEGER and BOOL */
+  const char* text;
+} mk_value;
+
+/* Labelled rows, row-major float32, in host memory that outlives every session. Classifiers see labels 0..n_classes-1;
+ * class_names[i] is what the data set calls class i. */
+typedef struct mk_data {
+  int64_t rows;
+  int64_t features;
+  const float* x;        /* rows * features */
+  const int32_t* labels; /* rows; NULL if there are none */
+  const float* targets;  /* rows; regression; NULL for classification */
+  int32_t n_classes;     /* 0 for regression */
+  int32_t reserved;
+  const char* const* class_names;
+} mk_data;
+
+/* One experiment as a model sees it. Everything outlives the sessions made for it. values[c * n_params + p] is
+ * parameter p of candidate c, defaults filled in. fold_of[r] is the fold in which training row r is validated. */
+typedef struct mk_experiment {
+  uint32_t struct_size;
+  uint32_t n_candidates;
+  const mk_value* values;
+  const mk_data* train;
+  const int32_t* fold_of;
+  uint32_t n_folds; /* 0: no validation, refits only */
+  uint32_t reserved;
+  uint64_t seed;
+  /* How an input was scaled: x' = (x - mean) / scale; for manifests of saved models. NULL: as given. One value or one
+   * per feature. */
+  const double* scaling_mean;
+  const double* scaling_scale;
+  uint32_t n_scaling;
+  uint32_t reserved2;
+} mk_experiment;
+
+/* fold == MK_ALL_ROWS: train on every row (a refit); nothing is validated. */
+#define MK_ALL_ROWS (-1)
+
+typedef enum mk_fit_status {
+  MK_FIT_OK = 0,
+  MK_FIT_COPIED = 1, /* the exact solution of another fit is also this one's */
+  MK_FIT_CAPPED = 2, /* stopped at the iteration cap; the metrics are of that model */
+  MK_FIT_FAILED = 3  /* no model; the note says why */
+} mk_fit_status;
+
+typedef struct mk_fit {
+  uint32_t candidate;
+  int32_t fold;
+  int32_t done;     /* already in the journal: do not report it again */
+  int32_t reserved;
+  const char* note; /* done: the note it was reported with, so that work can go on behind it; else NULL */
+} mk_fit;
+
+typedef struct mk_fit_result {
+  uint32_t index;  /* into the fits given */
+  int32_t status;  /* a mk_fit_status */
+  int64_t n;       /* rows validated on */
+  uint32_t n_values;
+  uint32_t reserved;
+  const double* values; /* in the order of the model's metrics; may be NULL if failed */
+  const char* note;     /* kept in the journal and handed back on resume; "" if none; pure function of the fit */
+} mk_fit_result;
+
+/* ---- what a session is given --------------------------------------------------------------------------------------- */
+
+/* Device services: the program's own view of an open device. submit() falls back to the host backend for ops the
+ * device does not support and counts it. Memory is counted against the device's budget. */
+typedef struct mk_device_services {
+  uint32_t struct_size;
+  uint32_t reserved;
+  void* self; /* first argument below */
+  const mk_device_info* (*info)(void* self);
+  uint64_t (*budget_bytes)(void* self); /* what all buffers together may take */
+  int32_t (*buffer_create)(void* self, uint64_t bytes, mk_buffer** buffer, mk_error* error);
+  void (*buffer_destroy)(void* self, mk_buffer* buffer);
+  int32_t (*write)(void* self, mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes, mk_error* error);
+  int32_t (*read)(void* self, mk_buffer* from, uint64_t offset, void* to, uint64_t bytes, mk_error* error);
+  int32_t (*copy)(void* self, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset,
+                  uint64_t bytes, mk_error* error);
+  int32_t (*submit)(void* self, const mk_op* op, mk_error* error);
+  int32_t (*finish)(void* self, mk_error* error);
+  /* The backend's kernel_source extension with this device and its queue, or NULL where there is none. */
+  const mk_kernel_source* (*kernel_source)(void* self, mk_device** device, mk_queue** queue);
+  /* Direct access to a buffer's memory where host and device share it (the host backend), else NULL. */
+  void* (*host_pointer)(void* self, mk_buffer* buffer);
+  /* A choice recorded for this device class: returns 1 and fills `value` if there is one. set_choice records one that
+   * the model measured itself. */
+  int32_t (*get_choice)(void* self, const char* key, char value[80]);
+  void (*set_choice)(void* self, const char* key, const char* value);
+} mk_device_services;
+
+/* How a running bundle talks back. All may be called from the session's thread at any time. */
+typedef struct mk_fit_sink {
+  void* self;
+  /* A finished fit; written to the journal. Strings and values are copied. */
+  int32_t (*report)(void* self, const mk_fit_result* result, mk_error* error);
+  /* For the progress line: what is being done, and the share of this bundle in [0, 1]. Cheap. */
+  void (*progress)(void* self, const char* what, double share);
+  /* Non-zero: stop soon and return MK_CANCELLED. */
+  int32_t (*cancelled)(void* self);
+} mk_fit_sink;
+
+/* A bundle as the model proposes it. cost is in any unit that is the same for all bundles; bytes is what the device
+ * must hold at least. */
+typedef struct mk_bundle {
+  const mk_fit* fits;
+  uint32_t n_fits;
+  uint32_t reserved;
+  double cost;
+  uint64_t bytes;
+} mk_bundle;
+
+typedef struct mk_bundle_sink {
+  void* self;
+  int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies */
+} mk_bundle_sink;
+
+typedef struct mk_session mk_session;
+typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
+
+typedef struct mk_model {
+  uint32_t struct_size; /* sizeof(mk_model) */
+  uint16_t abi_major;
+  uint16_t abi_minor;
+  void* self;
+
+  const mk_param* params;
+  uint32_t n_params;
+  uint32_t n_metrics;
+  const mk_metric* metrics;
+
+  /* Refuses what the schema cannot express (combinations, data the model cannot use) with MK_INVALID_ARGUMENT or
+   * MK_BAD_DATA. */
+  int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
+
+  /* Groups every candidate x fold into bundles, cut into about `parts` pieces or more if that is possible. Deterministic. */
+  int32_t (*bundle)(void* self, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
+                    mk_error* error);
+
+  /* State that the bundles of one experiment share on one device (resident data, a Gram matrix). */
+  int32_t (*session_create)(void* self, const mk_experiment* experiment, const mk_device_services* device,
+                            mk_session** session, mk_error* error);
+  void (*session_destroy)(mk_session* session);
+
+  /* Fits and validates; reports each fit that is not `done` once. A fit that cannot be trained is reported as failed,
+   * not returned as an error; an error means the device or the program. */
+  int32_t (*fit)(mk_session* session, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error);
+
+  /* Trains one candidate on every row. */
+  int32_t (*refit)(mk_session* session, uint32_t candidate, const mk_fit_sink* sink, mk_fitted** fitted,
+                   mk_error* error);
+
+  /* Predicts `rows` rows of x (already scaled): labels[rows], and, if not NULL, scores[rows * scores_per_row].
+   * `experiment` of the session may be without training data: see mk_model::load. */
+  int32_t (*predict)(void* self, const mk_fitted* fitted, const mk_device_services* device, const float* x,
+                     int64_t rows, int64_t features, int32_t* labels, float* scores, mk_error* error);
+  uint32_t (*scores_per_row)(const mk_fitted* fitted);
+
+  /* Writes into an existing empty directory; reads from one that may hold anything. */
+  int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);
+  int32_t (*load)(void* self, const char* directory, mk_fitted** fitted, mk_error* error);
+  /* What a caller of load() needs: classes in label order and the scaling of the training data (owned by fitted). */
+  int32_t (*describe)(const mk_fitted* fitted, mk_data* classes_and_features, const double** mean,
+                      const double** scale, uint32_t* n_scaling);
+  void (*fitted_destroy)(mk_fitted* fitted);
+
+  void (*shutdown)(void* self);
+} mk_model;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

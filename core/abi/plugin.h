@@ -1,0 +1,55 @@
+/* The one symbol a mokume shared library exports, and what it answers.
+ *
+ * A library is a backend, a model or a transport. It exports `mokume_plugin_query_v1` and nothing else. The query is
+ * pure: it may be called often, starts nothing, and returns a header in static storage, or NULL when it cannot serve
+ * `max_major`. The layout of mk_plugin_header never changes.
+ *
+ * Until 1.0 the boundary is pinned: abi_hash must be equal on both sides. A library built against other headers is
+ * refused with a sentence that says so.
+ */
+#ifndef MOKUME_ABI_PLUGIN_H
+#define MOKUME_ABI_PLUGIN_H
+
+#include <stdint.h>
+
+#include "abi/host.h"
+#include "abi/status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define MK_ABI_MAJOR 1
+#define MK_ABI_MINOR 0
+#define MK_PLUGIN_MAGIC 0x656d756b6f6d0a01ull /* "\x01\nmokume", little endian */
+#define MK_PLUGIN_QUERY_SYMBOL "mokume_plugin_query_v1"
+
+typedef enum mk_plugin_kind { MK_PLUGIN_BACKEND = 1, MK_PLUGIN_MODEL = 2, MK_PLUGIN_TRANSPORT = 3 } mk_plugin_kind;
+
+typedef struct mk_plugin_header {
+  uint64_t magic;          /* MK_PLUGIN_MAGIC */
+  uint32_t struct_size;    /* sizeof(mk_plugin_header) */
+  uint16_t abi_major;      /* must equal the host's */
+  uint16_t abi_minor;      /* must not exceed the host's */
+  uint64_t abi_hash;       /* hash of the headers in core/abi the library was built with */
+  int32_t kind;            /* a mk_plugin_kind */
+  uint32_t sanitizer;      /* MK_SANITIZER_*: must equal the host's */
+  const char* name;        /* what a config writes, e.g. "opencl"; equals the file's name without ".so" */
+  const char* version;     /* of the library */
+  const char* description; /* one line */
+
+  /* Starts the library once per process. `host` outlives it. Writes the table of its kind (mk_backend, mk_model,
+   * mk_transport), which stays valid until that table's shutdown(). */
+  int32_t (*start)(const mk_host* host, const void** table, mk_error* error);
+} mk_plugin_header;
+
+typedef const mk_plugin_header* (*mk_plugin_query)(uint32_t max_major);
+
+#define MK_SANITIZER_NONE 0u
+#define MK_SANITIZER_ADDRESS 1u
+#define MK_SANITIZER_THREAD 2u
+
+#ifdef __cplusplus
+}
+#endif
+#endif

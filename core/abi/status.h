@@ -1,0 +1,35 @@
+/* Status codes and the error buffer: how every failure crosses a shared-library boundary.
+ *
+ * Every function of the boundary returns a mk_status as int32_t. On failure the callee writes a message into the
+ * caller's mk_error (which may be NULL) and leaves output parameters untouched. Nothing has to be freed and nothing
+ * is thread-local. Messages are UTF-8, one sentence, and name the cure where there is one.
+ */
+#ifndef MOKUME_ABI_STATUS_H
+#define MOKUME_ABI_STATUS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum mk_status {
+  MK_OK = 0,
+  MK_INTERNAL = 1,          /* a fault of the callee */
+  MK_INVALID_ARGUMENT = 2,  /* the caller broke the contract, or a configuration value is bad */
+  MK_BAD_DATA = 3,          /* a file or a data set is not what it claims to be */
+  MK_DEVICE_ERROR = 4,      /* the device or its driver failed */
+  MK_OUT_OF_MEMORY = 5,     /* the device or its budget cannot hold this; a larger device may */
+  MK_UNSUPPORTED = 6,       /* this backend cannot do this; another may */
+  MK_CANCELLED = 7          /* the caller asked to stop */
+} mk_status;
+
+typedef struct mk_error {
+  int32_t code;   /* a mk_status */
+  char text[508]; /* NUL-terminated, cut if longer */
+} mk_error;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

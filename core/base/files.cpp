@@ -1,0 +1,178 @@
+#include "base/files.hpp"
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <system_error>
+
+#include "sdk/error.hpp"
+
+namespace mokume::base {
+namespace {
+
+std::string cause(int code) { return std::generic_category().message(code); }
+
+class FileDescriptor {
+ public:
+  explicit FileDescriptor(int fd) : fd_(fd) {}
+  ~FileDescriptor() { close(); }
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
+  int get() const { return fd_; }
+  int close() {
+    const int result = fd_ >= 0 ? ::close(fd_) : 0;
+    fd_ = -1;
+    return result;
+  }
+
+ private:
+  int fd_;
+};
+
+[[noreturn]] void fail_read(const std::string& path, const std::string& why) {
+  throw Error(MK_BAD_DATA, "cannot read '" + path + "': " + why);
+}
+
+[[noreturn]] void fail_write(const std::string& path, const std::string& why) {
+  throw Error(MK_INTERNAL, "cannot write '" + path + "': " + why);
+}
+
+bool write_all(int fd, std::string_view content) {
+  while (!content.empty()) {
+    const ssize_t n = ::write(fd, content.data(), content.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return false;
+    content.remove_prefix(static_cast<size_t>(n));
+  }
+  return true;
+}
+
+std::string parent_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// A name beside `path` that nobody else has: O_EXCL decides, process and clock only make a second try rare.
+int create_beside(const std::string& path, std::string& name) {
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
+    name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(now) + "-" + std::to_string(attempt);
+    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return fd;
+  }
+  return -1;
+}
+
+bool make_directories(const std::string& path) {
+  for (size_t at = path.find('/', 1);; at = path.find('/', at + 1)) {
+    if (::mkdir(path.substr(0, at).c_str(), 0700) != 0 && errno != EEXIST) return false;
+    if (at == std::string::npos) return true;
+  }
+}
+
+EVP_MD_CTX* evp(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+}  // namespace
+
+std::string read_file(const std::string& path, uint64_t max_bytes) {
+  // Non-blocking, so that a pipe put in a file's place cannot hang the program.
+  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file.get() < 0) fail_read(path, cause(errno));
+  struct stat status {};
+  if (::fstat(file.get(), &status) != 0) fail_read(path, cause(errno));
+  if (!S_ISREG(status.st_mode)) fail_read(path, "it is not a regular file");
+  const auto too_large = [&] {
+    fail_read(path, "it has more than the " + std::to_string(max_bytes) + " bytes allowed");
+  };
+  if (static_cast<uint64_t>(status.st_size) > max_bytes) too_large();
+  std::string content(static_cast<size_t>(status.st_size), '\0');
+  size_t used = 0;
+  // The size is a hint only: files of /proc have none, and others may grow or shrink meanwhile.
+  char more[4096];
+  for (;;) {
+    const bool filled = used == content.size();
+    char* const to = filled ? more : content.data() + used;
+    const ssize_t n = ::read(file.get(), to, filled ? sizeof(more) : content.size() - used);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail_read(path, cause(errno));
+    if (n == 0) break;
+    if (filled) content.append(more, static_cast<size_t>(n));
+    used += static_cast<size_t>(n);
+    if (used > max_bytes) too_large();
+  }
+  content.resize(used);
+  return content;
+}
+
+void write_file(const std::string& path, std::string_view content) {
+  std::string name;
+  FileDescriptor file(create_beside(path, name));
+  if (file.get() < 0) fail_write(path, cause(errno));
+  const bool written = write_all(file.get(), content) && ::fsync(file.get()) == 0 && file.close() == 0;
+  if (!written || ::rename(name.c_str(), path.c_str()) != 0) {
+    const int code = errno;
+    ::unlink(name.c_str());
+    fail_write(path, cause(code));
+  }
+  // The rename itself survives a power cut only once the directory is on disk; not every file system can do this.
+  const FileDescriptor directory(::open(parent_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() >= 0) ::fsync(directory.get());
+}
+
+Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
+  if (context_ == nullptr || EVP_DigestInit_ex(evp(context_), EVP_sha256(), nullptr) != 1) {
+    EVP_MD_CTX_free(evp(context_));
+    throw Error(MK_INTERNAL, "SHA-256 is not available in this machine's OpenSSL");
+  }
+}
+
+Sha256::~Sha256() { EVP_MD_CTX_free(evp(context_)); }
+
+void Sha256::update(const void* bytes, size_t size) {
+  if (EVP_DigestUpdate(evp(context_), bytes, size) != 1) throw Error(MK_INTERNAL, "SHA-256 failed in OpenSSL");
+}
+
+std::string Sha256::hex() {
+  unsigned char digest[EVP_MAX_MD_SIZE];
+  unsigned int size = 0;
+  if (EVP_DigestFinal_ex(evp(context_), digest, &size) != 1) throw Error(MK_INTERNAL, "SHA-256 failed in OpenSSL");
+  std::string text;
+  for (unsigned int i = 0; i < size; ++i) {
+    text += "0123456789abcdef"[digest[i] >> 4];
+    text += "0123456789abcdef"[digest[i] & 15];
+  }
+  return text;
+}
+
+std::string sha256(std::string_view bytes) {
+  Sha256 hash;
+  hash.update(bytes.data(), bytes.size());
+  return hash.hex();
+}
+
+std::string cache_directory() {
+  const char* xdg = ::secure_getenv("XDG_CACHE_HOME");
+  const char* home = ::secure_getenv("HOME");
+  std::string path;
+  // A relative XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification 0.8).
+  if (xdg != nullptr && xdg[0] == '/') {
+    path = std::string(xdg) + "/mokume";
+  } else if (home != nullptr && home[0] == '/') {
+    path = std::string(home) + "/.cache/mokume";
+  }
+  if (path.empty() || !make_directories(path)) return "";
+  // Kernels are loaded from here: what others may write to is as good as no cache.
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
+  if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";
+  return ::access(path.c_str(), W_OK | X_OK) == 0 ? path : "";
+}
+
+}  // namespace mokume::base

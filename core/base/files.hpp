@@ -1,0 +1,34 @@
+// Files and hashes. Every failure is an Error that names the path and the cause.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mokume::base {
+
+std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} << 32);  // Error(MK_BAD_DATA)
+
+// Writes a temporary file beside `path`, fsyncs, renames: readers see the old or the new content. Error(MK_INTERNAL).
+void write_file(const std::string& path, std::string_view content);
+
+// SHA-256 in lower-case hex.
+std::string sha256(std::string_view bytes);
+class Sha256 {
+ public:
+  Sha256();
+  ~Sha256();
+  Sha256(const Sha256&) = delete;
+  Sha256& operator=(const Sha256&) = delete;
+  void update(const void* bytes, size_t size);
+  std::string hex();  // once
+
+ private:
+  void* context_;
+};
+
+// $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible.
+std::string cache_directory();
+
+}  // namespace mokume::base

@@ -1,0 +1,108 @@
+#include "base/log.hpp"
+
+#include <spdlog/details/log_msg.h>
+#include <spdlog/pattern_formatter.h>
+#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/stdout_sinks.h>
+
+#include <exception>
+#include <memory>
+#include <mutex>
+
+#include "sdk/error.hpp"
+
+namespace mokume::base {
+namespace {
+
+spdlog::level::level_enum level_of(mk_log_level level) {
+  switch (level) {
+    case MK_LOG_DEBUG:
+      return spdlog::level::debug;
+    case MK_LOG_INFO:
+      return spdlog::level::info;
+    case MK_LOG_WARNING:
+      return spdlog::level::warn;
+    default:
+      return spdlog::level::err;  // an unknown number comes from a library: show it
+  }
+}
+
+// Names of devices and texts of drivers are shown as they come; none of them may drive the terminal.
+std::string printable(const std::string& text) {
+  std::string result = text;
+  for (char& c : result) {
+    const auto code = static_cast<unsigned char>(c);
+    if ((code < 0x20 && c != '\n' && c != '\t') || code == 0x7f) c = '?';
+  }
+  while (!result.empty() && result.back() == '\n') result.pop_back();
+  return result;
+}
+
+}  // namespace
+
+struct Log::State {
+  std::mutex mutex;
+  spdlog::sinks::stderr_sink_st console;
+  std::unique_ptr<spdlog::sinks::basic_file_sink_st> file;
+  spdlog::level::level_enum level = spdlog::level::warn;
+  void (*before)(void*) = nullptr;
+  void (*after)(void*) = nullptr;
+  void* context = nullptr;
+
+  void to_console(const spdlog::details::log_msg& message) {
+    if (before != nullptr) before(context);
+    console.log(message);
+    console.flush();
+    if (after != nullptr) after(context);
+  }
+
+  void to_file(const spdlog::details::log_msg& message) {
+    try {
+      file->log(message);
+      file->flush();
+    } catch (const std::exception& e) {
+      // A full disk must not end the run here, and must not be told once per line.
+      file.reset();
+      const std::string text = std::string("the log file is given up: ") + e.what();
+      to_console({"mokume", spdlog::level::err, text});
+    }
+  }
+};
+
+Log::Log() : state_(new State) { state_->console.set_pattern("mokume: %l: %v"); }
+
+Log::~Log() { delete state_; }
+
+void Log::write(mk_log_level level, const std::string& source, const std::string& text) {
+  const std::string line = printable(source.empty() || source == "mokume" ? text : source + ": " + text);
+  const spdlog::details::log_msg message("mokume", level_of(level), line);
+  const std::lock_guard lock(state_->mutex);
+  if (message.level >= state_->level) state_->to_console(message);
+  if (state_->file && message.level >= spdlog::level::info) state_->to_file(message);
+}
+
+void Log::set_level(mk_log_level level) {
+  const std::lock_guard lock(state_->mutex);
+  state_->level = level_of(level);
+}
+
+void Log::open_file(const std::string& path) {
+  std::unique_ptr<spdlog::sinks::basic_file_sink_st> file;
+  try {
+    file = std::make_unique<spdlog::sinks::basic_file_sink_st>(path, false);
+  } catch (const std::exception& e) {
+    throw Error(MK_INTERNAL, "cannot open the log file '" + path + "': " + e.what());
+  }
+  file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
+  const std::lock_guard lock(state_->mutex);
+  state_->file = std::move(file);
+}
+
+void Log::set_around(void (*before)(void*), void (*after)(void*), void* context) {
+  const std::lock_guard lock(state_->mutex);
+  state_->before = before;
+  state_->after = after;
+  state_->context = context;
+}
+
+}  // namespace mokume::base

@@ -1,0 +1,34 @@
+// The program's log: stderr, and a file once a run directory exists (spdlog underneath). Thread-safe.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "abi/host.h"
+
+namespace mokume::base {
+
+// An object owned by main(); passed down, never global.
+class Log {
+ public:
+  Log();
+  ~Log();
+  Log(const Log&) = delete;
+  Log& operator=(const Log&) = delete;
+
+  void write(mk_log_level level, const std::string& source, const std::string& text);
+  void set_level(mk_log_level level);            // of stderr; default WARNING. The file gets everything from INFO.
+  void open_file(const std::string& path);       // appends
+  // A hook that clears and redraws a progress display around each line on stderr.
+  void set_around(void (*before)(void*), void (*after)(void*), void* context);
+
+  void info(const std::string& source, const std::string& text) { write(MK_LOG_INFO, source, text); }
+  void warn(const std::string& source, const std::string& text) { write(MK_LOG_WARNING, source, text); }
+
+ private:
+  struct State;
+  State* state_;
+};
+
+}  // namespace mokume::base

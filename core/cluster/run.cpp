@@ -1,0 +1,164 @@
+#include "cluster/run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+
+#include "cluster/agent.hpp"
+#include "cluster/coordinator.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using std::chrono::microseconds;
+
+// Wakes the pump when a feeder or the journal has something for it.
+class Doorbell {
+ public:
+  void ring() {
+    const std::lock_guard lock(mutex_);
+    rung_ = true;
+    wake_.notify_one();
+  }
+  void wait(microseconds at_most) {
+    std::unique_lock lock(mutex_);
+    wake_.wait_for(lock, at_most, [&] { return rung_; });
+    rung_ = false;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool rung_ = false;
+};
+
+// How long the pump sleeps when nothing happened. The doorbell cuts it short; messages of other nodes cannot, so with
+// them the sleep is short, and shorter just after something happened. Alone, it ends only to look at `stop`.
+class Nap {
+ public:
+  explicit Nap(bool alone) : alone_(alone) {}
+  microseconds next() {
+    if (alone_) return microseconds(100'000);
+    return std::exchange(length_, std::min(length_ * 2, microseconds(500)));
+  }
+  void reset() { length_ = microseconds(20); }
+
+ private:
+  bool alone_;
+  microseconds length_{20};
+};
+
+class Pump {
+ public:
+  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, Doorbell& bell, const std::atomic<bool>& stop)
+      : transport_(transport), agent_(agent), coordinator_(coordinator), bell_(bell), stop_(stop) {}
+
+  void run() {
+    Nap nap(transport_.size() == 1);
+    if (coordinator_ != nullptr) deliver(coordinator_->start());
+    while (!over()) {
+      if (turn()) {
+        nap.reset();
+      } else {
+        bell_.wait(nap.next());
+      }
+    }
+  }
+
+ private:
+  bool over() const { return coordinator_ != nullptr ? coordinator_->over() : agent_.over(); }
+
+  // Whether anything happened.
+  bool turn() {
+    bool active = false;
+    if (!asked_to_stop_ && stop_.load()) {
+      asked_to_stop_ = true;
+      tell_coordinator(Stop{MK_CANCELLED, "stopped on request"});
+    }
+    for (const Message& message : agent_.collect(Agent::Clock::now())) {
+      tell_coordinator(message);
+      active = true;
+    }
+    // An agent that leaves listens no more: the BYE that follows is for participate().
+    while (coordinator_ != nullptr || !agent_.leaving()) {
+      const auto received = transport_.poll();
+      if (!received) break;
+      receive(*received);
+      active = true;
+    }
+    return active;
+  }
+
+  void receive(const Transport::Received& received) {
+    try {
+      const Message message = decode(received.text);
+      if (coordinator_ != nullptr) {
+        deliver(coordinator_->handle(received.from, message));
+      } else if (received.from == 0) {
+        agent_.handle(message);
+      } else {
+        throw Error(MK_INTERNAL, fmt::format("node {} wrote to this node, which is not node 0", received.from));
+      }
+    } catch (const Error& error) {
+      tell_coordinator(Stop{error.status(), fmt::format("a message of node {}: {}", received.from, error.what())});
+    }
+  }
+
+  void tell_coordinator(const Message& message) {
+    if (coordinator_ != nullptr) {
+      deliver(coordinator_->handle(0, message));
+    } else {
+      transport_.send(0, encode(message));
+    }
+  }
+
+  void deliver(const std::vector<Outgoing>& messages) {
+    for (const Outgoing& one : messages) {
+      if (one.to == 0) {
+        agent_.handle(one.message);
+      } else {
+        transport_.send(one.to, encode(one.message));
+      }
+    }
+  }
+
+  Transport& transport_;
+  Agent& agent_;
+  Coordinator* coordinator_;  // rank 0 only
+  Doorbell& bell_;
+  const std::atomic<bool>& stop_;
+  bool asked_to_stop_ = false;
+};
+
+}  // namespace
+
+Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& agent_setup,
+            const CoordinatorSetup* coordinator_setup, journal::Journal& journal, const std::atomic<bool>& stop) {
+  const bool leads = transport.rank() == 0;
+  if (leads != (coordinator_setup != nullptr)) throw Error(MK_INTERNAL, "rank 0 and only rank 0 coordinates");
+  if (leads && handshake.nodes.at(0) != agent_setup.devices) {
+    throw Error(MK_INTERNAL, "the devices of this node are not those it named in its HELLO");
+  }
+  std::optional<Coordinator> coordinator;
+  if (leads) coordinator.emplace(*coordinator_setup, handshake.nodes);
+  Doorbell bell;
+  Outcome outcome;
+  std::optional<Stop> stopped;
+  {
+    Agent agent(agent_setup, journal, [&bell] { bell.ring(); });
+    Pump(transport, agent, coordinator ? &*coordinator : nullptr, bell, stop).run();
+    stopped = agent.stopped();
+  }
+  if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
+  outcome.finished = !stopped;
+  if (stopped) outcome.reason = stopped->reason;
+  if (coordinator) outcome.records = coordinator->records();
+  return outcome;
+}
+
+}  // namespace mokume::cluster

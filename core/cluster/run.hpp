@@ -1,0 +1,29 @@
+// Runs the fits of a plan over all devices of all nodes.
+#pragma once
+
+#include <atomic>
+#include <string>
+#include <vector>
+
+#include "cluster/handshake.hpp"
+#include "cluster/transport.hpp"
+#include "cluster/types.hpp"
+#include "journal/journal.hpp"
+
+namespace mokume::cluster {
+
+struct Outcome {
+  bool finished = false;                    // every fit is done; otherwise the run was asked to stop
+  std::string reason;                       // why it stopped
+  std::vector<journal::FitRecord> records;  // rank 0: all that is done, sorted by fit; other ranks: none
+};
+
+// Called by every rank, inside participate() and after handshake(), on the thread that uses the transport; it pumps
+// messages there while feeders work. agent.devices are those of the rank's own HELLO. `coordinator`: on rank 0 only,
+// else null. A set `stop` (from a signal handler, say, on any rank) cancels what runs, everywhere. On return every
+// finished fit of this node is on disk, and on rank 0 no node works any more. If work, a journal or the protocol fails
+// anywhere, every rank throws the same Error.
+Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& agent,
+            const CoordinatorSetup* coordinator, journal::Journal& journal, const std::atomic<bool>& stop);
+
+}  // namespace mokume::cluster

@@ -1,0 +1,41 @@
+// A transport with C++ manners, and the one for a run on a single node.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "abi/transport.h"
+
+namespace mokume::cluster {
+
+// Whether an MPI launcher started this process: the transport "mpi" is to be loaded then. A bare SLURM_* in the
+// environment is a batch script, not a launcher.
+bool mpi_launched();
+
+// One node, no messages. Static storage.
+const mk_transport* self_transport();
+
+// Used by one thread. Every function throws the transport's Error.
+class Transport {
+ public:
+  explicit Transport(const mk_transport* table) : table_(table) {}
+
+  uint32_t rank() const { return table_->rank(table_->self); }
+  uint32_t size() const { return table_->size(table_->self); }
+
+  void send(uint32_t to, const std::string& message);
+
+  struct Received {
+    uint32_t from = 0;
+    std::string text;
+  };
+  std::optional<Received> poll();
+
+  void flush(uint32_t timeout_ms);
+
+ private:
+  const mk_transport* table_;
+};
+
+}  // namespace mokume::cluster

@@ -1,0 +1,35 @@
+// RFC 4180 records, one at a time.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mokume::data {
+
+// Shafranovich: Common Format and MIME Type for Comma-Separated Values (CSV) Files. RFC 4180, 2005.
+// LF and CRLF both end a record; empty lines between records are skipped.
+class CsvRows {
+ public:
+  CsvRows(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
+
+  // The next record's cells without the blanks around them; valid until the next call. False at the end.
+  // Throws Error(MK_BAD_DATA) for quotes out of place.
+  bool next(std::vector<std::string_view>& cells);
+  int64_t line() const { return record_line_; }  // where the record starts, from 1
+
+ private:
+  std::string_view plain_cell();
+  std::string_view quoted_cell();
+  [[noreturn]] void fail(const std::string& what) const;
+
+  const std::string& path_;
+  std::string_view rest_;
+  int64_t line_ = 1;
+  int64_t record_line_ = 0;
+  std::deque<std::string> unescaped_;  // cells that had doubled quotes; a deque does not move them
+};
+
+}  // namespace mokume::data

@@ -1,0 +1,81 @@
+// Data sets: what [data] describes, loaded into memory as float32 rows with labels or targets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::data {
+
+// How inputs are scaled: x' = (x - mean) / scale.
+struct Standardize {
+  enum class Kind { none, fixed, features } kind = Kind::none;
+  double mean = 0;   // fixed: the same for every feature
+  double scale = 1;  // fixed: > 0
+};
+
+enum class Missing { error, drop, mean };
+
+// [data] of an experiment, or `--data SPEC` on the command line.
+struct DataSpec {
+  std::string source;                    // digits | mnist | idx | libsvm | csv
+  std::string path;                      // file, directory or ""; relative paths are relative to the working directory
+  std::string test;                      // test file or "" (sources with a test set of their own ignore it)
+  std::string target;                    // csv: name of the label column; "" = the last
+  std::vector<std::string> categorical;  // csv: columns turned into one-hot features
+  Missing missing = Missing::error;      // csv: what an empty cell means
+  int64_t limit = 0;                     // the first N training rows; 0 = all
+  Standardize standardize;
+};
+
+// Row-major rows x features in `x`; `labels` (classification, 0..classes-1) or `targets` (regression), one per row.
+struct Table {
+  int64_t rows = 0;
+  int64_t features = 0;
+  std::vector<float> x;
+  std::vector<int32_t> labels;
+  std::vector<float> targets;
+};
+
+// How one column of a CSV training file became features; needed to read other rows the same way.
+struct Column {
+  std::string name;
+  std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
+  double fill = 0;                  // numeric: what an empty cell becomes under Missing::mean
+};
+
+struct Dataset {
+  std::string name;                      // the source, or the file's stem
+  Table train;                           // at least one row
+  Table test;                            // may be empty; has the same features
+  std::vector<std::string> class_names;  // ascending (numerically where all are numbers); empty for regression
+  std::vector<double> mean;              // scaling that was applied: one value, one per feature, or none
+  std::vector<double> scale;
+  std::string sha256;           // of the content after reading and before scaling: shapes, values, labels, limit
+  std::vector<Column> columns;  // csv: the feature columns in order; empty otherwise
+};
+
+// Loads, limits and scales. Throws Error(MK_BAD_DATA) naming file, place and cure; Error(MK_INVALID_ARGUMENT) if the
+// spec contradicts itself. A name without a slash that is not here is looked up in $MOKUME_DATA/NAME/, then in the
+// cache directory. Classes, one-hot levels and the number of features come from the whole training file, so `limit`
+// does not change what a label means; means that fill or scale come from the rows kept.
+// A target is regression if every label is a number and one has a fraction or more than 1,000 are different.
+Dataset load(const DataSpec& spec);
+
+// Reads rows to predict: like load(), but `path` alone, into `train`, with labels if there are any, scaled with the
+// given scaling (one value, one per feature, or none). Labels get their place in `class_names`, unknown ones -1; with
+// empty `class_names` they are targets. `features`: how many the model has (0 = unknown): rows of libsvm text are
+// widened to it, any other difference is an error. `columns`: Dataset::columns of the training set; without it a csv
+// spec with `categorical` or Missing::mean is refused, with it the target column may be absent.
+Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
+                            const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
+                            const std::vector<Column>& columns = {});
+
+// The fold in which each training row is validated, in [0, folds). Contiguous by default: fold k holds rows
+// round(k*n/folds) .. round((k+1)*n/folds) (of a seeded shuffle, if asked for), a half going to the even side as in
+// NumPy's round(linspace(0, n, folds + 1)). Stratified: each class is cut into `folds` runs whose sizes differ by at
+// most one, and so do the folds. Throws Error(MK_INVALID_ARGUMENT) unless 2 <= folds <= rows, and for stratified
+// without labels.
+std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed);
+
+}  // namespace mokume::data

@@ -1,0 +1,81 @@
+#include <algorithm>
+#include <numeric>
+#include <string>
+
+#include "data/dataset.hpp"
+#include "sdk/error.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::data {
+namespace {
+
+// round(k * n / folds) in whole numbers, a half to the even side.
+int64_t bound(int64_t n, int64_t folds, int64_t k) {
+  const int64_t whole = k * n / folds;
+  const int64_t twice_rest = 2 * (k * n % folds);
+  const bool up = twice_rest > folds || (twice_rest == folds && whole % 2 != 0);
+  return whole + (up ? 1 : 0);
+}
+
+// Fisher, Yates: Statistical Tables, 1938, in Durstenfeld's form.
+std::vector<int64_t> row_order(int64_t rows, bool shuffle, uint64_t seed) {
+  std::vector<int64_t> order(static_cast<size_t>(rows));
+  std::iota(order.begin(), order.end(), int64_t{0});
+  if (!shuffle) return order;
+  const sdk::Random random(seed, sdk::Purpose::folds);
+  for (size_t i = order.size() - 1; i > 0; --i)
+    std::swap(order[i], order[random.below(static_cast<uint32_t>(i), uint64_t{i} + 1)]);
+  return order;
+}
+
+void deal_contiguous(const std::vector<int64_t>& order, int64_t folds, std::vector<int32_t>& fold_of) {
+  const auto n = static_cast<int64_t>(order.size());
+  for (int64_t k = 0; k < folds; ++k)
+    for (int64_t i = bound(n, folds, k); i < bound(n, folds, k + 1); ++i)
+      fold_of[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int32_t>(k);
+}
+
+// Each class is cut into runs of floor or ceil(size / folds) rows; the longer runs go to the folds that are the
+// smallest so far, so that the folds too differ by at most one row.
+void deal_stratified(const Table& train, const std::vector<int64_t>& order, int64_t folds,
+                     std::vector<int32_t>& fold_of) {
+  const int32_t classes = *std::max_element(train.labels.begin(), train.labels.end()) + 1;
+  std::vector<std::vector<int64_t>> rows_of(static_cast<size_t>(classes));
+  for (const int64_t row : order) rows_of[static_cast<size_t>(train.labels[static_cast<size_t>(row)])].push_back(row);
+  std::vector<int64_t> sizes(static_cast<size_t>(folds), 0);
+  for (const std::vector<int64_t>& rows : rows_of) {
+    const auto n = static_cast<int64_t>(rows.size());
+    std::vector<int64_t> share(sizes.size(), n / folds);
+    std::vector<size_t> smallest(sizes.size());
+    std::iota(smallest.begin(), smallest.end(), size_t{0});
+    std::stable_sort(smallest.begin(), smallest.end(), [&](size_t a, size_t b) { return sizes[a] < sizes[b]; });
+    for (int64_t i = 0; i < n % folds; ++i) ++share[smallest[static_cast<size_t>(i)]];
+    auto row = rows.begin();
+    for (size_t k = 0; k < share.size(); ++k) {
+      sizes[k] += share[k];
+      for (int64_t i = 0; i < share[k]; ++i) fold_of[static_cast<size_t>(*row++)] = static_cast<int32_t>(k);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed) {
+  if (folds < 2 || int64_t{folds} > train.rows)
+    throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
+                                         std::to_string(train.rows) + " training rows; use 2 to the number of rows");
+  if (train.rows > int64_t{UINT32_MAX})
+    throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
+  if (stratified && train.labels.empty())
+    throw Error(MK_INVALID_ARGUMENT, "validation.stratified needs classes, but the targets are numbers; remove it");
+  const std::vector<int64_t> order = row_order(train.rows, shuffle, seed);
+  std::vector<int32_t> fold_of(order.size());
+  if (stratified) {
+    deal_stratified(train, order, folds, fold_of);
+  } else {
+    deal_contiguous(order, folds, fold_of);
+  }
+  return fold_of;
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,111 @@
+#include "data/input.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/text.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+// Deflate codes at most 258 bytes in two bits: zlib's documentation gives 1032:1 as the limit.
+constexpr uint64_t kDeflateRatio = 1032;
+
+std::string cause(int code) { return std::generic_category().message(code); }
+
+uint64_t memory_bytes() {
+  const long pages = ::sysconf(_SC_PHYS_PAGES);
+  const long page = ::sysconf(_SC_PAGESIZE);
+  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : kMaxFileBytes;
+}
+
+}  // namespace
+
+Input::Input(const std::string& path) : path_(path) {
+  // Non-blocking, so that a pipe put in a file's place cannot hang the program.
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (fd < 0) bad_data(path, "", "cannot be opened: " + cause(errno) + "; check the path");
+  struct stat status {};
+  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  if (regular) file_ = ::gzdopen(fd, "rb");
+  if (file_ == nullptr) {
+    ::close(fd);
+    bad_data(path, "", regular ? "cannot be opened: out of memory" : "is not a regular file; name a file");
+  }
+  ::gzbuffer(file_, 1U << 17);
+  compressed_ = ::gzdirect(file_) == 0;
+  const auto size = static_cast<uint64_t>(status.st_size);
+  most_bytes_ = !compressed_ ? size : std::min(size, UINT64_MAX / kDeflateRatio) * kDeflateRatio;
+}
+
+Input::~Input() { ::gzclose(file_); }
+
+size_t Input::read(void* to, size_t size) {
+  size_t used = 0;
+  while (used < size) {
+    const auto want = static_cast<unsigned>(std::min<size_t>(size - used, 1U << 30));
+    const int got = ::gzread(file_, static_cast<char*>(to) + used, want);
+    if (got > 0) used += static_cast<size_t>(got);
+    if (got == static_cast<int>(want)) continue;
+    int code = Z_OK;
+    ::gzerror(file_, &code);
+    if (code == Z_BUF_ERROR) bad_data(path_, "", "ends in the middle of its gzip stream; fetch it again");
+    if (code == Z_ERRNO) bad_data(path_, "", "cannot be read: " + cause(errno));
+    if (got < 0 || code != Z_OK) bad_data(path_, "", "has a damaged gzip stream; fetch it again");
+    break;
+  }
+  return used;
+}
+
+std::string read_text(const std::string& path, uint64_t max_bytes) {
+  Input input(path);
+  std::string text;
+  size_t used = 0;
+  // Room grows with what really came: what a file claims is not to be trusted with memory.
+  size_t room =
+      input.compressed() ? size_t{1} << 20 : static_cast<size_t>(std::min<uint64_t>(input.most_bytes(), max_bytes)) + 1;
+  for (;;) {
+    text.resize(room);
+    const size_t got = input.read(text.data() + used, room - used);
+    used += got;
+    if (used > max_bytes)
+      bad_data(path, "", "holds more than " + base::human_bytes(max_bytes) + "; split it into smaller files");
+    if (used < room) break;
+    room = static_cast<size_t>(std::min<uint64_t>(uint64_t{room} * 2, max_bytes + 1));
+  }
+  text.resize(used);
+  if (text.compare(0, 3, "\xEF\xBB\xBF") == 0) text.erase(0, 3);
+  return text;
+}
+
+size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
+  const auto r = static_cast<uint64_t>(rows);
+  const auto f = static_cast<uint64_t>(features);
+  const uint64_t most = memory_bytes() / sizeof(float);
+  if (f != 0 && r > most / f)
+    bad_data(path, "",
+             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) +
+                 " features, more than this machine's memory of " + base::human_bytes(memory_bytes()) +
+                 " holds as float32; set data.limit");
+  return static_cast<size_t>(r * f);
+}
+
+std::string quoted(std::string_view text) {
+  constexpr size_t kMost = 40;
+  std::string result = "'";
+  for (const char c : text.substr(0, kMost)) result += c >= ' ' && c != '\x7f' ? c : '?';
+  return result + (text.size() > kMost ? "...'" : "'");
+}
+
+void bad_data(const std::string& path, const std::string& place, const std::string& what) {
+  throw Error(MK_BAD_DATA, "'" + path + "'" + (place.empty() ? " " : ", " + place + ": ") + what);
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,128 @@
+#include "data/labels.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <unordered_map>
+
+#include "base/text.hpp"
+#include "data/input.hpp"
+
+namespace mokume::data {
+namespace {
+
+constexpr size_t kMostNumericClasses = 1000;
+
+bool whole(double value) { return std::abs(value) < 0x1p53 && value == std::floor(value); }
+
+std::string whole_text(double value) { return std::to_string(static_cast<int64_t>(value)); }
+
+std::string text_of(const Labels& labels, size_t row) {
+  return labels.texts.empty() ? base::shortest(labels.values[row]) : labels.texts[row];
+}
+
+template <class T>
+void sort_unique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+std::string_view without_plus(std::string_view text) {
+  if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
+  return text;
+}
+
+template <class Float>
+bool parse_all(std::string_view text, Float& value, std::errc& code) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), value);
+  code = result.ec;
+  return !text.empty() && result.ptr == text.data() + text.size() && code != std::errc::invalid_argument;
+}
+
+bool is_missing(const Labels& labels, size_t row) { return !labels.missing.empty() && labels.missing[row] != 0; }
+
+void apply_targets(const std::string& path, const Labels& labels, Table& table) {
+  table.targets.resize(static_cast<size_t>(table.rows));
+  for (size_t i = 0; i < table.targets.size(); ++i) {
+    double value = 0;
+    const bool number = labels.values.empty() ? parse_number(labels.texts[i], value) : true;
+    if (!labels.values.empty()) value = labels.values[i];
+    const auto target = static_cast<float>(value);
+    if (!number || is_missing(labels, i) || !std::isfinite(target))
+      bad_data(path, labels.place(i),
+               "the target is " + quoted(text_of(labels, i)) + ", not a number within float32; correct the row");
+    table.targets[i] = target;
+  }
+}
+
+}  // namespace
+
+std::string Labels::place(size_t row) const {
+  return lines.empty() ? "row " + std::to_string(row + 1) : "line " + std::to_string(lines[row]);
+}
+
+bool parse_number(std::string_view text, double& value) {
+  std::errc code{};
+  return parse_all(without_plus(text), value, code) && code == std::errc{} && std::isfinite(value);
+}
+
+bool parse_number(std::string_view text, float& value) {
+  std::errc code{};
+  text = without_plus(text);
+  if (!parse_all(text, value, code)) return false;
+  if (code == std::errc{}) return std::isfinite(value);
+  double wide = 0;
+  if (!parse_number(text, wide) || std::abs(wide) >= 1) return false;
+  value = static_cast<float>(wide);
+  return true;
+}
+
+LabelMap learn_labels(const Labels& labels) {
+  LabelMap map;
+  if (!labels.values.empty()) {
+    std::vector<double> distinct = labels.values;
+    sort_unique(distinct);
+    map.regression = distinct.size() > kMostNumericClasses || !std::all_of(distinct.begin(), distinct.end(), whole);
+    map.numeric = !map.regression;
+    if (map.numeric)
+      for (const double value : distinct) map.class_names.push_back(whole_text(value));
+    return map;
+  }
+  map.class_names = labels.texts;
+  sort_unique(map.class_names);
+  return map;
+}
+
+LabelMap label_map(const std::vector<std::string>& class_names) {
+  LabelMap map;
+  map.class_names = class_names;
+  map.regression = class_names.empty();
+  map.numeric = !map.regression && std::all_of(class_names.begin(), class_names.end(), [](const std::string& name) {
+    double value = 0;
+    return parse_number(name, value) && whole(value) && whole_text(value) == name;
+  });
+  return map;
+}
+
+void apply_labels(const LabelMap& map, const std::string& path, const Labels& labels, Unknown unknown, Table& table) {
+  if (map.regression) return apply_targets(path, labels, table);
+  std::unordered_map<std::string, int32_t> classes;
+  for (const std::string& name : map.class_names) classes.emplace(name, static_cast<int32_t>(classes.size()));
+  table.labels.assign(static_cast<size_t>(table.rows), -1);
+  for (size_t i = 0; i < table.labels.size(); ++i) {
+    if (is_missing(labels, i)) continue;
+    double value = 0;
+    const bool number = labels.values.empty() ? parse_number(labels.texts[i], value) : true;
+    if (!labels.values.empty()) value = labels.values[i];
+    const auto found = classes.find(map.numeric && number && whole(value) ? whole_text(value) : text_of(labels, i));
+    if (found != classes.end()) {
+      table.labels[i] = found->second;
+    } else if (unknown == Unknown::error) {
+      bad_data(path, labels.place(i),
+               "the label " + quoted(text_of(labels, i)) +
+                   " does not occur in the training set; remove the row or add such rows to the training set");
+    }
+  }
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,126 @@
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+#include <vector>
+
+#include "data/input.hpp"
+#include "data/readers.hpp"
+
+namespace mokume::data {
+namespace {
+
+struct Entry {
+  int32_t index;  // from 0
+  float value;
+};
+
+constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+
+class Reader {
+ public:
+  Reader(const std::string& path, int64_t limit, int64_t features) : path_(path), limit_(limit), features_(features) {}
+
+  Part read() {
+    const std::string text = read_text(path_);
+    for (std::string_view rest = text; !rest.empty();) {
+      const size_t end = rest.find('\n');
+      ++line_;
+      read_line(rest.substr(0, end));
+      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+    }
+    return finish();
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view line, const char* at, const std::string& what) const {
+    const auto column = at - line.data() + 1;
+    bad_data(path_, "line " + std::to_string(line_) + ", column " + std::to_string(column), what);
+  }
+
+  // The next run of characters that are not blank; empty at the end of the line.
+  static std::string_view next_word(const char*& at, const char* end) {
+    while (at != end && blank(*at)) ++at;
+    const char* const start = at;
+    while (at != end && !blank(*at)) ++at;
+    return {start, static_cast<size_t>(at - start)};
+  }
+
+  void read_line(std::string_view line) {
+    const char* at = line.data();
+    const char* const end = at + line.size();
+    const std::string_view label = next_word(at, end);
+    if (label.empty()) return;
+    double value = 0;
+    if (!parse_number(label, value))
+      fail(line, label.data(), "the label is " + quoted(label) + ", not a finite number; number the classes");
+    part_.labels.values.push_back(value);
+    part_.labels.lines.push_back(line_);
+    const bool keep = limit_ == 0 || static_cast<int64_t>(part_.labels.values.size()) <= limit_;
+    int32_t last = 0;
+    for (std::string_view word = next_word(at, end); !word.empty(); word = next_word(at, end)) {
+      const Entry entry = read_entry(line, word, last);
+      last = entry.index + 1;
+      if (keep && entry.value != 0) entries_.push_back(entry);
+    }
+    highest_ = std::max(highest_, last);
+    if (keep) ends_.push_back(entries_.size());
+  }
+
+  Entry read_entry(std::string_view line, std::string_view word, int32_t last) const {
+    const char* const end = word.data() + word.size();
+    int64_t index = 0;
+    const auto [colon, code] = std::from_chars(word.data(), end, index);
+    if (code == std::errc::invalid_argument || colon == end || *colon != ':')
+      fail(line, word.data(), "found " + quoted(word) + " where index:value belongs; correct the line");
+    const std::string_view digits(word.data(), static_cast<size_t>(colon - word.data()));
+    const auto show = [digits] { return "index " + quoted(digits); };
+    if (code != std::errc{} || index > kMaxFeatures)
+      fail(line, word.data(), show() + " is above the limit of " + std::to_string(kMaxFeatures) + "; renumber");
+    if (index <= 0) fail(line, word.data(), show() + " is not positive; indices start at 1, add 1 to all of them");
+    if (index <= last)
+      fail(line, word.data(),
+           show() + " comes after index " + std::to_string(last) + "; sort each line by index, each index once");
+    if (features_ > 0 && index > features_)
+      fail(line, word.data(),
+           show() + " is above the training data's " + std::to_string(features_) +
+               " features; remove it or use the training file that belongs to this one");
+    float value = 0;
+    const std::string_view number(colon + 1, static_cast<size_t>(end - colon - 1));
+    if (!parse_number(number, value))
+      fail(line, colon + 1, "the value is " + quoted(number) + ", not a finite float32 number; correct it");
+    return {static_cast<int32_t>(index - 1), value};
+  }
+
+  Part finish() {
+    if (part_.labels.values.empty()) bad_data(path_, "", "has no rows; check the path");
+    Table& table = part_.table;
+    table.rows = static_cast<int64_t>(ends_.size());
+    table.features = features_ > 0 ? features_ : highest_;
+    if (table.features == 0) bad_data(path_, "", "has labels but no index:value pair; check the path");
+    table.x.assign(checked_count(path_, table.rows, table.features), 0.0F);
+    size_t from = 0;
+    for (size_t row = 0; row < ends_.size(); ++row) {
+      float* const to = table.x.data() + row * static_cast<size_t>(table.features);
+      for (; from < ends_[row]; ++from) to[entries_[from].index] = entries_[from].value;
+    }
+    part_.path = path_;
+    return std::move(part_);
+  }
+
+  const std::string path_;
+  const int64_t limit_;
+  const int64_t features_;
+  int64_t line_ = 0;
+  int32_t highest_ = 0;
+  std::vector<Entry> entries_;
+  std::vector<size_t> ends_;  // per kept row: one past its last entry
+  Part part_;
+};
+
+}  // namespace
+
+Part read_libsvm(const std::string& path, int64_t limit, int64_t features) {
+  return Reader(path, limit, features).read();
+}
+
+}  // namespace mokume::data

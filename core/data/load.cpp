@@ -1,0 +1,171 @@
+#include <cmath>
+#include <utility>
+
+#include "data/dataset.hpp"
+#include "data/input.hpp"
+#include "data/labels.hpp"
+#include "data/locate.hpp"
+#include "data/readers.hpp"
+#include "data/scale.hpp"
+#include "data/spec.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+struct Parts {
+  std::string name;
+  Part train;
+  Part test;  // no rows: there is none
+  std::vector<Column> columns;
+};
+
+Parts read_digits(const DataSpec& spec) {
+  return {"digits", draw_digits(DigitSet::train, spec.limit), draw_digits(DigitSet::test, 0), {}};
+}
+
+Part read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
+
+Parts read_idx_sets(const DataSpec& spec) {
+  const std::string path = spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
+  Parts parts;
+  parts.name = spec.path.empty() ? spec.source : stem(path);
+  if (is_directory(path)) {
+    parts.train = read_pair(idx_in_directory(path, "train"), spec.limit);
+    parts.test = read_pair(idx_in_directory(path, "t10k"), 0);
+  } else {
+    parts.train = read_pair(idx_beside(path, true), spec.limit);
+    if (!spec.test.empty())
+      parts.test =
+          read_pair(is_directory(spec.test) ? idx_in_directory(spec.test, "t10k") : idx_beside(spec.test, true), 0);
+  }
+  if (parts.test.table.rows > 0 && parts.test.table.features != parts.train.table.features)
+    bad_data(parts.test.path, "",
+             "has " + std::to_string(parts.test.table.features) + " features, but the training file '" +
+                 parts.train.path + "' has " + std::to_string(parts.train.table.features) +
+                 "; use the files of one set");
+  return parts;
+}
+
+Parts read_libsvm_files(const DataSpec& spec) {
+  const std::string path = single_file(locate(spec.path));
+  Parts parts{stem(path), read_libsvm(path, spec.limit, 0), {}, {}};
+  if (!spec.test.empty()) parts.test = read_libsvm(spec.test, 0, parts.train.table.features);
+  return parts;
+}
+
+CsvOptions csv_options(const DataSpec& spec) {
+  CsvOptions options;
+  options.target = spec.target;
+  options.categorical = spec.categorical;
+  options.missing = spec.missing;
+  options.limit = spec.limit;
+  return options;
+}
+
+Parts read_csv_files(const DataSpec& spec) {
+  const std::string path = single_file(locate(spec.path));
+  CsvOptions options = csv_options(spec);
+  CsvPart train = read_csv(path, options);
+  Parts parts{stem(path), {}, {}, std::move(train.columns)};
+  if (!spec.test.empty()) {
+    options.target = train.target;
+    options.limit = 0;
+    options.columns = &parts.columns;
+    parts.test = read_csv(spec.test, options);
+  }
+  parts.train = std::move(train);
+  return parts;
+}
+
+Parts read_parts(const DataSpec& spec) {
+  if (spec.source == "digits") return read_digits(spec);
+  if (spec.source == "libsvm") return read_libsvm_files(spec);
+  if (spec.source == "csv") return read_csv_files(spec);
+  return read_idx_sets(spec);
+}
+
+// `path` alone, in the training file's terms.
+Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns) {
+  if (spec.source == "libsvm") {
+    const std::string path = single_file(locate(spec.path));
+    return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
+  }
+  if (spec.source == "csv") {
+    const std::string path = single_file(locate(spec.path));
+    if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
+      throw Error(MK_INVALID_ARGUMENT,
+                  "data.categorical and data.missing = \"mean\" need the columns of the training "
+                  "file, and this model has none; leave them out");
+    CsvOptions options = csv_options(spec);
+    options.columns = columns.empty() ? nullptr : &columns;
+    options.target_required = false;
+    CsvPart part = read_csv(path, options);
+    return {stem(path), std::move(part), {}, columns};
+  }
+  if (spec.source == "digits") return {"digits", draw_digits(DigitSet::train, spec.limit), {}, {}};
+  const std::string path = spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
+  const IdxPair pair = is_directory(path) ? idx_in_directory(path, "train") : idx_beside(path, false);
+  return {stem(path), read_pair(pair, spec.limit), {}, {}};
+}
+
+void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
+                   const std::vector<double>& scale) {
+  const std::string have =
+      "'" + data.name + "' has " + std::to_string(data.train.features) + " features, but the model ";
+  if (features > 0 && data.train.features != features)
+    throw Error(MK_BAD_DATA, have + "has " + std::to_string(features) + "; use data of the same kind");
+  if (mean.size() != scale.size())
+    throw Error(MK_INVALID_ARGUMENT, "the model's scaling has " + std::to_string(mean.size()) + " means and " +
+                                         std::to_string(scale.size()) + " scales; its file is damaged");
+  if (mean.size() > 1 && static_cast<int64_t>(mean.size()) != data.train.features)
+    throw Error(MK_BAD_DATA, have + "scales " + std::to_string(mean.size()) + "; use data of the same kind");
+  for (size_t i = 0; i < scale.size(); ++i)
+    if (!std::isfinite(mean[i]) || !std::isfinite(scale[i]) || !(scale[i] > 0))
+      throw Error(MK_INVALID_ARGUMENT, "the model's scaling of feature " + std::to_string(i + 1) +
+                                           " is not a finite mean and a scale above 0; its file is damaged");
+}
+
+}  // namespace
+
+Dataset load(const DataSpec& spec) {
+  check_spec(spec);
+  Parts parts = read_parts(spec);
+  Dataset data;
+  data.name = std::move(parts.name);
+  data.columns = std::move(parts.columns);
+  data.train = std::move(parts.train.table);
+  data.test = std::move(parts.test.table);
+  LabelMap map = learn_labels(parts.train.labels);
+  apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
+  data.test.features = data.train.features;
+  if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
+  data.class_names = std::move(map.class_names);
+  data.sha256 = content_hash(data);
+  standardize(spec.standardize, data);
+  return data;
+}
+
+Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
+                            const std::vector<double>& mean, const std::vector<double>& scale, int64_t features,
+                            const std::vector<Column>& columns) {
+  check_spec(spec);
+  if (features == 0 && mean.size() > 1) features = static_cast<int64_t>(mean.size());
+  Parts parts = read_to_predict(spec, features, columns);
+  Dataset data;
+  data.name = std::move(parts.name);
+  data.columns = std::move(parts.columns);
+  data.train = std::move(parts.train.table);
+  data.test.features = data.train.features;
+  data.class_names = class_names;
+  check_scaling(data, features, mean, scale);
+  if (parts.train.labels.size() != 0)
+    apply_labels(label_map(class_names), parts.train.path, parts.train.labels, Unknown::keep, data.train);
+  data.sha256 = content_hash(data);
+  data.mean = mean;
+  data.scale = scale;
+  apply_scaling(mean, scale, data.name, data.train);
+  return data;
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,109 @@
+#include "data/locate.hpp"
+
+#include <cstdlib>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "base/files.hpp"
+#include "data/input.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return fs::exists(path, ignored);
+}
+
+// `path`, or the same with .gz added or taken away; "" if neither exists.
+std::string plain_or_gz(const std::string& path) {
+  if (exists(path)) return path;
+  const bool gz = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
+  const std::string other = gz ? path.substr(0, path.size() - 3) : path + ".gz";
+  return exists(other) ? other : "";
+}
+
+bool replace_last(std::string& text, const std::string& from, const std::string& to) {
+  const size_t at = text.rfind(from);
+  if (at == std::string::npos) return false;
+  text.replace(at, from.size(), to);
+  return true;
+}
+
+bool plain_name(const std::string& name) {
+  return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
+}
+
+}  // namespace
+
+bool is_directory(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::string locate_name(const std::string& name) {
+  const char* const variable = std::getenv("MOKUME_DATA");
+  const bool set = variable != nullptr && *variable != '\0';
+  const std::string first = set ? std::string(variable) + "/" + name : "$MOKUME_DATA/" + name;
+  if (set && is_directory(first)) return first;
+  const std::string cache = base::cache_directory();
+  const std::string second = (cache.empty() ? "~/.cache/mokume" : cache) + "/" + name;
+  if (is_directory(second)) return second;
+  const std::string cure = name == "mnist" ? "run 'mokume data fetch mnist', or set" : "check the name, or set";
+  throw Error(MK_BAD_DATA, "there is no data set '" + name + "' in '" + first + "' or '" + second + "'; " + cure +
+                               " MOKUME_DATA to the directory that holds '" + name + "'");
+}
+
+std::string locate(const std::string& path) { return exists(path) || !plain_name(path) ? path : locate_name(path); }
+
+std::string single_file(const std::string& path) {
+  if (!is_directory(path)) return path;
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::directory_iterator at(path, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    const std::string name = at->path().filename().string();
+    if (name[0] != '.' && name.compare(0, 6, "README") != 0 && at->is_regular_file(ignored))
+      files.push_back(at->path().string());
+  }
+  if (files.size() == 1) return files[0];
+  bad_data(path, "", "is a directory with " + std::to_string(files.size()) + " files; name the file in data.path");
+}
+
+IdxPair idx_in_directory(const std::string& directory, const std::string& set) {
+  const auto find = [&](const std::string& name) {
+    const std::string path = plain_or_gz(directory + "/" + name);
+    if (path.empty())
+      bad_data(directory, "", "holds neither '" + name + "' nor '" + name + ".gz'; put the four IDX files there");
+    return path;
+  };
+  return {find(set + "-images-idx3-ubyte"), find(set + "-labels-idx1-ubyte")};
+}
+
+IdxPair idx_beside(const std::string& images, bool labels_required) {
+  const size_t slash = images.rfind('/');
+  const size_t start = slash == std::string::npos ? 0 : slash + 1;
+  std::string name = images.substr(start);
+  const bool named = replace_last(name, "images", "labels");
+  replace_last(name, "idx3", "idx1");
+  const std::string labels = named ? plain_or_gz(images.substr(0, start) + name) : "";
+  if (labels.empty() && labels_required)
+    bad_data(images, "",
+             named ? "has no file of labels '" + name + "' beside it; put it there"
+                   : "has a name without 'images', so its file of labels cannot be inferred; rename both files as in "
+                     "train-images-idx3-ubyte and train-labels-idx1-ubyte");
+  return {images, labels};
+}
+
+std::string stem(const std::string& path) {
+  fs::path name = fs::path(path).lexically_normal();
+  name = name.has_filename() ? name.filename() : name.parent_path().filename();
+  if (name.extension() == ".gz") name = name.stem();
+  return name.stem().string();
+}
+
+}  // namespace mokume::data

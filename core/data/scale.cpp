@@ -1,0 +1,116 @@
+#include "data/scale.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <type_traits>
+
+#include "base/files.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+// Population standard deviation in two passes, rows in order, so that the sums have one fixed order.
+void fit_features(const Table& train, std::vector<double>& mean, std::vector<double>& scale) {
+  const auto features = static_cast<size_t>(train.features);
+  const auto rows = static_cast<double>(train.rows);
+  mean.assign(features, 0);
+  scale.assign(features, 0);
+  std::vector<char> constant(features, 1);
+  const float* const first = train.x.data();
+  const float* const end = first + train.x.size();
+  for (const float* row = first; row != end; row += features)
+    for (size_t j = 0; j < features; ++j) {
+      mean[j] += double{row[j]};
+      if (row[j] != first[j]) constant[j] = 0;
+    }
+  for (double& m : mean) m /= rows;
+  for (const float* row = first; row != end; row += features)
+    for (size_t j = 0; j < features; ++j) {
+      const double d = double{row[j]} - mean[j];
+      scale[j] += d * d;
+    }
+  for (size_t j = 0; j < features; ++j) {
+    scale[j] = std::sqrt(scale[j] / rows);
+    if (constant[j] != 0) mean[j] = double{first[j]};  // the sum may have rounded, and would leave dust
+    if (constant[j] != 0 || scale[j] == 0) scale[j] = 1;
+  }
+}
+
+template <class T>
+void hash_values(base::Sha256& hash, const std::vector<T>& values) {
+  static_assert(sizeof(T) == 4 && std::is_trivially_copyable_v<T>);
+  if constexpr (std::endian::native == std::endian::little) {
+    if (!values.empty()) hash.update(values.data(), values.size() * sizeof(T));
+  } else {
+    for (const T value : values) {
+      const auto bits = std::bit_cast<uint32_t>(value);
+      const unsigned char bytes[4] = {static_cast<unsigned char>(bits), static_cast<unsigned char>(bits >> 8),
+                                      static_cast<unsigned char>(bits >> 16), static_cast<unsigned char>(bits >> 24)};
+      hash.update(bytes, sizeof(bytes));
+    }
+  }
+}
+
+void hash_number(base::Sha256& hash, uint64_t value) {
+  unsigned char bytes[8];
+  for (unsigned i = 0; i < 8; ++i) bytes[i] = static_cast<unsigned char>(value >> (8 * i));
+  hash.update(bytes, sizeof(bytes));
+}
+
+void hash_table(base::Sha256& hash, const Table& table) {
+  hash_number(hash, static_cast<uint64_t>(table.rows));
+  hash_number(hash, static_cast<uint64_t>(table.features));
+  hash_values(hash, table.x);
+  hash_number(hash, table.labels.size());
+  hash_values(hash, table.labels);
+  hash_number(hash, table.targets.size());
+  hash_values(hash, table.targets);
+}
+
+}  // namespace
+
+void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
+                   Table& table) {
+  if (mean.empty()) return;
+  const auto features = static_cast<size_t>(table.features);
+  const size_t step = mean.size() == 1 ? 0 : 1;
+  for (size_t i = 0; i < table.x.size(); i += features)
+    for (size_t j = 0; j < features; ++j) {
+      const auto scaled = static_cast<float>((double{table.x[i + j]} - mean[j * step]) / scale[j * step]);
+      if (!std::isfinite(scaled))
+        throw Error(MK_BAD_DATA, "'" + name + "', row " + std::to_string(i / features + 1) + ", feature " +
+                                     std::to_string(j + 1) +
+                                     ": leaves the range of float32 when scaled; change data.standardize");
+      table.x[i + j] = scaled;
+    }
+}
+
+void standardize(const Standardize& how, Dataset& data) {
+  if (how.kind == Standardize::Kind::none) return;
+  if (how.kind == Standardize::Kind::fixed) {
+    data.mean = {how.mean};
+    data.scale = {how.scale};
+  } else {
+    fit_features(data.train, data.mean, data.scale);
+  }
+  apply_scaling(data.mean, data.scale, data.name, data.train);
+  apply_scaling(data.mean, data.scale, data.name, data.test);
+}
+
+std::string content_hash(const Dataset& data) {
+  base::Sha256 hash;
+  const std::string_view tag = "mokume data 1\n";
+  hash.update(tag.data(), tag.size());
+  hash_table(hash, data.train);
+  hash_table(hash, data.test);
+  hash_number(hash, data.class_names.size());
+  for (const std::string& name : data.class_names) {
+    hash_number(hash, name.size());
+    hash.update(name.data(), name.size());
+  }
+  return hash.hex();
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,22 @@
+// Scaling of inputs and the hash of a data set's content.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "data/dataset.hpp"
+
+namespace mokume::data {
+
+// Fills `mean` and `scale` of the data set and applies them to train and test. Error(MK_BAD_DATA) if a value leaves
+// the range of float32.
+void standardize(const Standardize& how, Dataset& data);
+
+// x' = (x - mean) / scale in double, rounded once. `mean` and `scale` hold one value, one per feature, or none.
+void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
+                   Table& table);
+
+// SHA-256 over shapes, values, labels or targets of train and test, and class names, all little-endian.
+std::string content_hash(const Dataset& data);
+
+}  // namespace mokume::data

@@ -1,0 +1,187 @@
+#include "data/spec.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+[[noreturn]] void refuse(std::string_view part, const std::string& what) {
+  throw Error(MK_INVALID_ARGUMENT, "--data: '" + std::string(part) + "' " + what);
+}
+
+std::string list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : ", ") + word;
+  return text;
+}
+
+std::string suggestion(std::string_view word, const std::vector<std::string>& words) {
+  const std::string near = base::closest(word, words);
+  return near.empty() ? "it can be " + list(words) : "did you mean '" + near + "'?";
+}
+
+// Cuts at commas outside quotes, brackets and braces.
+std::vector<std::string> parts_of(std::string_view text) {
+  std::vector<std::string> parts(1);
+  char quote = 0;
+  int depth = 0;
+  for (const char c : text) {
+    if (quote != 0) {
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '[' || c == '{') {
+      ++depth;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    } else if (c == ',' && depth == 0) {
+      parts.emplace_back();
+      continue;
+    }
+    parts.back() += c;
+  }
+  if (quote != 0) refuse(text, std::string("has no closing ") + quote);
+  if (depth != 0) refuse(text, "has brackets or braces that do not match");
+  return parts;
+}
+
+std::string unquoted(std::string_view text) {
+  const std::string trimmed = base::trim(text);
+  const bool quotes =
+      trimmed.size() >= 2 && trimmed.front() == trimmed.back() && (trimmed.front() == '"' || trimmed.front() == '\'');
+  return quotes ? trimmed.substr(1, trimmed.size() - 2) : trimmed;
+}
+
+// `a`, or `[a, "b c"]`.
+std::vector<std::string> parse_list(const std::string& text) {
+  std::vector<std::string> items;
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') {
+    items.push_back(unquoted(text));
+  } else if (!base::trim(text.substr(1, text.size() - 2)).empty()) {
+    for (const std::string& item : parts_of(std::string_view(text).substr(1, text.size() - 2)))
+      items.push_back(unquoted(item));
+  }
+  return items;
+}
+
+Standardize parse_standardize(std::string_view part, const std::string& text) {
+  Standardize result;
+  const std::string word = unquoted(text);
+  if (word == "none") return result;
+  if (word == "features") {
+    result.kind = Standardize::Kind::features;
+    return result;
+  }
+  result.kind = Standardize::Kind::fixed;
+  toml::table table;
+  try {
+    table = toml::parse("v = " + text);
+  } catch (const toml::parse_error&) {
+    table.clear();
+  }
+  const toml::table* values = table["v"].as_table();
+  const std::optional<double> mean = table["v"]["mean"].value<double>();
+  const std::optional<double> scale = table["v"]["scale"].value<double>();
+  if (table.size() != 1 || values == nullptr || values->size() != 2 || !mean || !scale)
+    refuse(part, "is not none, features or { mean = M, scale = S }");
+  result.mean = *mean;
+  result.scale = *scale;
+  return result;
+}
+
+int64_t parse_limit(std::string_view part, const std::string& text) {
+  int64_t value = 0;
+  const auto [at, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc{} || at != text.data() + text.size() || value < 1)
+    refuse(part, "is not a number of rows; write limit=N with N at least 1");
+  return value;
+}
+
+Missing parse_missing(std::string_view part, const std::string& text) {
+  if (text == "error") return Missing::error;
+  if (text == "drop") return Missing::drop;
+  if (text == "mean") return Missing::mean;
+  refuse(part, "is not missing=error, missing=drop or missing=mean");
+}
+
+void set_key(std::string_view part, const std::string& key, const std::string& value, DataSpec& spec) {
+  if (key == "path") {
+    if (!spec.path.empty()) refuse(part, "is a second path; name one");
+    spec.path = unquoted(value);
+  } else if (key == "test") {
+    spec.test = unquoted(value);
+  } else if (key == "target") {
+    spec.target = unquoted(value);
+  } else if (key == "categorical") {
+    spec.categorical = parse_list(value);
+  } else if (key == "missing") {
+    spec.missing = parse_missing(part, unquoted(value));
+  } else if (key == "limit") {
+    spec.limit = parse_limit(part, unquoted(value));
+  } else if (key == "standardize") {
+    spec.standardize = parse_standardize(part, value);
+  } else {
+    refuse(part, "has an unknown key; " + suggestion(key, spec_keys()));
+  }
+}
+
+[[noreturn]] void contradiction(const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); }
+
+}  // namespace
+
+std::vector<std::string> source_names() { return {"digits", "mnist", "idx", "libsvm", "csv"}; }
+
+std::vector<std::string> spec_keys() {
+  return {"path", "test", "target", "categorical", "missing", "limit", "standardize"};
+}
+
+DataSpec parse_spec(std::string_view text) {
+  DataSpec spec;
+  const std::vector<std::string> parts = parts_of(text);
+  const size_t colon = parts[0].find(':');
+  spec.source = base::trim(parts[0].substr(0, colon));
+  const std::vector<std::string> sources = source_names();
+  if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
+    refuse(parts[0], "does not start with a known source; " + suggestion(spec.source, sources));
+  if (colon != std::string::npos) {
+    spec.path = unquoted(parts[0].substr(colon + 1));
+    if (spec.path.empty()) refuse(parts[0], "has no path after the colon");
+  }
+  std::vector<std::string> seen;
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const size_t equals = parts[i].find('=');
+    const std::string key = base::trim(parts[i].substr(0, equals));
+    const std::string value = equals == std::string::npos ? "" : base::trim(parts[i].substr(equals + 1));
+    if (value.empty()) refuse(parts[i], "is not key=value");
+    if (std::find(seen.begin(), seen.end(), key) != seen.end()) refuse(parts[i], "sets a key twice");
+    set_key(parts[i], key, value, spec);
+    seen.push_back(key);
+  }
+  check_spec(spec);
+  return spec;
+}
+
+void check_spec(const DataSpec& spec) {
+  const std::vector<std::string> sources = source_names();
+  if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
+    contradiction("data.source is '" + spec.source + "'; " + suggestion(spec.source, sources));
+  if (spec.source == "digits" && !spec.path.empty())
+    contradiction("data.path has no meaning for the built-in digits; remove it");
+  if (spec.path.empty() && spec.source != "digits" && spec.source != "mnist")
+    contradiction("data.source '" + spec.source + "' needs data.path; name the file");
+  if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || spec.missing != Missing::error))
+    contradiction("data.target, data.categorical and data.missing are for source csv only; remove them");
+  if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
+  if (spec.standardize.kind == Standardize::Kind::fixed &&
+      !(std::isfinite(spec.standardize.mean) && std::isfinite(spec.standardize.scale) && spec.standardize.scale > 0))
+    contradiction("data.standardize needs a finite mean and a finite scale above 0");
+}
+
+}  // namespace mokume::data

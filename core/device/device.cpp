@@ -1,0 +1,253 @@
+#include "device/device.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "sdk/error.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::device {
+namespace {
+
+template <size_t N>
+std::string text_of(const char (&field)[N]) {
+  return {field, ::strnlen(field, N)};
+}
+
+// Keys and values that do not fit the ABI's fields are no choices of ours: see mk_choice.
+bool fits(const std::string& key, const std::string& value) {
+  return !key.empty() && key.size() < sizeof(mk_choice::key) && value.size() < sizeof(mk_choice::value);
+}
+
+std::vector<mk_choice> to_table(const Choices& choices) {
+  std::vector<mk_choice> table;
+  for (const auto& [key, value] : choices) {
+    if (!fits(key, value)) continue;
+    mk_choice choice{};
+    key.copy(choice.key, sizeof(choice.key) - 1);
+    value.copy(choice.value, sizeof(choice.value) - 1);
+    table.push_back(choice);
+  }
+  return table;
+}
+
+template <class Table>
+const Table* extension(const mk_backend* backend, const char* name) {
+  const auto* table = static_cast<const Table*>(backend->extension(backend->self, name));
+  return table != nullptr && table->struct_size >= sizeof(Table) ? table : nullptr;
+}
+
+Device& device_of(void* self) { return *static_cast<Device*>(self); }
+
+}  // namespace
+
+std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
+                                     std::shared_ptr<Device> fallback) {
+  std::unique_ptr<Device> device(new Device);
+  device->listed_ = listed;
+  device->budget_ = budget_bytes;
+  device->fallback_ = std::move(fallback);
+  device->choices_ = choices;
+  const mk_backend* table = listed.table;
+  const std::vector<mk_choice> fixed = to_table(choices);
+  try {
+    sdk::call(table->open, table->self, listed.index, fixed.data(), static_cast<uint32_t>(fixed.size()),
+              &device->device_);
+    device->read_choices();
+    sdk::call(table->queue_create, device->device_, 0U, &device->queue_);
+  } catch (const Error& e) {
+    throw Error(e.status(),
+                "device " + listed.id() + " (" + text_of(listed.info.name) + ") cannot be opened: " + e.what());
+  }
+  device->kernel_source_ = extension<mk_kernel_source>(table, "kernel_source_v1");
+  device->host_pointer_ = extension<mk_host_pointer>(table, "host_pointer_v1");
+  device->fill_services();
+  return device;
+}
+
+Device::~Device() {
+  if (device_ == nullptr) return;
+  if (queue_ != nullptr) {
+    mk_error ignored{};  // a device that failed is closed all the same
+    listed_.table->finish(queue_, &ignored);
+  }
+  for (const auto& [buffer, bytes] : sizes_) listed_.table->buffer_destroy(device_, buffer);
+  listed_.table->queue_destroy(queue_);
+  listed_.table->close(device_);
+}
+
+void Device::read_choices() {
+  constexpr uint32_t kMost = 1024;
+  std::vector<mk_choice> made(32);
+  uint32_t count = 0;
+  const auto ask = [&] {
+    sdk::call(listed_.table->choices, device_, made.data(), static_cast<uint32_t>(made.size()), &count);
+    if (count > kMost) throw Error(MK_DEVICE_ERROR, "its backend claims " + std::to_string(count) + " choices");
+  };
+  ask();
+  if (count > made.size()) {
+    made.resize(count);
+    ask();
+  }
+  made.resize(std::min<size_t>(count, made.size()));
+  for (const mk_choice& choice : made) choices_[text_of(choice.key)] = text_of(choice.value);
+}
+
+mk_buffer* Device::buffer_create(uint64_t bytes) {
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes was asked for on " + listed_.id());
+  if (allocated_ > budget_ || bytes > budget_ - allocated_)
+    throw Error(MK_OUT_OF_MEMORY, listed_.id() + ": a buffer of " + std::to_string(bytes) + " bytes does not fit, " +
+                                      std::to_string(allocated_) + " of the budget of " + std::to_string(budget_) +
+                                      " bytes are in use");
+  mk_buffer* buffer = nullptr;
+  sdk::call(listed_.table->buffer_create, device_, bytes, &buffer);
+  try {
+    sizes_[buffer] = bytes;
+  } catch (...) {
+    listed_.table->buffer_destroy(device_, buffer);
+    throw;
+  }
+  allocated_ += bytes;
+  peak_ = std::max(peak_, allocated_);
+  return buffer;
+}
+
+void Device::buffer_destroy(mk_buffer* buffer) noexcept {
+  const auto at = sizes_.find(buffer);
+  if (at == sizes_.end()) return;
+  allocated_ -= at->second;
+  sizes_.erase(at);
+  listed_.table->buffer_destroy(device_, buffer);
+}
+
+uint64_t Device::size_of(mk_buffer* buffer) const {
+  const auto at = sizes_.find(buffer);
+  if (at == sizes_.end())
+    throw Error(MK_INVALID_ARGUMENT, "a buffer was used on " + listed_.id() + " that is not its own");
+  return at->second;
+}
+
+void Device::check_range(const char* what, mk_buffer* buffer, uint64_t offset, uint64_t bytes) const {
+  const uint64_t size = size_of(buffer);
+  if (offset > size || bytes > size - offset)
+    throw Error(MK_INVALID_ARGUMENT, listed_.id() + ": " + what + " of " + std::to_string(bytes) + " bytes at " +
+                                         std::to_string(offset) + " is outside its buffer of " + std::to_string(size));
+}
+
+void Device::write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes) {
+  check_range("a write", to, offset, bytes);
+  if (bytes == 0) return;
+  mk_copy copy{};
+  copy.kind = MK_COPY_WRITE;
+  copy.to = to;
+  copy.to_offset = offset;
+  copy.host = const_cast<void*>(from);
+  copy.bytes = bytes;
+  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+  finish();
+}
+
+void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
+  check_range("a read", from, offset, bytes);
+  if (bytes == 0) return;
+  mk_copy copy{};
+  copy.kind = MK_COPY_READ;
+  copy.from = from;
+  copy.from_offset = offset;
+  copy.host = to;
+  copy.bytes = bytes;
+  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+  finish();
+}
+
+void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes) {
+  check_range("a copy", from, from_offset, bytes);
+  check_range("a copy", to, to_offset, bytes);
+  if (from == to && from_offset < to_offset + bytes && to_offset < from_offset + bytes && bytes != 0)
+    throw Error(MK_INVALID_ARGUMENT, listed_.id() + ": a copy inside one buffer overlaps itself");
+  if (bytes == 0) return;
+  mk_copy copy{};
+  copy.kind = MK_COPY_DEVICE;
+  copy.from = from;
+  copy.from_offset = from_offset;
+  copy.to = to;
+  copy.to_offset = to_offset;
+  copy.bytes = bytes;
+  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+}
+
+void Device::check_operands(const mk_op& op) const {
+  const auto check_operand = [&](const mk_tensor& t) {
+    if (sdk::empty(t)) return;
+    const uint64_t needed = static_cast<uint64_t>(sdk::extent(t)) * sdk::kElementBytes;
+    if (const uint64_t size = size_of(t.buffer); needed > size)
+      throw Error(MK_INVALID_ARGUMENT, std::string(ops::rule(op.code).name) + ": an operand of " + sdk::shape(t) +
+                                           " ends at byte " + std::to_string(needed) + " of a buffer of " +
+                                           std::to_string(size) + " on " + listed_.id());
+  };
+  for (uint32_t i = 0; i < op.n_inputs; ++i) check_operand(op.inputs[i]);
+  for (uint32_t i = 0; i < op.n_outputs; ++i) check_operand(op.outputs[i]);
+}
+
+void Device::submit(const mk_op& op) {
+  ops::check(op);
+  check_operands(op);
+  if (listed_.table->supports(device_, &op) == MK_SUPPORT_NO) return submit_on_fallback(op);
+  sdk::call(listed_.table->submit, queue_, &op, static_cast<mk_event**>(nullptr));
+}
+
+void Device::finish() { sdk::call(listed_.table->finish, queue_); }
+
+void Device::fill_services() {
+  mk_device_services& s = services_;
+  s.struct_size = sizeof(s);
+  s.self = this;
+  s.info = [](void* self) -> const mk_device_info* { return &device_of(self).listed_.info; };
+  s.budget_bytes = [](void* self) { return device_of(self).budget_; };
+  s.buffer_create = [](void* self, uint64_t bytes, mk_buffer** buffer, mk_error* error) {
+    return sdk::guard(error, [&] { *buffer = device_of(self).buffer_create(bytes); });
+  };
+  s.buffer_destroy = [](void* self, mk_buffer* buffer) { device_of(self).buffer_destroy(buffer); };
+  s.write = [](void* self, mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes, mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).write(to, offset, from, bytes); });
+  };
+  s.read = [](void* self, mk_buffer* from, uint64_t offset, void* to, uint64_t bytes, mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).read(from, offset, to, bytes); });
+  };
+  s.copy = [](void* self, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes,
+              mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).copy(from, from_offset, to, to_offset, bytes); });
+  };
+  s.submit = [](void* self, const mk_op* op, mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).submit(*op); });
+  };
+  s.finish = [](void* self, mk_error* error) { return sdk::guard(error, [&] { device_of(self).finish(); }); };
+  s.kernel_source = [](void* self, mk_device** device, mk_queue** queue) {
+    const Device& d = device_of(self);
+    if (d.kernel_source_ != nullptr) *device = d.device_, *queue = d.queue_;
+    return d.kernel_source_;
+  };
+  s.host_pointer = [](void* self, mk_buffer* buffer) -> void* {
+    const Device& d = device_of(self);
+    const bool known = d.host_pointer_ != nullptr && d.sizes_.count(buffer) != 0;
+    return known ? d.host_pointer_->pointer(buffer) : nullptr;
+  };
+  s.get_choice = [](void* self, const char* key, char value[80]) -> int32_t {
+    int32_t found = 0;
+    sdk::guard(nullptr, [&] {
+      const Choices& choices = device_of(self).choices_;
+      const auto at = choices.find(key);
+      if (at == choices.end() || !fits(at->first, at->second)) return;
+      std::memcpy(value, at->second.c_str(), at->second.size() + 1);
+      found = 1;
+    });
+    return found;
+  };
+  s.set_choice = [](void* self, const char* key, const char* value) {
+    sdk::guard(nullptr, [&] {
+      if (fits(key, value)) device_of(self).choices_[key] = value;
+    });
+  };
+}
+
+}  // namespace mokume::device

@@ -1,0 +1,90 @@
+// Devices, opened: move-only owners of backend handles, a memory budget, and op dispatch with counted fallback.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+#include "abi/model.h"
+
+namespace mokume::device {
+
+// A device as listed: which backend, which index, and what enumerate said.
+struct Listed {
+  std::string backend;  // "opencl"
+  uint32_t index = 0;   // within its backend
+  const mk_backend* table = nullptr;
+  mk_device_info info{};
+
+  std::string id() const { return backend + ":" + std::to_string(index); }
+  // Backend, device name, platform, driver and instruction set: devices of one class give the same bits.
+  std::string device_class() const;
+};
+
+// Devices selected by SEL (see docs/design). Throws Error(MK_DEVICE_ERROR) that lists what there is if a part matches
+// nothing. The order is the order of the list; each device once; one physical device once under `all`.
+std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection);
+
+using Choices = std::map<std::string, std::string>;
+
+// One open device with its compute queue. Used by one thread at a time.
+class Device {
+ public:
+  // `fallback` is a host device used for ops this one does not support; may be null when this is a host device. It may
+  // be shared by devices of different threads (they take turns), but no thread may use it directly meanwhile.
+  // budget_bytes: what all buffers together may take. Throws the backend's error, naming the device.
+  static std::unique_ptr<Device> open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
+                                      std::shared_ptr<Device> fallback);
+  ~Device();
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  const Listed& listed() const { return listed_; }
+  uint64_t budget_bytes() const { return budget_; }
+  uint64_t allocated_bytes() const { return allocated_; }
+  uint64_t peak_bytes() const { return peak_; }
+
+  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY beyond the budget, naming both sizes
+  void buffer_destroy(mk_buffer* buffer) noexcept;
+  void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocking
+  void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
+  void copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes);
+  void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
+  void finish();
+
+  // Fallbacks per op name since open.
+  const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
+  // Everything results depend on: the backend's choices and those a model recorded.
+  const Choices& choices() const { return choices_; }
+
+  // The C table handed to models; valid as long as this device.
+  const mk_device_services* services() const { return &services_; }
+
+ private:
+  Device() = default;
+  uint64_t size_of(mk_buffer* buffer) const;
+  void check_range(const char* what, mk_buffer* buffer, uint64_t offset, uint64_t bytes) const;
+  void check_operands(const mk_op& op) const;
+  void submit_on_fallback(const mk_op& op);
+  void read_choices();
+  void fill_services();
+
+  Listed listed_;
+  mk_device* device_ = nullptr;
+  mk_queue* queue_ = nullptr;
+  const mk_kernel_source* kernel_source_ = nullptr;
+  const mk_host_pointer* host_pointer_ = nullptr;
+  std::shared_ptr<Device> fallback_;
+  std::mutex turn_;  // held by a device that falls back to this one
+  uint64_t budget_ = 0, allocated_ = 0, peak_ = 0;
+  std::map<mk_buffer*, uint64_t> sizes_;
+  std::map<std::string, uint64_t> fallbacks_;
+  Choices choices_;
+  mk_device_services services_{};
+};
+
+}  // namespace mokume::device

@@ -1,0 +1,60 @@
+#include "experiment/prepared.hpp"
+
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+
+Prepared::Prepared(registry::Registry& registry, const Config& config)
+    : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
+  data_ = data::load(config.data);
+  fold_of_ = data::assign_folds(data_.train, config.folds, config.shuffle, config.stratified, config.seed);
+  plan_ = make_plan(config, data_.sha256);
+  experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, fold_of_, *model_);
+  sdk::call(model_->check, model_->self, experiment_->get());
+}
+
+std::vector<cluster::Bundle> Prepared::bundles(uint32_t parts) const {
+  struct Collector {
+    const Prepared& prepared;
+    std::vector<cluster::Bundle> bundles;
+  } collector{*this, {}};
+  const mk_bundle_sink sink{
+      &collector, [](void* self, const mk_bundle* bundle, mk_error* error) -> int32_t {
+        return sdk::guard(error, [&] {
+          auto& c = *static_cast<Collector*>(self);
+          cluster::Bundle made{{}, bundle->cost, bundle->bytes};
+          for (uint32_t k = 0; k < bundle->n_fits; ++k) {
+            const mk_fit& fit = bundle->fits[k];
+            if (fit.candidate >= c.prepared.plan_.candidates.size() || fit.fold < 0 ||
+                static_cast<uint32_t>(fit.fold) >= c.prepared.plan_.folds)
+              throw Error(MK_INTERNAL, "the model proposed a fit that the plan does not have");
+            made.fits.push_back(c.prepared.fit_id(fit.candidate, static_cast<uint32_t>(fit.fold)));
+          }
+          c.bundles.push_back(std::move(made));
+        });
+      }};
+  sdk::call(model_->bundle, model_->self, experiment_->get(), parts, &sink);
+  return std::move(collector.bundles);
+}
+
+std::vector<report::Metric> metrics_of(const mk_model& model) {
+  std::vector<report::Metric> metrics;
+  for (uint32_t m = 0; m < model.n_metrics; ++m)
+    metrics.push_back({model.metrics[m].name, model.metrics[m].integer != 0, model.metrics[m].selects != 0});
+  return metrics;
+}
+
+SchemaLookup schema_lookup(registry::Registry& registry) {
+  return [&registry](const std::string& model, const std::vector<std::string>&,
+                     std::string& why) -> std::optional<ModelSchema> {
+    try {
+      const mk_model* table = registry.load(MK_PLUGIN_MODEL, model).model();
+      return ModelSchema{table->params, table->n_params};
+    } catch (const Error& e) {
+      why = e.what();
+      return std::nullopt;
+    }
+  };
+}
+
+}  // namespace mokume::experiment

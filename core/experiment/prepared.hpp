@@ -1,0 +1,49 @@
+// An experiment made ready: model loaded and asked, data read, folds and plan made. The same on every rank.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "cluster/types.hpp"
+#include "data/dataset.hpp"
+#include "experiment/config.hpp"
+#include "experiment/model_experiment.hpp"
+#include "registry/registry.hpp"
+#include "report/report.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::experiment {
+
+class Prepared {
+ public:
+  // Throws Error for data that cannot be read, and for what the model refuses.
+  Prepared(registry::Registry& registry, const Config& config);
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  const Config& config() const { return config_; }
+  const mk_model& model() const { return *model_; }
+  const data::Dataset& data() const { return data_; }
+  const search::Plan& plan() const { return plan_; }
+  const mk_experiment* model_experiment() const { return experiment_->get(); }
+
+  // Every fit of the plan in exactly one bundle; `parts`: how many pieces the devices would like.
+  std::vector<cluster::Bundle> bundles(uint32_t parts) const;
+
+  uint32_t fit_id(uint32_t candidate, uint32_t fold) const { return candidate * plan_.bootstraps * plan_.folds + fold; }
+
+ private:
+  Config config_;
+  const mk_model* model_;
+  data::Dataset data_;
+  std::vector<int32_t> fold_of_;
+  search::Plan plan_;
+  std::unique_ptr<ModelExperiment> experiment_;
+};
+
+std::vector<report::Metric> metrics_of(const mk_model& model);
+
+// A SchemaLookup over the registry; loads what it is asked for.
+SchemaLookup schema_lookup(registry::Registry& registry);
+
+}  // namespace mokume::experiment

@@ -1,0 +1,344 @@
+#include "experiment/run.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "cluster/handshake.hpp"
+#include "cluster/run.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/prepared.hpp"
+#include "experiment/run_directory.hpp"
+#include "experiment/worker.hpp"
+#include "journal/read.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kVersion = MOKUME_VERSION;
+
+// How many pieces all devices together would like. One device needs no more than what belongs together; several are
+// kept busy to the end by small pieces.
+uint32_t wanted_parts(size_t devices) { return devices <= 1 ? 1 : static_cast<uint32_t>(32 * devices); }
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(&name[0], sizeof(name) - 1) == 0 ? &name[0] : "unknown";
+}
+
+std::string candidate_text(const search::Plan& plan, uint32_t candidate) {
+  std::string text;
+  for (size_t p = 0; p < plan.params.size(); ++p) {
+    const search::Value& value = plan.candidates[candidate][p];
+    const auto* real = std::get_if<double>(&value);
+    text += fmt::format("{}{} = {}", p == 0 ? "" : ", ", plan.params[p],
+                        real != nullptr ? fmt::format("{:.6g}", *real) : search::to_text(value));
+  }
+  return text.empty() ? "the only candidate" : text;
+}
+
+// Rank 0's side of a run directory: what is in it before, during and after the fits.
+class Keeper {
+ public:
+  Keeper(const RunRequest& request, const Prepared& prepared)
+      : directory_(request.directory
+                       ? RunDirectory::open(*request.directory)
+                       : RunDirectory::open_or_create(request.config.output, request.config.name, prepared.plan().hash,
+                                                      request.fresh)) {
+    if (directory_.existed()) {
+      record_ = directory_.read_record();
+      if (record_.plan_hash != prepared.plan().hash)
+        throw Error(MK_INVALID_ARGUMENT, directory_.path() +
+                                             " holds another plan (config, seed or data have changed): start a new run");
+      return;
+    }
+    base::write_file(directory_.path() + "/experiment.toml", request.source_text);
+    base::write_file(directory_.path() + "/config.resolved.toml", to_toml(request.config));
+    record_.plan_hash = prepared.plan().hash;
+    const data::Dataset& d = prepared.data();
+    record_.data = {{"name", d.name},
+                    {"rows", d.train.rows},
+                    {"features", d.train.features},
+                    {"classes", d.class_names.size()},
+                    {"test_rows", d.test.rows},
+                    {"sha256", d.sha256}};
+    record_.environment = {{"version", kVersion}, {"compiler", __VERSION__}, {"command", request.command}};
+    fs::create_directories(directory_.path() + "/logs");
+    write();
+  }
+
+  RunRecord& record() { return record_; }
+  const RunDirectory& directory() const { return directory_; }
+  void write() { directory_.write_record(record_); }
+
+  // Devices and hosts that take part now beside those of earlier sessions.
+  void note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes) {
+    std::set<std::string> classes(record_.device_classes.begin(), record_.device_classes.end());
+    for (size_t node = 0; node < nodes.size(); ++node)
+      for (const cluster::LocalDevice& d : nodes[node]) {
+        classes.insert(d.device_class);
+        const bool known = std::any_of(record_.devices.begin(), record_.devices.end(), [&](const auto& e) {
+          return e.value("node", size_t{0}) == node && e.value("id", std::string()) == d.id;
+        });
+        if (known) continue;
+        record_.devices.push_back({{"node", node},
+                                   {"id", d.id},
+                                   {"backend", d.backend},
+                                   {"name", d.name},
+                                   {"vendor", d.vendor},
+                                   {"class", d.device_class},
+                                   {"budget_bytes", d.budget_bytes}});
+      }
+    record_.device_classes.assign(classes.begin(), classes.end());
+  }
+
+  std::string reproducibility() const {
+    return record_.device_classes.size() == 1
+               ? "bit-identical on any number of devices of this class, nodes and restarts"
+               : "same plan everywhere; results of mixed device classes agree within tolerance";
+  }
+
+ private:
+  RunDirectory directory_;
+  RunRecord record_;
+};
+
+// The best candidate, if every fit is there.
+std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records) {
+  for (const auto& row : report::summarise(prepared.plan(), metrics_of(prepared.model()), records))
+    if (row.complete && row.rank == 1) return row;
+  return std::nullopt;
+}
+
+struct Cancel {
+  const std::atomic<bool>& stop;
+  mk_fit_sink sink() {
+    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+            [](void*, const char*, double) {},
+            [](void* self) -> int32_t { return static_cast<Cancel*>(self)->stop ? 1 : 0; }};
+  }
+};
+
+// Trains the best candidate on every row, saves it, and counts its errors on the test set.
+std::optional<report::TestResult> refit_and_test(const Prepared& prepared, Worker& worker, uint32_t candidate,
+                                                 const std::string& directory, const Observer& observer,
+                                                 const std::atomic<bool>& stop) {
+  const mk_model& model = prepared.model();
+  const data::Dataset& data = prepared.data();
+  observer.phase(fmt::format("refitting {} on {} rows", candidate_text(prepared.plan(), candidate), data.train.rows));
+  Cancel cancel{stop};
+  const mk_fit_sink sink = cancel.sink();
+  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
+  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);
+
+  // Beside the old one first, so that a kill leaves no half model under the final name.
+  const std::string final_path = directory + "/models/best", fresh = directory + "/models/best.new";
+  fs::remove_all(fresh);
+  fs::create_directories(fresh);
+  sdk::call(model.save, static_cast<const mk_fitted*>(fitted.get()), fresh.c_str());
+  fs::remove_all(final_path);
+  fs::rename(fresh, final_path);
+
+  if (data.test.rows == 0 || data.test.labels.empty()) return std::nullopt;
+  observer.phase(fmt::format("predicting {} test rows", data.test.rows));
+  std::vector<int32_t> labels(static_cast<size_t>(data.test.rows));
+  sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(fitted.get()), worker.services(0),
+            data.test.x.data(), data.test.rows, data.test.features, labels.data(), static_cast<float*>(nullptr));
+  report::TestResult result{0, data.test.rows};
+  for (size_t r = 0; r < labels.size(); ++r) result.errors += labels[r] != data.test.labels[r] ? 1 : 0;
+  return result;
+}
+
+void note_fallbacks(const Worker& worker, base::Log& log) {
+  for (const auto& device : worker.open_devices())
+    for (const auto& [op, count] : device->fallbacks())
+      log.warn("device", fmt::format("{}: {} ran on the host {} times, since the device does not support it",
+                                     device->listed().id(), op, count));
+}
+
+// Everything between handshake and parting.
+class Participant {
+ public:
+  Participant(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
+              const Observer& observer, const std::atomic<bool>& stop)
+      : registry_(registry), log_(log), transport_(transport), request_(request), observer_(observer), stop_(stop) {}
+
+  RunResult run() {
+    const bool leads = transport_.rank() == 0;
+    observer_.phase(fmt::format("loading {}", request_.config.data.source));
+    prepared_ = std::make_unique<Prepared>(registry_, request_.config);
+    machine_ = std::make_unique<Machine>(registry_, log_);
+    machine_->select(request_.config.devices);  // a selection that matches nothing leaves no run directory behind
+    if (leads) keeper_ = std::make_unique<Keeper>(request_, *prepared_);
+    worker_ = std::make_unique<Worker>(*machine_, *prepared_, request_.config.devices, transport_.size(),
+                                       leads ? keeper_->record().choices : cluster::ClassChoices());
+    const cluster::Handshake handshake = greet(leads);
+    worker_->agree(handshake.choices);
+    result_.directory = handshake.run_directory;
+    log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
+
+    journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
+    const cluster::AgentSetup agent{worker_->devices(), [this](uint32_t d, const cluster::WorkItem& item,
+                                                               cluster::Reporter& r) { worker_->work(d, item, r); }};
+    cluster::CoordinatorSetup coordinator;
+    if (leads) coordinator = lead(handshake);
+    const cluster::Outcome outcome =
+        cluster::run(transport_, handshake, agent, leads ? &coordinator : nullptr, journal, stop_);
+    observer_.end_fits();
+    result_.state = outcome.finished ? "done" : "stopped";
+    result_.reason = outcome.reason;
+    note_fallbacks(*worker_, log_);
+    if (leads) finish(outcome, journal);
+    else journal.close(result_.state);
+    return result_;
+  }
+
+  // The run failed: what is on disk stays, and the next run goes on from it.
+  void failed(const std::string& reason) {
+    if (keeper_ == nullptr) return;
+    keeper_->record().state = "stopped";
+    keeper_->record().exit_reason = reason;
+    keeper_->write();
+  }
+
+ private:
+  cluster::Handshake greet(bool leads) {
+    const cluster::Hello hello{kVersion, prepared_->plan().hash, worker_->devices(), worker_->choices()};
+    cluster::Leader leader;
+    if (leads) leader = {fs::absolute(keeper_->directory().path()).string(), keeper_->record().choices};
+    return cluster::handshake(transport_, hello, leads ? &leader : nullptr, stop_);
+  }
+
+  cluster::CoordinatorSetup lead(const cluster::Handshake& handshake) {
+    RunRecord& record = keeper_->record();
+    const bool resumed = keeper_->directory().existed();
+    const std::vector<std::string> before = record.device_classes;
+    keeper_->note_devices(handshake.nodes);
+    if (resumed && record.device_classes != before)
+      log_.warn("run", "the devices differ from those this run started on: results now agree within tolerance only");
+    record.choices = handshake.choices;
+    record.state = "running";
+    record.exit_reason.clear();
+    record.environment["host"] = host_name();
+    record.environment["nodes"] = transport_.size();
+    record.environment["reproducibility"] = keeper_->reproducibility();
+    keeper_->write();
+
+    size_t devices = 0;
+    for (const auto& node : handshake.nodes) devices += node.size();
+    cluster::CoordinatorSetup setup;
+    setup.n_fits = prepared_->plan().n_fits();
+    setup.bundles = prepared_->bundles(wanted_parts(devices));
+    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
+    for (const std::string& notice : contents.notices) log_.warn("journal", notice);
+    setup.done = std::move(contents.records);
+    if (resumed)
+      observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
+                                  setup.done.size(), setup.n_fits));
+    observer_.begin_fits(setup.n_fits, setup.done.size());
+    setup.on_record = [this](const journal::FitRecord& r) { observer_.record(r); };
+    nodes_ = handshake.nodes;
+    setup.on_device_state = [this](uint32_t node, uint32_t device, const std::string& what, double share) {
+      if (node >= nodes_.size() || device >= nodes_[node].size()) return;
+      observer_.device_state(node, nodes_[node][device].id, nodes_[node][device].name, what, share);
+    };
+    return setup;
+  }
+
+  void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
+    RunRecord& record = keeper_->record();
+    result_.failed = static_cast<uint64_t>(std::count_if(outcome.records.begin(), outcome.records.end(), [](const auto& r) {
+      return r.status == journal::FitStatus::failed;
+    }));
+    result_.reproducibility = keeper_->reproducibility();
+    if (outcome.finished) {
+      if (const auto best = best_row(*prepared_, outcome.records)) {
+        result_.best = candidate_text(prepared_->plan(), best->candidate);
+        result_.best_mean = best->mean;
+        result_.best_sd = best->sd;
+        try {
+          result_.test = refit_and_test(*prepared_, *worker_, best->candidate, result_.directory, observer_, stop_);
+        } catch (const Error& e) {
+          if (e.status() != MK_CANCELLED) throw;
+          result_.state = "stopped";
+          result_.reason = "stopped during the refit";
+        }
+      }
+      if (result_.state == "done" && result_.failed > 0) result_.state = "failed fits";
+    }
+    for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
+    if (result_.test) record.test = {result_.test->errors, result_.test->n};
+    record.state = result_.state;
+    record.exit_reason = result_.reason;
+    journal.close(result_.state);
+    keeper_->write();
+    observer_.phase("writing the report");
+    rebuild_report(registry_, result_.directory);
+  }
+
+  registry::Registry& registry_;
+  base::Log& log_;
+  cluster::Transport& transport_;
+  const RunRequest& request_;
+  const Observer& observer_;
+  const std::atomic<bool>& stop_;
+  std::unique_ptr<Prepared> prepared_;
+  std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<Worker> worker_;
+  std::vector<std::vector<cluster::LocalDevice>> nodes_;
+  RunResult result_;
+};
+
+}  // namespace
+
+RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
+              const Observer& observer, const std::atomic<bool>& stop) {
+  Participant participant(registry, log, transport, request, observer, stop);
+  RunResult result;
+  try {
+    cluster::participate(transport, [&] { result = participant.run(); });
+  } catch (const std::exception& e) {
+    participant.failed(e.what());
+    throw;
+  }
+  return result;
+}
+
+std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config) {
+  const Prepared prepared(registry, config);
+  const Machine machine(registry, log);
+  const auto devices = machine.select(config.devices);
+  const auto budgets = Machine::budgets(devices, 1, config.memory_bytes);
+  const auto bundles = prepared.bundles(wanted_parts(devices.size()));
+  const search::Plan& plan = prepared.plan();
+  const data::Dataset& data = prepared.data();
+  std::string text = fmt::format(
+      "{}: model {}, data {} ({} training rows, {} test rows, {} features, {} classes)\n", config.name, config.model,
+      data.name, data.train.rows, data.test.rows, data.train.features, data.class_names.size());
+  text += fmt::format("{} candidates x {} folds = {} fits in {} bundles, then one refit\n", plan.candidates.size(),
+                      plan.folds, plan.n_fits(), bundles.size());
+  for (size_t p = 0; p < plan.params.size(); ++p) {
+    std::set<std::string> values;
+    for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
+    text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
+  }
+  uint64_t needed = 0;
+  for (const cluster::Bundle& b : bundles) needed = std::max(needed, b.bytes);
+  text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  for (size_t d = 0; d < devices.size(); ++d)
+    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name, base::human_bytes(budgets[d]),
+                        budgets[d] < needed ? ": too small" : "");
+  return text + "plan " + plan.hash + "\n";
+}
+
+}  // namespace mokume::experiment

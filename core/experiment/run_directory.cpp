@@ -1,0 +1,129 @@
+#include "experiment/run_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecord = "run.json";
+
+// Names sort by time; a suffix keeps two runs of one second apart.
+std::string new_directory(const std::string& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) throw Error(MK_INVALID_ARGUMENT, "cannot create " + parent + ": " + error.message());
+  const std::string stamp = fmt::format("{:%Y-%m-%d_%H%M%S}", fmt::localtime(std::time(nullptr)));
+  for (int k = 0; k < 1000; ++k) {
+    const std::string path = parent + "/" + stamp + (k == 0 ? "" : "-" + std::to_string(k));
+    if (fs::create_directory(path, error)) return path;
+    if (error) throw Error(MK_INVALID_ARGUMENT, "cannot create " + path + ": " + error.message());
+  }
+  throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
+}
+
+std::vector<std::string> runs_newest_first(const std::string& parent) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error) && fs::exists(entry.path() / kRecord, error))
+      paths.push_back(entry.path().string());
+  std::sort(paths.rbegin(), paths.rend());
+  return paths;
+}
+
+}  // namespace
+
+RunRecord read_run_record(const std::string& path) {
+  const std::string file = path + "/" + kRecord;
+  try {
+    const auto json = nlohmann::ordered_json::parse(base::read_file(file, 64U << 20));
+    RunRecord record;
+    record.plan_hash = json.at("plan_hash").get<std::string>();
+    record.state = json.at("state").get<std::string>();
+    record.exit_reason = json.value("exit_reason", "");
+    record.choices = json.at("choices").get<std::map<std::string, device::Choices>>();
+    record.device_classes = json.value("device_classes", std::vector<std::string>());
+    record.data = json.value("data", nlohmann::ordered_json::object());
+    record.devices = json.value("devices", nlohmann::ordered_json::array());
+    record.environment = json.value("environment", nlohmann::ordered_json::object());
+    if (json.contains("test")) record.test = json.at("test").get<std::pair<int64_t, int64_t>>();
+    return record;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(MK_BAD_DATA, file + ": " + e.what() + "; is this a run directory of mokume?");
+  }
+}
+
+RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
+                                          const std::string& plan_hash, bool fresh) {
+  const std::string parent = output + "/" + name;
+  if (!fresh) {
+    for (const std::string& path : runs_newest_first(parent)) {
+      RunRecord record;
+      try {
+        record = read_run_record(path);
+      } catch (const Error&) {
+        continue;  // not ours, or never got that far
+      }
+      if (record.plan_hash != plan_hash) continue;
+      if (record.state == "running" || record.state == "stopped") return RunDirectory(path, true);
+      break;
+    }
+  }
+  return RunDirectory(new_directory(parent), false);
+}
+
+RunDirectory RunDirectory::open(const std::string& path) {
+  if (!fs::exists(path + "/" + kRecord))
+    throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: it holds no run.json");
+  return RunDirectory(path, true);
+}
+
+RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
+  const std::string file = path_ + "/lock";
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_ < 0) throw Error(MK_INVALID_ARGUMENT, "cannot open " + file + ": " + std::strerror(errno));
+  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+    ::close(lock_);
+    throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
+                                         ": wait for it, or start a run of its own with --fresh");
+  }
+}
+
+RunDirectory::RunDirectory(RunDirectory&& other) noexcept
+    : path_(std::move(other.path_)), existed_(other.existed_), lock_(std::exchange(other.lock_, -1)) {}
+
+RunDirectory::~RunDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+RunRecord RunDirectory::read_record() const { return read_run_record(path_); }
+
+void RunDirectory::write_record(const RunRecord& record) const {
+  nlohmann::ordered_json json;
+  json["plan_hash"] = record.plan_hash;
+  json["state"] = record.state;
+  json["exit_reason"] = record.exit_reason;
+  json["choices"] = record.choices;
+  json["device_classes"] = record.device_classes;
+  json["data"] = record.data;
+  json["devices"] = record.devices;
+  json["environment"] = record.environment;
+  if (record.test) json["test"] = *record.test;
+  base::write_file(path_ + "/" + kRecord, json.dump(2) + "\n");
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,58 @@
+// runs/NAME/STAMP: created, found again, locked; run.json.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "device/device.hpp"
+
+namespace mokume::experiment {
+
+// run.json: what this run is and what it must repeat.
+struct RunRecord {
+  std::string plan_hash;
+  std::string state = "running";  // running | stopped | done | failed fits
+  std::string exit_reason;
+  std::map<std::string, device::Choices> choices;  // by device class: fixed before the first fit
+  nlohmann::ordered_json data;                     // name, rows, features, classes, test_rows, sha256
+  nlohmann::ordered_json devices = nlohmann::ordered_json::array();  // all that took part: node, id, backend, name, ...
+  nlohmann::ordered_json environment;              // version, compiler, hosts
+  std::optional<std::pair<int64_t, int64_t>> test;  // errors and rows of the refitted best candidate
+  std::vector<std::string> device_classes;         // that took part
+};
+
+// A run directory held by this process: a lock on `lock` until destruction. Move-only.
+class RunDirectory {
+ public:
+  // The newest unfinished run of `name` below `output` with this plan hash, or a new one.
+  static RunDirectory open_or_create(const std::string& output, const std::string& name, const std::string& plan_hash,
+                                     bool fresh);
+  // An existing one. Error(MK_INVALID_ARGUMENT) if it is no run directory, or another process holds it.
+  static RunDirectory open(const std::string& path);
+
+  RunDirectory(RunDirectory&& other) noexcept;
+  RunDirectory& operator=(RunDirectory&&) = delete;
+  ~RunDirectory();
+
+  const std::string& path() const { return path_; }
+  std::string journal_path() const { return path_ + "/journal"; }
+  bool existed() const { return existed_; }
+
+  RunRecord read_record() const;               // Error(MK_BAD_DATA) names the file
+  void write_record(const RunRecord& record) const;
+
+ private:
+  RunDirectory(std::string path, bool existed);
+  std::string path_;
+  bool existed_ = false;
+  int lock_ = -1;
+};
+
+// Reads run.json below `path` without a lock.
+RunRecord read_run_record(const std::string& path);
+
+}  // namespace mokume::experiment

@@ -1,0 +1,111 @@
+// From a run directory to what a report is made from, and the report.
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "experiment/prepared.hpp"
+#include "experiment/run.hpp"
+#include "experiment/run_directory.hpp"
+#include "journal/read.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+Config read_config(registry::Registry& registry, const std::string& directory) {
+  const std::string file = directory + "/config.resolved.toml";
+  const std::string text = base::read_file(file, 1U << 24);
+  ParseResult parsed = parse(text, file, {}, schema_lookup(registry));
+  if (!parsed.config) throw Error(MK_BAD_DATA, render(parsed.diagnostics.front(), text));
+  return *parsed.config;
+}
+
+// Busy time over what all devices could have given between the first start and the last end, leaving out the time in
+// which no session was running.
+double efficiency(const report::RunView& view, double wall_s) {
+  if (view.records.empty() || view.devices.empty()) return 0;
+  double start = view.records.front().start_s, end = view.records.front().end_s, busy = 0;
+  for (const journal::FitRecord& r : view.records) {
+    start = std::min(start, r.start_s);
+    end = std::max(end, r.end_s);
+  }
+  for (const report::DeviceUse& d : view.devices) busy += d.busy_s;
+  const double span = std::min(end - start, wall_s) * static_cast<double>(view.devices.size());
+  return span > 0 ? std::min(1.0, busy / span) : 0;
+}
+
+std::string text_of(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+void add_devices(report::RunView& view, const RunRecord& record) {
+  const auto busy = journal::busy_seconds(view.records);
+  uint32_t last_node = 0;
+  for (const auto& entry : record.devices) {
+    report::DeviceUse use;
+    use.node = static_cast<uint32_t>(number_of(entry, "node"));
+    use.id = text_of(entry, "id");
+    use.backend = text_of(entry, "backend");
+    use.name = text_of(entry, "name");
+    use.vendor = text_of(entry, "vendor");
+    use.fits = static_cast<uint64_t>(std::count_if(view.records.begin(), view.records.end(), [&](const auto& r) {
+      return r.node == use.node && r.device == use.id;
+    }));
+    const auto found = busy.find({use.node, use.id});
+    use.busy_s = found == busy.end() ? 0 : found->second;
+    last_node = std::max(last_node, use.node);
+    view.devices.push_back(use);
+  }
+  view.nodes = last_node + 1;
+}
+
+}  // namespace
+
+report::RunView read_view(registry::Registry& registry, const std::string& directory) {
+  const RunRecord record = read_run_record(directory);
+  const Config config = read_config(registry, directory);
+  report::RunView view;
+  view.name = config.name;
+  view.model = config.model;
+  view.seed = config.seed_text;
+  view.data_name = text_of(record.data, "name");
+  view.data_sha256 = text_of(record.data, "sha256");
+  view.data_rows = number_of(record.data, "rows");
+  view.data_features = number_of(record.data, "features");
+  view.data_classes = number_of(record.data, "classes");
+  view.data_test_rows = number_of(record.data, "test_rows");
+  view.plan = make_plan(config, view.data_sha256);
+  view.plan_hash = view.plan.hash;
+  if (view.plan.hash != record.plan_hash)
+    throw Error(MK_BAD_DATA, directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
+  view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model());
+  const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
+  view.records = contents.records;
+  const auto rows = report::summarise(view.plan, view.metrics, view.records);
+  for (const report::CandidateRow& row : rows)
+    if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+  if (record.test) view.test = report::TestResult{record.test->first, record.test->second};
+  view.wall_s = contents.wall_s;
+  add_devices(view, record);
+  view.efficiency = efficiency(view, contents.wall_s);
+  view.state = record.state;
+  view.config_toml = to_toml(config);
+  for (const auto& [key, value] : record.environment.items())
+    view.environment += fmt::format("{}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  view.reproduce = "mokume run experiment.toml --fresh";
+  if (const std::string command = text_of(record.environment, "command"); !command.empty()) view.reproduce = command;
+  return view;
+}
+
+void rebuild_report(registry::Registry& registry, const std::string& directory) {
+  report::write(read_view(registry, directory), directory);
+}
+
+}  // namespace mokume::experiment

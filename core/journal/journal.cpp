@@ -1,0 +1,221 @@
+#include "journal/journal.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.hpp"
+#include "journal/fields.hpp"
+#include "journal/line.hpp"
+
+namespace mokume::journal {
+namespace {
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+// A new name in a directory survives a power cut only once the directory itself is on the disk.
+void sync_directory(const std::filesystem::path& directory) {
+  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (file < 0 || ::fsync(file) != 0) {
+    const std::string cause = std::strerror(errno);
+    if (file >= 0) ::close(file);
+    throw Error(MK_INTERNAL, fmt::format("cannot sync the directory {}: {}", directory.string(), cause));
+  }
+  ::close(file);
+}
+
+}  // namespace
+
+Journal::Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
+                 std::chrono::milliseconds interval)
+    : node_(node),
+      plan_hash_(plan.hash),
+      n_fits_(plan.n_fits()),
+      bootstraps_(plan.bootstraps),
+      folds_(plan.folds),
+      interval_(interval) {
+  path_ = (std::filesystem::path(directory) / file_name(node)).string();
+  try {
+    open_file(directory);
+  } catch (...) {
+    if (file_ >= 0) ::close(file_);
+    throw;
+  }
+  pending_.text = seal(event_text("start", now_s(), ""));
+  pending_.on_durable.emplace_back();
+  appended_ = 1;
+  writer_ = std::thread([this] { write_loop(); });
+}
+
+Journal::~Journal() {
+  try {
+    if (writer_.joinable()) close("interrupted");
+  } catch (const std::exception&) {
+    // The failure has been reported through on_failure; what is on the disk is whole.
+  }
+  stop_writer();
+  ::close(file_);
+}
+
+void Journal::open_file(const std::string& directory) {
+  std::error_code cause;
+  const bool made = std::filesystem::create_directories(directory, cause);
+  if (cause) throw Error(MK_INTERNAL, fmt::format("cannot create {}: {}", directory, cause.message()));
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (file_ < 0) throw_errno("cannot open");
+  written_ = good_bytes();
+  if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) throw_errno("cannot cut the torn last line of");
+  if (written_ == 0) {
+    commit(seal(header_text(plan_hash_, node_)));
+    sync_directory(directory);
+    if (made) sync_directory(std::filesystem::absolute(directory).lexically_normal().parent_path());
+  }
+}
+
+// How much of an existing file is kept: all but a last line that a crash tore. The lines between are the reader's
+// business.
+uint64_t Journal::good_bytes() const {
+  const std::string text = base::read_file(path_);
+  size_t good = text.rfind('\n') + 1;  // npos + 1 == 0
+  if (good > 0 && good == text.size()) {
+    const size_t before = good < 2 ? std::string::npos : text.rfind('\n', good - 2);
+    const size_t begin = before == std::string::npos ? 0 : before + 1;
+    if (!unseal(std::string_view(text).substr(begin, good - 1 - begin))) good = begin;
+  }
+  if (good == 0) return 0;
+  const std::optional<std::string> header = unseal(std::string_view(text).substr(0, text.find('\n')));
+  const nlohmann::json json = header ? nlohmann::json::parse(*header, nullptr, false) : nlohmann::json();
+  const nlohmann::json* hash = find_field(json, "plan_hash");
+  const nlohmann::json* node = find_field(json, "node");
+  if (hash == nullptr || node == nullptr || *hash != plan_hash_ || *node != node_) {
+    throw Error(MK_BAD_DATA, fmt::format("{}, line 1: this journal belongs to another plan or node; move it away, or "
+                                         "start a new run with --fresh",
+                                         path_));
+  }
+  return good;
+}
+
+void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
+  if (record.fit >= n_fits_) {
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but the plan has {} fits", record.fit, n_fits_));
+  }
+  const search::FitKey key{record.fit / (bootstraps_ * folds_), record.fit / folds_ % bootstraps_, record.fit % folds_};
+  add_line(seal(record_text(record, &key)), std::move(on_durable));
+}
+
+void Journal::add_line(std::string line, std::function<void()> on_durable) {
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw Error(*failure_);
+  if (stopping_) throw Error(MK_INTERNAL, path_ + " is closed");
+  pending_.text += line;
+  pending_.on_durable.push_back(std::move(on_durable));
+  ++appended_;
+  wake_.notify_one();
+}
+
+void Journal::flush() {
+  std::unique_lock lock(mutex_);
+  const uint64_t target = appended_;
+  ++hurried_;
+  wake_.notify_one();
+  settled_.wait(lock, [&] { return durable_ >= target || failure_; });
+  --hurried_;
+  if (durable_ < target) throw Error(*failure_);
+}
+
+void Journal::close(const std::string& reason) {
+  add_line(seal(event_text("stop", now_s(), reason)), {});
+  stop_writer();
+  const std::lock_guard lock(mutex_);
+  if (failure_) throw Error(*failure_);
+}
+
+void Journal::stop_writer() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    wake_.notify_one();
+  }
+  if (writer_.joinable()) writer_.join();
+}
+
+void Journal::on_failure(std::function<void(const Error&)> handler) {
+  const std::lock_guard lock(handler_mutex_);
+  handler_ = std::move(handler);
+  std::optional<Error> failure;
+  {
+    const std::lock_guard state(mutex_);
+    failure = failure_;
+  }
+  if (!failure || !handler_ || handled_) return;
+  handled_ = true;
+  handler_(*failure);
+}
+
+void Journal::write_loop() {
+  std::unique_lock lock(mutex_);
+  auto next = std::chrono::steady_clock::now();
+  while (true) {
+    wake_.wait(lock, [&] { return stopping_ || !pending_.on_durable.empty(); });
+    if (pending_.on_durable.empty()) return;
+    wake_.wait_until(lock, next, [&] { return stopping_ || hurried_ > 0; });
+    const Batch batch = std::exchange(pending_, {});
+    lock.unlock();
+    try {
+      commit(batch.text);
+    } catch (const Error& error) {
+      fail(error);
+      return;
+    }
+    next = std::chrono::steady_clock::now() + interval_;
+    for (const auto& on_durable : batch.on_durable) {
+      if (on_durable) on_durable();
+    }
+    lock.lock();
+    durable_ += batch.on_durable.size();
+    settled_.notify_all();
+  }
+}
+
+void Journal::commit(const std::string& text) {
+  size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) break;
+    done += static_cast<size_t>(n);
+  }
+  if (done < text.size() || ::fdatasync(file_) != 0) {
+    const int cause = errno;
+    // Leaves whole lines behind if it can; if not, the next start cuts the torn one.
+    [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(written_));
+    errno = cause;
+    throw_errno("cannot write");
+  }
+  written_ += text.size();
+}
+
+void Journal::fail(const Error& error) {
+  {
+    const std::lock_guard lock(mutex_);
+    failure_ = error;
+    settled_.notify_all();
+  }
+  const std::lock_guard lock(handler_mutex_);
+  if (!handler_ || handled_) return;
+  handled_ = true;
+  handler_(error);
+}
+
+void Journal::throw_errno(const char* what) const {
+  throw Error(MK_INTERNAL, fmt::format("{} {}: {}; finished fits are kept: mend this and run the same command again",
+                                       what, path_, std::strerror(errno)));
+}
+
+}  // namespace mokume::journal

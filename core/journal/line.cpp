@@ -1,0 +1,126 @@
+#include "journal/line.hpp"
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "base/text.hpp"
+#include "journal/fields.hpp"
+
+namespace mokume::journal {
+namespace {
+
+constexpr std::string_view k_crc = ",\"crc\":\"";
+constexpr size_t k_tail = 18;  // ,"crc":"89abcdef"}
+constexpr FitStatus k_statuses[] = {FitStatus::ok, FitStatus::copied, FitStatus::capped, FitStatus::failed};
+
+std::string quoted(const std::string& text) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw Error(MK_DEVICE_ERROR, "a note or name for the journal is not valid UTF-8; the model must write plain text");
+  }
+}
+
+std::string number(double value) {
+  if (!std::isfinite(value)) return std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+  // As a whole number "-0" would come back without its sign.
+  return value == 0 && std::signbit(value) ? "-0.0" : base::shortest(value);
+}
+
+std::string checksum(const std::string& object) {
+  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(object.data()), object.size()));
+}
+
+}  // namespace
+
+const char* to_text(FitStatus status) {
+  switch (status) {
+    case FitStatus::ok:
+      return "ok";
+    case FitStatus::copied:
+      return "copied";
+    case FitStatus::capped:
+      return "capped";
+    case FitStatus::failed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+std::string file_name(uint32_t node) { return fmt::format("node-{:04}.ndjson", node); }
+
+std::string header_text(const std::string& plan_hash, uint32_t node) {
+  return fmt::format(R"({{"mokume_journal":{},"plan_hash":{},"node":{}}})", k_format, quoted(plan_hash), node);
+}
+
+std::string event_text(std::string_view event, double time, const std::string& reason) {
+  return fmt::format(R"({{"event":"{}","time":{},"reason":{}}})", event, number(time), quoted(reason));
+}
+
+std::string record_text(const FitRecord& record, const search::FitKey* key) {
+  std::string out = fmt::format("{{\"fit\":{}", record.fit);
+  if (key != nullptr) {
+    out += fmt::format(R"(,"candidate":{},"bootstrap":{},"fold":{})", key->candidate, key->bootstrap, key->fold);
+  }
+  out += fmt::format(R"(,"status":"{}","n":{},"values":[)", to_text(record.status), record.n);
+  for (size_t i = 0; i < record.values.size(); ++i) {
+    if (i > 0) out += ',';
+    out += number(record.values[i]);
+  }
+  out +=
+      fmt::format(R"(],"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}}})", quoted(record.note),
+                  quoted(record.device), record.bundle, record.attempt, number(record.start_s), number(record.end_s));
+  return out;
+}
+
+FitRecord record_from(const nlohmann::json& object) {
+  FitRecord record;
+  record.fit = u32_field(object, "fit");
+  const std::string status = text_field(object, "status");
+  bool known = false;
+  for (const FitStatus one : k_statuses) {
+    if (status != to_text(one)) continue;
+    record.status = one;
+    known = true;
+  }
+  if (!known) bad_field("status", "one of ok, copied, capped and failed");
+  record.n = static_cast<int64_t>(whole_field(object, "n", std::numeric_limits<int64_t>::max()));
+  for (const nlohmann::json& value : array_field(object, "values")) record.values.push_back(to_real(value, "values"));
+  record.note = text_field(object, "note");
+  record.device = text_field(object, "device");
+  record.bundle = u32_field(object, "bundle");
+  record.attempt = u32_field(object, "attempt");
+  record.start_s = real_field(object, "start");
+  record.end_s = real_field(object, "end");
+  return record;
+}
+
+std::string seal(std::string object) {
+  const std::string crc = checksum(object);
+  object.pop_back();
+  object.append(k_crc).append(crc).append("\"}\n");
+  return object;
+}
+
+std::optional<std::string> unseal(std::string_view line) {
+  if (line.size() <= k_tail || !line.ends_with("\"}")) return std::nullopt;
+  const std::string_view tail = line.substr(line.size() - k_tail);
+  std::string object = std::string(line.substr(0, line.size() - k_tail)) + "}";
+  if (!tail.starts_with(k_crc) || tail.substr(k_crc.size(), 8) != checksum(object)) return std::nullopt;
+  return object;
+}
+
+bool same_result(const FitRecord& a, const FitRecord& b) {
+  if (a.fit != b.fit || a.status != b.status || a.n != b.n || a.note != b.note) return false;
+  if (a.values.size() != b.values.size()) return false;
+  for (size_t i = 0; i < a.values.size(); ++i) {
+    if (std::bit_cast<uint64_t>(a.values[i]) != std::bit_cast<uint64_t>(b.values[i])) return false;
+  }
+  return true;
+}
+
+}  // namespace mokume::journal

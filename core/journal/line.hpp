@@ -1,0 +1,36 @@
+// The text of a journal: one JSON object a line, sealed by a checksum of the rest of its line.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "journal/record.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::journal {
+
+inline constexpr uint32_t k_format = 1;  // "mokume_journal" in the header line
+
+std::string file_name(uint32_t node);  // "node-0000.ndjson"
+
+std::string header_text(const std::string& plan_hash, uint32_t node);
+std::string event_text(std::string_view event, double time, const std::string& reason);
+
+// One fit as a JSON object; doubles shortest round-trip. `key` adds candidate, bootstrap and fold; the node is left
+// to the file (or the sender of a message). Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+std::string record_text(const FitRecord& record, const search::FitKey* key);
+
+// The opposite; candidate, bootstrap and fold are not looked at. Error(MK_BAD_DATA) that names the field.
+FitRecord record_from(const nlohmann::json& object);
+
+// {...} -> {...,"crc":"89abcdef"} and a newline: CRC-32 (zlib) of the object as it was before.
+std::string seal(std::string object);
+// The object of a line (without its newline); no value if the line is torn or damaged.
+std::optional<std::string> unseal(std::string_view line);
+
+// Whether two records of one fit agree in everything that is a result, bit for bit.
+bool same_result(const FitRecord& a, const FitRecord& b);
+
+}  // namespace mokume::journal

@@ -1,0 +1,30 @@
+// One finished fit: what the journal keeps and what every result file is made from.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::journal {
+
+enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3 };  // mk_fit_status
+
+const char* to_text(FitStatus status);  // "ok", "copied", "capped", "failed"
+
+struct FitRecord {
+  uint32_t fit = 0;  // id in the plan
+  FitStatus status = FitStatus::ok;
+  int64_t n = 0;               // rows validated on
+  std::vector<double> values;  // the model's metrics; empty if failed
+  std::string note;            // the model's own, see mk_fit_result
+
+  // Where and when: for timeline.csv and summary.json only, never for results.
+  uint32_t node = 0;
+  std::string device;  // e.g. "opencl:0"
+  uint32_t bundle = 0;
+  uint32_t attempt = 1;
+  double start_s = 0;  // seconds since the epoch
+  double end_s = 0;
+};
+
+}  // namespace mokume::journal

@@ -1,0 +1,231 @@
+#include "registry/candidate.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <climits>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <system_error>
+
+#include "sdk/plugin.hpp"
+
+namespace mokume::registry {
+namespace {
+
+constexpr const char* kRebuild = "rebuild it with the headers of this mokume";
+
+// What every table starts with.
+struct TablePrefix {
+  uint32_t struct_size;
+  uint16_t abi_major;
+  uint16_t abi_minor;
+};
+
+const char* sanitizer_name(uint32_t sanitizer) {
+  switch (sanitizer) {
+    case MK_SANITIZER_NONE:
+      return "no sanitizer";
+    case MK_SANITIZER_ADDRESS:
+      return "the address sanitizer";
+    case MK_SANITIZER_THREAD:
+      return "the thread sanitizer";
+    default:
+      return "an unknown sanitizer";
+  }
+}
+
+std::string parent_of(const std::string& absolute_path) {
+  const size_t slash = absolute_path.rfind('/');
+  return slash == 0 ? "/" : absolute_path.substr(0, slash);
+}
+
+void check_private(const std::string& path, bool directory) {
+  const char* what = directory ? "directory" : "file";
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0)
+    throw Refused("permissions", fmt::format("the {} '{}' cannot be examined ({}): make it readable", what, path,
+                                             std::generic_category().message(errno)));
+  if (!directory && !S_ISREG(status.st_mode))
+    throw Refused("permissions", fmt::format("'{}' is not a regular file: put a shared library there", path));
+  if (status.st_uid != 0 && status.st_uid != ::geteuid())
+    throw Refused("permissions",
+                  fmt::format("the {} '{}' belongs to user {}, not to root or user {}: change its owner (chown {} {})",
+                              what, path, status.st_uid, ::geteuid(), ::geteuid(), path));
+  // The sticky bit is no excuse: it guards names that exist, not those that somebody else creates first.
+  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    throw Refused("permissions", fmt::format("others may write to the {} '{}' (mode {:04o}): chmod go-w {}", what, path,
+                                             status.st_mode & 07777U, path));
+}
+
+// Library code runs here for the first time; what it throws must not end the program.
+template <class Body>
+void run_foreign(const char* stage, const char* function, Body&& body) {
+  mk_error error{MK_OK, {}};
+  if (sdk::guard(&error, body) != MK_OK)
+    throw Refused(stage, fmt::format("its {} threw \"{}\": report this to its author", function, error.text));
+}
+
+const mk_plugin_header& query(const std::string& path) {
+  // NODELETE, and never dlclose: threads and thread-local destructors of drivers outlive every attempt to unload.
+  void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
+  if (handle == nullptr) {
+    const char* why = ::dlerror();
+    throw Refused("open", fmt::format("the system's loader refuses it ({}): install what it needs or {}",
+                                      why == nullptr ? "no reason given" : why, kRebuild));
+  }
+  void* symbol = ::dlsym(handle, MK_PLUGIN_QUERY_SYMBOL);
+  if (symbol == nullptr)
+    throw Refused("symbol", fmt::format("it does not export {}: it is no mokume library, or its source lacks "
+                                        "MOKUME_PLUGIN(...)",
+                                        MK_PLUGIN_QUERY_SYMBOL));
+  const auto function = reinterpret_cast<mk_plugin_query>(symbol);
+  const mk_plugin_header* header = nullptr;
+  run_foreign("query", MK_PLUGIN_QUERY_SYMBOL, [&] { header = function(MK_ABI_MAJOR); });
+  if (header == nullptr)
+    throw Refused("query", fmt::format("it cannot serve ABI {}.{}, which this program speaks: {}", MK_ABI_MAJOR,
+                                       MK_ABI_MINOR, kRebuild));
+  return *header;
+}
+
+void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std::string& name) {
+  const auto refuse = [](const std::string& text) { throw Refused("header", text); };
+  if (header.magic != MK_PLUGIN_MAGIC)
+    refuse(fmt::format("its header starts with {:#018x}, not {:#018x}: it is no mokume library", header.magic,
+                       MK_PLUGIN_MAGIC));
+  if (header.struct_size != sizeof(mk_plugin_header))
+    refuse(fmt::format("its header has {} bytes, this program's {}: {}", header.struct_size, sizeof(mk_plugin_header),
+                       kRebuild));
+  if (header.abi_major != MK_ABI_MAJOR)
+    refuse(fmt::format("it speaks ABI {}.{}, this program {}.{}: {}", header.abi_major, header.abi_minor, MK_ABI_MAJOR,
+                       MK_ABI_MINOR, kRebuild));
+  if (header.abi_minor > MK_ABI_MINOR)
+    refuse(fmt::format("it needs ABI {}.{}, this program has only {}.{}: update mokume or {}", header.abi_major,
+                       header.abi_minor, MK_ABI_MAJOR, MK_ABI_MINOR, kRebuild));
+  if (header.abi_hash != MK_ABI_HASH)
+    refuse(
+        fmt::format("it was built against other headers of core/abi (hash {:016x}, this program's is {:016x}), "
+                    "although both say ABI {}.{}: {}",
+                    header.abi_hash, MK_ABI_HASH, header.abi_major, header.abi_minor, kRebuild));
+  if (header.sanitizer != MOKUME_SANITIZER)
+    refuse(fmt::format("it was built with {}, this program with {}: build both with the same preset",
+                       sanitizer_name(header.sanitizer), sanitizer_name(MOKUME_SANITIZER)));
+  if (header.kind != kind)
+    refuse(fmt::format("it is a {}, not a {}: move it to {}/", kind_name(header.kind), kind_name(kind),
+                       kind_directory(header.kind)));
+  if (header.name == nullptr || name != header.name)
+    refuse(fmt::format("it calls itself '{}', its file '{}': rename the file or the library",
+                       header.name == nullptr ? "" : header.name, name));
+  if (header.version == nullptr || header.description == nullptr || header.start == nullptr)
+    refuse("its header has no version, description or start function: use MOKUME_PLUGIN(...)");
+}
+
+// Slots [from, to) of a table, in bytes; each must hold a function.
+void check_slots(const void* table, size_t from, size_t to) {
+  for (size_t at = from; at < to; at += sizeof(void*)) {
+    void* slot = nullptr;
+    std::memcpy(&slot, static_cast<const char*>(table) + at, sizeof(slot));
+    if (slot == nullptr)
+      throw Refused("start", fmt::format("function {} of its table is null: every function of ABI {}.{} is needed",
+                                         (at - from) / sizeof(void*) + 1, MK_ABI_MAJOR, MK_ABI_MINOR));
+  }
+}
+
+void check_table(mk_plugin_kind kind, const void* table) {
+  if (table == nullptr) throw Refused("start", "its start function succeeded but gave no table: fix its author's code");
+  TablePrefix prefix{};
+  std::memcpy(&prefix, table, sizeof(prefix));
+  const size_t size = kind == MK_PLUGIN_BACKEND ? sizeof(mk_backend)
+                      : kind == MK_PLUGIN_MODEL ? sizeof(mk_model)
+                                                : sizeof(mk_transport);
+  if (prefix.abi_major != MK_ABI_MAJOR || prefix.abi_minor > MK_ABI_MINOR)
+    throw Refused("start", fmt::format("its table is of ABI {}.{}, this program speaks {}.{}: {}", prefix.abi_major,
+                                       prefix.abi_minor, MK_ABI_MAJOR, MK_ABI_MINOR, kRebuild));
+  if (prefix.struct_size != size)
+    throw Refused("start",
+                  fmt::format("its table has {} bytes, this program's {}: {}", prefix.struct_size, size, kRebuild));
+  switch (kind) {
+    case MK_PLUGIN_BACKEND:
+      return check_slots(table, offsetof(mk_backend, enumerate), sizeof(mk_backend));
+    case MK_PLUGIN_MODEL:
+      return check_slots(table, offsetof(mk_model, check), sizeof(mk_model));
+    case MK_PLUGIN_TRANSPORT:
+      return check_slots(table, offsetof(mk_transport, rank), sizeof(mk_transport));
+  }
+}
+
+}  // namespace
+
+const char* kind_name(int32_t kind) {
+  switch (kind) {
+    case MK_PLUGIN_BACKEND:
+      return "backend";
+    case MK_PLUGIN_MODEL:
+      return "model";
+    case MK_PLUGIN_TRANSPORT:
+      return "transport";
+    default:
+      return "library of unknown kind";
+  }
+}
+
+const char* kind_directory(int32_t kind) {
+  switch (kind) {
+    case MK_PLUGIN_BACKEND:
+      return "backends";
+    case MK_PLUGIN_MODEL:
+      return "plugins";
+    case MK_PLUGIN_TRANSPORT:
+      return "transports";
+    default:
+      return "another directory";
+  }
+}
+
+std::string check_permissions(const std::string& path) {
+  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
+  if (!resolved)
+    throw Refused("permissions", fmt::format("'{}' cannot be resolved ({}): repair the link or its directories", path,
+                                             std::generic_category().message(errno)));
+  std::string real = resolved.get();
+  check_private(real, false);
+  check_private(parent_of(real), true);
+  check_private(parent_of(path), true);
+  return real;
+}
+
+Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {
+  const mk_plugin_header& header = query(real_path);
+  check_header(header, kind, name);
+  mk_error error{MK_OK, {}};
+  const void* table = nullptr;
+  int32_t status = MK_OK;
+  run_foreign("start", "start function", [&] { status = header.start(host, &table, &error); });
+  error.text[sizeof(error.text) - 1] = '\0';
+  if (status != MK_OK)
+    throw Refused("start", error.text[0] == '\0'
+                               ? fmt::format("its start function failed with status {} and no reason", status)
+                               : std::string(error.text));
+  check_table(kind, table);
+  return {kind, name, real_path, header.version, header.description, table};
+}
+
+void shut_down(const Library& library) noexcept {
+  sdk::guard(nullptr, [&] {
+    switch (library.kind) {
+      case MK_PLUGIN_BACKEND:
+        return library.backend()->shutdown(library.backend()->self);
+      case MK_PLUGIN_MODEL:
+        return library.model()->shutdown(library.model()->self);
+      case MK_PLUGIN_TRANSPORT:
+        return library.transport()->shutdown(library.transport()->self);
+    }
+  });
+}
+
+}  // namespace mokume::registry

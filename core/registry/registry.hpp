@@ -1,0 +1,60 @@
+// Finds, checks and loads shared libraries; remembers every candidate and why it was taken or refused.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+#include "abi/model.h"
+#include "abi/plugin.h"
+#include "abi/transport.h"
+
+namespace mokume::registry {
+
+// One step of one candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start", "loaded".
+struct LoadEntry {
+  std::string kind;  // "backend", "model", "transport"
+  std::string name;
+  std::string path;
+  std::string stage;
+  bool loaded = false;
+  std::string text;  // the reason, one sentence with the cure
+};
+
+struct Library {
+  mk_plugin_kind kind{};
+  std::string name, path, version, description;
+  const void* table = nullptr;
+
+  const mk_backend* backend() const { return static_cast<const mk_backend*>(table); }
+  const mk_model* model() const { return static_cast<const mk_model*>(table); }
+  const mk_transport* transport() const { return static_cast<const mk_transport*>(table); }
+};
+
+// Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and
+// <directory of the executable>/../lib/mokume; below each of them backends/NAME.so, plugins/NAME.so,
+// transports/NAME.so. Never the current directory. Never unloads. Thread-safe.
+class Registry {
+ public:
+  Registry(const mk_host* host, std::vector<std::string> directories);
+  ~Registry();  // calls shutdown() of everything started, in reverse order
+  Registry(const Registry&) = delete;
+  Registry& operator=(const Registry&) = delete;
+
+  // Throws Error(MK_DEVICE_ERROR) with the reason (and what else there is) if it cannot be loaded.
+  const Library& load(mk_plugin_kind kind, const std::string& name);
+  // Null instead of an exception; the reason is in the report.
+  const Library* try_load(mk_plugin_kind kind, const std::string& name);
+  // Names with a file in any of the directories, sorted, without loading anything.
+  std::vector<std::string> available(mk_plugin_kind kind) const;
+
+  std::vector<LoadEntry> report() const;
+  const std::vector<std::string>& directories() const;  // in search order, absolute
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mokume::registry

@@ -1,0 +1,53 @@
+// Text for people and for files: escaping, numbers in few digits, units of a metric. Everything here takes any bytes.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace mokume::report {
+
+// Valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
+std::string clean(std::string_view text);
+
+// clean() with & < > " ' as entities: safe as element text and as an attribute's value, in XML and in HTML.
+std::string escape(std::string_view text);
+
+// One field of a CSV file by RFC 4180: quoted only where it must be.
+std::string csv_field(std::string_view text);
+
+// At most `limit` characters, the last one an ellipsis if some were cut.
+std::string elide(std::string_view text, size_t limit);
+
+size_t count_characters(std::string_view utf8);
+
+// About `digits` significant digits, no trailing zeros, an exponent where a plain number would be long: "0.00202",
+// "1.5e-7".
+std::string pretty(double value, int digits = 4);
+std::string pretty(const search::Value& value);
+
+// "C = 13.5, gamma = 0.00202": a candidate's parameters, `except` left out; "" if none are left.
+std::string pretty_params(const search::Plan& plan, size_t candidate, const std::vector<size_t>& except = {});
+
+// How a metric is shown: the share called "error" in percent, everything else as it is.
+struct Unit {
+  std::string name;   // "error"
+  std::string title;  // "error (%)"
+  double factor = 1;  // shown = factor * value
+  bool percent = false;
+
+  std::string text(double value) const;    // "1.52 %"; "-" if not finite
+  std::string spread(double value) const;  // as text(), without the unit
+};
+Unit unit_of(const Metric& metric);
+
+// "42 s", "2 h 05 min"; "-" if not a duration.
+std::string seconds_text(double seconds);
+
+// "12 345": groups of three, separated by a no-break thin space.
+std::string grouped(uint64_t count);
+
+}  // namespace mokume::report

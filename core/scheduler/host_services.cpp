@@ -1,0 +1,129 @@
+#include "scheduler/host_services.hpp"
+
+#include <sched.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <thread>
+#include <utility>
+
+#include "abi/plugin.h"
+#include "scheduler/loop.hpp"
+
+#if defined(__SANITIZE_THREAD__)
+#define MOKUME_TSAN
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define MOKUME_TSAN
+#endif
+#endif
+#ifdef MOKUME_TSAN
+#include <sanitizer/tsan_interface.h>
+// What libtbb allocates and frees it orders by means that ThreadSanitizer cannot see.
+extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
+  return "called_from_lib:libtbb.so\n";
+}
+#endif
+
+namespace mokume::scheduler {
+
+uint32_t allowed_cores() {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&cores)));
+  return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask holds
+}
+
+struct HostServices::State {
+  State(base::Log& to, uint32_t n_threads, std::string cache)
+      : log(to), threads(n_threads), cache_directory(std::move(cache)), arena(n_threads, allowed_cores()) {}
+
+  base::Log& log;
+  uint32_t threads;
+  std::string cache_directory;
+  LoopArena arena;
+};
+
+namespace {
+
+constexpr size_t k_alignment = 64;
+constexpr size_t k_huge_page = size_t{2} << 20;
+
+// Tell ThreadSanitizer, which cannot look into libtbb, what a loop orders: its pieces come after what its caller did
+// before and before what it does after, but in no order among themselves; hence two places.
+void publish([[maybe_unused]] void* place) {
+#ifdef MOKUME_TSAN
+  __tsan_release(place);
+#endif
+}
+void observe([[maybe_unused]] void* place) {
+#ifdef MOKUME_TSAN
+  __tsan_acquire(place);
+#endif
+}
+
+struct Loop {
+  void (*body)(void*, uint64_t);
+  void* context;
+};
+
+void run_piece(void* self, uint64_t begin, uint64_t end) {
+  Loop* loop = static_cast<Loop*>(self);
+  observe(&loop->body);
+  for (uint64_t i = begin; i != end; ++i) loop->body(loop->context, i);
+  publish(&loop->context);
+}
+
+void run_loop(LoopArena& arena, uint64_t count, void (*body)(void*, uint64_t), void* context) {
+  Loop loop{body, context};
+  publish(&loop.body);
+  arena.run(count, run_piece, &loop);
+  observe(&loop.context);
+}
+
+// Large blocks ask for huge pages: matrix rows that are read in random order otherwise spend two thirds of the time on
+// page walks.
+void* allocate(void*, size_t bytes) {
+  const size_t alignment = bytes >= k_huge_page ? k_huge_page : k_alignment;
+  if (bytes > PTRDIFF_MAX - alignment) return nullptr;
+  const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
+  void* const memory = std::aligned_alloc(alignment, rounded);
+  if (memory != nullptr && alignment == k_huge_page) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish, not a need
+  return memory;
+}
+
+}  // namespace
+
+HostServices::HostServices(base::Log& log, uint32_t threads, std::string cache_directory)
+    : state_(std::make_unique<State>(log, threads == 0 ? allowed_cores() : threads, std::move(cache_directory))) {
+  table_.struct_size = sizeof(mk_host);
+  table_.abi_major = MK_ABI_MAJOR;
+  table_.abi_minor = MK_ABI_MINOR;
+  table_.self = state_.get();
+  table_.log = [](void* self, int32_t level, const char* source, const char* text) noexcept {
+    try {
+      const int32_t known = std::clamp<int32_t>(level, MK_LOG_DEBUG, MK_LOG_ERROR);
+      static_cast<State*>(self)->log.write(static_cast<mk_log_level>(known), source, text);
+    } catch (...) {
+      // A line that cannot be logged must not cross the boundary as an exception.
+    }
+  };
+  table_.parallel_for = [](void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {
+    State& state = *static_cast<State*>(self);
+    if (count < 2 || state.threads == 1) {
+      for (uint64_t i = 0; i < count; ++i) body(context, i);
+    } else {
+      run_loop(state.arena, count, body, context);
+    }
+  };
+  table_.concurrency = [](void* self) { return static_cast<State*>(self)->threads; };
+  table_.allocate = allocate;
+  table_.release = [](void*, void* memory) { std::free(memory); };
+  table_.cache_directory = [](void* self) { return static_cast<State*>(self)->cache_directory.c_str(); };
+}
+
+HostServices::~HostServices() = default;
+
+}  // namespace mokume::scheduler

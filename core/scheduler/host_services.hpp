@@ -1,0 +1,34 @@
+// What the program hands to every shared library: the log, its threads, memory and the cache directory.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "abi/host.h"
+#include "base/log.hpp"
+
+namespace mokume::scheduler {
+
+// Cores this process may run on (its affinity mask, which launchers narrow); at least 1.
+uint32_t allowed_cores();
+
+// Owns the TBB arena that all parallel_for calls of all libraries share, and the mk_host table over it. Owned by
+// main(); must outlive every library.
+class HostServices {
+ public:
+  // threads: of the arena, the calling thread included; 0 = allowed_cores(). cache_directory: see mk_host.
+  HostServices(base::Log& log, uint32_t threads, std::string cache_directory);
+  ~HostServices();
+  HostServices(const HostServices&) = delete;
+  HostServices& operator=(const HostServices&) = delete;
+
+  const mk_host* table() const { return &table_; }
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+  mk_host table_{};
+};
+
+}  // namespace mokume::scheduler

@@ -1,0 +1,36 @@
+#include "scheduler/loop.hpp"
+
+#include <tbb/blocked_range.h>
+#include <tbb/global_control.h>
+#include <tbb/parallel_for.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+
+namespace mokume::scheduler {
+
+// TBB starts no more workers than there are cores unless it is told that more are wanted.
+struct LoopArena::State {
+  State(uint32_t threads, uint32_t cores)
+      : limit(tbb::global_control::max_allowed_parallelism, std::max(threads, cores)),
+        arena(static_cast<int>(threads), 1) {}
+
+  tbb::global_control limit;
+  tbb::task_arena arena;
+};
+
+LoopArena::LoopArena(uint32_t threads, uint32_t cores) : state_(std::make_unique<State>(threads, cores)) {}
+LoopArena::~LoopArena() = default;
+
+void LoopArena::run(uint64_t count, Piece piece, void* context) {
+  // Isolated: a thread that waits for its loop must not start an iteration of somebody else's, whose locks it may hold
+  // and whose length it cannot know.
+  state_->arena.execute([&] {
+    tbb::this_task_arena::isolate([&] {
+      tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, 1),
+                        [&](const tbb::blocked_range<uint64_t>& range) { piece(context, range.begin(), range.end()); });
+    });
+  });
+}
+
+}  // namespace mokume::scheduler

@@ -1,0 +1,27 @@
+// The one parallel loop over TBB, behind a plain function pointer. loop.cpp is compiled without ThreadSanitizer
+// (core/CMakeLists.txt): libtbb is not instrumented, so it could not see how TBB's own headers hand over their tasks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+namespace mokume::scheduler {
+
+class LoopArena {
+ public:
+  using Piece = void (*)(void* context, uint64_t begin, uint64_t end);
+
+  LoopArena(uint32_t threads, uint32_t cores);  // the calling thread included
+  ~LoopArena();
+  LoopArena(const LoopArena&) = delete;
+  LoopArena& operator=(const LoopArena&) = delete;
+
+  // Cuts [0, count) into pieces and returns when all have run. From any thread, pieces included.
+  void run(uint64_t count, Piece piece, void* context);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace mokume::scheduler

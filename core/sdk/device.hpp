@@ -1,0 +1,140 @@
+// A device as a model sees it: mk_device_services with C++ manners. Every failure is an Error.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/model.h"
+#include "sdk/error.hpp"
+
+namespace mokume::sdk {
+
+// Owns one device buffer. Move-only; must not outlive the device.
+class Buffer {
+ public:
+  Buffer() = default;
+  Buffer(const mk_device_services* device, uint64_t bytes) : device_(device), bytes_(bytes) {
+    call(device->buffer_create, device->self, bytes, &buffer_);
+  }
+  Buffer(Buffer&& other) noexcept { swap(other); }
+  Buffer& operator=(Buffer&& other) noexcept {
+    Buffer moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~Buffer() {
+    if (buffer_ != nullptr) device_->buffer_destroy(device_->self, buffer_);
+  }
+
+  mk_buffer* get() const { return buffer_; }
+  uint64_t bytes() const { return bytes_; }
+  explicit operator bool() const { return buffer_ != nullptr; }
+
+ private:
+  void swap(Buffer& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(buffer_, other.buffer_);
+    std::swap(bytes_, other.bytes_);
+  }
+  const mk_device_services* device_ = nullptr;
+  mk_buffer* buffer_ = nullptr;
+  uint64_t bytes_ = 0;
+};
+
+class Device {
+ public:
+  explicit Device(const mk_device_services* table) : table_(table) {}
+
+  const mk_device_info& info() const { return *table_->info(table_->self); }
+  uint64_t budget_bytes() const { return table_->budget_bytes(table_->self); }
+
+  // Room for `count` elements of T; contents undefined. count 0 gives room for one.
+  template <class T>
+  Buffer buffer(uint64_t count) const {
+    return Buffer(table_, (count == 0 ? 1 : count) * sizeof(T));
+  }
+  // Offsets in elements of T. Both block.
+  template <class T>
+  void write(const Buffer& to, const T* from, uint64_t count, uint64_t offset = 0) const {
+    if (count != 0) call(table_->write, table_->self, to.get(), offset * sizeof(T), from, count * sizeof(T));
+  }
+  template <class T>
+  void read(const Buffer& from, T* to, uint64_t count, uint64_t offset = 0) const {
+    if (count != 0) call(table_->read, table_->self, from.get(), offset * sizeof(T), to, count * sizeof(T));
+  }
+  template <class T>
+  Buffer upload(const std::vector<T>& values) const {
+    Buffer b = buffer<T>(values.size());
+    write(b, values.data(), values.size());
+    return b;
+  }
+  void submit(const mk_op& op) const { call(table_->submit, table_->self, &op); }
+  void finish() const { call(table_->finish, table_->self); }
+
+  // The memory of a buffer where host and device share it (after finish()), else nullptr.
+  template <class T>
+  T* host_pointer(const Buffer& b) const {
+    return static_cast<T*>(table_->host_pointer(table_->self, b.get()));
+  }
+  std::optional<std::string> choice(const char* key) const {
+    char value[80] = {};
+    if (table_->get_choice(table_->self, key, value) == 0) return std::nullopt;
+    return std::string(value);
+  }
+  void set_choice(const char* key, const std::string& value) const {
+    table_->set_choice(table_->self, key, value.c_str());
+  }
+  const mk_device_services* table() const { return table_; }
+
+ private:
+  const mk_device_services* table_;
+};
+
+// A program built from a model's own OpenCL C source.
+class Program {
+ public:
+  // Empty if the device's backend cannot compile kernels.
+  static std::optional<Program> build(const Device& device, const char* name, const char* source,
+                                      const std::string& options) {
+    Program p;
+    p.table_ = device.table()->kernel_source(device.table()->self, &p.device_, &p.queue_);
+    if (p.table_ == nullptr) return std::nullopt;
+    call(p.table_->build, p.device_, name, source, options.c_str(), &p.program_);
+    return std::optional<Program>(std::move(p));
+  }
+  Program(Program&& other) noexcept
+      : table_(other.table_), device_(other.device_), queue_(other.queue_), program_(std::exchange(other.program_, nullptr)) {}
+  Program& operator=(Program&&) = delete;
+  ~Program() {
+    if (program_ != nullptr) table_->release(program_);
+  }
+
+  // Arguments are Buffers, mk_buffer pointers, or values (copied before the call returns).
+  template <class... Arguments>
+  void launch(const char* kernel, uint64_t global, uint64_t local, const Arguments&... arguments) const {
+    const mk_argument list[] = {argument(arguments)...};
+    const uint64_t g[3] = {global, 1, 1};
+    const uint64_t l[3] = {local, 1, 1};
+    call(table_->launch, queue_, program_, kernel, &list[0], static_cast<uint32_t>(sizeof...(arguments)), &g[0], &l[0],
+         static_cast<mk_event**>(nullptr));
+  }
+
+ private:
+  Program() = default;
+  static mk_argument argument(const Buffer& b) { return {MK_ARG_BUFFER, 0, b.get(), nullptr, 0}; }
+  static mk_argument argument(mk_buffer* b) { return {MK_ARG_BUFFER, 0, b, nullptr, 0}; }
+  template <class T>
+  static mk_argument argument(const T& value) {
+    static_assert(std::is_arithmetic_v<T>);
+    return {MK_ARG_VALUE, 0, nullptr, &value, sizeof(T)};
+  }
+  const mk_kernel_source* table_ = nullptr;
+  mk_device* device_ = nullptr;
+  mk_queue* queue_ = nullptr;
+  mk_program* program_ = nullptr;
+};
+
+}  // namespace mokume::sdk

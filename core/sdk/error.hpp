@@ -1,0 +1,69 @@
+// Errors inside a library or the program are exceptions of one type; at the boundary guard() turns them into a status
+// and a message, and check() turns those back.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "abi/status.h"
+
+namespace mokume {
+
+// A failure with the status that crosses the boundary, and one sentence that names the place and the cure.
+class Error : public std::runtime_error {
+ public:
+  Error(mk_status status, const std::string& text) : std::runtime_error(text), status_(status) {}
+  mk_status status() const noexcept { return status_; }
+
+ private:
+  mk_status status_;
+};
+
+namespace sdk {
+
+inline int32_t fail(mk_error* error, mk_status status, std::string_view text) noexcept {
+  if (error != nullptr) {
+    error->code = status;
+    const size_t n = std::min(text.size(), sizeof(error->text) - 1);
+    std::memcpy(error->text, text.data(), n);
+    error->text[n] = '\0';
+  }
+  return status;
+}
+
+// Runs `body` behind the boundary: whatever it throws becomes a status and a message.
+template <class Body>
+int32_t guard(mk_error* error, Body&& body) noexcept {
+  try {
+    body();
+    return MK_OK;
+  } catch (const Error& e) {
+    return fail(error, e.status(), e.what());
+  } catch (const std::bad_alloc&) {
+    return fail(error, MK_OUT_OF_MEMORY, "out of host memory");
+  } catch (const std::exception& e) {
+    return fail(error, MK_INTERNAL, e.what());
+  } catch (...) {
+    return fail(error, MK_INTERNAL, "an exception of unknown type");
+  }
+}
+
+// Throws the error that a call across the boundary reported.
+inline void check(int32_t status, const mk_error& error) {
+  if (status != MK_OK) throw Error(static_cast<mk_status>(status), error.text);
+}
+
+// Calls a boundary function whose last parameter is mk_error*; throws if it fails.
+template <class Function, class... Arguments>
+void call(Function function, Arguments... arguments) {
+  mk_error error{MK_OK, {}};
+  check(function(arguments..., &error), error);
+}
+
+}  // namespace sdk
+}  // namespace mokume

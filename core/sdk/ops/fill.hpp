@@ -1,0 +1,25 @@
+// fill: out[r][c] = value (f32).   reals[0] = value.
+#pragma once
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+inline mk_op fill(const mk_tensor& out, float value) {
+  mk_op op = sdk::make_op(MK_OP_FILL);
+  op.n_outputs = 1;
+  op.outputs[0] = out;
+  op.reals[0] = value;
+  return op;
+}
+
+inline void check_fill(const mk_op& op) { sdk::check_view("fill", "out", op.outputs[0], MK_F32); }
+
+// Exact on every device.
+inline double tolerance_fill(const mk_op&) { return 0.0; }
+
+inline sdk::Cost cost_fill(const mk_op& op) {
+  return {0, 4.0 * static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns)};
+}
+
+}  // namespace mokume::ops

@@ -1,0 +1,36 @@
+// gather_rows: out row r = x row index[r] (f32).
+//
+//   inputs   x: M x K, index: vector of R (i32), every entry in [0, M)   outputs  out: R x K; must not overlap x
+#pragma once
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+inline mk_op gather_rows(const mk_tensor& x, const mk_tensor& index, const mk_tensor& out) {
+  mk_op op = sdk::make_op(MK_OP_GATHER_ROWS);
+  op.n_inputs = 2;
+  op.n_outputs = 1;
+  op.inputs[0] = x;
+  op.inputs[1] = index;
+  op.outputs[0] = out;
+  return op;
+}
+
+inline void check_gather_rows(const mk_op& op) {
+  sdk::check_view("gather_rows", "x", op.inputs[0], MK_F32);
+  sdk::check_view("gather_rows", "index", op.inputs[1], MK_I32);
+  sdk::check_view("gather_rows", "out", op.outputs[0], MK_F32);
+  sdk::check_shape("gather_rows", "index", op.inputs[1], 1, op.outputs[0].rows);
+  sdk::check_shape("gather_rows", "out", op.outputs[0], op.outputs[0].rows, op.inputs[0].columns);
+}
+
+// Exact on every device.
+inline double tolerance_gather_rows(const mk_op&) { return 0.0; }
+
+inline sdk::Cost cost_gather_rows(const mk_op& op) {
+  const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
+  return {0, 8 * e};
+}
+
+}  // namespace mokume::ops

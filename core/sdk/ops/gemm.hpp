@@ -1,0 +1,59 @@
+// gemm: out = alpha * op(a) * op(b) + beta * out (f32), op(x) = x or its transpose.
+//
+//   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
+//   outputs  out: M x N; must not overlap a or b. With beta = 0 its old contents are not read (NaNs do not spread).
+//   integers [0] = transpose a (0/1), [1] = transpose b (0/1)      reals [0] = alpha, [1] = beta
+#pragma once
+
+#include <cmath>
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+struct GemmShape {
+  int64_t m, n, k;
+};
+
+inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool transpose_b, const mk_tensor& out,
+                  float alpha = 1.0F, float beta = 0.0F) {
+  mk_op op = sdk::make_op(MK_OP_GEMM);
+  op.n_inputs = 2;
+  op.n_outputs = 1;
+  op.inputs[0] = a;
+  op.inputs[1] = b;
+  op.outputs[0] = out;
+  op.integers[0] = transpose_a ? 1 : 0;
+  op.integers[1] = transpose_b ? 1 : 0;
+  op.reals[0] = alpha;
+  op.reals[1] = beta;
+  return op;
+}
+
+inline GemmShape gemm_shape(const mk_op& op) {
+  return {op.outputs[0].rows, op.outputs[0].columns, op.integers[0] != 0 ? op.inputs[0].rows : op.inputs[0].columns};
+}
+
+inline void check_gemm(const mk_op& op) {
+  const auto [m, n, k] = gemm_shape(op);
+  sdk::check_view("gemm", "a", op.inputs[0], MK_F32);
+  sdk::check_view("gemm", "b", op.inputs[1], MK_F32);
+  sdk::check_view("gemm", "out", op.outputs[0], MK_F32);
+  sdk::check_shape("gemm", "a", op.inputs[0], op.integers[0] != 0 ? k : m, op.integers[0] != 0 ? m : k);
+  sdk::check_shape("gemm", "b", op.inputs[1], op.integers[1] != 0 ? n : k, op.integers[1] != 0 ? k : n);
+}
+
+// |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out|), elementwise with absolute values inside: the
+// bound of a K-term fp32 sum in any order (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1)
+// holds with K * 2^-24; sums in blocks stay far below, so sqrt(K) with a margin is asked for.
+inline double tolerance_gemm(const mk_op& op) {
+  return 4.0 * (std::sqrt(static_cast<double>(gemm_shape(op).k)) + 4.0) * 0x1p-24;
+}
+
+inline sdk::Cost cost_gemm(const mk_op& op) {
+  const auto [m, n, k] = gemm_shape(op);
+  const double dm = static_cast<double>(m), dn = static_cast<double>(n), dk = static_cast<double>(k);
+  return {2 * dm * dn * dk, 4 * (dm * dk + dk * dn + dm * dn * (op.reals[1] != 0 ? 2 : 1))};
+}
+
+}  // namespace mokume::ops

@@ -1,0 +1,65 @@
+// Builders and checks for mk_tensor, shared by every op.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+
+#include "abi/op.h"
+#include "sdk/error.hpp"
+
+namespace mokume::sdk {
+
+inline constexpr int64_t kElementBytes = 4;  // every dtype of today: f32 and i32
+
+// rows x columns, row-major; row_stride 0 means dense.
+inline mk_tensor matrix(mk_buffer* buffer, int64_t rows, int64_t columns, int64_t row_stride = 0, int64_t offset = 0,
+                        mk_dtype dtype = MK_F32) {
+  return {buffer, offset, rows, columns, row_stride == 0 ? columns : row_stride, dtype, 0};
+}
+
+inline mk_tensor vector(mk_buffer* buffer, int64_t size, int64_t offset = 0, mk_dtype dtype = MK_F32) {
+  return {buffer, offset, 1, size, size, dtype, 0};
+}
+
+inline std::string shape(const mk_tensor& t) { return std::to_string(t.rows) + "x" + std::to_string(t.columns); }
+
+inline bool empty(const mk_tensor& t) { return t.rows == 0 || t.columns == 0; }
+
+// One past the last element the view touches.
+inline int64_t extent(const mk_tensor& t) {
+  return empty(t) ? t.offset : t.offset + (t.rows - 1) * t.row_stride + t.columns;
+}
+
+// Throws unless the view is sane on its own: dtype, signs, stride, and no overflow of its extent.
+inline void check_view(const char* op, const char* operand, const mk_tensor& t, mk_dtype dtype) {
+  const auto refuse = [&](const std::string& why) {
+    throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + operand + " " + why);
+  };
+  constexpr int64_t kLimit = int64_t{1} << 48;  // far above any device's memory, far below overflow
+  if (t.dtype != dtype) refuse("has the wrong element type");
+  if (t.rows < 0 || t.columns < 0 || t.offset < 0) refuse("has a negative size or offset");
+  if (t.rows > kLimit || t.columns > kLimit || t.row_stride > kLimit || t.offset > kLimit) refuse("is too large");
+  if (t.rows > 1 && t.row_stride < t.columns) refuse("has overlapping rows");
+  if (t.rows > 1 && t.row_stride > kLimit / t.rows) refuse("is too large");
+}
+
+inline void check_shape(const char* op, const char* operand, const mk_tensor& t, int64_t rows, int64_t columns) {
+  if (t.rows != rows || t.columns != columns)
+    throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + operand + " is " + shape(t) + ", expected " +
+                                         std::to_string(rows) + "x" + std::to_string(columns));
+}
+
+inline mk_op make_op(mk_op_code code) {
+  mk_op op{};
+  op.struct_size = sizeof(mk_op);
+  op.code = code;
+  return op;
+}
+
+struct Cost {
+  double flops = 0;
+  double bytes = 0;  // read and written once, at the least
+};
+
+}  // namespace mokume::sdk

@@ -1,0 +1,90 @@
+#include "search/plan.hpp"
+
+#include <cmath>
+
+#include "base/text.hpp"
+#include "sdk/error.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::search {
+namespace {
+
+constexpr uint64_t kMaxCandidates = 10'000'000;
+
+[[noreturn]] void fail_too_many() {
+  throw Error(MK_INVALID_ARGUMENT, "[search.params] makes more than 10 million candidates; shorten a list");
+}
+
+uint64_t product_of_sizes(const std::vector<Space>& spaces) {
+  uint64_t count = 1;
+  for (const Space& space : spaces) {
+    if (space.kind != Space::Kind::list)
+      throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' is a distribution; a grid needs a list");
+    if (space.values.empty())
+      throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has an empty list of values");
+    if (space.values.size() > kMaxCandidates / count) fail_too_many();
+    count *= space.values.size();
+  }
+  return count;
+}
+
+int64_t draw_integer(const Space& space, const sdk::Random& random) {
+  const auto low = static_cast<int64_t>(space.low);
+  const auto high = static_cast<int64_t>(space.high);
+  if (high < low) throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has its ends in the wrong order");
+  const uint64_t count = static_cast<uint64_t>(high) - static_cast<uint64_t>(low) + 1;
+  return static_cast<int64_t>(static_cast<uint64_t>(low) + random.below(0, count));
+}
+
+Value draw(const Space& space, const sdk::Random& random) {
+  switch (space.kind) {
+    case Space::Kind::real_uniform:
+      return space.low + random.uniform(0) * (space.high - space.low);
+    case Space::Kind::log10_uniform:
+      return std::pow(10.0, space.low + random.uniform(0) * (space.high - space.low));
+    case Space::Kind::integer_uniform:
+      return draw_integer(space, random);
+    case Space::Kind::list:
+      break;
+  }
+  if (space.values.empty())
+    throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' has an empty list of values");
+  return space.values[random.below(0, space.values.size())];
+}
+
+}  // namespace
+
+std::string to_text(const Value& value) {
+  if (const auto* real = std::get_if<double>(&value)) return base::shortest(*real);
+  if (const auto* integer = std::get_if<int64_t>(&value)) return std::to_string(*integer);
+  if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  return std::get<std::string>(value);
+}
+
+std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces) {
+  const uint64_t count = product_of_sizes(spaces);
+  std::vector<std::vector<Value>> candidates(count);
+  for (uint64_t c = 0; c < count; ++c) {
+    candidates[c].resize(spaces.size());
+    uint64_t rest = c;
+    for (size_t p = spaces.size(); p-- > 0;) {
+      const std::vector<Value>& values = spaces[p].values;
+      candidates[c][p] = values[rest % values.size()];
+      rest /= values.size();
+    }
+  }
+  return candidates;
+}
+
+std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed) {
+  if (count > kMaxCandidates) fail_too_many();
+  std::vector<std::vector<Value>> candidates(count);
+  for (uint32_t c = 0; c < count; ++c) {
+    candidates[c].reserve(spaces.size());
+    for (uint32_t p = 0; p < spaces.size(); ++p)
+      candidates[c].push_back(draw(spaces[p], sdk::Random(seed, sdk::Purpose::search, c, p)));
+  }
+  return candidates;
+}
+
+}  // namespace mokume::search

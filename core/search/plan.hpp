@@ -1,0 +1,50 @@
+// The plan: the ordered list of all fits, a pure function of config, seed and data hash.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace mokume::search {
+
+// A parameter's value: real, integer, text or boolean.
+using Value = std::variant<double, int64_t, std::string, bool>;
+
+// As it stands in results.csv: reals shortest round-trip, texts as they are, booleans true/false.
+std::string to_text(const Value& value);
+
+// One searched parameter: an explicit list (grid), or a distribution (random search).
+struct Space {
+  enum class Kind { list, real_uniform, log10_uniform, integer_uniform } kind = Kind::list;
+  std::string name;
+  std::vector<Value> values;  // list
+  double low = 0, high = 0;   // distributions: both ends (exponents for log10_uniform; integers include both)
+};
+
+struct FitKey {
+  uint32_t candidate = 0;
+  uint32_t bootstrap = 0;
+  uint32_t fold = 0;
+};
+
+// Fit ids are indices: id = (candidate * bootstraps + bootstrap) * folds + fold.
+struct Plan {
+  std::vector<std::string> params;             // searched parameters, in the order of the experiment file
+  std::vector<std::vector<Value>> candidates;  // aligned with params
+  uint32_t bootstraps = 1;
+  uint32_t folds = 0;
+  std::string hash;                            // SHA-256 in hex
+
+  uint32_t n_fits() const { return static_cast<uint32_t>(candidates.size()) * bootstraps * folds; }
+  FitKey key(uint32_t id) const {
+    return {id / (bootstraps * folds), id / folds % bootstraps, id % folds};
+  }
+};
+
+// Grid: the product of all lists, the last parameter varying fastest. Random: candidate c draws parameter p from its
+// own stream (seed, Purpose::search, c, p). None: one candidate without searched parameters.
+std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces);
+std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed);
+
+}  // namespace mokume::search

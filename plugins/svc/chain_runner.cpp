@@ -1,0 +1,273 @@
+#include "chain_runner.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+#include "sdk/ops.hpp"
+
+namespace mokume::svc {
+namespace {
+
+std::string shortest(double x) {
+  char text[32];
+  const auto end = std::to_chars(&text[0], &text[0] + sizeof(text), x).ptr;
+  return {&text[0], end};
+}
+
+}  // namespace
+
+int64_t coef_rows_per_fold(int64_t problems) { return std::max<int64_t>(32, (2 * problems + 15) / 16 * 16); }
+
+std::string make_note(int64_t steps, const std::vector<double>& settled_c) {
+  std::string note = "steps=" + std::to_string(steps);
+  const char* separator = " settled=";
+  for (size_t k = 0; k < settled_c.size(); ++k) {
+    if (settled_c[k] == 0) continue;
+    note += separator + std::to_string(k) + "@" + shortest(settled_c[k]);
+    separator = ",";
+  }
+  return note;
+}
+
+std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note) {
+  std::vector<std::pair<size_t, double>> settled;
+  const std::string_view key = " settled=";
+  const size_t at = note.find(key);
+  if (at == std::string::npos) return settled;
+  const char* p = note.data() + at + key.size();
+  const char* const end = note.data() + note.size();
+  while (p < end) {
+    size_t problem = 0;
+    double c = 0;
+    const auto number = std::from_chars(p, end, problem);
+    if (number.ec != std::errc() || number.ptr == end || *number.ptr != '@') return {};
+    const auto value = std::from_chars(number.ptr + 1, end, c);
+    if (value.ec != std::errc() || !(c > 0)) return {};
+    settled.emplace_back(problem, c);
+    p = value.ptr;
+    if (p < end && *p++ != ',') return {};
+  }
+  return settled;
+}
+
+ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, SmoBench& bench,
+                         const Settings& settings)
+    : device_(device),
+      order_(order),
+      store_(store),
+      bench_(bench),
+      settings_(settings),
+      problems_(binary_problems(order.classes(), settings.multiclass, 0)),
+      rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()))) {
+  int64_t most = 1;
+  for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));
+  values_ = device.buffer<float>(static_cast<uint64_t>(most * rows_per_fold_));
+}
+
+void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share) {
+  sink_ = &sink;
+  share_done_ = share_done;
+  share_ = share;
+  folds_.clear();
+  solves_ = 0;
+  solves_done_ = 0;
+  for (const FoldSteps& steps : folds) {
+    Fold fold;
+    fold.fold = steps.fold;
+    for (const Step& step : steps.steps) {
+      Fit fit;
+      fit.step = step;
+      fit.decisions.resize(problems_.size());
+      fit.settled_c.assign(problems_.size(), 0.0);
+      fit.reported = step.done;
+      solves_ += step.done ? 0 : problems_.size();
+      fold.fits.push_back(std::move(fit));
+    }
+    folds_.push_back(std::move(fold));
+  }
+  store_.select(settings_.kernel);
+
+  // As many whole folds at once as there are places and coefficient rows for.
+  const int64_t coef_rows = static_cast<int64_t>(bench_.coefficients().bytes() / sizeof(float)) / order_.stride();
+  const auto chains_per_fold = static_cast<int64_t>(problems_.size());
+  const int64_t folds_at_once = std::max<int64_t>(1, std::min(bench_.places() / chains_per_fold, coef_rows / rows_per_fold_));
+  for (size_t first = 0; first < folds_.size(); first += static_cast<size_t>(folds_at_once)) {
+    const size_t last = std::min(folds_.size(), first + static_cast<size_t>(folds_at_once));
+    std::vector<Chain> chains;
+    for (size_t f = first; f < last; ++f) {
+      Fold& fold = folds_[f];
+      fold.coef_base = static_cast<int64_t>(f - first) * rows_per_fold_;
+      for (int64_t r = rows_per_fold_ - 1; r >= 0; --r) fold.free_rows.push_back(r);
+      for (size_t k = 0; k < problems_.size(); ++k) {
+        Chain chain;
+        chain.fold = f;
+        chain.problem = k;
+        chains.push_back(std::move(chain));
+      }
+    }
+    for (size_t at = 0; at < chains.size(); at += static_cast<size_t>(bench_.places())) {
+      const auto count = std::min(chains.size() - at, static_cast<size_t>(bench_.places()));
+      std::vector<Chain> wave(chains.begin() + static_cast<std::ptrdiff_t>(at),
+                              chains.begin() + static_cast<std::ptrdiff_t>(at + count));
+      run_wave(wave);
+    }
+    for (size_t f = first; f < last; ++f) folds_[f] = Fold{};
+  }
+}
+
+void ChainRunner::check_cancelled() const {
+  if (sink_->cancelled(sink_->self) != 0) throw Error(MK_CANCELLED, "stopped");
+}
+
+void ChainRunner::show_progress() const {
+  const double part = solves_ == 0 ? 1.0 : static_cast<double>(solves_done_) / static_cast<double>(solves_);
+  const std::string what = "gamma " + shortest(settings_.kernel.gamma);
+  sink_->progress(sink_->self, what.c_str(), share_done_ + share_ * part);
+}
+
+void ChainRunner::run_wave(std::vector<Chain>& chains) {
+  int64_t place = 0;
+  for (Chain& chain : chains) {
+    chain.place = place++;
+    BinaryProblem problem = problems_[chain.problem];
+    problem.fold = static_cast<int32_t>(folds_[chain.fold].fold);
+    bench_.occupy(chain.place, problem);
+  }
+  while (true) {
+    check_cancelled();
+    bool running = false;
+    for (Chain& chain : chains) {
+      if (!chain.running && !start_next(chain)) {
+        validate(folds_[chain.fold]);
+        if (!start_next(chain)) throw Error(MK_INTERNAL, "svc: no coefficient row is free after validation");
+      }
+      running = running || chain.running;
+    }
+    if (!running) break;
+    bench_.advance(store_, settings_.max_iterations);
+    for (Chain& chain : chains)
+      if (chain.running)
+        if (const auto solution = bench_.solution(chain.place)) finish_solve(chain, *solution);
+    show_progress();
+  }
+  for (Fold& fold : folds_) validate(fold);
+}
+
+bool ChainRunner::start_next(Chain& chain) {
+  Fold& fold = folds_[chain.fold];
+  for (; chain.next < fold.fits.size(); ++chain.next) {
+    Fit& fit = fold.fits[chain.next];
+    if (fit.step.done) {
+      if (!chain.settled_c)
+        for (const auto& [problem, c] : settled_in_note(fit.step.note))
+          if (problem == chain.problem) chain.settled_c = c;
+      continue;
+    }
+    if (chain.settled) {
+      fit.decisions[chain.problem] = chain.settled;
+      fit.settled_c[chain.problem] = *chain.settled_c;
+      ++fit.copied;
+      ++solves_done_;
+      continue;
+    }
+    if (fold.free_rows.empty()) return false;
+    chain.coef_row = fold.free_rows.back();
+    fold.free_rows.pop_back();
+    chain.recall = chain.settled_c.has_value();
+    chain.c = chain.recall ? *chain.settled_c : fit.step.c;
+    chain.target = std::make_shared<Decisions>();
+    chain.running = true;
+    bench_.start(chain.place, chain.c, settings_.tol, fold.coef_base + chain.coef_row);
+    return true;
+  }
+  return true;
+}
+
+void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
+  bench_.stop(chain.place);
+  chain.running = false;
+  Fold& fold = folds_[chain.fold];
+  fold.pending.push_back({chain.coef_row, solution.rho, chain.target});
+  const bool settled = !solution.at_c && !solution.capped;
+  if (chain.recall) {
+    chain.settled = chain.target;  // start_next copies it into the fits that wait
+    return;
+  }
+  Fit& fit = fold.fits[chain.next];
+  fit.decisions[chain.problem] = chain.target;
+  fit.steps += solution.steps;
+  fit.capped = fit.capped || solution.capped;
+  ++solves_done_;
+  ++chain.next;
+  if (settled) {
+    chain.settled_c = chain.c;
+    chain.settled = chain.target;
+    fit.settled_c[chain.problem] = chain.c;
+  }
+}
+
+void ChainRunner::validate(Fold& fold) {
+  if (!fold.pending.empty()) {
+    const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
+    const int64_t begin = order_.fold_begin(fold.fold);
+    const mk_tensor coef =
+        sdk::matrix(bench_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
+    store_.for_rows(begin, count, [&](const mk_tensor& k, int64_t first) {
+      device_.submit(ops::gemm(k, false, coef, true,
+                               sdk::matrix(values_.get(), k.rows, rows_per_fold_, 0, (first - begin) * rows_per_fold_)));
+    });
+    std::vector<float> values(static_cast<size_t>(count * rows_per_fold_));
+    device_.read(values_, values.data(), values.size());
+    for (const Pending& p : fold.pending) {
+      p.target->resize(static_cast<size_t>(count));
+      for (int64_t r = 0; r < count; ++r)
+        (*p.target)[static_cast<size_t>(r)] = values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho;
+      fold.free_rows.push_back(p.row);
+    }
+    fold.pending.clear();
+  }
+  report_complete(fold);
+}
+
+void ChainRunner::report_complete(Fold& fold) {
+  for (Fit& fit : fold.fits) {
+    if (fit.reported) continue;
+    const bool complete = std::all_of(fit.decisions.begin(), fit.decisions.end(),
+                                      [](const auto& d) { return d != nullptr && !d->empty(); });
+    if (complete || order_.fold_rows(fold.fold) == 0) report(fold, fit);
+  }
+}
+
+void ChainRunner::report(Fold& fold, Fit& fit) {
+  const int64_t n = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
+  int64_t errors = 0;
+  bool finite = true;
+  std::vector<float> decisions(problems_.size());
+  for (int64_t r = 0; r < n; ++r) {
+    for (size_t k = 0; k < decisions.size(); ++k) {
+      decisions[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
+      finite = finite && std::isfinite(decisions[k]);
+    }
+    errors += predict_class(decisions.data(), order_.classes(), settings_.multiclass) != order_.label(begin + r) ? 1 : 0;
+  }
+  std::string note = make_note(fit.steps, fit.settled_c);
+  if (!finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+  const double values[] = {static_cast<double>(errors), n == 0 ? 0.0 : static_cast<double>(errors) / static_cast<double>(n)};
+  mk_fit_result result{};
+  result.index = fit.step.fit;
+  result.status = MK_FIT_OK;
+  if (fit.copied == problems_.size()) result.status = MK_FIT_COPIED;
+  if (fit.capped) result.status = MK_FIT_CAPPED;
+  if (!finite) result.status = MK_FIT_FAILED;
+  result.n = n;
+  result.n_values = finite ? 2 : 0;
+  result.values = finite ? &values[0] : nullptr;
+  result.note = note.c_str();
+  fit.reported = true;
+  fit.decisions.clear();
+  sdk::call(sink_->report, sink_->self, &result);
+}
+
+}  // namespace mokume::svc

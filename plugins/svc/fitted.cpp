@@ -1,0 +1,138 @@
+#include "fitted.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rows.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::svc {
+namespace {
+
+constexpr int64_t kRowBlock = 1024;
+constexpr int64_t kVectorBlock = 8192;
+// Rounding error of an fp32 kernel value relative to the terms it is made from, with room: sums in blocks, one exp.
+constexpr double kKernelError = 16 * 0x1p-24;
+
+double norm2(const float* x, int64_t d) {
+  double sum = 0;
+  for (int64_t f = 0; f < d; ++f) sum += static_cast<double>(x[f]) * static_cast<double>(x[f]);
+  return sum;
+}
+
+// K(x, y) in double.
+double kernel_value(const ops::KernelFunction& k, const float* x, const float* y, int64_t d) {
+  double dot = 0, distance = 0;
+  for (int64_t f = 0; f < d; ++f) {
+    const double a = static_cast<double>(x[f]), b = static_cast<double>(y[f]);
+    dot += a * b;
+    distance += (a - b) * (a - b);
+  }
+  switch (k.kind) {
+    case ops::KernelKind::linear: return dot;
+    case ops::KernelKind::polynomial: return std::pow(k.gamma * dot + k.coef0, k.degree);
+    case ops::KernelKind::rbf: return std::exp(-k.gamma * distance);
+    case ops::KernelKind::sigmoid: return std::tanh(k.gamma * dot + k.coef0);
+  }
+  return 0;
+}
+
+// How large an fp32 kernel value's error can be for vectors of this squared norm.
+double value_error(const ops::KernelFunction& k, double norm) {
+  switch (k.kind) {
+    case ops::KernelKind::linear: return kKernelError * norm;
+    case ops::KernelKind::polynomial: {
+      const double base = k.gamma * norm + std::fabs(k.coef0);
+      return kKernelError * std::max(1, k.degree) * std::pow(base, k.degree);
+    }
+    case ops::KernelKind::rbf: return kKernelError * (1 + 4 * k.gamma * norm);
+    case ops::KernelKind::sigmoid: return kKernelError * (1 + k.gamma * norm);
+  }
+  return 0;
+}
+
+}  // namespace
+
+// Per problem: sum of |coefficient| times the error of one value, the largest vector standing for the row too.
+std::vector<float> Fitted::rounding_bounds() const {
+  double largest = 0;
+  for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));
+  std::vector<float> bounds;
+  for (int64_t p = 0; p < problems(); ++p) {
+    double sum = 0;
+    for (int64_t v = 0; v < n_vectors(); ++v)
+      sum += std::fabs(static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]));
+    bounds.push_back(static_cast<float>(sum * value_error(settings.kernel, largest)));
+  }
+  return bounds;
+}
+
+bool Fitted::in_doubt(const float* decisions, const std::vector<float>& bounds) const {
+  float first = -INFINITY, second = -INFINITY, widest = 0;
+  for (size_t p = 0; p < bounds.size(); ++p) {
+    if (std::fabs(decisions[p]) <= bounds[p]) return true;
+    second = std::max(second, std::min(first, decisions[p]));
+    first = std::max(first, decisions[p]);
+    widest = std::max(widest, bounds[p]);
+  }
+  return bounds.size() > 1 && settings.multiclass == Multiclass::one_vs_rest && first - second <= 2 * widest;
+}
+
+void Fitted::decide_in_double(const float* x, float* decisions) const {
+  std::vector<double> sums(static_cast<size_t>(problems()), 0.0);
+  for (int64_t v = 0; v < n_vectors(); ++v) {
+    const double k = kernel_value(settings.kernel, x, vectors.data() + v * features, features);
+    for (int64_t p = 0; p < problems(); ++p)
+      sums[static_cast<size_t>(p)] += static_cast<double>(coefficients[static_cast<size_t>(p * n_vectors() + v)]) * k;
+  }
+  for (size_t p = 0; p < sums.size(); ++p) decisions[p] = static_cast<float>(sums[p] - static_cast<double>(rho[p]));
+}
+
+void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
+  const int64_t p = problems(), d = features, nv = std::max<int64_t>(n_vectors(), 1);
+  const int64_t row_block = std::min(rows, kRowBlock), vector_block = std::min(nv, kVectorBlock);
+  if (rows == 0) return;
+  const sdk::Buffer sv = device.buffer<float>(static_cast<uint64_t>(vector_block * d));
+  const sdk::Buffer sv_norms = device.buffer<float>(static_cast<uint64_t>(vector_block));
+  const sdk::Buffer coef = device.buffer<float>(static_cast<uint64_t>(p * vector_block));
+  const sdk::Buffer xs = device.buffer<float>(static_cast<uint64_t>(row_block * d));
+  const sdk::Buffer x_norms = device.buffer<float>(static_cast<uint64_t>(row_block));
+  const sdk::Buffer dots = device.buffer<float>(static_cast<uint64_t>(row_block * vector_block));
+  const sdk::Buffer out = device.buffer<float>(static_cast<uint64_t>(row_block * p));
+  std::vector<float> sums(static_cast<size_t>(rows * p), 0.0F);
+  std::vector<float> block(static_cast<size_t>(row_block * p));
+  std::vector<float> part(static_cast<size_t>(p * vector_block));
+
+  for (int64_t v = 0; v < n_vectors(); v += vector_block) {
+    const int64_t nb = std::min(vector_block, n_vectors() - v);
+    device.write(sv, vectors.data() + v * d, static_cast<uint64_t>(nb * d));
+    for (int64_t k = 0; k < p; ++k)
+      std::copy_n(coefficients.data() + k * n_vectors() + v, nb, part.data() + k * nb);
+    device.write(coef, part.data(), static_cast<uint64_t>(p * nb));
+    const mk_tensor sv_view = sdk::matrix(sv.get(), nb, d);
+    device.submit(ops::row_norm2(sv_view, sdk::vector(sv_norms.get(), nb)));
+    for (int64_t r = 0; r < rows; r += row_block) {
+      const int64_t rb = std::min(row_block, rows - r);
+      device.write(xs, x + r * d, static_cast<uint64_t>(rb * d));
+      const mk_tensor x_view = sdk::matrix(xs.get(), rb, d);
+      const mk_tensor dot = sdk::matrix(dots.get(), rb, nb);
+      device.submit(ops::row_norm2(x_view, sdk::vector(x_norms.get(), rb)));
+      device.submit(ops::gemm(x_view, false, sv_view, true, dot));
+      device.submit(ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot,
+                                    settings.kernel));
+      device.submit(ops::gemm(dot, false, sdk::matrix(coef.get(), p, nb), true, sdk::matrix(out.get(), rb, p)));
+      device.read(out, block.data(), static_cast<uint64_t>(rb * p));
+      for (int64_t k = 0; k < rb * p; ++k) sums[static_cast<size_t>(r * p + k)] += block[static_cast<size_t>(k)];
+    }
+  }
+  const std::vector<float> bounds = rounding_bounds();
+  for (int64_t r = 0; r < rows; ++r) {
+    float* row = sums.data() + r * p;
+    for (int64_t k = 0; k < p; ++k) row[k] -= rho[static_cast<size_t>(k)];
+    if (in_doubt(row, bounds)) decide_in_double(x + r * d, row);
+    labels[r] = predict_class(row, classes(), settings.multiclass);
+  }
+  if (scores != nullptr) std::copy(sums.begin(), sums.end(), scores);
+}
+
+}  // namespace mokume::svc

@@ -1,0 +1,188 @@
+// Saving and loading a fitted model: LIBSVM files and a manifest.
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <numeric>
+
+#include <nlohmann/json.hpp>
+
+#include "fitted.hpp"
+#include "libsvm_file.hpp"
+#include "rows.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::svc {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* kKernelWords[] = {"linear", "polynomial", "rbf", "sigmoid"};
+
+// svm-predict prints integers: the class names if all are, else their indices.
+std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
+  std::vector<int64_t> labels;
+  for (const std::string& name : names) {
+    int64_t value = 0;
+    const auto r = std::from_chars(name.data(), name.data() + name.size(), value);
+    if (r.ec != std::errc() || r.ptr != name.data() + name.size() || value > 2147483647 || value < -2147483647) {
+      labels.resize(names.size());
+      std::iota(labels.begin(), labels.end(), int64_t{0});
+      return labels;
+    }
+    labels.push_back(value);
+  }
+  return labels;
+}
+
+// The vectors listed in `which`, one problem's coefficients, as a two-class file: +1 first.
+LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
+  LibsvmModel m;
+  m.kernel = f.settings.kernel;
+  m.labels = labels;
+  m.rho = {static_cast<double>(f.rho[static_cast<size_t>(problem)])};
+  m.features = f.features;
+  m.vectors_per_class = {0, 0};
+  for (int side = 0; side < 2; ++side)
+    for (int64_t v = 0; v < f.n_vectors(); ++v) {
+      const float c = f.coefficients[static_cast<size_t>(problem * f.n_vectors() + v)];
+      if (side == 0 ? c <= 0 : c >= 0) continue;
+      m.coefficients.push_back(static_cast<double>(c));
+      m.vectors.insert(m.vectors.end(), f.vectors.begin() + v * f.features, f.vectors.begin() + (v + 1) * f.features);
+      ++m.vectors_per_class[static_cast<size_t>(side)];
+    }
+  return m;
+}
+
+LibsvmModel pairs_model(const Fitted& f) {
+  LibsvmModel m;
+  m.kernel = f.settings.kernel;
+  m.labels = numeric_labels(f.class_names);
+  m.rho.assign(f.rho.begin(), f.rho.end());
+  m.features = f.features;
+  m.vectors = f.vectors;
+  m.vectors_per_class.assign(f.class_names.size(), 0);
+  const int64_t n = f.n_vectors();
+  m.coefficients.assign(static_cast<size_t>((f.classes() - 1) * n), 0.0);
+  for (int64_t v = 0; v < n; ++v) ++m.vectors_per_class[static_cast<size_t>(f.vector_class[static_cast<size_t>(v)])];
+  for (int32_t a = 0, p = 0; a < f.classes(); ++a)
+    for (int32_t b = a + 1; b < f.classes(); ++b, ++p)
+      for (int64_t v = 0; v < n; ++v) {
+        const int32_t c = f.vector_class[static_cast<size_t>(v)];
+        const double x = static_cast<double>(f.coefficients[static_cast<size_t>(p * n + v)]);
+        if (c == a) m.coefficients[static_cast<size_t>((b - 1) * n + v)] = x;
+        if (c == b) m.coefficients[static_cast<size_t>(a * n + v)] = x;
+      }
+  return m;
+}
+
+bool one_file(const Fitted& f) { return f.classes() == 2 || f.settings.multiclass == Multiclass::one_vs_one; }
+
+std::string class_file(int64_t k) { return "class-" + std::to_string(k) + ".libsvm"; }
+
+void load_pairs(Fitted& f, const LibsvmModel& m) {
+  const int64_t n = m.n_vectors();
+  f.vectors = m.vectors;
+  f.coefficients.assign(m.rho.size() * static_cast<size_t>(n), 0.0F);
+  f.rho.assign(m.rho.begin(), m.rho.end());
+  for (size_t c = 0; c < m.vectors_per_class.size(); ++c)
+    f.vector_class.insert(f.vector_class.end(), static_cast<size_t>(m.vectors_per_class[c]), static_cast<int32_t>(c));
+  const auto classes = static_cast<int32_t>(m.labels.size());
+  for (int32_t a = 0, p = 0; a < classes; ++a)
+    for (int32_t b = a + 1; b < classes; ++b, ++p)
+      for (int64_t v = 0; v < n; ++v) {
+        const int32_t c = f.vector_class[static_cast<size_t>(v)];
+        if (c != a && c != b) continue;
+        f.coefficients[static_cast<size_t>(p * n + v)] =
+            static_cast<float>(m.coefficients[static_cast<size_t>((c == a ? b - 1 : a) * n + v)]);
+      }
+}
+
+// One file per class; their vectors are put one behind the other.
+void load_rest(Fitted& f, const std::string& directory) {
+  std::vector<LibsvmModel> parts;
+  int64_t total = 0;
+  for (int64_t k = 0; k < f.classes(); ++k) {
+    parts.push_back(read_libsvm(directory + "/" + class_file(k), f.features));
+    if (parts.back().labels.size() != 2)
+      throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model; save the model again");
+    total += parts.back().n_vectors();
+  }
+  f.coefficients.assign(parts.size() * static_cast<size_t>(total), 0.0F);
+  int64_t at = 0;
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const LibsvmModel& m = parts[k];
+    f.rho.push_back(static_cast<float>(m.rho[0]));
+    f.vectors.insert(f.vectors.end(), m.vectors.begin(), m.vectors.end());
+    f.vector_class.insert(f.vector_class.end(), static_cast<size_t>(m.n_vectors()), static_cast<int32_t>(k));
+    for (int64_t v = 0; v < m.n_vectors(); ++v)
+      f.coefficients[k * static_cast<size_t>(total) + static_cast<size_t>(at + v)] =
+          static_cast<float>(m.coefficients[static_cast<size_t>(v)]);
+    at += m.n_vectors();
+  }
+}
+
+}  // namespace
+
+void Fitted::save(const std::string& directory) const {
+  json files = json::array();
+  if (one_file(*this)) {
+    write_libsvm(directory + "/model.libsvm", classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names))
+                                                             : pairs_model(*this));
+    files.push_back("model.libsvm");
+  } else {
+    for (int64_t k = 0; k < problems(); ++k) {
+      write_libsvm(directory + "/" + class_file(k), binary_model(*this, k, {1, -1}));
+      files.push_back(class_file(k));
+    }
+  }
+  const json manifest = {
+      {"format", "mokume-svc"}, {"version", 1}, {"multiclass", one_file(*this) ? "ovo" : "ovr"},
+      {"classes", class_names}, {"labels", numeric_labels(class_names)}, {"features", features},
+      {"scaling", {{"mean", mean}, {"scale", scale}}},
+      {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]}, {"C", settings.c}, {"files", files}};
+  std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
+  out << manifest.dump(2) << "\n";
+  out.close();
+  if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/manifest.json: check free space and permissions");
+}
+
+Fitted Fitted::load(const std::string& directory) {
+  const std::string path = directory + "/manifest.json";
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is " + directory + " a model directory?");
+  Fitted f;
+  bool rest = false;
+  try {
+    const json manifest = json::parse(in);
+    if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
+      throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
+    f.class_names = manifest.at("classes").get<std::vector<std::string>>();
+    f.features = manifest.at("features").get<int64_t>();
+    f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
+    f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
+    f.settings.c = manifest.at("C").get<double>();
+    rest = manifest.at("multiclass") == "ovr";
+  } catch (const json::exception& e) {
+    throw Error(MK_BAD_DATA, path + ": " + e.what());
+  }
+  const auto fits = [&](const std::vector<double>& s) {
+    return s.size() <= 1 || s.size() == static_cast<size_t>(f.features);
+  };
+  if (f.classes() < 2 || f.classes() > 10000 || f.features < 1 || f.features > (1 << 24) || !fits(f.mean) ||
+      f.mean.size() != f.scale.size() || std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
+    throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range; save the model again");
+  f.settings.multiclass = rest ? Multiclass::one_vs_rest : Multiclass::one_vs_one;
+  if (rest) {
+    load_rest(f, directory);
+    f.settings.kernel = read_libsvm(directory + "/" + class_file(0), f.features).kernel;
+  } else {
+    const LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
+    if (static_cast<int32_t>(m.labels.size()) != f.classes())
+      throw Error(MK_BAD_DATA, directory + "/model.libsvm: has another number of classes than the manifest");
+    f.settings.kernel = m.kernel;
+    load_pairs(f, m);
+  }
+  return f;
+}
+
+}  // namespace mokume::svc

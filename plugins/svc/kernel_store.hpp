@@ -1,0 +1,79 @@
+// Kernel values of the training rows on one device, inside its memory budget.
+//
+// Three ways, the first that fits:
+//   gram_kept   Gram matrix and kernel matrix both resident: 2 n^2 floats; a new gamma is one elementwise pass
+//   in_place    one matrix: the Gram matrix is computed again for each kernel function and turned into kernel values
+//               where it lies: n^2 floats
+//   on_the_fly  as many kernel rows as fit, computed when a solver asks for them, oldest out first
+// Matrices live in row panels, none larger than the device's largest buffer. A row has the same bits however it was
+// made if the backend's GEMM keeps one order of summation (opencl's own kernels do).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "rows.hpp"
+#include "sdk/device.hpp"
+#include "sdk/ops/kernel_map.hpp"
+
+namespace mokume::svc {
+
+inline constexpr int kMaxPanels = 8;  // as in kernels/smo.cl
+
+class KernelStore {
+ public:
+  enum class Mode { gram_kept, in_place, on_the_fly };
+
+  // Uploads the rows in `order`. `reserve` bytes of the budget are left to others; at most `solver_rows` rows are
+  // asked for at a time. Throws MK_OUT_OF_MEMORY, saying what would be enough, if not even on_the_fly fits. The way is
+  // recorded with the run (choice "svc.kernel") and kept on resume where it still fits, since the host backend's GEMM
+  // may round a row differently when it is computed alone.
+  KernelStore(const sdk::Device& device, const mk_data& data, const RowOrder& order, uint64_t reserve,
+              int64_t solver_rows);
+
+  // Makes the values of this kernel function available; does nothing if they are.
+  void select(const ops::KernelFunction& function);
+
+  Mode mode() const { return mode_; }
+  const char* mode_name() const;
+  const sdk::Buffer* panel(int index) const;  // nullptr past the last
+  int64_t panel_rows() const { return panel_rows_; }
+  const sdk::Buffer& slots() const { return slot_buffer_; }       // stride() ints: row of the panels, or -1
+  const sdk::Buffer& diagonal() const { return diagonal_; }       // stride() floats
+
+  // on_the_fly: brings these rows in; `keep` rows stay. Both together must not exceed 2 * solver_rows.
+  void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
+
+  // Kernel values of rows [first, first + count) against all rows, in pieces: use(values, first_row), values being
+  // (piece rows) x rows().
+  void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
+
+ private:
+  Mode best_mode(uint64_t fixed, uint64_t matrix) const;
+  void gram_into(const std::vector<sdk::Buffer>& panels);
+  void map_panel(size_t p, const std::vector<sdk::Buffer>& from);
+  void compute_rows(const mk_tensor& x, const mk_tensor& norms, const mk_tensor& out);
+  std::vector<sdk::Buffer> make_panels(int64_t rows) const;
+  int64_t rows_in_panel(size_t p) const;
+
+  const sdk::Device& device_;
+  const RowOrder& order_;
+  ops::KernelFunction function_;
+  bool selected_ = false;
+  Mode mode_ = Mode::gram_kept;
+  int64_t panel_rows_ = 0;
+  int64_t cached_rows_ = 0;  // on_the_fly: rows the panels hold
+  sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
+  std::vector<sdk::Buffer> gram_, kernel_;
+  std::vector<float> host_norms_;
+  // on_the_fly
+  sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
+  int64_t scratch_rows_ = 0;
+  std::vector<int32_t> slot_;       // of each row
+  std::vector<int32_t> row_in_;     // of each slot, or -1
+  int64_t next_slot_ = 0;
+};
+
+}  // namespace mokume::svc

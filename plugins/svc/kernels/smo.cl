@@ -1,0 +1,483 @@
+// Sequential minimal optimisation for many binary C-SVC problems over one kernel matrix, one work-group per problem.
+//
+// Dual: min 1/2 a'Qa - e'a, 0 <= a <= C, y'a = 0. With F_k = sum_l a_l y_l K_kl - y_k, the pair (i, j) is chosen by
+// second-order information (Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training SVM,
+// JMLR 6, 2005) and the loop stops when max F over I_low - min F over I_up < tol, LIBSVM's rule.
+//
+// F and a are pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum): plain fp32 does not converge at
+// large C, and fp64 is not everywhere. Elementwise operations are the same in every variant and in the native solver,
+// and ties go to the smallest index, so that all of them walk the same path over the same kernel matrix.
+//
+// Per problem p, all arrays have stride `ld` (rows rounded up to 16):
+//   sign   y: +1, -1, or 0 for rows that are not in the problem
+//   flags  bit 0: in I_up, bit 1: in I_low
+//   f, a   2 * ld floats: high parts, then low parts
+//   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
+//   is, fs state, indices below
+// Kernel rows live in up to eight panels; slot[k] says which row of the panels holds row k, or -1 if none does: then
+// the problem stops with NEED, names the row, and goes on when it is launched again.
+#pragma OPENCL FP_CONTRACT OFF
+
+#define BLOCK 16
+#define UP 1
+#define LOW 2
+#define TAU 1e-12f
+#define MAX_SPANS 64
+
+// Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars: these stay vectors.
+#define ANY16(m) any_long8(as_long8(m))
+#define LARGER16(a, b) select(a, b, (b) > (a))
+int any_long8(long8 m) {
+  const long4 a = m.lo | m.hi;
+  const long2 b = a.lo | a.hi;
+  return (b.x | b.y) != 0;
+}
+
+// Status.
+#define RUNNING 0
+#define CONVERGED 1
+#define NEED 2
+#define START 3
+// Integer state, stride 8.
+#define I_STATUS 0
+#define I_BEST 1
+#define I_NEED 2
+#define I_STEPS 3
+#define I_AT_C 4
+#define I_VECTORS 5
+#define I_COEF 6  // row of the coefficient matrix to write
+// Float state, stride 8.
+#define S_UP 0
+#define S_LOW 1
+#define S_RHO 2
+#define S_C 3
+#define S_TOL 4
+
+#define PANELS                                                                                                        \
+  __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
+      __global const float *k4, __global const float *k5, __global const float *k6, __global const float *k7,         \
+      const int panel_rows
+
+__global const float* kernel_row(int slot, long ld, PANELS) {
+  const int panel = slot / panel_rows;
+  const long at = (long)(slot - panel * panel_rows) * ld;
+  switch (panel) {
+    case 0: return k0 + at;
+    case 1: return k1 + at;
+    case 2: return k2 + at;
+    case 3: return k3 + at;
+    case 4: return k4 + at;
+    case 5: return k5 + at;
+    case 6: return k6 + at;
+    default: return k7 + at;
+  }
+}
+#define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
+
+// a + b as high and low part.
+float two_sum(float a, float b, float* low) {
+  const float s = a + b;
+  const float t = s - a;
+  *low = (a - (s - t)) + (b - t);
+  return s;
+}
+
+// (high, low) += x, in place.
+void add_to(__global float* high, __global float* low, float x) {
+  float e;
+  const float s = two_sum(*high, x, &e);
+  const float l = *low + e;
+  const float h = s + l;
+  *low = l - (h - s);
+  *high = h;
+}
+
+// One step on the pair (i, j): moves both multipliers and their flags, returns the step length.
+float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, __global const char* y,
+                       __global int* flags, __global const float* f, __global float* a, long ld) {
+  const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
+  const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
+  const float room_i = y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
+  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c - a[j]) - a[ld + j];
+  const float step = fmin(gap / eta, fmin(room_i, room_j));
+  add_to(a + i, a + ld + i, y[i] > 0 ? step : -step);
+  add_to(a + j, a + ld + j, y[j] > 0 ? -step : step);
+  // i went up (towards F larger): at its bound it can only come back, which is I_low; j the other way.
+  flags[i] = step >= room_i ? LOW : (UP | LOW);
+  flags[j] = step >= room_j ? UP : (UP | LOW);
+  return step;
+}
+
+// ---- one work-item per problem, 16 rows at a time: for CPUs --------------------------------------------------------
+
+// F += step * (K_i - K_j) as two-float, 16 rows.
+#define UPDATE_BLOCK(h, l, ki, kj)                 \
+  do {                                             \
+    const float16 t_ = (ki) - (kj);                \
+    const float16 p_ = step16 * t_;                \
+    const float16 q_ = fma(step16, t_, -p_);       \
+    const float16 s_ = (h) + p_;                   \
+    const float16 b_ = s_ - (h);                   \
+    const float16 e_ = ((h) - (s_ - b_)) + (p_ - b_); \
+    (l) += e_ + q_;                                \
+    (h) = s_ + (l);                                \
+    (l) -= (h) - s_;                               \
+  } while (0)
+
+__kernel void smo_vector(__global const int* order, __global int* is, __global float* fs, __global const int* spans,
+                         __global const char* sign, __global int* flags_all, __global float* f_all,
+                         __global float* a_all, __global float* coef, __global const float* diagonal,
+                         __global const int* slot, const long ld, const int max_steps, PANELS) {
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global const int* span = spans + p * MAX_SPANS * 2;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+  const float c = sf[S_C];
+  const float tol = sf[S_TOL];
+
+  int i = si[I_BEST];
+  float up = sf[S_UP];
+  float low = sf[S_LOW];
+  int status = RUNNING;
+  bool first = si[I_STATUS] == START;
+  if (first) {
+    for (long k = 0; k < ld; ++k) {
+      f[k] = -(float)y[k];
+      f[ld + k] = 0.0f;
+      a[k] = 0.0f;
+      a[ld + k] = 0.0f;
+      flags[k] = y[k] > 0 ? UP : (y[k] < 0 ? LOW : 0);
+    }
+  }
+
+  int steps = 0;
+  int j = -1;
+  while (true) {
+    float step = 0.0f;
+    __global const float* ki = 0;
+    __global const float* kj = 0;
+    if (!first) {
+      if (!(low - up >= tol)) {
+        status = CONVERGED;
+        break;
+      }
+      if (steps >= max_steps) break;
+      if (slot[i] < 0) {
+        si[I_NEED] = i;
+        status = NEED;
+        break;
+      }
+      ki = ROW(slot[i]);
+      const float kii = diagonal[i];
+      float16 best = (float16)(-1.0f);
+      int16 best_at = (int16)(0x7fffffff);
+      for (int s = 0; span[2 * s] >= 0; ++s) {
+        for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
+          const float16 diff = vload16(b, f) - up;
+          const int16 is_low = (vload16(b, flags) & LOW) != 0;
+          const int16 wanted = is_low & (diff > 0.0f);
+          if (ANY16(wanted)) {
+            const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b, ki);
+            const float16 eta = LARGER16((float16)(TAU), raw);
+            const float16 gain = diff * diff / eta;
+            const int16 better = wanted & (gain > best);
+            best = select(best, gain, better);
+            best_at = select(best_at, b * BLOCK + lane, better);
+          }
+        }
+      }
+      float g = -1.0f;
+      j = 0x7fffffff;
+      float bs[16];
+      int ba[16];
+      vstore16(best, 0, bs);
+      vstore16(best_at, 0, ba);
+      for (int t = 0; t < 16; ++t)
+        if (bs[t] > g || (bs[t] == g && ba[t] < j)) {
+          g = bs[t];
+          j = ba[t];
+        }
+      if (slot[j] < 0) {
+        si[I_NEED] = j;
+        status = NEED;
+        break;
+      }
+      kj = ROW(slot[j]);
+      step = take_step(i, j, ki[j], kii, diagonal[j], c, y, flags, f, a, ld);
+      ++steps;
+    }
+
+    const float16 step16 = (float16)(step);
+    float16 up16 = (float16)(INFINITY);
+    float16 low16 = (float16)(-INFINITY);
+    int16 up_at = (int16)(0x7fffffff);
+    for (int s = 0; span[2 * s] >= 0; ++s) {
+      for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
+        float16 h = vload16(b, f);
+        if (!first) {
+          float16 l = vload16(b, f + ld);
+          UPDATE_BLOCK(h, l, vload16(b, ki), vload16(b, kj));
+          vstore16(h, b, f);
+          vstore16(l, b, f + ld);
+        }
+        const int16 flag = vload16(b, flags);
+        const int16 better = ((flag & UP) != 0) & (h < up16);
+        up16 = select(up16, h, better);
+        up_at = select(up_at, b * BLOCK + lane, better);
+        low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
+      }
+    }
+    float us[16], ls[16];
+    int ua[16];
+    vstore16(up16, 0, us);
+    vstore16(low16, 0, ls);
+    vstore16(up_at, 0, ua);
+    up = INFINITY;
+    low = -INFINITY;
+    i = 0x7fffffff;
+    for (int t = 0; t < 16; ++t) {
+      if (us[t] < up || (us[t] == up && ua[t] < i)) {
+        up = us[t];
+        i = ua[t];
+      }
+      low = fmax(low, ls[t]);
+    }
+    first = false;
+  }
+
+  si[I_STATUS] = status;
+  si[I_BEST] = i;
+  si[I_STEPS] += steps;
+  sf[S_UP] = up;
+  sf[S_LOW] = low;
+  // The model as it stands, so that a capped problem has one too.
+  __global float* out = coef + si[I_COEF] * ld;
+  float sum[16];
+  int free_count[16];
+  int any_at_c = 0, vectors = 0;
+  for (int t = 0; t < 16; ++t) {
+    sum[t] = 0.0f;
+    free_count[t] = 0;
+  }
+  if (status == CONVERGED || steps >= max_steps) {
+    for (long k = 0; k < ld; ++k) {
+      const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
+      const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
+      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? c : a[k]);
+      vectors += !at_zero;
+      any_at_c |= at_c;
+      if (flags[k] == (UP | LOW)) {
+        sum[k & 15] += f[k];
+        ++free_count[k & 15];
+      }
+    }
+    for (int t = 1; t < 16; ++t) {
+      sum[0] += sum[t];
+      free_count[0] += free_count[t];
+    }
+    si[I_AT_C] = any_at_c;
+    si[I_VECTORS] = vectors;
+    sf[S_RHO] = free_count[0] > 0 ? sum[0] / (float)free_count[0]
+                                  : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
+  }
+}
+
+// ---- one work-group per problem, one row per work-item and turn: for GPUs ------------------------------------------
+
+#ifndef GROUP
+#define GROUP 64
+#endif
+
+// The best (value, index) of the group to everyone: smallest value, ties to the smallest index.
+void group_min(__local float* value, __local int* at, int lid, float* v, int* k) {
+  value[lid] = *v;
+  at[lid] = *k;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
+    if (lid < half_) {
+      const float v1 = value[lid + half_];
+      const int k1 = at[lid + half_];
+      if (v1 < value[lid] || (v1 == value[lid] && k1 < at[lid])) {
+        value[lid] = v1;
+        at[lid] = k1;
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  *v = value[0];
+  *k = at[0];
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+__kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
+    __global const int* order, __global int* is, __global float* fs, __global const int* spans,
+    __global const char* sign, __global int* flags_all, __global float* f_all, __global float* a_all,
+    __global float* coef, __global const float* diagonal, __global const int* slot, const long ld, const int max_steps,
+    PANELS) {
+  __local float l_value[GROUP];
+  __local int l_at[GROUP];
+  __local float l_step;
+  __local float l_sum[16];
+  __local int l_free[16], l_vectors[16], l_at_c[16];
+  const int lid = get_local_id(0);
+  const long p = order[get_group_id(0)];
+  __global int* si = is + p * 8;
+  __global float* sf = fs + p * 8;
+  __global const int* span = spans + p * MAX_SPANS * 2;
+  __global const char* y = sign + p * ld;
+  __global int* flags = flags_all + p * ld;
+  __global float* f = f_all + p * 2 * ld;
+  __global float* a = a_all + p * 2 * ld;
+  const float c = sf[S_C];
+  const float tol = sf[S_TOL];
+
+  int i = si[I_BEST];
+  float up = sf[S_UP];
+  float low = sf[S_LOW];
+  int status = RUNNING;
+  bool first = si[I_STATUS] == START;
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  if (first) {
+    for (long k = lid; k < ld; k += GROUP) {
+      f[k] = -(float)y[k];
+      f[ld + k] = 0.0f;
+      a[k] = 0.0f;
+      a[ld + k] = 0.0f;
+      flags[k] = y[k] > 0 ? UP : (y[k] < 0 ? LOW : 0);
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
+  }
+
+  int steps = 0;
+  int need = -1;
+  while (true) {
+    float step = 0.0f;
+    __global const float* ki = f;
+    __global const float* kj = f;
+    if (!first) {
+      if (!(low - up >= tol)) {
+        status = CONVERGED;
+        break;
+      }
+      if (steps >= max_steps) break;
+      if (slot[i] < 0) {
+        need = i;
+        status = NEED;
+        break;
+      }
+      ki = ROW(slot[i]);
+      const float kii = diagonal[i];
+      float loss = 1.0f;  // the negated gain: group_min finds the largest gain
+      int j = 0x7fffffff;
+      for (int s = 0; span[2 * s] >= 0; ++s) {
+        for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
+          const float diff = f[k] - up;
+          if ((flags[k] & LOW) != 0 && diff > 0.0f) {
+            const float eta = fmax(kii + diagonal[k] - 2.0f * ki[k], TAU);
+            const float gain = diff * diff / eta;
+            if (-gain < loss) {
+              loss = -gain;
+              j = k;
+            }
+          }
+        }
+      }
+      group_min(l_value, l_at, lid, &loss, &j);
+      if (slot[j] < 0) {
+        need = j;
+        status = NEED;
+        break;
+      }
+      kj = ROW(slot[j]);
+      if (lid == 0) l_step = take_step(i, j, ki[j], kii, diagonal[j], c, y, flags, f, a, ld);
+      barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+      step = l_step;
+      ++steps;
+    }
+
+    up = INFINITY;
+    i = 0x7fffffff;
+    float high = INFINITY;  // the negated maximum over I_low
+    for (int s = 0; span[2 * s] >= 0; ++s) {
+      for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
+        float h = f[k];
+        if (!first) {
+          float l = f[ld + k];
+          const float t = ki[k] - kj[k];
+          const float pr = step * t;
+          const float q = fma(step, t, -pr);
+          float e;
+          const float sum = two_sum(h, pr, &e);
+          l += e + q;
+          h = sum + l;
+          l -= h - sum;
+          f[k] = h;
+          f[ld + k] = l;
+        }
+        const int flag = flags[k];
+        if ((flag & UP) != 0 && h < up) {
+          up = h;
+          i = k;
+        }
+        if ((flag & LOW) != 0 && -h < high) high = -h;
+      }
+    }
+    group_min(l_value, l_at, lid, &up, &i);
+    int none = 0;
+    group_min(l_value, l_at, lid, &high, &none);
+    low = -high;
+    first = false;
+    barrier(CLK_GLOBAL_MEM_FENCE);
+  }
+
+  const bool finished = status == CONVERGED || steps >= max_steps;
+  if (finished && lid < 16) {
+    // The same 16 partial sums, in the same order, as the vector variant.
+    __global float* out = coef + si[I_COEF] * ld;
+    float sum = 0.0f;
+    int free_count = 0, vectors = 0, any_at_c = 0;
+    for (long k = lid; k < ld; k += 16) {
+      const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
+      const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
+      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? c : a[k]);
+      vectors += !at_zero;
+      any_at_c |= at_c;
+      if (flags[k] == (UP | LOW)) {
+        sum += f[k];
+        ++free_count;
+      }
+    }
+    l_sum[lid] = sum;
+    l_free[lid] = free_count;
+    l_vectors[lid] = vectors;
+    l_at_c[lid] = any_at_c;
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  if (lid == 0) {
+    si[I_STATUS] = status;
+    si[I_BEST] = i;
+    si[I_NEED] = need;
+    si[I_STEPS] += steps;
+    sf[S_UP] = up;
+    sf[S_LOW] = low;
+    if (finished) {
+      float sum = l_sum[0];
+      int free_count = l_free[0], vectors = l_vectors[0], any_at_c = l_at_c[0];
+      for (int t = 1; t < 16; ++t) {
+        sum += l_sum[t];
+        free_count += l_free[t];
+        vectors += l_vectors[t];
+        any_at_c |= l_at_c[t];
+      }
+      si[I_AT_C] = any_at_c;
+      si[I_VECTORS] = vectors;
+      sf[S_RHO] = free_count > 0 ? sum / (float)free_count
+                                 : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
+    }
+  }
+}

@@ -1,0 +1,214 @@
+#include "libsvm_file.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <fstream>
+#include <numeric>
+#include <sstream>
+#include <string_view>
+
+#include "sdk/error.hpp"
+
+namespace mokume::svc {
+namespace {
+
+constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};  // by ops::KernelKind
+
+template <class T>
+void append(std::string& text, T value) {
+  char buffer[40];
+  const auto end = std::to_chars(&buffer[0], &buffer[0] + sizeof(buffer), value).ptr;
+  text.append(&buffer[0], end);
+}
+
+// A cursor over one line that knows where it is.
+class Line {
+ public:
+  Line(const std::string& path, int64_t number, std::string_view text) : path_(path), number_(number), text_(text) {}
+
+  [[noreturn]] void fail(const std::string& why) const {
+    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + "; save the model again");
+  }
+  std::string_view word() {
+    skip();
+    size_t end = at_;
+    while (end < text_.size() && text_[end] != ' ') ++end;
+    const std::string_view w = text_.substr(at_, end - at_);
+    at_ = end;
+    return w;
+  }
+  bool done() {
+    skip();
+    return at_ >= text_.size();
+  }
+  template <class T>
+  T number(const char* what) {
+    const std::string_view w = word();
+    T value{};
+    const auto r = std::from_chars(w.data(), w.data() + w.size(), value);
+    if (r.ec != std::errc() || r.ptr != w.data() + w.size()) fail(std::string("bad ") + what + " '" + std::string(w.substr(0, 40)) + "'");
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value)) fail(std::string(what) + " is not finite");
+    return value;
+  }
+  template <class T>
+  std::vector<T> numbers(const char* what) {
+    std::vector<T> list;
+    while (!done()) list.push_back(number<T>(what));
+    return list;
+  }
+
+ private:
+  void skip() {
+    while (at_ < text_.size() && text_[at_] == ' ') ++at_;
+  }
+  const std::string& path_;
+  int64_t number_;
+  std::string_view text_;
+  size_t at_ = 0;
+};
+
+void read_vector(Line& line, LibsvmModel& m, int64_t v) {
+  const int64_t rows = static_cast<int64_t>(m.labels.size()) - 1, n = m.n_vectors();
+  for (int64_t k = 0; k < rows; ++k) m.coefficients[static_cast<size_t>(k * n + v)] = line.number<double>("coefficient");
+  int64_t previous = 0;
+  while (!line.done()) {
+    const std::string_view pair = line.word();
+    const size_t colon = pair.find(':');
+    if (colon == std::string_view::npos) line.fail("expected index:value, found '" + std::string(pair.substr(0, 40)) + "'");
+    int64_t index = 0;
+    double value = 0;
+    const char* const middle = pair.data() + colon;
+    const char* const end = pair.data() + pair.size();
+    const auto i = std::from_chars(pair.data(), middle, index);
+    const auto x = std::from_chars(middle + 1, end, value);
+    if (i.ec != std::errc() || i.ptr != middle || x.ec != std::errc() || x.ptr != end || !std::isfinite(value))
+      line.fail("bad feature '" + std::string(pair.substr(0, 40)) + "'");
+    if (index <= previous || index > m.features)
+      line.fail("feature index " + std::to_string(index) + " is out of order or above " + std::to_string(m.features));
+    previous = index;
+    m.vectors[static_cast<size_t>(v * m.features + index - 1)] = static_cast<float>(value);
+  }
+}
+
+}  // namespace
+
+int64_t LibsvmModel::n_vectors() const {
+  return std::accumulate(vectors_per_class.begin(), vectors_per_class.end(), int64_t{0});
+}
+
+void write_libsvm(const std::string& path, const LibsvmModel& m) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  std::string text = "svm_type c_svc\nkernel_type ";
+  text += kKernelNames[static_cast<int>(m.kernel.kind)];
+  const auto value_line = [&](const char* key, double value) {
+    text += std::string("\n") + key + " ";
+    append(text, value);
+  };
+  if (m.kernel.kind == ops::KernelKind::polynomial) {
+    text += "\ndegree ";
+    append(text, m.kernel.degree);
+  }
+  if (m.kernel.kind != ops::KernelKind::linear) value_line("gamma", m.kernel.gamma);
+  if (m.kernel.kind == ops::KernelKind::polynomial || m.kernel.kind == ops::KernelKind::sigmoid)
+    value_line("coef0", m.kernel.coef0);
+  const auto list_line = [&](const char* key, const auto& values) {
+    text += std::string("\n") + key;
+    for (const auto v : values) {
+      text += ' ';
+      append(text, v);
+    }
+  };
+  text += "\nnr_class " + std::to_string(m.labels.size()) + "\ntotal_sv " + std::to_string(m.n_vectors());
+  list_line("rho", m.rho);
+  list_line("label", m.labels);
+  list_line("nr_sv", m.vectors_per_class);
+  text += "\nSV\n";
+  const int64_t n = m.n_vectors(), rows = static_cast<int64_t>(m.labels.size()) - 1;
+  for (int64_t v = 0; v < n; ++v) {
+    for (int64_t k = 0; k < rows; ++k) {
+      append(text, m.coefficients[static_cast<size_t>(k * n + v)]);
+      text += ' ';
+    }
+    for (int64_t f = 0; f < m.features; ++f) {
+      const float x = m.vectors[static_cast<size_t>(v * m.features + f)];
+      if (x == 0) continue;
+      append(text, f + 1);
+      text += ':';
+      append(text, x);
+      text += ' ';
+    }
+    text += '\n';
+    if (text.size() > (size_t{1} << 20)) {
+      file << text;
+      text.clear();
+    }
+  }
+  file << text;
+  file.close();
+  if (!file) throw Error(MK_INTERNAL, "cannot write " + path + ": check free space and permissions");
+}
+
+LibsvmModel read_libsvm(const std::string& path, int64_t features) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path);
+  LibsvmModel m;
+  m.features = features;
+  int64_t classes = 0, total = 0, number = 0;
+  std::string text;
+  bool vectors = false;
+  while (!vectors && std::getline(file, text)) {
+    Line line(path, ++number, text);
+    const std::string_view key = line.word();
+    if (key == "svm_type") {
+      if (line.word() != "c_svc") line.fail("not a c_svc model");
+    } else if (key == "kernel_type") {
+      const std::string_view name = line.word();
+      const auto found = std::find(std::begin(kKernelNames), std::end(kKernelNames), name);
+      if (found == std::end(kKernelNames)) line.fail("unknown kernel '" + std::string(name.substr(0, 40)) + "'");
+      m.kernel.kind = static_cast<ops::KernelKind>(found - std::begin(kKernelNames));
+    } else if (key == "degree") {
+      m.kernel.degree = line.number<int>("degree");
+      if (m.kernel.degree < 0 || m.kernel.degree > ops::kMaxDegree) line.fail("degree is out of range");
+    } else if (key == "gamma") {
+      m.kernel.gamma = line.number<double>("gamma");
+    } else if (key == "coef0") {
+      m.kernel.coef0 = line.number<double>("coef0");
+    } else if (key == "nr_class") {
+      classes = line.number<int64_t>("nr_class");
+      if (classes < 2 || classes > 10000) line.fail("nr_class is out of range");
+    } else if (key == "total_sv") {
+      total = line.number<int64_t>("total_sv");
+    } else if (key == "rho") {
+      m.rho = line.numbers<double>("rho");
+    } else if (key == "label") {
+      m.labels = line.numbers<int64_t>("label");
+    } else if (key == "nr_sv") {
+      m.vectors_per_class = line.numbers<int64_t>("nr_sv");
+    } else if (key == "SV") {
+      vectors = true;
+    } else if (key != "probA" && key != "probB") {
+      line.fail("unknown key '" + std::string(key.substr(0, 40)) + "'");
+    }
+  }
+  Line header(path, number, "");
+  if (!vectors) header.fail("no SV section");
+  if (static_cast<int64_t>(m.labels.size()) != classes || m.vectors_per_class.size() != m.labels.size() ||
+      static_cast<int64_t>(m.rho.size()) != classes * (classes - 1) / 2)
+    header.fail("label, nr_sv and rho do not fit nr_class");
+  for (const int64_t n : m.vectors_per_class)
+    if (n < 0 || n > (int64_t{1} << 31)) header.fail("nr_sv is out of range");
+  if (total != m.n_vectors() || total > (int64_t{1} << 31)) header.fail("total_sv is not the sum of nr_sv");
+  for (int64_t v = 0; v < total; ++v) {
+    if (!std::getline(file, text)) header.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(total) + " vectors");
+    // Grown as lines arrive: a header may promise anything.
+    m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
+    if (v == 0) m.coefficients.assign(static_cast<size_t>((classes - 1) * total), 0.0);
+    Line line(path, ++number, text);
+    read_vector(line, m, v);
+  }
+  return m;
+}
+
+}  // namespace mokume::svc

@@ -1,0 +1,33 @@
+// LIBSVM's model file: text, a header of "key value" lines and one line per support vector.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sdk/ops/kernel_map.hpp"
+
+namespace mokume::svc {
+
+// A C-SVC with `labels.size()` classes. Vectors are grouped by class in the order of `labels`; coefficients is
+// (classes - 1) x n_vectors in LIBSVM's layout: row j-1 of a vector of class i belongs to the pair (i, j) if j > i, and
+// row j to the pair (j, i) if j < i. rho: one per pair (0,1), (0,2), ...
+struct LibsvmModel {
+  ops::KernelFunction kernel;
+  std::vector<int64_t> labels;
+  std::vector<int64_t> vectors_per_class;
+  std::vector<double> rho;
+  std::vector<double> coefficients;
+  std::vector<float> vectors;  // n_vectors x features
+  int64_t features = 0;
+
+  int64_t n_vectors() const;
+};
+
+void write_libsvm(const std::string& path, const LibsvmModel& model);
+
+// Throws Error(MK_BAD_DATA) with path and line for anything that is not a dense or sparse C-SVC model with at most
+// `features` features.
+LibsvmModel read_libsvm(const std::string& path, int64_t features);
+
+}  // namespace mokume::svc

@@ -1,0 +1,89 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "sdk/error.hpp"
+
+namespace mokume::svc {
+
+RowOrder::RowOrder(const mk_experiment& experiment) {
+  const mk_data& data = *experiment.train;
+  features_ = data.features;
+  classes_ = data.n_classes;
+  const auto fold_of = [&](int64_t r) {
+    return experiment.n_folds == 0 ? 0 : experiment.fold_of[r];
+  };
+  original_.resize(static_cast<size_t>(data.rows));
+  std::iota(original_.begin(), original_.end(), int64_t{0});
+  std::sort(original_.begin(), original_.end(), [&](int64_t a, int64_t b) {
+    return std::tuple(fold_of(a), data.labels[a], a) < std::tuple(fold_of(b), data.labels[b], b);
+  });
+  labels_.reserve(original_.size());
+  fold_begin_.assign(std::max<size_t>(experiment.n_folds, 1) + 1, 0);
+  for (const int64_t r : original_) {
+    labels_.push_back(data.labels[r]);
+    ++fold_begin_[static_cast<size_t>(fold_of(r)) + 1];
+  }
+  std::partial_sum(fold_begin_.begin(), fold_begin_.end(), fold_begin_.begin());
+}
+
+std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold) {
+  std::vector<BinaryProblem> problems;
+  if (classes == 2) return {{fold, 0, 1}};
+  for (int32_t a = 0; a < classes; ++a) {
+    if (multiclass == Multiclass::one_vs_rest) problems.push_back({fold, a, BinaryProblem::kRest});
+    if (multiclass == Multiclass::one_vs_one)
+      for (int32_t b = a + 1; b < classes; ++b) problems.push_back({fold, a, b});
+  }
+  return problems;
+}
+
+int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass) {
+  if (classes == 2) return decisions[0] > 0 ? 0 : 1;
+  if (multiclass == Multiclass::one_vs_rest)
+    return static_cast<int32_t>(std::max_element(decisions, decisions + classes) - decisions);
+  std::vector<int32_t> votes(static_cast<size_t>(classes), 0);
+  for (int32_t a = 0, at = 0; a < classes; ++a)
+    for (int32_t b = a + 1; b < classes; ++b, ++at) ++votes[static_cast<size_t>(decisions[at] > 0 ? a : b)];
+  return static_cast<int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
+}
+
+void mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {
+  std::fill(sign, sign + order.stride(), int8_t{0});
+  std::vector<std::array<int32_t, 2>> ranges;
+  for (uint32_t fold = 0; fold < order.folds(); ++fold) {
+    if (static_cast<int32_t>(fold) == problem.fold) continue;
+    for (int64_t r = order.fold_begin(fold); r < order.fold_begin(fold) + order.fold_rows(fold); ++r) {
+      const int32_t label = order.label(r);
+      if (label == problem.positive)
+        sign[r] = 1;
+      else if (problem.negative == BinaryProblem::kRest || label == problem.negative)
+        sign[r] = -1;
+      else
+        continue;
+      const auto block = static_cast<int32_t>(r / kBlock);
+      if (!ranges.empty() && block <= ranges.back()[1])
+        ranges.back()[1] = std::max(ranges.back()[1], block + 1);
+      else
+        ranges.push_back({block, block + 1});
+    }
+  }
+  // Too many ranges: close the smallest gaps. Rows in a gap have sign 0 and change nothing.
+  while (ranges.size() >= kMaxSpans) {
+    size_t best = 0;
+    for (size_t k = 1; k + 1 < ranges.size(); ++k)
+      if (ranges[k + 1][0] - ranges[k][1] < ranges[best + 1][0] - ranges[best][1]) best = k;
+    ranges[best][1] = ranges[best + 1][1];
+    ranges.erase(ranges.begin() + static_cast<std::ptrdiff_t>(best) + 1);
+  }
+  for (size_t k = 0; k < ranges.size(); ++k) {
+    spans[2 * k] = ranges[k][0];
+    spans[2 * k + 1] = ranges[k][1];
+  }
+  spans[2 * ranges.size()] = -1;
+  spans[2 * ranges.size() + 1] = -1;
+}
+
+}  // namespace mokume::svc

@@ -1,0 +1,193 @@
+#include "session.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "sdk/ops.hpp"
+
+namespace mokume::svc {
+namespace {
+
+constexpr int64_t kMaxPlaces = 512;
+constexpr int64_t kPlacesOnTheFly = 64;  // every place may pin two kernel rows
+
+int64_t most_problems(const mk_experiment& experiment) {
+  int64_t most = 1;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings s = candidate_settings(experiment, c);
+    most = std::max(most, static_cast<int64_t>(binary_problems(experiment.train->n_classes, s.multiclass, 0).size()));
+  }
+  return most;
+}
+
+}  // namespace
+
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
+  return settings_of(experiment.values + static_cast<size_t>(candidate) * kParams.size());
+}
+
+Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
+    : host_(host), experiment_(experiment), device_(device), order_(experiment) {}
+
+void Session::prepare() {
+  if (store_) return;
+  const int64_t problems = most_problems(experiment_);
+  const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
+  int64_t places = std::min(kMaxPlaces, folds * problems);
+  int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, places / problems));
+  const auto reserve = [&] {
+    return SmoBench::bytes(order_, places, folds_at_once * coef_rows_per_fold(problems)) +
+           static_cast<uint64_t>(order_.rows() * coef_rows_per_fold(problems)) * sizeof(float);
+  };
+  const auto matrix = static_cast<uint64_t>(order_.rows()) * static_cast<uint64_t>(order_.stride()) * sizeof(float);
+  if (reserve() + matrix > device_.budget_bytes()) {
+    places = std::min(places, kPlacesOnTheFly);
+    folds_at_once = 1;
+  }
+  store_.emplace(device_, *experiment_.train, order_, reserve(), places);
+  bench_.emplace(host_, device_, order_, places, folds_at_once * coef_rows_per_fold(problems));
+  host_.log(MK_LOG_INFO, "svc",
+            std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_.rows()) + " rows");
+}
+
+void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
+  prepare();
+  std::vector<Settings> settings;
+  for (const mk_fit& fit : fits) settings.push_back(candidate_settings(experiment_, fit.candidate));
+
+  // Groups of fits that differ in C and fold alone, in the order they come.
+  std::vector<bool> taken(fits.size(), false);
+  for (size_t first = 0; first < fits.size(); ++first) {
+    if (taken[first]) continue;
+    std::vector<ChainRunner::FoldSteps> folds;
+    size_t members = 0;
+    for (size_t k = first; k < fits.size(); ++k) {
+      if (taken[k] || !same_chain(settings[first], settings[k])) continue;
+      taken[k] = true;
+      ++members;
+      const auto fold = static_cast<uint32_t>(fits[k].fold);
+      auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
+      if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
+      at->steps.push_back({settings[k].c, static_cast<uint32_t>(k), fits[k].done != 0,
+                           fits[k].note != nullptr ? fits[k].note : ""});
+    }
+    for (auto& fold : folds)
+      std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
+    const double share = static_cast<double>(members) / static_cast<double>(fits.size());
+    ChainRunner(device_, order_, *store_, *bench_, settings[first])
+        .run(folds, sink, static_cast<double>(first) / static_cast<double>(fits.size()), share);
+  }
+}
+
+std::unique_ptr<Fitted> Session::refit(uint32_t candidate, const mk_fit_sink& sink) {
+  prepare();
+  const Settings settings = candidate_settings(experiment_, candidate);
+  const auto problems = binary_problems(order_.classes(), settings.multiclass, MK_ALL_ROWS);
+  store_->select(settings.kernel);
+  std::vector<Solution> solutions(problems.size());
+  for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(bench_->places())) {
+    const auto count = std::min<size_t>(problems.size() - at, static_cast<size_t>(bench_->places()));
+    for (size_t k = 0; k < count; ++k) {
+      bench_->occupy(static_cast<int64_t>(k), problems[at + k]);
+      bench_->start(static_cast<int64_t>(k), settings.c, settings.tol, static_cast<int64_t>(at + k));
+    }
+    size_t open = count;
+    while (open > 0) {
+      if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
+      bench_->advance(*store_, settings.max_iterations);
+      for (size_t k = 0; k < count; ++k) {
+        if (const auto solution = bench_->solution(static_cast<int64_t>(k))) {
+          solutions[at + k] = *solution;
+          bench_->stop(static_cast<int64_t>(k));
+          --open;
+        }
+      }
+      sink.progress(sink.self, "refit", static_cast<double>(at + count - open) / static_cast<double>(problems.size()));
+    }
+  }
+  return collect(settings, problems, solutions);
+}
+
+std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
+                                         const std::vector<Solution>& solutions) {
+  auto fitted = std::make_unique<Fitted>();
+  const int64_t ld = order_.stride(), d = order_.features();
+  std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
+  device_.read(bench_->coefficients(), coef.data(), coef.size());
+  std::vector<int64_t> used;
+  for (int64_t r = 0; r < order_.rows(); ++r)
+    for (size_t p = 0; p < problems.size(); ++p)
+      if (coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)] != 0) {
+        used.push_back(r);
+        break;
+      }
+  std::stable_sort(used.begin(), used.end(), [&](int64_t a, int64_t b) { return order_.label(a) < order_.label(b); });
+  fitted->settings = settings;
+  fitted->features = d;
+  const mk_data& train = *experiment_.train;
+  for (int32_t c = 0; c < train.n_classes; ++c) fitted->class_names.emplace_back(train.class_names[c]);
+  for (const int64_t r : used) {
+    const float* x = train.x + order_.original(r) * d;
+    fitted->vectors.insert(fitted->vectors.end(), x, x + d);
+    fitted->vector_class.push_back(order_.label(r));
+  }
+  for (size_t p = 0; p < problems.size(); ++p) {
+    for (const int64_t r : used) fitted->coefficients.push_back(coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
+    fitted->rho.push_back(solutions[p].rho);
+    if (!std::isfinite(solutions[p].rho))
+      throw Error(MK_INVALID_ARGUMENT, "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
+  }
+  if (experiment_.n_scaling > 0) {
+    fitted->mean.assign(experiment_.scaling_mean, experiment_.scaling_mean + experiment_.n_scaling);
+    fitted->scale.assign(experiment_.scaling_scale, experiment_.scaling_scale + experiment_.n_scaling);
+  }
+  return fitted;
+}
+
+void check(const mk_experiment& experiment) {
+  const mk_data& train = *experiment.train;
+  if (train.labels == nullptr || train.n_classes == 0)
+    throw Error(MK_BAD_DATA, "svc classifies, and this data set has no classes: choose a target column with whole numbers or words");
+  if (train.n_classes < 2) throw Error(MK_BAD_DATA, "svc needs at least two classes, and the training rows have one");
+  if (train.rows >= (int64_t{1} << 31) - kBlock)
+    throw Error(MK_BAD_DATA, "svc takes at most 2^31 rows: set data.limit");
+}
+
+void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
+  // Groups of candidates over one kernel matrix, in plan order.
+  std::vector<std::vector<uint32_t>> groups;
+  std::vector<Settings> of_group;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings s = candidate_settings(experiment, c);
+    size_t g = 0;
+    while (g < groups.size() && !same_kernel(of_group[g].kernel, s.kernel)) ++g;
+    if (g == groups.size()) {
+      groups.emplace_back();
+      of_group.push_back(s);
+    }
+    groups[g].push_back(c);
+  }
+  const uint32_t folds = experiment.n_folds;
+  if (folds == 0) return;
+  const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
+  const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
+  const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
+  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // rows, and kernel rows on the fly
+  for (size_t g = 0; g < groups.size(); ++g) {
+    // A guess until costs are learned: narrow RBF kernels have more support vectors.
+    const ops::KernelFunction& k = of_group[g].kernel;
+    const double width = k.kind == ops::KernelKind::rbf ? k.gamma * static_cast<double>(d) : 0.0;
+    const double each = 1.0 + 3.0 * width / (1.0 + width);
+    for (uint32_t piece = 0; piece < pieces; ++piece) {
+      std::vector<mk_fit> fits;
+      for (const uint32_t c : groups[g])
+        for (uint32_t f = piece * folds / pieces; f < (piece + 1) * folds / pieces; ++f)
+          fits.push_back({c, static_cast<int32_t>(f), 0, 0, nullptr});
+      const mk_bundle bundle{fits.data(), static_cast<uint32_t>(fits.size()), 0, each * static_cast<double>(fits.size()), bytes};
+      sdk::call(sink.add, sink.self, &bundle);
+    }
+  }
+}
+
+}  // namespace mokume::svc

@@ -1,0 +1,47 @@
+// One experiment on one device: resident rows, kernel values and solver places that all its bundles share.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "chain_runner.hpp"
+#include "fitted.hpp"
+#include "kernel_store.hpp"
+#include "rows.hpp"
+#include "settings.hpp"
+#include "smo.hpp"
+
+namespace mokume::svc {
+
+// Used by one thread at a time; memory is taken at the first fit.
+class Session {
+ public:
+  Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
+
+  void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
+  std::unique_ptr<Fitted> refit(uint32_t candidate, const mk_fit_sink& sink);
+
+ private:
+  void prepare();
+  std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
+                                  const std::vector<Solution>& solutions);
+
+  sdk::Host host_;
+  const mk_experiment& experiment_;
+  sdk::Device device_;
+  RowOrder order_;
+  std::optional<KernelStore> store_;
+  std::optional<SmoBench> bench_;
+};
+
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
+
+// Throws what the schema cannot express.
+void check(const mk_experiment& experiment);
+
+// Bundles: one per kernel matrix, or parts of it by fold when more parts are asked for. Never along C.
+void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
+
+}  // namespace mokume::svc

@@ -1,0 +1,102 @@
+// A bench of places for binary problems that are solved side by side, each advanced a bounded number of SMO steps per
+// launch, by kernels/smo.cl where the device compiles kernels and by the native twin elsewhere.
+//
+// What a problem's solution is does not depend on what is solved beside it, on the number of places or on the steps
+// per launch.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "kernel_store.hpp"
+#include "rows.hpp"
+#include "sdk/device.hpp"
+#include "sdk/plugin.hpp"
+
+namespace mokume::svc {
+
+// How many steps one launch takes: small enough to keep all compute units busy until the last problem ends and to
+// answer a cancel, large enough to hide a launch.
+inline constexpr int kStepsPerLaunch = 512;
+
+// What a solved problem is, beside its coefficients.
+struct Solution {
+  float rho = 0;          // decision = sum of coefficient * kernel - rho
+  int64_t steps = 0;
+  int64_t vectors = 0;    // support vectors
+  bool at_c = false;       // some multiplier is at C; if none is, this is also the solution for every larger C
+  bool capped = false;     // stopped before it converged
+};
+
+// State of one place as kernels/smo.cl lays it out.
+struct PlaceInts {
+  int32_t status, best, need, steps, at_c, vectors, coef_row, reserved;
+};
+struct PlaceFloats {
+  float up, low, rho, c, tol, reserved[3];
+};
+
+// Everything a launch touches; host pointers for the native twin.
+struct SmoArrays {
+  const int32_t* order;
+  PlaceInts* ints;
+  PlaceFloats* floats;
+  const int32_t* spans;
+  const int8_t* sign;
+  int32_t* flags;
+  float* f;
+  float* a;
+  float* coef;
+  const float* diagonal;
+  const int32_t* slot;
+  int64_t ld;
+  int32_t max_steps;
+  const float* panels[kMaxPanels];
+  int64_t panel_rows;
+};
+
+class SmoBench {
+ public:
+  // `coef_rows`: rows of the coefficient matrix that solutions are written to.
+  SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t places, int64_t coef_rows);
+
+  // Bytes of device memory that `places` and `coef_rows` take.
+  static uint64_t bytes(const RowOrder& order, int64_t places, int64_t coef_rows);
+
+  int64_t places() const { return places_; }
+  const sdk::Buffer& coefficients() const { return coef_; }  // coef_rows x stride() floats
+
+  // Puts a problem into a place (it stays until another is put there) ...
+  void occupy(int64_t place, const BinaryProblem& problem);
+  // ... and starts it at C. Its coefficients go to `coef_row`; rows not in the problem get 0.
+  void start(int64_t place, double c, double tol, int64_t coef_row);
+  void stop(int64_t place);
+
+  // Advances every started place by up to kStepsPerLaunch steps; fetches rows that places asked for.
+  void advance(KernelStore& store, int64_t max_iterations);
+
+  bool started(int64_t place) const { return active_[static_cast<size_t>(place)]; }
+  // The solution of a started place that is done; then call stop() or start().
+  std::optional<Solution> solution(int64_t place) const;
+
+ private:
+  void launch(const KernelStore& store, const std::vector<int32_t>& order);
+  std::string choose_variant();
+
+  sdk::Host host_;
+  const sdk::Device& device_;
+  const RowOrder& order_;
+  int64_t places_;
+  std::optional<sdk::Program> program_;
+  std::string variant_;
+  sdk::Buffer order_buffer_, ints_buffer_, floats_buffer_, spans_, sign_, flags_, f_, a_, coef_;
+  std::vector<PlaceInts> ints_;
+  std::vector<PlaceFloats> floats_;
+  std::vector<bool> active_;
+  std::vector<int64_t> steps_;   // of the running problem, 64 bits
+  std::vector<bool> capped_;
+};
+
+}  // namespace mokume::svc

@@ -1,0 +1,271 @@
+// Compiled once per instruction set with SMO_ISA naming it. Follows kernels/smo.cl operation by operation; see there
+// for the method.
+#include "smo_native.hpp"
+
+#include <cmath>
+#include <limits>
+
+#ifndef SMO_ISA
+#define SMO_ISA base
+#endif
+
+namespace mokume::svc::SMO_ISA {
+namespace {
+
+typedef float Floats __attribute__((vector_size(64), aligned(4)));
+typedef int32_t Ints __attribute__((vector_size(64), aligned(4)));
+
+constexpr int kLanes = 16;
+constexpr int32_t kUp = 1, kLow = 2;
+constexpr float kTau = 1e-12F;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int32_t kNone = 0x7fffffff;
+constexpr int32_t kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3;
+
+struct Problem {
+  const SmoArrays& arrays;
+  const int32_t* span;
+  const int8_t* y;
+  int32_t* flags;
+  float* f;
+  float* a;
+  int64_t ld;
+
+  Problem(const SmoArrays& all, int64_t place)
+      : arrays(all),
+        span(all.spans + place * kMaxSpans * 2),
+        y(all.sign + place * all.ld),
+        flags(all.flags + place * all.ld),
+        f(all.f + place * 2 * all.ld),
+        a(all.a + place * 2 * all.ld),
+        ld(all.ld) {}
+
+  const float* row(int32_t slot) const {
+    return arrays.panels[slot / arrays.panel_rows] + slot % arrays.panel_rows * ld;
+  }
+};
+
+// __restrict and casts in one place: the 16 elements of block b.
+inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
+inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
+inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
+
+inline Floats spread(float x) { return Floats{} + x; }
+
+inline Ints lanes_from(int64_t b) {
+  constexpr Ints kLane = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  return kLane + static_cast<int32_t>(b * kLanes);
+}
+
+inline bool any(const Ints& mask) {
+  int32_t all = 0;
+  for (int t = 0; t < kLanes; ++t) all |= mask[t];
+  return all != 0;
+}
+
+inline float two_sum(float x, float y, float& low) {
+  const float s = x + y;
+  const float t = s - x;
+  low = (x - (s - t)) + (y - t);
+  return s;
+}
+
+inline void add_to(float& high, float& low, float x) {
+  float e;
+  const float s = two_sum(high, x, e);
+  const float l = low + e;
+  const float h = s + l;
+  low = l - (h - s);
+  high = h;
+}
+
+float take_step(const Problem& p, int32_t i, int32_t j, float k_ij, float k_ii, float k_jj, float c) {
+  float* f = p.f;
+  float* a = p.a;
+  const int64_t ld = p.ld;
+  const float eta = std::fmax(k_ii + k_jj - 2.0F * k_ij, kTau);
+  const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
+  const float room_i = p.y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
+  const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c - a[j]) - a[ld + j];
+  const float step = std::fmin(gap / eta, std::fmin(room_i, room_j));
+  add_to(a[i], a[ld + i], p.y[i] > 0 ? step : -step);
+  add_to(a[j], a[ld + j], p.y[j] > 0 ? -step : step);
+  p.flags[i] = step >= room_i ? kLow : (kUp | kLow);
+  p.flags[j] = step >= room_j ? kUp : (kUp | kLow);
+  return step;
+}
+
+// The row of I_low with the largest second-order gain against row i.
+int32_t choose_second(const Problem& p, float up, const float* ki, float kii) {
+  Floats best = spread(-1.0F);
+  Ints best_at = Ints{} + kNone;
+  const Floats up16 = spread(up);
+  const Floats zero = spread(0.0F);
+  const Floats tau = spread(kTau);
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
+    for (int64_t b = s[0]; b < s[1]; ++b) {
+      const Floats diff = at(static_cast<const float*>(p.f), b) - up16;
+      const Ints wanted = ((flags_at(p.flags, b) & kLow) != 0) & (diff > zero);
+      if (!any(wanted)) continue;
+      Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
+      eta = eta > tau ? eta : tau;
+      const Floats gain = diff * diff / eta;
+      const Ints better = wanted & (gain > best);
+      best = better ? gain : best;
+      best_at = better ? lanes_from(b) : best_at;
+    }
+  }
+  float g = -1.0F;
+  int32_t j = kNone;
+  for (int t = 0; t < kLanes; ++t)
+    if (best[t] > g || (best[t] == g && best_at[t] < j)) {
+      g = best[t];
+      j = best_at[t];
+    }
+  return j;
+}
+
+struct Extremes {
+  float up = kInfinity, low = -kInfinity;
+  int32_t i = kNone;
+};
+
+// F += step * (K_i - K_j) where there is a step, and the new extremes.
+template <bool kUpdate>
+Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
+  Floats up16 = spread(kInfinity), low16 = spread(-kInfinity);
+  Ints up_at = Ints{} + kNone;
+  for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
+    for (int64_t b = s[0]; b < s[1]; ++b) {
+      Floats h = at(p.f, b);
+      if constexpr (kUpdate) {
+        Floats l = at(p.f + p.ld, b);
+        const Floats t = at(ki, b) - at(kj, b);
+        const Floats pr = step * t;
+        Floats q;
+        for (int k = 0; k < kLanes; ++k) q[k] = __builtin_fmaf(step, t[k], -pr[k]);
+        const Floats sum = h + pr;
+        const Floats bb = sum - h;
+        const Floats e = (h - (sum - bb)) + (pr - bb);
+        l += e + q;
+        h = sum + l;
+        l -= h - sum;
+        at(p.f, b) = h;
+        at(p.f + p.ld, b) = l;
+      }
+      const Ints flag = flags_at(p.flags, b);
+      const Ints better = ((flag & kUp) != 0) & (h < up16);
+      up16 = better ? h : up16;
+      up_at = better ? lanes_from(b) : up_at;
+      const Ints higher = ((flag & kLow) != 0) & (h > low16);
+      low16 = higher ? h : low16;
+    }
+  }
+  Extremes found;
+  for (int t = 0; t < kLanes; ++t) {
+    if (up16[t] < found.up || (up16[t] == found.up && up_at[t] < found.i)) {
+      found.up = up16[t];
+      found.i = up_at[t];
+    }
+    found.low = std::fmax(found.low, low16[t]);
+  }
+  return found;
+}
+
+void begin(const Problem& p) {
+  for (int64_t k = 0; k < p.ld; ++k) {
+    p.f[k] = -static_cast<float>(p.y[k]);
+    p.f[p.ld + k] = 0;
+    p.a[k] = 0;
+    p.a[p.ld + k] = 0;
+    p.flags[k] = p.y[k] > 0 ? kUp : (p.y[k] < 0 ? kLow : 0);
+  }
+}
+
+// Coefficients, rho and counts of the problem as it stands.
+void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf, const Extremes& ends) {
+  float* out = p.arrays.coef + si.coef_row * p.ld;
+  float sum[kLanes] = {};
+  int32_t free_count = 0;
+  si.at_c = 0;
+  si.vectors = 0;
+  for (int64_t k = 0; k < p.ld; ++k) {
+    const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
+    const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
+    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? sf.c : p.a[k]);
+    si.vectors += at_zero ? 0 : 1;
+    si.at_c |= at_c ? 1 : 0;
+    if (p.flags[k] == (kUp | kLow)) {
+      sum[k % kLanes] += p.f[k];
+      ++free_count;
+    }
+  }
+  for (int t = 1; t < kLanes; ++t) sum[0] += sum[t];
+  if (free_count > 0)
+    sf.rho = sum[0] / static_cast<float>(free_count);
+  else
+    sf.rho = ends.up == kInfinity ? ends.low : (ends.low == -kInfinity ? ends.up : 0.5F * (ends.up + ends.low));
+}
+
+}  // namespace
+
+void smo(const SmoArrays& arrays, int32_t place) noexcept {
+  const Problem p(arrays, place);
+  PlaceInts& si = arrays.ints[place];
+  PlaceFloats& sf = arrays.floats[place];
+  Extremes ends{sf.up, sf.low, si.best};
+  if (si.status == kStart) {
+    begin(p);
+    ends = sweep<false>(p, 0, nullptr, nullptr);
+  }
+  int32_t status = kRunning;
+  int32_t steps = 0;
+  while (true) {
+    if (!(ends.low - ends.up >= sf.tol)) {
+      status = kConverged;
+      break;
+    }
+    if (steps >= arrays.max_steps) break;
+    const int32_t i = ends.i;
+    if (arrays.slot[i] < 0) {
+      si.need = i;
+      status = kNeed;
+      break;
+    }
+    const float* ki = p.row(arrays.slot[i]);
+    const int32_t j = choose_second(p, ends.up, ki, arrays.diagonal[i]);
+    if (arrays.slot[j] < 0) {
+      si.need = j;
+      status = kNeed;
+      break;
+    }
+    const float* kj = p.row(arrays.slot[j]);
+    const float step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c);
+    ends = sweep<true>(p, step, ki, kj);
+    ++steps;
+  }
+  si.status = status;
+  si.best = ends.i;
+  si.steps += steps;
+  sf.up = ends.up;
+  sf.low = ends.low;
+  if (status == kConverged || steps >= arrays.max_steps) write_model(p, si, sf, ends);
+}
+
+}  // namespace mokume::svc::SMO_ISA
+
+#if defined(SMO_DISPATCH)
+namespace mokume::svc {
+
+SmoFunction smo_native() {
+#if defined(__x86_64__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw"))
+    return avx512::smo;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return avx2::smo;
+#endif
+  return base::smo;
+}
+
+}  // namespace mokume::svc
+#endif

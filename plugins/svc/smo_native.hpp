@@ -1,0 +1,28 @@
+// The native twin of kernels/smo.cl for backends without kernels, compiled once per instruction set.
+#pragma once
+
+#include <cstdint>
+
+#include "smo.hpp"
+
+namespace mokume::svc {
+
+// Advances the problem in `place` by up to arrays.max_steps steps. Different places may run concurrently.
+using SmoFunction = void (*)(const SmoArrays& arrays, int32_t place) noexcept;
+
+// The one for the best instruction set of this CPU. All of them give the same bits.
+SmoFunction smo_native();
+
+namespace base {
+void smo(const SmoArrays& arrays, int32_t place) noexcept;
+}
+#if defined(__x86_64__)
+namespace avx2 {
+void smo(const SmoArrays& arrays, int32_t place) noexcept;
+}
+namespace avx512 {
+void smo(const SmoArrays& arrays, int32_t place) noexcept;
+}
+#endif
+
+}  // namespace mokume::svc

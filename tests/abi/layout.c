@@ -1,0 +1,2 @@
+/* layout.h as C11 sees it. */
+#include "layout.h"

@@ -1,0 +1,23 @@
+// layout.h as C++20 sees it; layout.c is its C11 twin.
+#include "layout.h"
+
+#include <gtest/gtest.h>
+
+#include "abi/abi_hash.h"
+#include "abi/op.h"
+
+namespace {
+
+// Numbers are compiled into libraries: each keeps its meaning for as long as the ABI does.
+TEST(Layout, NumbersThatCrossTheBoundaryStay) {
+  EXPECT_EQ(MK_OK, 0);
+  EXPECT_EQ(MK_CANCELLED, 7);
+  EXPECT_EQ(MK_OP_FILL, 1);
+  EXPECT_EQ(MK_OP_GATHER_ROWS, 5);
+  EXPECT_EQ(MK_PLUGIN_TRANSPORT, 3);
+  EXPECT_STREQ(MK_PLUGIN_QUERY_SYMBOL, "mokume_plugin_query_v1");
+}
+
+TEST(Layout, TheHashOfTheHeadersIsMade) { EXPECT_NE(MK_ABI_HASH, 0U); }
+
+}  // namespace

@@ -1,0 +1,146 @@
+#include "base/files.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "sdk/error.hpp"
+
+namespace mokume::base {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Files : public testing::Test {
+ protected:
+  Files() {
+    std::string name = testing::TempDir() + "mokume-files-XXXXXX";
+    directory_ = mkdtemp(name.data());
+  }
+  ~Files() override { fs::remove_all(directory_); }
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+
+  std::string directory_;
+};
+
+std::string text_of(const std::function<void()>& body, mk_status status) {
+  try {
+    body();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), status) << e.what();
+    return e.what();
+  }
+  ADD_FAILURE() << "no error";
+  return "";
+}
+
+TEST_F(Files, WhatIsWrittenIsRead) {
+  const std::string content("a\0b\n\xff", 5);
+  write_file(path("x"), content);
+  EXPECT_EQ(read_file(path("x")), content);
+  write_file(path("x"), "");
+  EXPECT_EQ(read_file(path("x")), "");
+}
+
+TEST_F(Files, WritingLeavesNoTemporaryFile) {
+  write_file(path("x"), "1");
+  write_file(path("x"), "2");
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(directory_)) ++files;
+  EXPECT_EQ(files, 1U);
+}
+
+TEST_F(Files, AReaderKeepsTheOldContentWhileItIsReplaced) {
+  write_file(path("x"), "old");
+  std::ifstream reader(path("x"));
+  write_file(path("x"), "new");
+  std::string word;
+  reader >> word;
+  EXPECT_EQ(word, "old");
+}
+
+TEST_F(Files, AFailedWriteNamesThePathAndLeavesNothing) {
+  const std::string missing = path("no/such/file");
+  const std::string text = text_of([&] { write_file(missing, "x"); }, MK_INTERNAL);
+  EXPECT_NE(text.find(missing), std::string::npos) << text;
+  fs::create_directory(path("taken"));
+  text_of([&] { write_file(path("taken"), "x"); }, MK_INTERNAL);
+  size_t files = 0;
+  for ([[maybe_unused]] const auto& entry : fs::directory_iterator(directory_)) ++files;
+  EXPECT_EQ(files, 1U);
+}
+
+TEST_F(Files, ReadingRefusesWhatIsNotAFileAndWhatIsTooLarge) {
+  EXPECT_NE(text_of([&] { read_file(path("none")); }, MK_BAD_DATA).find(path("none")), std::string::npos);
+  text_of([&] { read_file(directory_); }, MK_BAD_DATA);
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  text_of([&] { read_file(path("pipe")); }, MK_BAD_DATA);
+  write_file(path("x"), "12345");
+  EXPECT_EQ(read_file(path("x"), 5), "12345");
+  EXPECT_NE(text_of([&] { read_file(path("x"), 4); }, MK_BAD_DATA).find(" 4 bytes"), std::string::npos);
+}
+
+TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
+  EXPECT_NE(read_file("/proc/self/status").find("VmSize"), std::string::npos);
+  text_of([&] { read_file("/proc/self/status", 10); }, MK_BAD_DATA);
+}
+
+TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
+  EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  Sha256 pieces;
+  pieces.update("a", 1);
+  pieces.update("bc", 2);
+  EXPECT_EQ(pieces.hex(), sha256("abc"));
+}
+
+// Sets variables for one test and puts the old values back.
+class Environment {
+ public:
+  Environment(const char* name, const std::string& value) : name_(name) {
+    if (const char* old = secure_getenv(name)) old_ = old, was_set_ = true;
+    setenv(name, value.c_str(), 1);
+  }
+  ~Environment() { was_set_ ? setenv(name_, old_.c_str(), 1) : unsetenv(name_); }
+  Environment(const Environment&) = delete;
+  Environment& operator=(const Environment&) = delete;
+
+ private:
+  const char* name_;
+  std::string old_;
+  bool was_set_ = false;
+};
+
+TEST_F(Files, CacheDirectoryIsMadePrivate) {
+  const Environment xdg("XDG_CACHE_HOME", path("a/b"));
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));
+  EXPECT_EQ(fs::status(path("a/b/mokume")).permissions(), fs::perms::owner_all);
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it is there already
+}
+
+TEST_F(Files, ARelativeCacheHomeIsIgnored) {
+  const Environment xdg("XDG_CACHE_HOME", "relative");
+  const Environment home("HOME", directory_);
+  EXPECT_EQ(cache_directory(), path(".cache/mokume"));
+  EXPECT_FALSE(fs::exists("relative"));
+}
+
+TEST_F(Files, NoCacheWhereOthersMayWriteOrNothingCanBeMade) {
+  const Environment home("HOME", directory_);
+  {
+    const Environment xdg("XDG_CACHE_HOME", directory_);
+    fs::create_directory(path("mokume"));
+    fs::permissions(path("mokume"), fs::perms::all);
+    EXPECT_EQ(cache_directory(), "");
+  }
+  write_file(path("file"), "");
+  const Environment xdg("XDG_CACHE_HOME", path("file"));
+  EXPECT_EQ(cache_directory(), "");
+}
+
+}  // namespace
+}  // namespace mokume::base

@@ -1,0 +1,92 @@
+// Runs the program as a user does.
+#pragma once
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+namespace mokume::cli_test {
+
+namespace fs = std::filesystem;
+
+struct Ended {
+  int code = -1;
+  std::string out, err;
+};
+
+inline std::string slurp(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+// A scratch directory that is the working directory of everything run in it.
+class Place {
+ public:
+  Place() {
+    std::string pattern = (fs::temp_directory_path() / "mokume-cli-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Place() { fs::remove_all(path_); }
+
+  const fs::path& path() const { return path_; }
+  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
+
+  static std::string program() { return std::string(MOKUME_BUILD_DIR) + "/bin/mokume"; }
+
+  Ended shell(const std::string& command) const {
+    const std::string line = "cd " + path_.string() + " && { " + command + "; } >out.txt 2>err.txt </dev/null";
+    const int status = std::system(line.c_str());
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(path_ / "out.txt"), slurp(path_ / "err.txt")};
+  }
+  Ended mokume(const std::string& arguments) const { return shell(program() + " " + arguments); }
+
+  // Starts the program and returns its process id; wait() for it.
+  pid_t start(const std::vector<std::string>& arguments) const {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      std::vector<char*> argv;
+      std::string name = program();
+      argv.push_back(name.data());
+      for (const std::string& a : arguments) argv.push_back(const_cast<char*>(a.c_str()));
+      argv.push_back(nullptr);
+      if (chdir(path_.c_str()) != 0 || freopen("child.txt", "w", stderr) == nullptr) _exit(99);
+      execv(name.c_str(), argv.data());
+      _exit(99);
+    }
+    return pid;
+  }
+  static int wait(pid_t pid) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  }
+
+  // The only run directory below runs/NAME.
+  fs::path run(const std::string& name) const {
+    for (const auto& entry : fs::directory_iterator(path_ / "runs" / name)) return entry.path();
+    return {};
+  }
+
+ private:
+  fs::path path_;
+};
+
+// Small but real: 12 candidates on 500 digits.
+inline std::string small_experiment(const std::string& devices) {
+  return "name = \"small\"\nmodel = \"svc\"\nseed = 7\n[data]\nsource = \"digits\"\nlimit = 500\n"
+         "standardize = { mean = 127.5, scale = 73.61 }\n[validation]\nfolds = 3\n[search]\nmethod = \"grid\"\n"
+         "[search.params]\nC = { log10 = [-1, 4], n = 6 }\ngamma = [0.001, 0.01]\n[devices]\nuse = \"" + devices + "\"\n";
+}
+
+inline bool have(const char* command) { return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0; }
+
+}  // namespace mokume::cli_test

@@ -1,0 +1,86 @@
+// Bad input: one clear sentence and the right exit code.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+void expect(const Ended& ended, int code, const std::string& phrase) {
+  EXPECT_EQ(ended.code, code) << ended.out << ended.err;
+  EXPECT_NE((ended.out + ended.err).find(phrase), std::string::npos) << ended.out << ended.err;
+}
+
+TEST(Usage, ExitCodesAndSentences) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  std::string typo = small_experiment("host");
+  typo.replace(typo.find("gamma"), 5, "gama");
+  place.write("typo.toml", typo);
+  std::string csv = small_experiment("host");
+  csv.replace(csv.find("source = \"digits\"\nlimit = 500"), 29, "source = \"csv\"\npath = \"bad.csv\"");
+  place.write("csv.toml", csv);
+  place.write("bad.csv", "a,b,label\n1,2,x\n3,oops,y\n");
+
+  expect(place.mokume(""), 2, "--help");
+  expect(place.mokume("fly"), 2, "--help");
+  expect(place.mokume("run"), 2, "CONFIG");
+  expect(place.mokume("run nothing.toml"), 2, "nothing.toml");
+  expect(place.mokume("check typo.toml"), 2, "did you mean 'gamma'?");
+  expect(place.mokume("check e.toml"), 0, "ok");
+  expect(place.mokume("check e.toml --set validation.folds=x"), 2, "--set argument 1");
+  expect(place.mokume("run e.toml --devices quantum"), 4, "quantum");
+  expect(place.mokume("run e.toml --max-time soon"), 2, "11h30m");
+  expect(place.mokume("run csv.toml"), 3, "bad.csv");
+  expect(place.mokume("resume ."), 2, "not a run directory");
+  expect(place.mokume("status ."), 2, "not a run directory");
+  expect(place.mokume("init nomodel"), 4, "nomodel");
+  expect(place.mokume("data fetch nothing"), 2, "mnist");
+  expect(place.mokume("data info digits,limit=10"), 0, "10 training rows");
+  EXPECT_FALSE(fs::exists(place.path() / "runs")) << "nothing above should have started a run";
+}
+
+TEST(Usage, DryRunShowsThePlanAndWritesNothing) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  expect(place.mokume("run e.toml --dry-run"), 0, "12 candidates x 3 folds = 36 fits");
+  EXPECT_FALSE(fs::exists(place.path() / "runs"));
+}
+
+TEST(Usage, DevicesDoctorSchemaAndInit) {
+  const Place place;
+  const Ended devices = place.mokume("devices --json");
+  ASSERT_EQ(devices.code, 0) << devices.err;
+  bool host = false;
+  for (const auto& d : nlohmann::json::parse(devices.out)) host = host || d["id"] == "host:0";
+  EXPECT_TRUE(host);
+  expect(place.mokume("doctor"), 0, "libraries are searched in");
+  const Ended schema = place.mokume("schema");
+  EXPECT_TRUE(nlohmann::json::parse(schema.out).contains("properties"));
+  const Ended init = place.mokume("init svc");
+  place.write("mine.toml", init.out);
+  expect(place.mokume("check mine.toml"), 0, "ok");
+}
+
+TEST(Usage, FetchChecksWhatItGets) {
+  const Place place;
+  fs::create_directories(place.path() / "mirror");
+  for (const char* f : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"})
+    place.write(std::string("mirror/") + f, "not mnist");
+  const Ended fetched = place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " data fetch mnist --from file://$PWD/mirror");
+  expect(fetched, 3, "SHA-256");
+  EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
+}
+
+TEST(Usage, APluginOthersMayWriteToIsRefused) {
+  const Place place;
+  fs::create_directories(place.path() / "lib/backends");
+  fs::copy_file(std::string(MOKUME_BUILD_DIR) + "/lib/mokume/backends/null.so", place.path() / "lib/backends/open.so");
+  fs::permissions(place.path() / "lib/backends/open.so", fs::perms::all);
+  expect(place.shell("MOKUME_PLUGIN_PATH=$PWD/lib " + Place::program() + " doctor"), 4, "REFUSED");
+}
+
+}  // namespace
+}  // namespace mokume::cli_test

@@ -1,0 +1,299 @@
+#include "cluster/coordinator.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+
+#include "cluster/fixtures.hpp"
+#include "journal/line.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Nodes = std::vector<std::vector<LocalDevice>>;
+
+CoordinatorSetup make_setup(uint32_t n_fits, uint32_t bundle_size) {
+  CoordinatorSetup setup;
+  setup.n_fits = n_fits;
+  setup.bundles = make_bundles(n_fits, bundle_size);
+  return setup;
+}
+
+template <class T>
+std::vector<std::pair<uint32_t, T>> only(const std::vector<Outgoing>& out) {
+  std::vector<std::pair<uint32_t, T>> found;
+  for (const Outgoing& one : out) {
+    if (const T* message = std::get_if<T>(&one.message)) found.emplace_back(one.to, *message);
+  }
+  return found;
+}
+
+Grant granted(const std::vector<Outgoing>& out) {
+  const auto grants = only<Grant>(out);
+  EXPECT_EQ(grants.size(), 1u);
+  return grants.empty() ? Grant{} : grants[0].second;
+}
+
+std::string error_text(CoordinatorSetup setup, const Nodes& nodes) {
+  try {
+    const Coordinator coordinator(std::move(setup), nodes);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+void expect_stopped(const std::vector<Outgoing>& out, size_t n_nodes, const std::string& word) {
+  const auto stops = only<Stop>(out);
+  ASSERT_EQ(stops.size(), n_nodes);
+  std::set<uint32_t> to;
+  for (const auto& [node, stop] : stops) {
+    to.insert(node);
+    EXPECT_NE(stop.reason.find(word), std::string::npos) << stop.reason;
+  }
+  EXPECT_EQ(to.size(), n_nodes);
+}
+
+TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
+  CoordinatorSetup setup = make_setup(4, 1);
+  setup.bundles[3].bytes = 5000;  // the longest
+  Coordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
+  EXPECT_TRUE(coordinator.start().empty());
+  const auto small = coordinator.handle(0, Request{0});
+  ASSERT_EQ(small.size(), 1u);
+  EXPECT_EQ(small[0].to, 0u);
+  EXPECT_EQ(granted(small).item.fits, std::vector<uint32_t>{2});
+  EXPECT_EQ(granted(coordinator.handle(1, Request{0})).item.fits, std::vector<uint32_t>{3});
+  EXPECT_EQ(granted(coordinator.handle(0, Request{0})).item.fits, std::vector<uint32_t>{1});
+  EXPECT_EQ(granted(coordinator.handle(0, Request{0})).item.fits, std::vector<uint32_t>{0});
+  const auto none = only<None>(coordinator.handle(1, Request{0}));
+  ASSERT_EQ(none.size(), 1u);
+  EXPECT_EQ(none[0].first, 1u);
+}
+
+TEST(Coordinator, FinishesOnceEveryFitIsDoneAndEveryLeaseClosed) {
+  Coordinator coordinator(make_setup(2, 2), {{make_device("host:0")}, {}});
+  const Grant grant = granted(coordinator.handle(0, Request{0}));
+  EXPECT_EQ(grant.item.attempt, 1u);
+  EXPECT_TRUE(coordinator.handle(0, Done{grant.lease, {result_of(1), result_of(0)}}).empty());
+  const auto finishes = only<Finish>(coordinator.handle(0, BundleDone{grant.lease}));
+  ASSERT_EQ(finishes.size(), 2u);
+  EXPECT_FALSE(coordinator.over());
+  coordinator.handle(1, Bye{});
+  EXPECT_FALSE(coordinator.over());
+  coordinator.handle(0, Bye{});
+  EXPECT_TRUE(coordinator.over());
+  EXPECT_FALSE(coordinator.stopped());
+  const auto records = coordinator.records();
+  ASSERT_EQ(records.size(), 2u);
+  EXPECT_EQ(records[0].fit, 0u);
+  EXPECT_EQ(records[0].device, "host:0");
+}
+
+TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
+  CoordinatorSetup setup = make_setup(6, 3);
+  for (const uint32_t fit : {0u, 1u, 2u, 4u}) setup.done.push_back(result_of(fit));
+  setup.done.back().attempt = 2;
+  uint32_t heard = 0;
+  setup.on_record = [&](const journal::FitRecord&) { ++heard; };
+  Coordinator coordinator(setup, {{make_device("host:0")}});
+  const Grant grant = granted(coordinator.handle(0, Request{0}));
+  EXPECT_EQ(grant.item.bundle, 1u);
+  EXPECT_EQ(grant.item.attempt, 3u);
+  EXPECT_EQ(grant.item.fits, (std::vector<uint32_t>{3, 5}));
+  EXPECT_EQ(grant.item.done_fits, std::vector<uint32_t>{4});
+  EXPECT_EQ(grant.item.done_notes, std::vector<std::string>{"n4"});
+  EXPECT_EQ(only<None>(coordinator.handle(0, Request{0})).size(), 1u);
+  EXPECT_EQ(heard, 0u);
+  coordinator.handle(0, Done{grant.lease, {result_of(3)}});
+  EXPECT_EQ(heard, 1u);
+}
+
+TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
+  CoordinatorSetup setup = make_setup(2, 1);
+  setup.done = {result_of(0), result_of(1)};
+  Coordinator coordinator(setup, {{}, {}});  // needs no device either
+  EXPECT_EQ(only<Finish>(coordinator.start()).size(), 2u);
+  Coordinator empty(CoordinatorSetup{}, {{}});
+  EXPECT_EQ(only<Finish>(empty.start()).size(), 1u);
+}
+
+TEST(Coordinator, RefusesWhatNoDeviceHolds) {
+  CoordinatorSetup setup = make_setup(3, 1);
+  setup.bundles[1].bytes = 1001;
+  const Nodes nodes = {{make_device("host:0", 900)}, {make_device("host:0", 1000)}};
+  EXPECT_NE(error_text(setup, nodes).find("fit 1 "), std::string::npos) << error_text(setup, nodes);
+  setup.done = {result_of(1)};
+  EXPECT_EQ(error_text(setup, nodes), "");
+  EXPECT_NE(error_text(make_setup(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
+}
+
+TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
+  const Nodes nodes = {{make_device("host:0")}};
+  CoordinatorSetup twice = make_setup(4, 2);
+  twice.bundles[0].fits.push_back(3);
+  EXPECT_NE(error_text(twice, nodes).find("fit 3"), std::string::npos);
+  CoordinatorSetup missing = make_setup(4, 2);
+  missing.bundles[1].fits.pop_back();
+  EXPECT_NE(error_text(missing, nodes).find("fit 3"), std::string::npos);
+  CoordinatorSetup unknown = make_setup(4, 2);
+  unknown.bundles[1].fits.push_back(4);
+  EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
+}
+
+TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
+  Coordinator coordinator(make_setup(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
+  const Grant grant = granted(coordinator.handle(1, Request{0}));
+  expect_stopped(coordinator.handle(1, Stop{MK_DEVICE_ERROR, "opencl:0: it broke"}), 2, "node 1: opencl:0: it broke");
+  EXPECT_TRUE(coordinator.stop({MK_CANCELLED, "too late"}).empty());
+  EXPECT_TRUE(coordinator.handle(0, Request{0}).empty());
+  EXPECT_TRUE(coordinator.handle(1, Done{grant.lease, {result_of(grant.item.fits[0])}}).empty());
+  coordinator.handle(0, Bye{});
+  coordinator.handle(1, Bye{});
+  EXPECT_TRUE(coordinator.over());
+  ASSERT_TRUE(coordinator.stopped());
+  EXPECT_EQ(coordinator.stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_EQ(coordinator.records().size(), 1u);
+}
+
+TEST(Coordinator, StopsWhenARuleIsBroken) {
+  const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
+  const auto broken = [&](const Message& message, const std::string& word) {
+    Coordinator coordinator(make_setup(4, 2), nodes);
+    coordinator.handle(0, Request{0});  // lease 1: fits 2 and 3
+    expect_stopped(coordinator.handle(1, message), 2, word);
+  };
+  broken(Request{1}, "no device 1");
+  broken(Done{1, {result_of(2)}}, "lease 1 is not held");
+  broken(Done{77, {}}, "lease 77");
+  broken(BundleDone{1}, "lease 1");
+  broken(Beat{{{5, "x", 0.5}}}, "no device 5");
+  broken(Grant{}, "out of turn");
+  broken(Hello{}, "out of turn");
+  broken(Finish{}, "node 0");
+  broken(Bye{}, "node 1: left");
+}
+
+TEST(Coordinator, StopsOverResultsThatCannotBe) {
+  const Nodes nodes = {{make_device("host:0")}};
+  {
+    Coordinator coordinator(make_setup(4, 2), nodes);
+    const Grant grant = granted(coordinator.handle(0, Request{0}));
+    expect_stopped(coordinator.handle(0, Done{grant.lease, {result_of(0)}}), 1, "fit 0");
+  }
+  {
+    Coordinator coordinator(make_setup(4, 2), nodes);
+    const Grant grant = granted(coordinator.handle(0, Request{0}));
+    coordinator.handle(0, Done{grant.lease, {result_of(2)}});
+    EXPECT_TRUE(coordinator.handle(0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
+    journal::FitRecord other = result_of(2);
+    other.values[1] += 1e-9;
+    expect_stopped(coordinator.handle(0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
+  }
+  {
+    Coordinator coordinator(make_setup(4, 2), nodes);
+    const Grant grant = granted(coordinator.handle(0, Request{0}));
+    coordinator.handle(0, Done{grant.lease, {result_of(2)}});
+    expect_stopped(coordinator.handle(0, BundleDone{grant.lease}), 1, "without a result for fit 3");
+  }
+}
+
+TEST(Coordinator, PassesOnWhatDevicesDo) {
+  CoordinatorSetup setup = make_setup(1, 1);
+  std::string heard;
+  setup.on_device_state = [&](uint32_t node, uint32_t device, const std::string& what, double share) {
+    heard += std::to_string(node) + "/" + std::to_string(device) + " " + what + " " + std::to_string(share);
+  };
+  Coordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
+  EXPECT_TRUE(coordinator.handle(1, Beat{{{1, "fold 2", 0.5}}}).empty());
+  EXPECT_EQ(heard, "1/1 fold 2 0.500000");
+}
+
+// Agents as a list of things each may do next; one is drawn at random until the run is over.
+struct Player {
+  uint32_t node = 0;
+  uint32_t device = 0;
+  bool asked = false;
+  std::map<uint64_t, std::vector<uint32_t>> leases;  // fits not sent yet
+  std::vector<Message> inbox;
+};
+
+void play(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto draw = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
+  const uint32_t n_fits = 1 + static_cast<uint32_t>(draw(60));
+  CoordinatorSetup setup = make_setup(n_fits, 1 + static_cast<uint32_t>(draw(5)));
+  for (uint32_t fit = 0; fit < n_fits; ++fit) {
+    if (draw(4) == 0) setup.done.push_back(result_of(fit));
+  }
+  const size_t already = setup.done.size();
+  std::map<uint32_t, uint32_t> granted_times, heard;
+  setup.on_record = [&](const journal::FitRecord& record) { ++heard[record.fit]; };
+  Nodes nodes(1 + draw(4));
+  std::vector<Player> players;
+  for (uint32_t node = 0; node < nodes.size(); ++node) {
+    for (uint32_t device = 0; device <= draw(3); ++device) {
+      nodes[node].push_back(make_device("host:" + std::to_string(device)));
+      players.push_back({node, device, false, {}, {}});
+    }
+  }
+  Coordinator coordinator(setup, nodes);
+  std::set<uint32_t> told_finish;
+  const auto post = [&](const std::vector<Outgoing>& out) {
+    for (const Outgoing& one : out) {
+      ASSERT_FALSE(std::holds_alternative<Stop>(one.message)) << std::get<Stop>(one.message).reason;
+      if (std::holds_alternative<Finish>(one.message)) told_finish.insert(one.to);
+      const Grant* grant = std::get_if<Grant>(&one.message);
+      const None* none = std::get_if<None>(&one.message);
+      for (Player& player : players) {
+        const bool meant =
+            grant != nullptr ? player.device == grant->device : none != nullptr && player.device == none->device;
+        if (player.node == one.to && meant) player.inbox.push_back(one.message);
+      }
+    }
+  };
+  post(coordinator.start());
+  for (uint32_t step = 0; told_finish.size() < nodes.size(); ++step) {
+    ASSERT_LT(step, 100000u);
+    Player& player = players[draw(players.size())];
+    if (!player.inbox.empty()) {
+      if (const Grant* grant = std::get_if<Grant>(&player.inbox.front())) {
+        player.leases[grant->lease] = grant->item.fits;
+        for (const uint32_t fit : grant->item.fits) ++granted_times[fit];
+      }
+      player.asked = false;
+      player.inbox.erase(player.inbox.begin());
+    } else if (!player.leases.empty() && draw(3) > 0) {
+      auto lease = std::next(player.leases.begin(), static_cast<std::ptrdiff_t>(draw(player.leases.size())));
+      if (lease->second.empty()) {
+        post(coordinator.handle(player.node, BundleDone{lease->first}));
+        player.leases.erase(lease);
+      } else {
+        const size_t pick = draw(lease->second.size());
+        post(coordinator.handle(player.node, Done{lease->first, {result_of(lease->second[pick])}}));
+        lease->second.erase(lease->second.begin() + static_cast<std::ptrdiff_t>(pick));
+      }
+    } else if (!player.asked) {
+      player.asked = true;  // may be while an earlier lease is still open: its fits are on their way to the disk
+      post(coordinator.handle(player.node, Request{player.device}));
+    }
+  }
+  EXPECT_EQ(granted_times.size(), n_fits - already);
+  EXPECT_EQ(heard.size(), n_fits - already);
+  for (const auto& [fit, times] : granted_times) EXPECT_EQ(times, 1u) << fit;
+  for (const auto& [fit, times] : heard) EXPECT_EQ(times, 1u) << fit;
+  const auto records = coordinator.records();
+  ASSERT_EQ(records.size(), n_fits);
+  for (uint32_t fit = 0; fit < n_fits; ++fit) EXPECT_TRUE(journal::same_result(records[fit], result_of(fit)));
+}
+
+TEST(Coordinator, EveryFitOnceInAnyOrderOfMessages) {
+  for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) play(seed);
+}
+
+}  // namespace
+}  // namespace mokume::cluster

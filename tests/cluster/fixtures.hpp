@@ -1,0 +1,132 @@
+// Nodes without a network: an in-memory transport for threads of one process, and a run with made-up results.
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/plugin.h"
+#include "abi/transport.h"
+#include "cluster/types.hpp"
+#include "sdk/error.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::cluster {
+
+// The mailboxes of n nodes, and a transport table for each.
+class Hub {
+ public:
+  explicit Hub(uint32_t n) : nodes_(n) {
+    for (uint32_t i = 0; i < n; ++i) {
+      nodes_[i].hub = this;
+      nodes_[i].rank = i;
+      nodes_[i].table = table_of(&nodes_[i]);
+    }
+  }
+  const mk_transport* table(uint32_t rank) const { return &nodes_[rank].table; }
+
+ private:
+  struct Node {
+    Hub* hub = nullptr;
+    uint32_t rank = 0;
+    std::mutex mutex;
+    std::deque<std::pair<uint32_t, std::string>> inbox;
+    std::string delivered;
+    mk_transport table{};
+  };
+
+  static mk_transport table_of(Node* node) {
+    mk_transport table{};
+    table.struct_size = sizeof(mk_transport);
+    table.abi_major = MK_ABI_MAJOR;
+    table.abi_minor = MK_ABI_MINOR;
+    table.self = node;
+    table.rank = [](void* self) { return static_cast<Node*>(self)->rank; };
+    table.size = [](void* self) { return static_cast<uint32_t>(static_cast<Node*>(self)->hub->nodes_.size()); };
+    table.send = [](void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error) {
+      return sdk::guard(error, [&] {
+        Node& from = *static_cast<Node*>(self);
+        Node& target = from.hub->nodes_.at(to);
+        const std::lock_guard lock(target.mutex);
+        target.inbox.emplace_back(from.rank, std::string(static_cast<const char*>(message), bytes));
+      });
+    };
+    table.poll = [](void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error*) -> int32_t {
+      Node& own = *static_cast<Node*>(self);
+      const std::lock_guard lock(own.mutex);
+      *bytes = 0;
+      if (own.inbox.empty()) return MK_OK;
+      *from = own.inbox.front().first;
+      own.delivered = std::move(own.inbox.front().second);
+      own.inbox.pop_front();
+      *message = own.delivered.data();
+      *bytes = own.delivered.size();
+      return MK_OK;
+    };
+    table.flush = [](void*, uint32_t, mk_error*) -> int32_t { return MK_OK; };
+    table.shutdown = [](void*) {};
+    return table;
+  }
+
+  std::deque<Node> nodes_;
+};
+
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "mokume-cluster-XXXXXX").string();
+    if (mkdtemp(pattern.data()) == nullptr) throw Error(MK_INTERNAL, "cannot create " + pattern);
+    path_ = pattern;
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+inline search::Plan make_plan(uint32_t n_fits) {
+  search::Plan plan;
+  plan.candidates.resize(n_fits);
+  plan.folds = 1;
+  plan.hash = "0123456789abcdef";
+  return plan;
+}
+
+// Fits 0..n-1 in bundles of `size`; later ones cost more.
+inline std::vector<Bundle> make_bundles(uint32_t n_fits, uint32_t size) {
+  std::vector<Bundle> bundles;
+  for (uint32_t fit = 0; fit < n_fits; fit += size) {
+    Bundle bundle{{}, static_cast<double>(fit), 100};
+    for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) bundle.fits.push_back(i);
+    bundles.push_back(std::move(bundle));
+  }
+  return bundles;
+}
+
+inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {
+  return {id, id.substr(0, id.find(':')), "Device " + id, "Vendor", "class of " + id, budget};
+}
+
+// What fit `fit` always gives.
+inline journal::FitRecord result_of(uint32_t fit) {
+  journal::FitRecord record;
+  record.fit = fit;
+  record.n = 100;
+  record.values = {static_cast<double>(fit % 17), (fit % 17) / 100.0};
+  record.note = "n" + std::to_string(fit);
+  return record;
+}
+
+}  // namespace mokume::cluster

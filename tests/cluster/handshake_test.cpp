@@ -1,0 +1,188 @@
+#include "cluster/handshake.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <thread>
+
+#include "cluster/fixtures.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using std::chrono::seconds;
+
+// Runs `body` for every rank in a thread of its own, inside participate(); returns the text each one threw, or "".
+std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
+  std::vector<std::string> texts(n);
+  std::vector<std::thread> threads;
+  for (uint32_t rank = 0; rank < n; ++rank) {
+    threads.emplace_back([&, rank] {
+      Transport transport(hub.table(rank));
+      try {
+        participate(transport, [&] { body(transport); });
+      } catch (const std::exception& error) {
+        texts[rank] = error.what();
+      }
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  return texts;
+}
+
+Hello hello_of(uint32_t rank) {
+  const std::string id = "host:" + std::to_string(rank);
+  return {"0.1.0", "plan", {make_device(id)}, {{"shared", {{"gemm", "of " + id}}}, {id, {{"own", id}}}}};
+}
+
+const std::atomic<bool> k_go{false};
+
+TEST(Handshake, ShareDirectoryChoicesAndDevices) {
+  Hub hub(3);
+  std::vector<Handshake> shaken(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    const Leader leader{"/runs/one", {{"shared", {{"recorded", "before"}}}, {"host:2", {{"own", "recorded wins"}}}}};
+    const uint32_t rank = transport.rank();
+    shaken[rank] = handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3));
+  const ClassChoices expected = {{"shared", {{"recorded", "before"}, {"gemm", "of host:0"}}},
+                                 {"host:0", {{"own", "host:0"}}},
+                                 {"host:1", {{"own", "host:1"}}},
+                                 {"host:2", {{"own", "recorded wins"}}}};
+  for (const Handshake& one : shaken) {
+    EXPECT_EQ(one.run_directory, "/runs/one");
+    EXPECT_EQ(one.plan_hash, "plan");
+    EXPECT_EQ(one.choices, expected);
+  }
+  ASSERT_EQ(shaken[0].nodes.size(), 3u);
+  for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(shaken[0].nodes[i], hello_of(i).devices);
+}
+
+TEST(Handshake, ANodeAloneNeedsNobody) {
+  Transport transport(self_transport());
+  Handshake shaken;
+  const Leader leader{"/runs/one", {}};
+  participate(transport, [&] { shaken = handshake(transport, hello_of(0), &leader, k_go); });
+  EXPECT_EQ(shaken.run_directory, "/runs/one");
+  EXPECT_EQ(shaken.nodes.size(), 1u);
+}
+
+std::vector<std::string> with_odd_one(const std::function<void(Hello&)>& change) {
+  Hub hub(3);
+  return on_all(hub, 3, [&](Transport& transport) {
+    const Leader leader{"/runs/one", {}};
+    Hello own = hello_of(transport.rank());
+    if (transport.rank() == 2) change(own);
+    handshake(transport, own, transport.rank() == 0 ? &leader : nullptr, k_go);
+  });
+}
+
+TEST(Handshake, RefusesAnotherPlanOrVersionOnAllRanks) {
+  for (const std::string& text : with_odd_one([](Hello& own) { own.plan_hash = "other"; })) {
+    EXPECT_NE(text.find("node 2 derives another plan"), std::string::npos) << text;
+  }
+  for (const std::string& text : with_odd_one([](Hello& own) { own.version = "9"; })) {
+    EXPECT_NE(text.find("node 2 runs mokume 9, node 0 runs 0.1.0"), std::string::npos) << text;
+  }
+  for (const std::string& text : with_odd_one([](Hello& own) { own.plan_hash = ""; })) EXPECT_EQ(text, "");
+}
+
+TEST(Handshake, ANodeThatFailsBeforeItTellsAllOthers) {
+  Hub hub(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    if (transport.rank() == 1) throw Error(MK_BAD_DATA, "data.csv is missing");
+    const Leader leader{"/runs/one", {}};
+    handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, k_go);
+  });
+  EXPECT_EQ(texts[0], "node 1: data.csv is missing");
+  EXPECT_EQ(texts[1], "data.csv is missing");
+  EXPECT_EQ(texts[2], "node 1: data.csv is missing");
+}
+
+TEST(Handshake, RankZeroThatFailsTellsAllOthers) {
+  Hub hub(2);
+  const auto texts = on_all(hub, 2, [&](Transport& transport) {
+    if (transport.rank() == 0) throw Error(MK_BAD_DATA, "data.csv is missing");
+    handshake(transport, hello_of(1), nullptr, k_go);
+  });
+  EXPECT_EQ(texts[1], "data.csv is missing");
+}
+
+TEST(Handshake, DoesNotWaitForEverForASilentNode) {
+  Hub hub(2);
+  Transport transport(hub.table(0));
+  const Leader leader{"/runs/one", {}};
+  try {
+    handshake(transport, hello_of(0), &leader, k_go, seconds(0));
+    FAIL() << "went on without node 1";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("node 1"), std::string::npos) << error.what();
+  }
+}
+
+TEST(Handshake, EndsWhenAskedToStop) {
+  Hub hub(2);
+  Transport transport(hub.table(0));
+  const Leader leader{"/runs/one", {}};
+  const std::atomic<bool> stop{true};
+  try {
+    handshake(transport, hello_of(0), &leader, stop);
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_CANCELLED);
+  }
+}
+
+TEST(Handshake, RefusesGarbage) {
+  Hub hub(2);
+  Transport zero(hub.table(0)), one(hub.table(1));
+  one.send(0, "{\"type\":\"HELLO\"}");
+  const Leader leader{"/runs/one", {}};
+  EXPECT_THROW(handshake(zero, hello_of(0), &leader, k_go), Error);
+  one.send(0, "{\"type\":\"REQ\",\"device\":0}");
+  EXPECT_THROW(handshake(zero, hello_of(0), &leader, k_go), Error);
+}
+
+TEST(Participate, OthersWaitForRankZero) {
+  Hub hub(2);
+  std::atomic<bool> zero_done{false}, one_waited{false};
+  std::thread one([&] {
+    Transport transport(hub.table(1));
+    participate(transport, [] {});
+    one_waited = zero_done.load();
+  });
+  Transport transport(hub.table(0));
+  participate(transport, [&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    zero_done = true;
+  });
+  one.join();
+  EXPECT_TRUE(one_waited);
+}
+
+TEST(Transport, SelfIsOneNodeThatHearsNothing) {
+  Transport transport(self_transport());
+  EXPECT_EQ(transport.rank(), 0u);
+  EXPECT_EQ(transport.size(), 1u);
+  EXPECT_FALSE(transport.poll());
+  EXPECT_THROW(transport.send(0, "x"), Error);
+  transport.flush(0);
+}
+
+TEST(Transport, KnowsALauncherFromABatchScript) {
+  const char* const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+  for (const char* name : launchers) unsetenv(name);
+  setenv("SLURM_PROCID", "0", 1);
+  EXPECT_FALSE(mpi_launched());
+  for (const char* name : launchers) {
+    setenv(name, "0", 1);
+    EXPECT_TRUE(mpi_launched()) << name;
+    unsetenv(name);
+  }
+  unsetenv("SLURM_PROCID");
+}
+
+}  // namespace
+}  // namespace mokume::cluster

@@ -1,0 +1,113 @@
+#include "cluster/messages.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "cluster/fixtures.hpp"
+#include "journal/line.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+template <class T>
+T round_trip(const T& message) {
+  return std::get<T>(decode(encode(message)));
+}
+
+TEST(Messages, KeepWhatTheySay) {
+  const ClassChoices choices = {{"class a", {{"gemm", "tile 8x8"}, {"conv", ""}}}, {"class b", {}}};
+  const Hello hello = round_trip(Hello{"0.1.0", "abc", {make_device("opencl:0", UINT64_MAX)}, choices});
+  EXPECT_EQ(hello.version, "0.1.0");
+  EXPECT_EQ(hello.plan_hash, "abc");
+  EXPECT_EQ(hello.devices, std::vector<LocalDevice>{make_device("opencl:0", UINT64_MAX)});
+  EXPECT_EQ(hello.choices, choices);
+
+  const Welcome welcome = round_trip(Welcome{"/runs/x \"y\"", "abc", choices});
+  EXPECT_EQ(welcome.run_directory, "/runs/x \"y\"");
+  EXPECT_EQ(welcome.plan_hash, "abc");
+  EXPECT_EQ(welcome.choices, choices);
+  EXPECT_TRUE(round_trip(Welcome{}).choices.empty());
+
+  const Grant granted{1ull << 40, 2, {7, 3, {5, 6}, {1, 4}, {"first \xc3\xa4", ""}}};
+  const Grant grant = round_trip(granted);
+  EXPECT_EQ(grant.lease, granted.lease);
+  EXPECT_EQ(grant.device, 2u);
+  EXPECT_EQ(grant.item, granted.item);
+
+  EXPECT_EQ(round_trip(Request{3}).device, 3u);
+  EXPECT_EQ(round_trip(None{4}).device, 4u);
+  EXPECT_EQ(round_trip(BundleDone{9}).lease, 9u);
+  const Beat beat = round_trip(Beat{{{1, "gamma 0.01", 0.1}}});
+  ASSERT_EQ(beat.states.size(), 1u);
+  EXPECT_EQ(beat.states[0].device, 1u);
+  EXPECT_EQ(beat.states[0].what, "gamma 0.01");
+  EXPECT_EQ(beat.states[0].share, 0.1);
+  const Stop stop = round_trip(Stop{MK_DEVICE_ERROR, "it broke"});
+  EXPECT_EQ(stop.code, MK_DEVICE_ERROR);
+  EXPECT_EQ(stop.reason, "it broke");
+  round_trip(Finish{});
+  round_trip(Bye{});
+}
+
+TEST(Messages, KeepEveryBitOfARecord) {
+  journal::FitRecord record = result_of(9);
+  record.status = journal::FitStatus::copied;
+  record.values = {0.1, -0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300};
+  record.device = "host:0";
+  record.start_s = 1.7e9 + 0.123456;
+  record.end_s = 1.7e9 + 1;
+  const Done done = round_trip(Done{5, {record, result_of(10)}});
+  EXPECT_EQ(done.lease, 5u);
+  ASSERT_EQ(done.records.size(), 2u);
+  EXPECT_TRUE(journal::same_result(done.records[0], record));
+  EXPECT_EQ(done.records[0].start_s, record.start_s);
+  EXPECT_EQ(done.records[0].end_s, record.end_s);
+  EXPECT_EQ(done.records[0].device, "host:0");
+  EXPECT_TRUE(round_trip(Done{5, {}}).records.empty());
+}
+
+TEST(Messages, AStrayByteInAReasonDoesNotStopTheMessage) {
+  EXPECT_EQ(round_trip(Stop{MK_INTERNAL, "driver said \xff"}).reason, "driver said \xef\xbf\xbd");
+}
+
+TEST(Messages, RefuseWhatIsNone) {
+  for (const char* bad : {
+           "",
+           "REQ",
+           "null",
+           "[]",
+           "{}",
+           R"({"type":1})",
+           R"({"type":"HELP"})",
+           R"({"type":"REQ"})",
+           R"({"type":"REQ","device":-1})",
+           R"({"type":"REQ","device":4294967296})",
+           R"({"type":"REQ","device":1.5})",
+           R"({"type":"REQ","device":"1"})",
+           R"({"type":"HELLO","version":"1","plan_hash":"","devices":{},"choices":{}})",
+           R"({"type":"HELLO","version":"1","plan_hash":"","devices":[7],"choices":{}})",
+           R"({"type":"HELLO","version":"1","plan_hash":"","devices":[],"choices":[]})",
+           R"({"type":"HELLO","version":"1","plan_hash":"","devices":[],"choices":{"a":{"b":1}}})",
+           R"({"type":"HELLO","version":"1","plan_hash":"","devices":[],"choices":{"a":"b"}})",
+           R"({"type":"GRANT","lease":1,"device":0,"bundle":0,"attempt":1,"fits":[0],"done":[1],"notes":[]})",
+           R"({"type":"GRANT","lease":1,"device":0,"bundle":0,"attempt":1,"fits":[-1],"done":[],"notes":[]})",
+           R"({"type":"DONE","lease":1,"records":[{}]})",
+           R"({"type":"DONE","lease":1,"records":5})",
+           R"({"type":"BEAT","states":[{"device":0,"what":"x","share":2}]})",
+           R"({"type":"BEAT","states":[{"device":0,"what":"x","share":"nan"}]})",
+           R"({"type":"STOP","code":0,"reason":""})",
+           R"({"type":"STOP","code":8,"reason":""})",
+           R"({"type":"BYE"} {"type":"BYE"})",
+       }) {
+    try {
+      decode(bad);
+      ADD_FAILURE() << "taken: " << bad;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), MK_BAD_DATA) << bad;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mokume::cluster

@@ -1,0 +1,124 @@
+// One rank of a small run with made-up results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
+//
+//   node DIRECTORY N_FITS [plain | throw | plan | stop | large]
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "base/text.hpp"
+#include "cluster/fixtures.hpp"
+#include "cluster/run.hpp"
+#include "journal/read.hpp"
+#include "registry/registry.hpp"
+#include "scheduler/host_services.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+struct Options {
+  std::string directory;
+  uint32_t n_fits = 0;
+  std::string mode = "plain";
+};
+
+journal::FitRecord make_result(uint32_t fit, const Options& options) {
+  journal::FitRecord record = result_of(fit);
+  if (options.mode == "large") record.note.assign(300000, static_cast<char>('a' + fit % 26));
+  return record;
+}
+
+// Holds back the first item of every rank until all have one: a rank that starts late still takes part.
+void wait_for_all(const Options& options, uint32_t rank, uint32_t size) {
+  const auto mark = [&](uint32_t of) { return options.directory + "/started-" + std::to_string(of); };
+  std::ofstream(mark(rank)) << rank;
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  for (uint32_t other = 0; other < size; ++other) {
+    while (!std::filesystem::exists(mark(other)) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  }
+}
+
+void work(const Options& options, uint32_t rank, const WorkItem& item, Reporter& reporter, std::atomic<bool>& stop) {
+  for (const uint32_t fit : item.fits) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (reporter.cancelled()) throw Error(MK_CANCELLED, "cancelled");
+    reporter.report(make_result(fit, options));
+  }
+  if (rank == 1 && options.mode == "throw") throw Error(MK_DEVICE_ERROR, "the driver fell over");
+  if (rank == 1 && options.mode == "stop") stop = true;
+}
+
+void write_results(const Options& options, const std::vector<journal::FitRecord>& records) {
+  std::ofstream results(options.directory + "/results.txt"), nodes(options.directory + "/nodes.txt");
+  for (const journal::FitRecord& one : records) {
+    results << one.fit << ' ' << to_text(one.status) << ' ' << one.n << ' ' << base::shortest(one.values.at(0)) << ' '
+            << base::shortest(one.values.at(1)) << ' ' << one.note << '\n';
+    nodes << one.node << '\n';
+  }
+}
+
+int run_node(Transport& transport, const Options& options) {
+  const uint32_t rank = transport.rank();
+  search::Plan plan = make_plan(options.n_fits);
+  if (rank == 1 && options.mode == "plan") plan.hash = "another";
+  std::atomic<bool> stop{false};
+  AgentSetup agent;
+  agent.devices = {make_device("host:0"), make_device("host:1")};
+  const uint32_t size = transport.size();  // the transport belongs to this thread
+  agent.work = [&, size](uint32_t, const WorkItem& item, Reporter& reporter) {
+    wait_for_all(options, rank, size);
+    work(options, rank, item, reporter, stop);
+  };
+  int code = 0;
+  participate(transport, [&] {
+    const Leader leader{options.directory, {}};
+    const Handshake shaken =
+        handshake(transport, {"0.1.0", plan.hash, agent.devices, {}}, rank == 0 ? &leader : nullptr, stop);
+    std::optional<CoordinatorSetup> setup;
+    if (rank == 0) {
+      setup.emplace();
+      setup->n_fits = plan.n_fits();
+      setup->bundles = make_bundles(plan.n_fits(), 3);
+      setup->done = journal::read_all(shaken.run_directory + "/journal", plan).records;
+    }
+    journal::Journal journal(shaken.run_directory + "/journal", rank, plan);
+    const Outcome outcome = run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop);
+    journal.close(outcome.finished ? "done" : outcome.reason);
+    if (rank == 0) write_results(options, outcome.records);
+    code = outcome.finished ? 0 : 75;
+  });
+  return code;
+}
+
+int run_program(const Options& options) {
+  base::Log log;
+  const scheduler::HostServices host(log, 1, "");
+  registry::Registry registry(host.table(), {});
+  Transport transport(mpi_launched() ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : self_transport());
+  try {
+    return run_node(transport, options);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "rank %u: %s\n", transport.rank(), error.what());
+    return error.status();
+  }
+}
+
+}  // namespace
+}  // namespace mokume::cluster
+
+int main(int argc, char** argv) {
+  if (argc < 3 || argc > 4) return 2;
+  mokume::cluster::Options options{argv[1], static_cast<uint32_t>(std::stoul(argv[2])), argc > 3 ? argv[3] : "plain"};
+  try {
+    return mokume::cluster::run_program(options);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}

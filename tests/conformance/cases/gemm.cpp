@@ -1,0 +1,98 @@
+#include <cmath>
+
+#include "problem.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+struct Shape {
+  int64_t m, n, k;
+};
+
+struct Options {
+  bool transpose_a = false, transpose_b = true;
+  float alpha = 1, beta = 0;
+  Layout a{}, b{}, out{};
+  float low = -1, high = 1;
+};
+
+Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o = {}) {
+  return {std::move(name), size, [=] {
+            Problem p;
+            const auto [m, n, k] = shape;
+            const mk_tensor a = p.random(o.transpose_a ? k : m, o.transpose_a ? m : k, o.a, o.low, o.high);
+            const mk_tensor b = p.random(o.transpose_b ? n : k, o.transpose_b ? k : n, o.b, o.low, o.high);
+            // With beta = 0 the old contents are NaNs that must not spread.
+            const mk_tensor out = o.beta == 0 ? p.unwritten(m, n, o.out) : p.random(m, n, o.out);
+            p.op = ops::gemm(a, o.transpose_a, b, o.transpose_b, out, o.alpha, o.beta);
+            return p;
+          }};
+}
+
+// The Gram matrix of one buffer's rows: both operands are the same view.
+Case gram_case(std::string name, Size size, int64_t rows, int64_t columns) {
+  return {std::move(name), size, [=] {
+            Problem p;
+            const mk_tensor x = p.random(rows, columns, {2, 3});
+            p.op = ops::gemm(x, false, x, true, p.unwritten(rows, rows, {1, 5}));
+            return p;
+          }};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list = {
+      gemm_case("1x1x1", Size::tiny, {1, 1, 1}),
+      gemm_case("3x17x31", Size::tiny, {3, 17, 31}),
+      gemm_case("31x3x17", Size::tiny, {31, 3, 17}),
+      gemm_case("17x31x3_strided", Size::tiny, {17, 31, 3}, {false, true, 1, 0, {3, 5}, {1, 2}, {7, 3}}),
+      gemm_case("alpha_beta", Size::tiny, {17, 9, 12}, {false, false, -1.5F, 0.25F, {}, {1, 1}, {2, 2}}),
+      gemm_case("alpha_zero", Size::tiny, {5, 6, 7}, {false, true, 0, 0.5F}),
+      gemm_case("add_to_output", Size::tiny, {6, 5, 7}, {false, true, 1, 1}),
+      gemm_case("no_rows", Size::tiny, {0, 5, 3}),
+      gemm_case("no_columns", Size::tiny, {5, 0, 3}, {false, true, 1, 0, {}, {}, {0, 4}}),
+      gemm_case("no_terms", Size::tiny, {3, 17, 0}, {false, false, 1, 0, {0, 2}, {}, {1, 1}}),
+      gemm_case("no_terms_scaled", Size::tiny, {3, 17, 0}, {false, true, 1, -2, {0, 2}, {0, 2}, {1, 1}}),
+      gemm_case("large_values", Size::tiny, {7, 5, 33}, {false, true, 1, 0, {}, {}, {}, 1e17F, 1e18F}),
+      gram_case("gram_19x23", Size::tiny, 19, 23),
+      gemm_case("1x300x65", Size::normal, {1, 300, 65}),
+      gemm_case("300x1x65", Size::normal, {300, 1, 65}),
+      gemm_case("129x129x129", Size::normal, {129, 129, 129}),
+      gemm_case("128x192x64", Size::normal, {128, 192, 64}),
+      gemm_case("1000x10x37", Size::normal, {1000, 10, 37}, {false, true, 1, 0, {0, 1}, {}, {3, 0}}),
+      gemm_case("257x513x70", Size::normal, {257, 513, 70}, {false, true, 1, 0, {1, 1}, {2, 0}, {3, 2}}),
+      gemm_case("33x65x5000_one_sign", Size::normal, {33, 65, 5000}, {false, true, 1, 0, {}, {}, {}, 0, 1}),
+      gram_case("gram_300x784", Size::normal, 300, 784),
+      gemm_case("large_4099x4101x21", Size::large, {4099, 4101, 21}),
+      gemm_case("large_inputs_600000x5x30", Size::large, {600000, 5, 30}),
+  };
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true}) {
+      const std::string name = std::string(ta ? "t" : "n") + (tb ? "t" : "n");
+      list.push_back(gemm_case(name + "_13x11x19", Size::tiny, {13, 11, 19}, {ta, tb, 2, 1, {1, 3}, {2, 1}, {3, 2}}));
+      list.push_back(gemm_case(name + "_65x130x97", Size::normal, {65, 130, 97}, {ta, tb, 1, 0, {}, {}, {}}));
+      list.push_back(gemm_case(name + "_270x140x33_strided", Size::normal, {270, 140, 33},
+                               {ta, tb, 1, -1, {1, 3}, {2, 1}, {3, 2}}));
+    }
+  return list;
+}
+
+// |alpha| (|a| |b|) + |beta out|: the same op on absolute values, by the oracle.
+std::vector<double> scale(const Problem& problem, const std::vector<Words>&, Machine& machine) {
+  Problem absolute = problem;
+  for (Words& words : absolute.memory)
+    for (uint32_t& word : words) word &= 0x7FFFFFFFU;
+  absolute.op.reals[0] = std::fabs(problem.op.reals[0]);
+  absolute.op.reals[1] = std::fabs(problem.op.reals[1]);
+  const std::vector<Words> sums = run(machine.oracle(), absolute);
+  const mk_tensor& out = problem.op.outputs[0];
+  std::vector<double> result;
+  for (int64_t r = 0; r < out.rows; ++r)
+    for (int64_t c = 0; c < out.columns; ++c)
+      result.push_back(static_cast<double>(as_float(sums[Problem::memory_of(out)][Problem::place(out, r, c)])));
+  return result;
+}
+
+const AddCases kAdded{{MK_OP_GEMM, cases(), scale}};
+
+}  // namespace
+}  // namespace mokume::conformance

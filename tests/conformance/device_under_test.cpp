@@ -1,0 +1,118 @@
+#include "device_under_test.hpp"
+
+#include <cctype>
+#include <cstring>
+
+#include "sdk/error.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+std::string identifier(std::string text) {
+  for (char& c : text)
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
+  return text;
+}
+
+}  // namespace
+
+DeviceUnderTest::DeviceUnderTest(std::string backend, uint32_t index, const mk_backend* table,
+                                 const mk_device_info& info)
+    : backend_(std::move(backend)),
+      index_(index),
+      table_(table),
+      info_(info),
+      label_(backend_ + std::to_string(index) + "_" + identifier(info.platform)) {}
+
+DeviceUnderTest::~DeviceUnderTest() {
+  if (device_ == nullptr) return;
+  table_->queue_destroy(queue_);
+  table_->close(device_);
+}
+
+void DeviceUnderTest::open() {
+  if (device_ != nullptr) return;
+  mk_device* opened = nullptr;
+  sdk::call(table_->open, table_->self, index_, static_cast<const mk_choice*>(nullptr), 0U, &opened);
+  device_ = opened;
+  sdk::call(table_->queue_create, device_, MK_QUEUE_PROFILING, &queue_);
+}
+
+mk_device* DeviceUnderTest::device() {
+  open();
+  return device_;
+}
+
+mk_queue* DeviceUnderTest::queue() {
+  open();
+  return queue_;
+}
+
+Buffer::Buffer(DeviceUnderTest& dut, uint64_t bytes) : dut_(dut), bytes_(bytes) {
+  sdk::call(dut.table().buffer_create, dut.device(), bytes, &handle_);
+}
+
+void Buffer::write(const Words& content) {
+  mk_copy what{};
+  what.kind = MK_COPY_WRITE;
+  what.to = handle_;
+  what.host = const_cast<uint32_t*>(content.data());
+  what.bytes = content.size() * 4;
+  must(copy(dut_, what));
+  finish(dut_);
+}
+
+Words Buffer::read() const {
+  Words content(bytes_ / 4);
+  mk_copy what{};
+  what.kind = MK_COPY_READ;
+  what.from = handle_;
+  what.host = content.data();
+  what.bytes = bytes_;
+  must(copy(dut_, what));
+  finish(dut_);
+  return content;
+}
+
+Outcome submit(DeviceUnderTest& dut, const mk_op& op) {
+  Outcome outcome{};
+  outcome.status = dut.table().submit(dut.queue(), &op, nullptr, &outcome.error);
+  return outcome;
+}
+
+Outcome copy(DeviceUnderTest& dut, const mk_copy& what) {
+  Outcome outcome{};
+  outcome.status = dut.table().copy(dut.queue(), &what, nullptr, &outcome.error);
+  return outcome;
+}
+
+void must(const Outcome& outcome) { sdk::check(outcome.status, outcome.error); }
+
+void finish(DeviceUnderTest& dut) { sdk::call(dut.table().finish, dut.queue()); }
+
+Machine::Machine() : registry_(host_.table(), {MOKUME_BUILD_DIR "/lib/mokume"}) {
+  for (const std::string& name : registry_.available(MK_PLUGIN_BACKEND)) {
+    const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, name).backend();
+    uint32_t count = 0;
+    sdk::call(table->enumerate, table->self, static_cast<mk_device_info*>(nullptr), 0U, &count);
+    std::vector<mk_device_info> infos(count);
+    sdk::call(table->enumerate, table->self, infos.data(), count, &count);
+    if (count != infos.size()) throw Error(MK_INTERNAL, name + ": enumerate gives two numbers of devices");
+    for (uint32_t i = 0; i < count; ++i)
+      devices_.push_back(std::make_unique<DeviceUnderTest>(name, i, table, infos[i]));
+  }
+}
+
+DeviceUnderTest* Machine::find(const std::string& backend, uint32_t index) {
+  for (auto& device : devices_)
+    if (device->backend() == backend && device->index() == index) return device.get();
+  return nullptr;
+}
+
+DeviceUnderTest& Machine::oracle() {
+  DeviceUnderTest* device = find("host", 1);
+  if (device == nullptr) throw Error(MK_INTERNAL, "the host backend with its oracle is not built");
+  return *device;
+}
+
+}  // namespace mokume::conformance

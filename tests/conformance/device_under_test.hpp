@@ -1,0 +1,97 @@
+// Devices as the suite sees them: the C table with owners around its handles.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+#include "registry/registry.hpp"
+#include "support/test_host.hpp"
+
+namespace mokume::conformance {
+
+using Words = std::vector<uint32_t>;  // the contents of a buffer
+
+// One device, opened at its first use. Everything throws Error, which GoogleTest reports as a failure.
+class DeviceUnderTest {
+ public:
+  DeviceUnderTest(std::string backend, uint32_t index, const mk_backend* table, const mk_device_info& info);
+  ~DeviceUnderTest();
+  DeviceUnderTest(const DeviceUnderTest&) = delete;
+  DeviceUnderTest& operator=(const DeviceUnderTest&) = delete;
+
+  const std::string& backend() const { return backend_; }
+  uint32_t index() const { return index_; }
+  const mk_device_info& info() const { return info_; }
+  const mk_backend& table() const { return *table_; }
+  // Backend, index and platform: "opencl0_Portable_Computing_Language".
+  const std::string& label() const { return label_; }
+  bool has(mk_device_flags flag) const { return (info_.flags & static_cast<uint64_t>(flag)) != 0; }
+
+  mk_device* device();
+  mk_queue* queue();  // with profiling
+
+ private:
+  void open();
+
+  std::string backend_;
+  uint32_t index_;
+  const mk_backend* table_;
+  mk_device_info info_;
+  std::string label_;
+  mk_device* device_ = nullptr;
+  mk_queue* queue_ = nullptr;
+};
+
+// A device buffer.
+class Buffer {
+ public:
+  Buffer(DeviceUnderTest& dut, uint64_t bytes);
+  Buffer(DeviceUnderTest& dut, const Words& content) : Buffer(dut, content.size() * 4) { write(content); }
+  ~Buffer() { dut_.table().buffer_destroy(dut_.device(), handle_); }
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+
+  mk_buffer* handle() const { return handle_; }
+  uint64_t bytes() const { return bytes_; }
+  void write(const Words& content);
+  Words read() const;
+
+ private:
+  DeviceUnderTest& dut_;
+  uint64_t bytes_;
+  mk_buffer* handle_ = nullptr;
+};
+
+// The outcome of one call: its status and what it wrote into the error.
+struct Outcome {
+  int32_t status;
+  mk_error error;
+};
+Outcome submit(DeviceUnderTest& dut, const mk_op& op);
+Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
+void must(const Outcome& outcome);  // throws unless it is MK_OK
+void finish(DeviceUnderTest& dut);
+
+// Every device of every backend that is built. Owned by main().
+class Machine {
+ public:
+  Machine();
+
+  std::vector<std::unique_ptr<DeviceUnderTest>>& devices() { return devices_; }
+  // Null if there is none.
+  DeviceUnderTest* find(const std::string& backend, uint32_t index);
+  // The reference device of the host backend. Throws if it is missing.
+  DeviceUnderTest& oracle();
+  test::TestHost& host() { return host_; }
+  registry::Registry& registry() { return registry_; }
+
+ private:
+  test::TestHost host_;
+  registry::Registry registry_;
+  std::vector<std::unique_ptr<DeviceUnderTest>> devices_;
+};
+
+}  // namespace mokume::conformance

@@ -1,0 +1,217 @@
+#include <cstring>
+#include <map>
+#include <numeric>
+
+#include "problem.hpp"
+#include "sdk/plugin.hpp"
+#include "skips.hpp"
+#include "suite.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+template <size_t N>
+bool terminated(const char (&text)[N]) {
+  return strnlen(text, N) < N;
+}
+
+void info_is_sane(DeviceUnderTest& dut) {
+  const mk_device_info& info = dut.info();
+  EXPECT_EQ(info.struct_size, sizeof(mk_device_info));
+  EXPECT_TRUE(info.kind == MK_DEVICE_CPU || info.kind == MK_DEVICE_GPU || info.kind == MK_DEVICE_OTHER) << info.kind;
+  EXPECT_GT(info.memory_bytes, 0U);
+  EXPECT_GT(info.max_buffer_bytes, 0U);
+  EXPECT_GT(info.compute_units, 0U);
+  EXPECT_TRUE(terminated(info.name) && terminated(info.platform) && terminated(info.vendor) &&
+              terminated(info.version) && terminated(info.driver) && terminated(info.physical_id) &&
+              terminated(info.isa));
+  EXPECT_STRNE(info.name, "");
+  EXPECT_STRNE(info.platform, "");
+  EXPECT_STRNE(info.version, "");
+}
+
+void enumerate_is_stable(DeviceUnderTest& dut) {
+  const mk_backend& t = dut.table();
+  std::vector<mk_device_info> infos(dut.index() + 2);
+  uint32_t count = 0;
+  sdk::call(t.enumerate, t.self, infos.data(), static_cast<uint32_t>(infos.size()), &count);
+  ASSERT_GT(count, dut.index());
+  EXPECT_EQ(std::memcmp(&infos[dut.index()], &dut.info(), sizeof(mk_device_info)), 0);
+  mk_device* device = nullptr;
+  mk_error error{};
+  EXPECT_NE(t.open(t.self, count, nullptr, 0, &device, &error), MK_OK) << "a device beyond the last was opened";
+  EXPECT_EQ(device, nullptr);
+  EXPECT_STRNE(error.text, "");
+}
+
+std::map<std::string, std::string> choices_of(const mk_backend& t, mk_device* device) {
+  uint32_t count = 0;
+  sdk::call(t.choices, device, static_cast<mk_choice*>(nullptr), 0U, &count);
+  std::vector<mk_choice> list(count);
+  sdk::call(t.choices, device, list.data(), count, &count);
+  std::map<std::string, std::string> result;
+  for (const mk_choice& one : list) {
+    EXPECT_TRUE(terminated(one.key) && terminated(one.value));
+    EXPECT_STRNE(one.key, "");
+    EXPECT_TRUE(result.emplace(one.key, one.value).second) << one.key << " is there twice";
+  }
+  return result;
+}
+
+void recorded_choices_are_kept(DeviceUnderTest& dut) {
+  if (dut.has(MK_DEVICE_SOFTWARE)) GTEST_SKIP() << kSlowReopen;
+  const mk_backend& t = dut.table();
+  const auto first = choices_of(t, dut.device());
+  std::vector<mk_choice> given(1);
+  sdk::set_text(given[0].key, "another.backends.key");
+  for (const auto& [key, value] : first) {
+    mk_choice one{};
+    sdk::set_text(one.key, key);
+    sdk::set_text(one.value, value);
+    given.push_back(one);
+  }
+  mk_device* again = nullptr;
+  sdk::call(t.open, t.self, dut.index(), static_cast<const mk_choice*>(given.data()),
+            static_cast<uint32_t>(given.size()), &again);
+  const auto second = choices_of(t, again);
+  t.close(again);
+  EXPECT_EQ(first, second);
+}
+
+void null_is_nothing(DeviceUnderTest& dut) {
+  const mk_backend& t = dut.table();
+  t.buffer_destroy(dut.device(), nullptr);
+  t.queue_destroy(nullptr);
+  t.event_destroy(nullptr);
+  EXPECT_EQ(t.extension(t.self, "no_such_extension_v1"), nullptr);
+  mk_buffer* buffer = nullptr;
+  mk_error error{};
+  EXPECT_EQ(t.buffer_create(dut.device(), 0, &buffer, &error), MK_INVALID_ARGUMENT);
+  EXPECT_EQ(buffer, nullptr);
+}
+
+void impossible_buffer_is_out_of_memory(DeviceUnderTest& dut) {
+  if (dut.has(MK_DEVICE_TEMPLATE)) GTEST_SKIP() << kSkips[0].reason;
+  mk_buffer* buffer = nullptr;
+  mk_error error{};
+  EXPECT_EQ(dut.table().buffer_create(dut.device(), uint64_t{1} << 60, &buffer, &error), MK_OUT_OF_MEMORY);
+  EXPECT_EQ(buffer, nullptr);
+  EXPECT_STRNE(error.text, "");
+}
+
+mk_copy transfer(mk_copy_kind kind, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset,
+                 void* host, uint64_t bytes) {
+  return {kind, 0, from, to, host, from_offset, to_offset, bytes};
+}
+
+Words counting(size_t n, uint32_t from) {
+  Words words(n);
+  std::iota(words.begin(), words.end(), from);
+  return words;
+}
+
+// Bytes, not words: offsets and sizes of a copy need no alignment.
+void copies_hit_their_range(DeviceUnderTest& dut) {
+  if (const char* reason = skip_reason(dut, Size::tiny)) GTEST_SKIP() << reason;
+  const Words initial = counting(100, 0x01020304U), source = counting(100, 0xA0B0C0D0U);
+  Buffer a(dut, initial), b(dut, initial);
+  std::vector<unsigned char> expected_a(400), expected_b(400);
+  std::memcpy(expected_a.data(), initial.data(), 400);
+  expected_b = expected_a;
+
+  auto* host = reinterpret_cast<unsigned char*>(const_cast<uint32_t*>(source.data()));
+  must(copy(dut, transfer(MK_COPY_WRITE, nullptr, 0, a.handle(), 37, host + 5, 201)));
+  std::memcpy(expected_a.data() + 37, host + 5, 201);
+  must(copy(dut, transfer(MK_COPY_DEVICE, a.handle(), 36, b.handle(), 120, nullptr, 180)));
+  std::memcpy(expected_b.data() + 120, expected_a.data() + 36, 180);
+  must(copy(dut, transfer(MK_COPY_DEVICE, b.handle(), 120, b.handle(), 20, nullptr, 100)));
+  std::memcpy(expected_b.data() + 20, expected_b.data() + 120, 100);
+  std::vector<unsigned char> part(60, 0xEE);
+  must(copy(dut, transfer(MK_COPY_READ, b.handle(), 111, nullptr, 0, part.data() + 10, 41)));
+  finish(dut);
+
+  EXPECT_EQ(std::memcmp(a.read().data(), expected_a.data(), 400), 0);
+  EXPECT_EQ(std::memcmp(b.read().data(), expected_b.data(), 400), 0);
+  std::vector<unsigned char> expected_part(60, 0xEE);
+  std::memcpy(expected_part.data() + 10, expected_b.data() + 111, 41);
+  EXPECT_EQ(part, expected_part);
+}
+
+void bad_copies_are_refused(DeviceUnderTest& dut) {
+  Buffer a(dut, uint64_t{64}), b(dut, uint64_t{64});
+  Words host(64);
+  const auto refused = [&](const mk_copy& what, const char* how) {
+    const Outcome outcome = copy(dut, what);
+    EXPECT_EQ(outcome.status, MK_INVALID_ARGUMENT) << how;
+    EXPECT_STRNE(outcome.error.text, "") << how;
+  };
+  refused(transfer(MK_COPY_WRITE, nullptr, 0, a.handle(), 1, host.data(), 64), "write beyond the end");
+  refused(transfer(MK_COPY_READ, a.handle(), 65, nullptr, 0, host.data(), 1), "read from beyond the end");
+  refused(transfer(MK_COPY_DEVICE, a.handle(), 0, b.handle(), 32, nullptr, 33), "copy beyond the target's end");
+  refused(transfer(MK_COPY_DEVICE, a.handle(), 32, b.handle(), 0, nullptr, 33), "copy beyond the source's end");
+  refused(transfer(MK_COPY_WRITE, nullptr, 0, a.handle(), UINT64_MAX - 3, host.data(), 8), "an overflowing offset");
+  refused(transfer(MK_COPY_READ, a.handle(), 8, nullptr, 0, host.data(), UINT64_MAX - 3), "an overflowing size");
+  refused(transfer(MK_COPY_WRITE, nullptr, 0, nullptr, 0, host.data(), 8), "a write to nowhere");
+  refused(transfer(MK_COPY_READ, a.handle(), 0, nullptr, 0, nullptr, 8), "a read to nowhere");
+  refused(transfer(static_cast<mk_copy_kind>(9), a.handle(), 0, b.handle(), 0, host.data(), 8), "an unknown kind");
+}
+
+void events_tell_times(DeviceUnderTest& dut) {
+  const mk_backend& t = dut.table();
+  Buffer a(dut, uint64_t{4096});
+  Words host(1024);
+  const mk_copy read = transfer(MK_COPY_READ, a.handle(), 0, nullptr, 0, host.data(), 4096);
+  const mk_op fill = ops::fill(sdk::vector(a.handle(), 1024), 1);
+  mk_event* events[2] = {};
+  sdk::call(t.submit, dut.queue(), &fill, &events[0]);
+  sdk::call(t.copy, dut.queue(), &read, &events[1]);
+  uint64_t last_end = 0;
+  for (mk_event* event : events) {
+    ASSERT_NE(event, nullptr);
+    sdk::call(t.event_wait, event);
+    uint64_t times[2] = {1, 0};
+    sdk::call(t.event_time_ns, event, static_cast<uint64_t*>(times));
+    EXPECT_LE(times[0], times[1]);
+    EXPECT_LE(last_end, times[1]) << "a later command of an in-order queue ended earlier";
+    last_end = times[1];
+    t.event_destroy(event);
+  }
+  finish(dut);
+}
+
+void queues_are_independent(DeviceUnderTest& dut) {
+  const mk_backend& t = dut.table();
+  mk_queue* second = nullptr;
+  sdk::call(t.queue_create, dut.device(), 0U, &second);
+  Words host(16);
+  {
+    Buffer a(dut, counting(16, 7));
+    const mk_copy read = transfer(MK_COPY_READ, a.handle(), 0, nullptr, 0, host.data(), 64);
+    mk_event* event = nullptr;
+    sdk::call(t.copy, second, &read, &event);
+    sdk::call(t.event_wait, event);
+    sdk::call(t.finish, second);
+    t.event_destroy(event);
+  }
+  t.queue_destroy(second);
+  EXPECT_EQ(host, dut.has(MK_DEVICE_TEMPLATE) ? Words(16, 0) : counting(16, 7));
+}
+
+}  // namespace
+
+void add_handle_tests(Machine&, DeviceUnderTest& dut) {
+  const auto add = [&dut](const char* name, void (*body)(DeviceUnderTest&)) {
+    add_test(dut.label(), std::string("handle.") + name, [&dut, body] { body(dut); });
+  };
+  add("info_is_sane", info_is_sane);
+  add("enumerate_is_stable", enumerate_is_stable);
+  add("recorded_choices_are_kept", recorded_choices_are_kept);
+  add("null_is_nothing", null_is_nothing);
+  add("impossible_buffer_is_out_of_memory", impossible_buffer_is_out_of_memory);
+  add("copies_hit_their_range", copies_hit_their_range);
+  add("bad_copies_are_refused", bad_copies_are_refused);
+  add("events_tell_times", events_tell_times);
+  add("queues_are_independent", queues_are_independent);
+}
+
+}  // namespace mokume::conformance

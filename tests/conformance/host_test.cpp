@@ -1,0 +1,277 @@
+// What only the host backend promises.
+#include <sched.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+
+#include "problem.hpp"
+#include "sdk/plugin.hpp"
+#include "suite.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+DeviceUnderTest& fast(Machine& machine) {
+  DeviceUnderTest* device = machine.find("host", 0);
+  if (device == nullptr) throw Error(MK_INTERNAL, "the host backend is not built");
+  return *device;
+}
+
+// A second handle of the fast device, opened with one choice.
+class Opened {
+ public:
+  Opened(DeviceUnderTest& dut, const char* key, const char* value) : table_(dut.table()) {
+    mk_choice choice{};
+    sdk::set_text(choice.key, key);
+    sdk::set_text(choice.value, value);
+    status_ = table_.open(table_.self, dut.index(), &choice, 1, &device_, &error_);
+  }
+  ~Opened() {
+    if (device_ != nullptr) table_.close(device_);
+  }
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+
+  int32_t status() const { return status_; }
+  const char* message() const { return error_.text; }
+
+  std::vector<Words> run(const Problem& problem) const {
+    mk_queue* queue = nullptr;
+    sdk::call(table_.queue_create, device_, 0U, &queue);
+    std::vector<mk_buffer*> buffers;
+    for (const Words& words : problem.memory) {
+      mk_buffer* buffer = nullptr;
+      sdk::call(table_.buffer_create, device_, uint64_t{words.size()} * 4, &buffer);
+      transfer(queue, MK_COPY_WRITE, buffer, const_cast<uint32_t*>(words.data()), words.size());
+      buffers.push_back(buffer);
+    }
+    const mk_op op = problem.bound(buffers);
+    sdk::call(table_.submit, queue, &op, static_cast<mk_event**>(nullptr));
+    std::vector<Words> result = problem.memory;
+    for (size_t i = 0; i < buffers.size(); ++i) {
+      transfer(queue, MK_COPY_READ, buffers[i], result[i].data(), result[i].size());
+      table_.buffer_destroy(device_, buffers[i]);
+    }
+    table_.queue_destroy(queue);
+    return result;
+  }
+
+ private:
+  void transfer(mk_queue* queue, mk_copy_kind kind, mk_buffer* buffer, uint32_t* words, size_t n) const {
+    const mk_copy what{kind, 0, buffer, buffer, words, 0, 0, uint64_t{n} * 4};
+    sdk::call(table_.copy, queue, &what, static_cast<mk_event**>(nullptr));
+  }
+
+  const mk_backend& table_;
+  mk_device* device_ = nullptr;
+  int32_t status_ = MK_OK;
+  mk_error error_{};
+};
+
+const char* const kSets[] = {"base", "avx2", "avx512"};
+
+// An instruction set that is compiled but that this machine lacks is refused with a sentence; all others open.
+void instruction_sets_are_honoured(Machine& machine) {
+  DeviceUnderTest& dut = fast(machine);
+  bool can = true;  // from base upwards until the machine's own is reached
+  for (const char* isa : kSets) {
+    const Opened opened(dut, "host.isa", isa);
+    EXPECT_EQ(opened.status(), can ? MK_OK : MK_DEVICE_ERROR) << isa;
+    if (std::string(dut.info().isa) == isa) can = false;
+  }
+  EXPECT_FALSE(can) << "the device's instruction set is none of those known: " << dut.info().isa;
+  const Opened opened(dut, "host.isa", "mmx");
+  EXPECT_EQ(opened.status(), MK_DEVICE_ERROR);
+  EXPECT_NE(std::string(opened.message()).find("mmx"), std::string::npos) << opened.message();
+  const Opened gemm(dut, "host.gemm", "abacus");
+  EXPECT_EQ(gemm.status(), MK_DEVICE_ERROR);
+}
+
+void instruction_sets_give_the_same_bits(Machine& machine) {
+  for (const OpCases& op : all_cases())
+    for (const Case& one : op.cases) {
+      if (one.size == Size::large) continue;
+      const Problem problem = one.make();
+      const std::vector<Words> want = run(fast(machine), problem);
+      for (const char* isa : kSets) {
+        const Opened opened(fast(machine), "host.isa", isa);
+        if (opened.status() != MK_OK) continue;  // instruction_sets_are_honoured says which must open
+        EXPECT_TRUE(opened.run(problem) == want) << isa << " " << one.name;
+      }
+    }
+}
+
+void threads_give_the_same_bits(Machine& machine) {
+  for (const OpCases& op : all_cases())
+    for (const Case& one : op.cases) {
+      if (one.size != Size::normal) continue;
+      const Problem problem = one.make();
+      std::vector<Words> first;
+      for (const uint32_t threads : {1U, 2U, 5U}) {
+        machine.host().set_threads(threads);
+        const std::vector<Words> got = run(fast(machine), problem);
+        if (first.empty()) first = got;
+        EXPECT_TRUE(got == first) << threads << " threads, " << one.name;
+      }
+      machine.host().set_threads(2);
+    }
+}
+
+// exp over the whole range of floats, as RBF of a distance: with gamma 1 or -1 the argument is -+norm_x exactly.
+void exp_is_accurate(Machine& machine) {
+  constexpr double kUlps = 1.2;  // what isa/loops.cpp states
+  double worst = 0;
+  for (const double gamma : {1.0, -1.0}) {
+    const float end = gamma > 0 ? 87.3F : 88.7F;  // where the result leaves the normal floats
+    constexpr int64_t kCount = 400000;
+    Problem p;
+    const mk_tensor dot = p.floats(1, kCount, {}, [](int64_t, int64_t) { return 0.0F; });
+    const mk_tensor zero = p.floats(1, 1, {}, [](int64_t, int64_t) { return 0.0F; });
+    const mk_tensor x = p.floats(
+        1, kCount, {}, [=](int64_t, int64_t c) { return static_cast<float>(c) * (end / static_cast<float>(kCount)); });
+    p.op = ops::kernel_map(dot, zero, x, p.unwritten(1, kCount), {ops::KernelKind::rbf, gamma, 0, 3});
+    const std::vector<Words> got = run(fast(machine), p);
+    const mk_tensor& out = p.op.outputs[0];
+    for (int64_t c = 0; c < kCount; ++c) {
+      const double want = std::exp(-gamma * p.at(x, 0, c));
+      const double value = as_float(got[Problem::memory_of(out)][Problem::place(out, 0, c)]);
+      const double ulp = std::ldexp(1.0, std::ilogb(want) - 23);
+      worst = std::max(worst, std::fabs(value - want) / ulp);
+    }
+  }
+  EXPECT_LE(worst, kUlps);
+  ::testing::Test::RecordProperty("worst_ulp", std::to_string(worst));
+}
+
+void exp_ends_well(Machine& machine) {
+  const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  const std::pair<float, float> pairs[] = {{0, 1},          {104, 0},           {1e30F, 0}, {infinity, 0},
+                                           {-89, infinity}, {-1e30F, infinity}, {nan, nan}, {100, 3.78350585e-44F}};
+  for (const auto& [argument, want] : pairs) {
+    Problem p;
+    const mk_tensor dot = p.floats(1, 1, {}, [](int64_t, int64_t) { return 0.0F; });
+    const mk_tensor x = p.floats(1, 1, {}, [&, value = argument](int64_t, int64_t) { return std::fabs(value); });
+    p.op = ops::kernel_map(dot, dot, x, p.unwritten(1, 1), {ops::KernelKind::rbf, argument < 0 ? -1.0 : 1.0, 0, 3});
+    const std::vector<Words> got = run(fast(machine), p);
+    const float value = as_float(got[Problem::memory_of(p.op.outputs[0])][0]);
+    if (std::isnan(want)) {
+      EXPECT_TRUE(std::isnan(value)) << "a NaN became " << value;
+    } else {
+      EXPECT_EQ(value, want) << argument;
+    }
+  }
+}
+
+void indices_are_checked(Machine& machine) {
+  for (DeviceUnderTest* dut : {&fast(machine), &machine.oracle()})
+    for (const int32_t index : {-1, 3, INT32_MAX, INT32_MIN}) {
+      Problem p;
+      const mk_tensor x = p.random(3, 4), rows = p.indices({0, 2, index});
+      p.op = ops::gather_rows(x, rows, p.unwritten(3, 4));
+      std::vector<std::unique_ptr<Buffer>> buffers;
+      std::vector<mk_buffer*> handles;
+      for (const Words& words : p.memory) {
+        buffers.push_back(std::make_unique<Buffer>(*dut, words));
+        handles.push_back(buffers.back()->handle());
+      }
+      const Outcome outcome = submit(*dut, p.bound(handles));
+      EXPECT_EQ(outcome.status, MK_INVALID_ARGUMENT) << index;
+      EXPECT_NE(std::string(outcome.error.text).find(std::to_string(index)), std::string::npos) << outcome.error.text;
+      EXPECT_TRUE(buffers[2]->read() == p.memory[2]) << "rows were written before the bad index was found";
+    }
+}
+
+void overlaps_are_refused(Machine& machine) {
+  DeviceUnderTest& dut = fast(machine);
+  Buffer buffer(dut, Words(400, as_word(1)));
+  mk_buffer* const b = buffer.handle();
+  const auto view = [&](int64_t rows, int64_t columns, int64_t stride, int64_t offset) {
+    return sdk::matrix(b, rows, columns, stride, offset);
+  };
+  const mk_tensor x = view(4, 4, 20, 0);
+  const ops::KernelFunction linear{ops::KernelKind::linear, 1, 0, 1};
+  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 3))).status, MK_INVALID_ARGUMENT);
+  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 18))).status, MK_INVALID_ARGUMENT) << "wraps round";
+  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 4))).status, MK_OK) << "column blocks are apart";
+  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 4, 64))).status, MK_OK) << "one behind the other";
+  EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, x, linear)).status, MK_OK) << "in place";
+  EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, view(4, 4, 20, 1), linear)).status, MK_INVALID_ARGUMENT);
+  EXPECT_EQ(submit(dut, ops::row_norm2(x, sdk::vector(b, 4, 2))).status, MK_INVALID_ARGUMENT);
+}
+
+void buffers_of_another_device_are_refused(Machine& machine) {
+  Buffer foreign(machine.oracle(), Words(16, 0));
+  EXPECT_EQ(submit(fast(machine), ops::fill(sdk::vector(foreign.handle(), 16), 1)).status, MK_INVALID_ARGUMENT);
+  mk_copy what{};
+  what.kind = MK_COPY_WRITE;
+  what.to = foreign.handle();
+  what.host = &what;
+  what.bytes = 4;
+  EXPECT_EQ(copy(fast(machine), what).status, MK_INVALID_ARGUMENT);
+}
+
+void host_pointer_is_the_memory(Machine& machine) {
+  DeviceUnderTest& dut = fast(machine);
+  const auto* extension =
+      static_cast<const mk_host_pointer*>(dut.table().extension(dut.table().self, "host_pointer_v1"));
+  ASSERT_NE(extension, nullptr);
+  Buffer buffer(dut, Words(33, 5));
+  auto* words = static_cast<uint32_t*>(extension->pointer(buffer.handle()));
+  ASSERT_NE(words, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(words) % 64, 0U);
+  EXPECT_EQ(words[32], 5U);
+  words[32] = 6;
+  EXPECT_EQ(buffer.read()[32], 6U);
+}
+
+// The id of the cores this process may use: backends that drive the same cores must arrive at the same text.
+void physical_id_names_the_cores(Machine& machine) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  const auto id = [&] {
+    mk_device_info info{};
+    uint32_t count = 0;
+    const mk_backend& t = fast(machine).table();
+    sdk::call(t.enumerate, t.self, &info, 1U, &count);
+    return std::string(info.physical_id);
+  };
+  const std::string all = id();
+  EXPECT_EQ(all.rfind("cpu:", 0), 0U) << all;
+  EXPECT_EQ(all, machine.oracle().info().physical_id);
+  int core = 0;
+  while (!CPU_ISSET(core, &before)) ++core;
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  CPU_SET(core, &one);
+  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
+  EXPECT_EQ(id(), "cpu:" + std::to_string(core));
+  EXPECT_EQ(sched_setaffinity(0, sizeof before, &before), 0);
+}
+
+void oracle_is_out_of_the_way(Machine& machine) {
+  EXPECT_TRUE(machine.oracle().has(MK_DEVICE_INSTRUMENTED));
+  EXPECT_FALSE(fast(machine).has(MK_DEVICE_INSTRUMENTED));
+  EXPECT_STREQ(machine.oracle().info().name, "reference oracle");
+}
+
+}  // namespace
+
+void add_host_tests(Machine& machine) {
+  const auto add = [&machine](const char* name, void (*body)(Machine&)) {
+    add_test("host", name, [&machine, body] { body(machine); });
+  };
+  add("instruction_sets_are_honoured", instruction_sets_are_honoured);
+  add("instruction_sets_give_the_same_bits", instruction_sets_give_the_same_bits);
+  add("threads_give_the_same_bits", threads_give_the_same_bits);
+  add("exp_is_accurate", exp_is_accurate);
+  add("exp_ends_well", exp_ends_well);
+  add("indices_are_checked", indices_are_checked);
+  add("overlaps_are_refused", overlaps_are_refused);
+  add("buffers_of_another_device_are_refused", buffers_of_another_device_are_refused);
+  add("host_pointer_is_the_memory", host_pointer_is_the_memory);
+  add("physical_id_names_the_cores", physical_id_names_the_cores);
+  add("oracle_is_out_of_the_way", oracle_is_out_of_the_way);
+}
+
+}  // namespace mokume::conformance

@@ -1,0 +1,100 @@
+#include <cmath>
+#include <map>
+#include <sstream>
+
+#include "problem.hpp"
+#include "skips.hpp"
+#include "suite.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+// Everything outside the output view is as it was: guards, gaps between rows, and the inputs.
+void expect_guards_kept(const Problem& problem, const std::vector<Words>& got) {
+  const mk_tensor& out = problem.op.outputs[0];
+  std::vector<Words> expected = problem.memory;
+  Words& target = expected[Problem::memory_of(out)];
+  for (int64_t r = 0; r < out.rows; ++r)
+    for (int64_t c = 0; c < out.columns; ++c) {
+      const size_t at = Problem::place(out, r, c);
+      target[at] = got[Problem::memory_of(out)][at];
+    }
+  for (size_t i = 0; i < expected.size(); ++i)
+    for (size_t at = 0; at < expected[i].size(); ++at)
+      ASSERT_EQ(got[i][at], expected[i][at])
+          << "element " << at << " of buffer " << i << " is outside the output but was written";
+}
+
+bool close(uint32_t got_word, uint32_t want_word, double tolerance) {
+  if (got_word == want_word) return true;
+  if (tolerance == 0) return false;
+  const double got = as_float(got_word), want = as_float(want_word);
+  if (std::isnan(want)) return std::isnan(got);
+  return got == want || std::fabs(got - want) <= tolerance;
+}
+
+void expect_close(const Problem& problem, const std::vector<Words>& got, const std::vector<Words>& want,
+                  const std::vector<double>& scale) {
+  const mk_tensor& out = problem.op.outputs[0];
+  const double tolerance = ops::rule(problem.op.code).tolerance(problem.op);
+  const size_t memory = Problem::memory_of(out);
+  int wrong = 0;
+  std::ostringstream first;
+  for (int64_t r = 0; r < out.rows; ++r)
+    for (int64_t c = 0; c < out.columns; ++c) {
+      const size_t at = Problem::place(out, r, c);
+      const double allowed = scale.empty() ? 0 : tolerance * scale[static_cast<size_t>(r * out.columns + c)];
+      if (close(got[memory][at], want[memory][at], allowed)) continue;
+      if (++wrong <= 5)
+        first << "\n  (" << r << ", " << c << "): " << as_float(got[memory][at]) << ", oracle "
+              << as_float(want[memory][at]) << ", allowed difference " << allowed;
+    }
+  EXPECT_EQ(wrong, 0) << "of " << out.rows * out.columns << " elements; the first:" << first.str();
+}
+
+// A device may leave an op to the host backend, but then says so in both places.
+bool denied(DeviceUnderTest& dut, const Problem& problem) {
+  if (dut.table().supports(dut.device(), &problem.op) != MK_SUPPORT_NO) return false;
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<mk_buffer*> handles;
+  for (const Words& content : problem.memory) {
+    buffers.push_back(std::make_unique<Buffer>(dut, content));
+    handles.push_back(buffers.back()->handle());
+  }
+  EXPECT_EQ(submit(dut, problem.bound(handles)).status, MK_UNSUPPORTED) << "supports() said no";
+  return true;
+}
+
+void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const Case& one) {
+  const Problem problem = one.make();
+  EXPECT_EQ(one.size == Size::large, problem.largest_buffer_bytes() >= uint64_t{64} << 20) << "large is 64 MiB or more";
+  if (problem.largest_buffer_bytes() > dut.info().max_buffer_bytes) GTEST_SKIP() << kSmallBuffers;
+  if (denied(dut, problem)) GTEST_SKIP() << kUnsupportedOp;
+
+  const std::vector<Words> got = run(dut, problem);
+  expect_guards_kept(problem, got);
+  if (::testing::Test::HasFatalFailure()) return;
+  const std::vector<Words> want = run(machine.oracle(), problem);
+  expect_close(problem, got, want, op.scale ? op.scale(problem, want, machine) : std::vector<double>{});
+  EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
+}
+
+}  // namespace
+
+// What is left out on a device shows as one skipped test for each reason, with the number of cases.
+void add_op_tests(Machine& machine, DeviceUnderTest& dut) {
+  std::map<std::string, int> left_out;
+  for (const OpCases& op : all_cases())
+    for (const Case& one : op.cases) {
+      if (const char* reason = skip_reason(dut, one.size)) {
+        ++left_out[reason];
+        continue;
+      }
+      add_test(dut.label(), std::string(ops::rule(op.code).name) + "." + one.name,
+               [&machine, &dut, &op, &one] { check_case(machine, dut, op, one); });
+    }
+  for (const auto& [reason, count] : left_out)
+    add_test(dut.label(), "left_out." + std::to_string(count) + "_cases", [text = reason] { GTEST_SKIP() << text; });
+}
+
+}  // namespace mokume::conformance

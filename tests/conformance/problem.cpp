@@ -1,0 +1,97 @@
+#include "problem.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "sdk/philox.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+constexpr int64_t kTail = 37;  // guards behind each view: odd, so that nothing is aligned by chance
+
+// Tensors of a problem name their buffer by its number, which takes the handle's place until bound() is called.
+mk_buffer* name_of(size_t memory) { return reinterpret_cast<mk_buffer*>(static_cast<uintptr_t>(memory + 1)); }
+
+}  // namespace
+
+float as_float(uint32_t word) { return std::bit_cast<float>(word); }
+uint32_t as_word(float value) { return std::bit_cast<uint32_t>(value); }
+
+size_t Problem::place(const mk_tensor& t, int64_t r, int64_t c) {
+  return static_cast<size_t>(t.offset + r * t.row_stride + c);
+}
+
+size_t Problem::memory_of(const mk_tensor& t) { return static_cast<size_t>(reinterpret_cast<uintptr_t>(t.buffer)) - 1; }
+
+double Problem::at(const mk_tensor& t, int64_t r, int64_t c) const {
+  return static_cast<double>(as_float(memory[memory_of(t)][place(t, r, c)]));
+}
+
+mk_tensor Problem::add(int64_t rows, int64_t columns, const Layout& layout, mk_dtype dtype,
+                       const std::function<uint32_t(int64_t, int64_t)>& word) {
+  const mk_tensor t =
+      sdk::matrix(name_of(memory.size()), rows, columns, columns + layout.padding, layout.offset, dtype);
+  Words words(static_cast<size_t>(sdk::extent(t) + kTail), kGuard);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < columns; ++c) words[place(t, r, c)] = word(r, c);
+  memory.push_back(std::move(words));
+  return t;
+}
+
+mk_tensor Problem::floats(int64_t rows, int64_t columns, const Layout& layout, const Value& value) {
+  return add(rows, columns, layout, MK_F32, [&](int64_t r, int64_t c) { return as_word(value(r, c)); });
+}
+
+mk_tensor Problem::random(int64_t rows, int64_t columns, const Layout& layout, float low, float high) {
+  const auto stream = static_cast<uint32_t>(memory.size());
+  sdk::PhiloxCounter block{};
+  return floats(rows, columns, layout, [&, high, low](int64_t r, int64_t c) {
+    const auto i = static_cast<uint32_t>(r * columns + c);
+    if (i % 4 == 0) block = sdk::philox({i / 4, stream, 0, 0}, {20240906, 1});
+    return low + (high - low) * static_cast<float>(block[i % 4] >> 8) * 0x1p-24F;
+  });
+}
+
+mk_tensor Problem::unwritten(int64_t rows, int64_t columns, const Layout& layout) {
+  return add(rows, columns, layout, MK_F32, [](int64_t, int64_t) { return kUnwritten; });
+}
+
+mk_tensor Problem::indices(const std::vector<int32_t>& values, int64_t offset) {
+  return add(1, static_cast<int64_t>(values.size()), {offset, 0}, MK_I32,
+             [&](int64_t, int64_t c) { return static_cast<uint32_t>(values[static_cast<size_t>(c)]); });
+}
+
+mk_op Problem::bound(const std::vector<mk_buffer*>& buffers) const {
+  mk_op result = op;
+  for (uint32_t i = 0; i < op.n_inputs; ++i) result.inputs[i].buffer = buffers[memory_of(op.inputs[i])];
+  for (uint32_t i = 0; i < op.n_outputs; ++i) result.outputs[i].buffer = buffers[memory_of(op.outputs[i])];
+  return result;
+}
+
+uint64_t Problem::largest_buffer_bytes() const {
+  size_t words = 0;
+  for (const Words& one : memory) words = std::max(words, one.size());
+  return uint64_t{words} * 4;
+}
+
+std::vector<Words> run(DeviceUnderTest& dut, const Problem& problem) {
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  std::vector<mk_buffer*> handles;
+  for (const Words& content : problem.memory) {
+    buffers.push_back(std::make_unique<Buffer>(dut, content));
+    handles.push_back(buffers.back()->handle());
+  }
+  must(submit(dut, problem.bound(handles)));
+  finish(dut);
+  std::vector<Words> result;
+  for (const auto& buffer : buffers) result.push_back(buffer->read());
+  return result;
+}
+
+std::vector<OpCases>& all_cases() {
+  static std::vector<OpCases> cases;
+  return cases;
+}
+
+}  // namespace mokume::conformance

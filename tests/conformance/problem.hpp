@@ -1,0 +1,91 @@
+// One op with the contents of its buffers, before it is bound to a device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "abi/op.h"
+#include "device_under_test.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::conformance {
+
+// Where a view lies in its buffer: elements before it and between its rows. All of them are guards.
+struct Layout {
+  int64_t offset = 0;
+  int64_t padding = 0;
+};
+
+// What guards hold: a NaN of its own pattern. Reading one shows in the result, writing one in the comparison.
+inline constexpr uint32_t kGuard = 0x7FC0DEADU;
+// What outputs hold before: another NaN, so that an element not written shows.
+inline constexpr uint32_t kUnwritten = 0x7FC0BEEFU;
+
+class Problem {
+ public:
+  mk_op op{};
+  std::vector<Words> memory;  // the buffers; tensors name them through name_of
+
+  // value(r, c) for a view's elements.
+  using Value = std::function<float(int64_t, int64_t)>;
+
+  mk_tensor floats(int64_t rows, int64_t columns, const Layout& layout, const Value& value);
+  // Pseudo-random in [low, high), a pure function of the number of tensors made before.
+  mk_tensor random(int64_t rows, int64_t columns, const Layout& layout = {}, float low = -1, float high = 1);
+  mk_tensor unwritten(int64_t rows, int64_t columns, const Layout& layout = {});
+  mk_tensor indices(const std::vector<int32_t>& values, int64_t offset = 0);
+
+  // Reads and writes elements of a view in `contents`.
+  static size_t place(const mk_tensor& t, int64_t r, int64_t c);
+  static size_t memory_of(const mk_tensor& t);
+  double at(const mk_tensor& t, int64_t r, int64_t c) const;
+
+  // The op with tensors on `buffers`, one for each of `memory`.
+  mk_op bound(const std::vector<mk_buffer*>& buffers) const;
+  uint64_t largest_buffer_bytes() const;
+
+ private:
+  mk_tensor add(int64_t rows, int64_t columns, const Layout& layout, mk_dtype dtype,
+                const std::function<uint32_t(int64_t, int64_t)>& word);
+};
+
+// The buffers of a problem after its op ran on a device.
+std::vector<Words> run(DeviceUnderTest& dut, const Problem& problem);
+
+float as_float(uint32_t word);
+uint32_t as_word(float value);
+
+// ---- cases ---------------------------------------------------------------------------------------------------------
+
+enum class Size {
+  tiny,    // on every device: at most some thousand elements
+  normal,  // not on emulated and instrumented devices
+  large    // buffers of 64 MiB and more
+};
+
+struct Case {
+  std::string name;
+  Size size;
+  std::function<Problem()> make;
+};
+
+// What the tolerance of an op is relative to, for every element of output 0: see the op's header. `want` is the
+// oracle's result.
+using Scale = std::function<std::vector<double>(const Problem& problem, const std::vector<Words>& want, Machine&)>;
+
+struct OpCases {
+  mk_op_code code;
+  std::vector<Case> cases;
+  Scale scale;  // null: exact
+};
+
+// The cases of every op, by code. Each file of cases/ adds its own with one AddCases at namespace scope.
+std::vector<OpCases>& all_cases();
+
+struct AddCases {
+  explicit AddCases(OpCases cases) { all_cases().push_back(std::move(cases)); }
+};
+
+}  // namespace mokume::conformance

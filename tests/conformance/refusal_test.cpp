@@ -1,0 +1,176 @@
+#include <cstring>
+
+#include "problem.hpp"
+#include "skips.hpp"
+#include "suite.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+// A problem on a device whose op can be broken and submitted.
+class Workbench {
+ public:
+  Workbench(DeviceUnderTest& dut, Problem problem) : dut_(dut), problem_(std::move(problem)) {
+    for (const Words& content : problem_.memory) {
+      buffers_.push_back(std::make_unique<Buffer>(dut, content));
+      handles_.push_back(buffers_.back()->handle());
+    }
+  }
+
+  mk_op op() const { return problem_.bound(handles_); }
+
+  void expect_refused(const mk_op& broken, int32_t status, const std::string& how) {
+    mk_event* const untouched = reinterpret_cast<mk_event*>(this);
+    mk_event* event = untouched;
+    mk_error error{MK_OK, {}};
+    EXPECT_EQ(dut_.table().submit(dut_.queue(), &broken, &event, &error), status) << how;
+    EXPECT_EQ(error.code, status) << how;
+    EXPECT_GT(strnlen(error.text, sizeof error.text), 10U) << how << ": the message says nothing";
+    EXPECT_LT(strnlen(error.text, sizeof error.text), sizeof error.text) << how;
+    EXPECT_EQ(event, untouched) << how << ": an event came out of a refused op";
+    EXPECT_EQ(dut_.table().submit(dut_.queue(), &broken, nullptr, nullptr), status) << how << ", without an error";
+  }
+
+  void expect_memory_kept() {
+    if (dut_.has(MK_DEVICE_TEMPLATE)) return;  // holds none
+    finish(dut_);
+    for (size_t i = 0; i < buffers_.size(); ++i) EXPECT_TRUE(buffers_[i]->read() == problem_.memory[i]) << i;
+  }
+
+ private:
+  DeviceUnderTest& dut_;
+  Problem problem_;
+  std::vector<std::unique_ptr<Buffer>> buffers_;
+  std::vector<mk_buffer*> handles_;
+};
+
+using Breakage = void (*)(mk_tensor&);
+
+constexpr std::pair<const char*, Breakage> kBreakages[] = {
+    {"without a buffer", [](mk_tensor& t) { t.buffer = nullptr; }},
+    {"beyond its buffer by its offset", [](mk_tensor& t) { t.offset += 1000000; }},
+    {"beyond its buffer by an offset that overflows", [](mk_tensor& t) { t.offset = INT64_MAX - 3; }},
+    {"with a negative offset", [](mk_tensor& t) { t.offset = -1; }},
+    {"with more rows", [](mk_tensor& t) { t.rows += 1000000; }},
+    {"with more columns", [](mk_tensor& t) { t.row_stride = t.columns += 1000000; }},
+    {"with negative rows", [](mk_tensor& t) { t.rows = -t.rows; }},
+    {"with negative columns", [](mk_tensor& t) { t.columns = -t.columns; }},
+    {"with sizes whose product overflows", [](mk_tensor& t) { t.rows = t.columns = t.row_stride = INT64_MAX / 2; }},
+    {"with the other element type", [](mk_tensor& t) { t.dtype = t.dtype == MK_F32 ? MK_I32 : MK_F32; }},
+    {"with an element type that does not exist", [](mk_tensor& t) { t.dtype = 77; }},
+};
+
+// A small case that has something in every operand.
+const Case& plain_case(const OpCases& op) {
+  for (const Case& one : op.cases) {
+    if (one.size != Size::tiny) continue;
+    const Problem problem = one.make();
+    bool plain = problem.op.outputs[0].rows * problem.op.outputs[0].columns > 1;
+    for (uint32_t i = 0; i < problem.op.n_inputs; ++i) plain = plain && !sdk::empty(problem.op.inputs[i]);
+    if (plain) return one;
+  }
+  throw Error(MK_INTERNAL, std::string(ops::rule(op.code).name) + " has no tiny case that is not empty");
+}
+
+void broken_operands(DeviceUnderTest& dut, const OpCases& cases) {
+  Workbench bench(dut, plain_case(cases).make());
+  const mk_op good = bench.op();
+  for (const auto& [how, breakage] : kBreakages) {
+    for (uint32_t i = 0; i < good.n_inputs + good.n_outputs; ++i) {
+      mk_op op = good;
+      const bool input = i < good.n_inputs;
+      breakage(input ? op.inputs[i] : op.outputs[i - good.n_inputs]);
+      bench.expect_refused(op, MK_INVALID_ARGUMENT,
+                           (input ? "input " + std::to_string(i) : std::string("output")) + " " + how);
+    }
+  }
+  bench.expect_memory_kept();
+}
+
+void one_element_beyond(DeviceUnderTest& dut, const OpCases& cases) {
+  const Problem problem = plain_case(cases).make();
+  Workbench bench(dut, problem);
+  const mk_op good = bench.op();
+  for (uint32_t i = 0; i < good.n_inputs + good.n_outputs; ++i) {
+    mk_op op = good;
+    const bool input = i < good.n_inputs;
+    const mk_tensor& named = input ? problem.op.inputs[i] : problem.op.outputs[i - good.n_inputs];
+    mk_tensor& moved = input ? op.inputs[i] : op.outputs[i - good.n_inputs];
+    const auto words = static_cast<int64_t>(problem.memory[Problem::memory_of(named)].size());
+    moved.offset += words - sdk::extent(named) + 1;
+    bench.expect_refused(op, MK_INVALID_ARGUMENT, "operand " + std::to_string(i) + " ends one element too far");
+  }
+  bench.expect_memory_kept();
+}
+
+void broken_descriptors(DeviceUnderTest& dut, const OpCases& cases) {
+  Workbench bench(dut, plain_case(cases).make());
+  const auto with = [&](auto&& change) {
+    mk_op op = bench.op();
+    change(op);
+    return op;
+  };
+  bench.expect_refused(with([](mk_op& op) { op.struct_size -= 8; }), MK_INVALID_ARGUMENT, "a descriptor cut short");
+  bench.expect_refused(with([](mk_op& op) { op.n_inputs = MK_OP_MAX_INPUTS; }), MK_INVALID_ARGUMENT, "many inputs");
+  bench.expect_refused(with([](mk_op& op) { op.n_inputs = UINT32_MAX; }), MK_INVALID_ARGUMENT, "endless inputs");
+  bench.expect_refused(with([](mk_op& op) { op.n_outputs = 0; }), MK_INVALID_ARGUMENT, "no output");
+  bench.expect_refused(with([](mk_op& op) { op.n_outputs = UINT32_MAX; }), MK_INVALID_ARGUMENT, "endless outputs");
+  for (const int32_t code : {0, -1, static_cast<int32_t>(MK_OP_COUNT_), 999, INT32_MIN}) {
+    const mk_op unknown = with([code](mk_op& op) { op.code = code; });
+    bench.expect_refused(unknown, MK_UNSUPPORTED, "code " + std::to_string(code));
+    EXPECT_EQ(dut.table().supports(dut.device(), &unknown), MK_SUPPORT_NO) << code;
+  }
+  bench.expect_memory_kept();
+}
+
+void wrong_kernel_attributes(DeviceUnderTest& dut) {
+  Problem p;
+  const mk_tensor dot = p.random(3, 5);
+  p.op = ops::kernel_map(dot, {}, {}, p.unwritten(3, 5), {ops::KernelKind::polynomial, 1, 0, 3});
+  Workbench bench(dut, p);
+  for (const double degree : {-1.0, 2.5, 65.0}) {
+    mk_op op = bench.op();
+    op.reals[2] = degree;
+    bench.expect_refused(op, MK_INVALID_ARGUMENT, "degree " + std::to_string(degree));
+  }
+  for (const int64_t kind : {int64_t{-1}, int64_t{4}, INT64_MAX}) {
+    mk_op op = bench.op();
+    op.integers[0] = kind;
+    bench.expect_refused(op, MK_INVALID_ARGUMENT, "kernel " + std::to_string(kind));
+  }
+  mk_op op = bench.op();
+  op.integers[0] = static_cast<int64_t>(ops::KernelKind::rbf);
+  bench.expect_refused(op, MK_INVALID_ARGUMENT, "rbf without norms");
+  bench.expect_memory_kept();
+}
+
+void mismatched_gemm(DeviceUnderTest& dut) {
+  Problem p;
+  const mk_tensor a = p.random(4, 6), b = p.random(5, 6);
+  p.op = ops::gemm(a, false, b, true, p.unwritten(4, 5));
+  Workbench bench(dut, p);
+  for (const int flag : {0, 1}) {
+    mk_op op = bench.op();
+    op.integers[flag] = 1 - op.integers[flag];
+    bench.expect_refused(op, MK_INVALID_ARGUMENT, "the other transposition of operand " + std::to_string(flag));
+  }
+  mk_op op = bench.op();
+  std::swap(op.outputs[0].rows, op.outputs[0].columns);
+  bench.expect_refused(op, MK_INVALID_ARGUMENT, "the output transposed");
+  bench.expect_memory_kept();
+}
+
+}  // namespace
+
+void add_refusal_tests(Machine&, DeviceUnderTest& dut) {
+  for (const OpCases& cases : all_cases()) {
+    const std::string op = ops::rule(cases.code).name;
+    add_test(dut.label(), "refusal." + op + "_operands", [&dut, &cases] { broken_operands(dut, cases); });
+    add_test(dut.label(), "refusal." + op + "_one_beyond", [&dut, &cases] { one_element_beyond(dut, cases); });
+    add_test(dut.label(), "refusal." + op + "_descriptors", [&dut, &cases] { broken_descriptors(dut, cases); });
+  }
+  add_test(dut.label(), "refusal.kernel_attributes", [&dut] { wrong_kernel_attributes(dut); });
+  add_test(dut.label(), "refusal.mismatched_gemm", [&dut] { mismatched_gemm(dut); });
+}
+
+}  // namespace mokume::conformance

@@ -1,0 +1,36 @@
+// The groups of tests; each registers its own with GoogleTest.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "device_under_test.hpp"
+
+namespace mokume::conformance {
+
+class Lambda : public ::testing::Test {
+ public:
+  explicit Lambda(std::function<void()> body) : body_(std::move(body)) {}
+  void TestBody() override { body_(); }
+
+ private:
+  std::function<void()> body_;
+};
+
+inline void add_test(const std::string& suite, const std::string& name, std::function<void()> body) {
+  ::testing::RegisterTest(suite.c_str(), name.c_str(), nullptr, nullptr, __FILE__, __LINE__,
+                          [body = std::move(body)]() -> ::testing::Test* { return new Lambda(body); });
+}
+
+void add_inventory_tests(Machine& machine);                        // which devices there are
+void add_op_tests(Machine& machine, DeviceUnderTest& dut);         // every case of every op against the oracle
+void add_semantics_tests(Machine& machine, DeviceUnderTest& dut);  // ops together
+void add_refusal_tests(Machine& machine, DeviceUnderTest& dut);    // descriptors that must be refused
+void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
+void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
+void add_oracle_tests(Machine& machine);  // the oracle against numbers worked out by hand
+void add_host_tests(Machine& machine);    // what only the host backend promises
+
+}  // namespace mokume::conformance

@@ -1,0 +1,68 @@
+#include <numeric>
+#include <set>
+
+#include "support.hpp"
+
+namespace mokume::data {
+namespace {
+
+using Ints = std::vector<int32_t>;
+
+Table rows(int64_t n, const Ints& labels = {}) {
+  Table table;
+  table.rows = n;
+  table.labels = labels;
+  return table;
+}
+
+Ints sizes(const Ints& folds, uint32_t count) {
+  Ints result(count);
+  for (const int32_t f : folds) ++result.at(static_cast<size_t>(f));
+  return result;
+}
+
+TEST(Folds, ContiguousBoundsAreRounded) {
+  EXPECT_EQ(assign_folds(rows(7), 3, false, false, 1), (Ints{0, 0, 1, 1, 1, 2, 2}));
+  EXPECT_EQ(sizes(assign_folds(rows(60000), 5, false, false, 1), 5), (Ints{12000, 12000, 12000, 12000, 12000}));
+  // round(linspace(0, 10, 5)) in NumPy is 0 2 5 8 10, and round(linspace(0, 5, 3)) is 0 2 5: halves go to even.
+  EXPECT_EQ(sizes(assign_folds(rows(10), 4, false, false, 1), 4), (Ints{2, 3, 3, 2}));
+  EXPECT_EQ(assign_folds(rows(5), 2, false, false, 1), (Ints{0, 0, 1, 1, 1}));
+  EXPECT_EQ(assign_folds(rows(3), 3, false, false, 1), (Ints{0, 1, 2}));
+}
+
+TEST(Folds, AShuffleIsAFunctionOfTheSeed) {
+  const Ints a = assign_folds(rows(1000), 5, true, false, 42);
+  EXPECT_EQ(a, assign_folds(rows(1000), 5, true, false, 42));
+  EXPECT_NE(a, assign_folds(rows(1000), 5, true, false, 43));
+  EXPECT_NE(a, assign_folds(rows(1000), 5, false, false, 42));
+  EXPECT_EQ(sizes(a, 5), (Ints{200, 200, 200, 200, 200}));
+  EXPECT_EQ(assign_folds(rows(8), 2, true, false, 7), (Ints{0, 0, 1, 0, 1, 1, 0, 1}));
+}
+
+TEST(Folds, StratifiedKeepsSharesAndSizes) {
+  Ints labels;
+  for (int i = 0; i < 103; ++i) labels.push_back(i < 50 ? 0 : i < 91 ? 1 : i < 100 ? 2 : 4);  // class 3 is empty
+  for (const bool shuffle : {false, true}) {
+    const Ints folds = assign_folds(rows(103, labels), 4, shuffle, true, 9);
+    for (const int32_t size : sizes(folds, 4)) EXPECT_TRUE(size == 25 || size == 26) << size;
+    for (const int32_t c : {0, 1, 2, 4}) {
+      Ints count(4);
+      for (size_t i = 0; i < folds.size(); ++i)
+        if (labels[i] == c) ++count[static_cast<size_t>(folds[i])];
+      const auto [low, high] = std::minmax_element(count.begin(), count.end());
+      EXPECT_LE(*high - *low, 1) << "class " << c;
+    }
+  }
+  EXPECT_EQ(assign_folds(rows(6, {0, 1, 0, 1, 0, 1}), 3, false, true, 0), (Ints{0, 0, 1, 1, 2, 2}));
+  EXPECT_EQ(assign_folds(rows(6, {0, 0, 0, 0, 1, 1}), 3, false, true, 0), (Ints{0, 0, 1, 2, 1, 2}));
+}
+
+TEST(Folds, RefusesWhatCannotBeCut) {
+  for (const uint32_t folds : {0U, 1U, 11U, UINT32_MAX})
+    expect_error(MK_INVALID_ARGUMENT, {"validation.folds", std::to_string(folds), "10"},
+                 [&] { assign_folds(rows(10), folds, false, false, 0); });
+  expect_error(MK_INVALID_ARGUMENT, {"stratified"}, [] { assign_folds(rows(10), 2, false, true, 0); });
+}
+
+}  // namespace
+}  // namespace mokume::data

@@ -1,0 +1,75 @@
+#include "data/spec.hpp"
+
+#include "support.hpp"
+
+namespace mokume::data {
+namespace {
+
+using Names = std::vector<std::string>;
+
+TEST(Spec, ReadsSourceAndPath) {
+  EXPECT_EQ(parse_spec("digits").source, "digits");
+  const DataSpec spec = parse_spec(" libsvm:dir/a:b.txt");
+  EXPECT_EQ(spec.source, "libsvm");
+  EXPECT_EQ(spec.path, "dir/a:b.txt");
+  EXPECT_EQ(parse_spec("csv,path=x.csv").path, "x.csv");
+  EXPECT_EQ(parse_spec("csv:\"a,b.csv\"").path, "a,b.csv");
+}
+
+TEST(Spec, ReadsEveryKey) {
+  const DataSpec spec = parse_spec(
+      "csv:a.csv,test=b.csv, target = the price ,categorical=[town, \"street, number\"],missing=drop,limit=500,"
+      "standardize={ mean = 127.5, scale = 73.61 }");
+  EXPECT_EQ(spec.test, "b.csv");
+  EXPECT_EQ(spec.target, "the price");
+  EXPECT_EQ(spec.categorical, (Names{"town", "street, number"}));
+  EXPECT_EQ(spec.missing, Missing::drop);
+  EXPECT_EQ(spec.limit, 500);
+  EXPECT_EQ(spec.standardize.kind, Standardize::Kind::fixed);
+  EXPECT_EQ(spec.standardize.mean, 127.5);
+  EXPECT_EQ(spec.standardize.scale, 73.61);
+  EXPECT_EQ(parse_spec("csv:a,categorical=town").categorical, Names{"town"});
+  EXPECT_EQ(parse_spec("csv:a,missing=mean").missing, Missing::mean);
+  EXPECT_EQ(parse_spec("digits,standardize=features").standardize.kind, Standardize::Kind::features);
+  EXPECT_EQ(parse_spec("digits,standardize={mean=1,scale=2}").standardize.scale, 2);
+  EXPECT_EQ(parse_spec("digits,standardize=\"none\"").standardize.kind, Standardize::Kind::none);
+}
+
+TEST(Spec, RefusesWhatItDoesNotKnow) {
+  const struct {
+    const char* text;
+    Names words;
+  } cases[] = {
+      {"", {"known source", "digits, mnist, idx, libsvm, csv"}},
+      {"minst", {"'minst'", "did you mean 'mnist'?"}},
+      {"npy:a.npy", {"'npy:a.npy'", "known source"}},
+      {"csv", {"csv", "data.path"}},
+      {"csv:", {"'csv:'", "no path"}},
+      {"digits:a", {"data.path", "remove"}},
+      {"digits,", {"''", "key=value"}},
+      {"digits,limit", {"'limit'", "key=value"}},
+      {"digits,limit=", {"'limit='", "key=value"}},
+      {"digits,limt=5", {"'limt=5'", "did you mean 'limit'?"}},
+      {"digits,limit=5x", {"'limit=5x'", "limit=N"}},
+      {"digits,limit=0", {"'limit=0'", "at least 1"}},
+      {"digits,limit=99999999999999999999", {"limit=N"}},
+      {"digits,limit=1,limit=2", {"'limit=2'", "twice"}},
+      {"csv:a,path=b", {"'path=b'", "second path"}},
+      {"csv:a,missing=maybe", {"'missing=maybe'", "missing=drop"}},
+      {"libsvm:a,target=y", {"data.target", "csv only"}},
+      {"idx:a,missing=drop", {"data.missing", "csv only"}},
+      {"digits,standardize=yes", {"'standardize=yes'", "none, features or {"}},
+      {"digits,standardize={ mean = 1 }", {"standardize", "{ mean = M, scale = S }"}},
+      {"digits,standardize={ mean = 1, scale = 2, x = 3 }", {"standardize"}},
+      {"digits,standardize={ mean = 1, scale = 0 }", {"data.standardize", "above 0"}},
+      {"digits,standardize={ mean = 1, scale = nan }", {"data.standardize", "above 0"}},
+      {"digits,standardize={ mean = inf, scale = 1 }", {"data.standardize", "finite"}},
+      {"digits,standardize={mean=1,scale=2}\nw=1", {"standardize"}},
+      {"csv:a,categorical=[b", {"do not match"}},
+      {"csv:\"a", {"no closing \""}},
+  };
+  for (const auto& c : cases) expect_error(MK_INVALID_ARGUMENT, c.words, [&] { parse_spec(c.text); });
+}
+
+}  // namespace
+}  // namespace mokume::data

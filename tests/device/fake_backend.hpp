@@ -1,0 +1,48 @@
+// A backend for tests: memory is host memory, ops are plain loops, every call can be watched or made to fail.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "abi/backend.h"
+#include "device/device.hpp"
+
+namespace mokume::device {
+
+struct FakeBackend {
+  explicit FakeBackend(const std::string& backend_name = "fake");
+
+  Listed listed(uint32_t index = 0) const;
+
+  std::string name;
+  mk_backend table{};
+  mk_kernel_source kernel_source{};
+  mk_host_pointer host_pointer{};
+
+  // Behaviour.
+  std::set<int32_t> unsupported;  // op codes
+  bool has_kernel_source = false;
+  bool has_host_pointer = false;
+  std::string fail_open;  // the error of open(), "" for none
+  bool fail_queue = false;
+  std::vector<mk_choice> own_choices;
+
+  // What happened.
+  std::map<std::string, std::string> choices_given;
+  std::vector<int32_t> submitted;  // op codes
+  uint64_t copied_bytes = 0;
+  int devices = 0, queues = 0, buffers = 0, finishes = 0;  // alive; calls
+};
+
+// The contents of a buffer of a fake device.
+std::vector<float>& contents(mk_buffer* buffer);
+
+}  // namespace mokume::device
+
+struct mk_buffer {
+  mokume::device::FakeBackend* owner;
+  std::vector<float> data;
+};

@@ -1,0 +1,92 @@
+// What the tests of experiment files share: the parameters that the svc plugin publishes, and short ways to parse.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "experiment/config.hpp"
+
+namespace mokume::experiment {
+
+inline constexpr std::array<mk_param, 8> kSvcParams = {{
+    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation"},
+    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "width of the kernel"},
+    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid", "kernel function"},
+    {"degree", MK_PARAM_INTEGER, 0, 0, 64, "3", "", "exponent of the polynomial kernel"},
+    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the kernel"},
+    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo", "one-vs-rest or one-vs-one"},
+    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "", "stopping tolerance"},
+    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem"},
+}};
+
+// A second model with every kind of parameter, one of them without a default.
+inline constexpr std::array<mk_param, 4> kOtherParams = {{
+    {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default"},
+    {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag"},
+    {"label", MK_PARAM_TEXT, 0, 0, 0, "\"a \\\"quoted\\\" text\"", "", "any text"},
+    {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr},
+}};
+
+inline constexpr ModelSchema kSvc{kSvcParams.data(), kSvcParams.size()};
+inline constexpr ModelSchema kOther{kOtherParams.data(), kOtherParams.size()};
+
+inline std::optional<ModelSchema> lookup(const std::string& model, const std::vector<std::string>&, std::string& why) {
+  if (model == "svc") return kSvc;
+  if (model == "other") return kOther;
+  why = "no model '" + model + "' in the plugin directories; there are: other, svc";
+  return std::nullopt;
+}
+
+inline ParseResult parse_text(const std::string& text, const std::vector<std::string>& sets = {}) {
+  return parse(text, "svm.toml", sets, lookup);
+}
+
+inline std::string all_messages(const ParseResult& result, const std::string& text = "",
+                                const std::vector<std::string>& sets = {}) {
+  return render_all(result.diagnostics, text, sets);
+}
+
+inline Config good(const std::string& text, const std::vector<std::string>& sets = {}) {
+  const ParseResult result = parse_text(text, sets);
+  if (result.config) return *result.config;
+  ADD_FAILURE() << all_messages(result, text, sets);
+  return {};
+}
+
+// The smallest experiment, with further lines.
+inline std::string minimal(const std::string& more = "") {
+  return "name = \"a\"\nmodel = \"svc\"\n[data]\nsource = \"digits\"\n" + more;
+}
+
+inline std::string grid(const std::string& params) {
+  return minimal("[search]\nmethod = \"grid\"\n[search.params]\n" + params);
+}
+
+inline std::string random_search(const std::string& params) {
+  return minimal("[search]\nmethod = \"random\"\ncandidates = 7\n[search.params]\n" + params);
+}
+
+inline bool same_space(const search::Space& a, const search::Space& b) {
+  return a.kind == b.kind && a.name == b.name && a.values == b.values && a.low == b.low && a.high == b.high;
+}
+
+inline bool same_data(const data::DataSpec& a, const data::DataSpec& b) {
+  return a.source == b.source && a.path == b.path && a.test == b.test && a.target == b.target &&
+         a.categorical == b.categorical && a.missing == b.missing && a.limit == b.limit &&
+         a.standardize.kind == b.standardize.kind && a.standardize.mean == b.standardize.mean &&
+         a.standardize.scale == b.standardize.scale;
+}
+
+inline bool same(const Config& a, const Config& b) {
+  return a.name == b.name && a.model == b.model && a.seed_text == b.seed_text && a.seed == b.seed &&
+         same_data(a.data, b.data) && a.folds == b.folds && a.shuffle == b.shuffle && a.stratified == b.stratified &&
+         a.method == b.method && a.random_candidates == b.random_candidates &&
+         std::equal(a.spaces.begin(), a.spaces.end(), b.spaces.begin(), b.spaces.end(), same_space) &&
+         a.options == b.options && a.devices == b.devices && a.plugin_directories == b.plugin_directories &&
+         a.memory_bytes == b.memory_bytes && a.output == b.output;
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,334 @@
+#include "journal/journal.hpp"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "journal/line.hpp"
+#include "journal/read.hpp"
+#include "journal/scratch.hpp"
+
+namespace mokume::journal {
+namespace {
+
+TEST(Journal, KeepsEveryBitOfARecord) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan();
+  FitRecord record = make_record(123);
+  record.status = FitStatus::capped;
+  record.n = std::numeric_limits<int64_t>::max();
+  record.values = {0.1,
+                   -0.0,
+                   5e-324,
+                   1.7976931348623157e308,
+                   9007199254740993.0,
+                   1e22,
+                   -1.0 / 3,
+                   18446744073709551616.0,
+                   std::numeric_limits<double>::quiet_NaN(),
+                   std::numeric_limits<double>::infinity(),
+                   -std::numeric_limits<double>::infinity()};
+  record.note = "quote \" backslash \\ newline \n umlaut \xc3\xa4 zero " + std::string(1, '\0') + " end";
+  {
+    Journal journal(scratch.directory(), 3, plan);
+    journal.append(record, {});
+    journal.close("done");
+  }
+  const Contents contents = read_all(scratch.directory(), plan);
+  ASSERT_EQ(contents.records.size(), 1u);
+  const FitRecord& back = contents.records[0];
+  EXPECT_TRUE(same_result(record, back));
+  EXPECT_TRUE(std::signbit(back.values[1]));
+  EXPECT_EQ(back.node, 3u);
+  EXPECT_EQ(back.device, record.device);
+  EXPECT_EQ(back.bundle, record.bundle);
+  EXPECT_EQ(back.attempt, record.attempt);
+  EXPECT_EQ(back.start_s, record.start_s);
+  EXPECT_EQ(back.end_s, record.end_s);
+}
+
+TEST(Journal, WritesTheDocumentedLines) {
+  const Scratch scratch;
+  {
+    Journal journal(scratch.directory(), 0, small_plan());
+    FitRecord record = make_record(17);
+    record.values = {2, 0.25};
+    record.start_s = 10.5;
+    record.end_s = 12;
+    journal.append(record, {});
+  }
+  std::istringstream lines(slurp(scratch.file(0)));
+  std::vector<std::string> found;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t cut = line.rfind(",\"crc\":\"");
+    ASSERT_NE(cut, std::string::npos) << line;
+    const std::string object = line.substr(0, cut) + "}";
+    const auto* bytes = reinterpret_cast<const Bytef*>(object.data());
+    char crc[9];
+    std::snprintf(crc, sizeof(crc), "%08lx", crc32(0, bytes, static_cast<uInt>(object.size())));
+    EXPECT_EQ(nlohmann::json::parse(line).at("crc"), crc);
+    found.push_back(object);
+  }
+  ASSERT_EQ(found.size(), 4u);
+  EXPECT_EQ(found[0], R"({"mokume_journal":1,"plan_hash":"0123456789abcdef","node":0})");
+  EXPECT_EQ(nlohmann::json::parse(found[1]).at("event"), "start");
+  EXPECT_EQ(found[2], R"({"fit":17,"candidate":1,"bootstrap":1,"fold":2,"status":"ok","n":1017,"values":[2,0.25],)"
+                      R"("note":"note of 17","device":"opencl:0","bundle":4,"attempt":1,"start":10.5,"end":12})");
+  EXPECT_EQ(nlohmann::json::parse(found[3]).at("event"), "stop");
+  EXPECT_EQ(nlohmann::json::parse(found[3]).at("reason"), "interrupted");
+}
+
+TEST(Journal, CallsBackInOrderOnceTheLineIsInTheFile) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan();
+  std::vector<uint32_t> order;
+  bool in_file = true;
+  {
+    Journal journal(scratch.directory(), 0, plan, std::chrono::milliseconds(1));
+    for (uint32_t fit = 0; fit < 200; ++fit) {
+      journal.append(make_record(fit), [&, fit] {
+        order.push_back(fit);
+        in_file = in_file && slurp(scratch.file(0)).find("\"fit\":" + std::to_string(fit) + ",") != std::string::npos;
+      });
+    }
+    journal.flush();
+    EXPECT_EQ(order.size(), 200u);
+  }
+  EXPECT_TRUE(in_file);
+  EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+}
+
+TEST(Journal, TakesRecordsFromManyThreads) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan(40);
+  std::atomic<uint32_t> durable{0};
+  {
+    Journal journal(scratch.directory(), 0, plan);
+    std::vector<std::thread> threads;
+    for (uint32_t t = 0; t < 4; ++t) {
+      threads.emplace_back([&, t] {
+        for (uint32_t i = 0; i < 100; ++i) journal.append(make_record(t * 100 + i), [&] { ++durable; });
+        journal.flush();
+      });
+    }
+    for (std::thread& one : threads) one.join();
+    EXPECT_EQ(durable, 400u);
+  }
+  EXPECT_EQ(read_all(scratch.directory(), plan).records.size(), 400u);
+}
+
+TEST(Journal, CloseDoesNotWaitForTheInterval) {
+  const Scratch scratch;
+  std::atomic<uint32_t> durable{0};
+  Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
+  journal.flush();  // the start line: the next commit is due in 20 s
+  const auto begin = std::chrono::steady_clock::now();
+  journal.append(make_record(0), [&] { ++durable; });
+  journal.close("done");
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(10));
+  EXPECT_EQ(durable, 1u);
+}
+
+TEST(Journal, DoesNotHurryWithoutNeed) {
+  const Scratch scratch;
+  std::atomic<bool> durable{false};
+  Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
+  journal.flush();
+  journal.append(make_record(0), [&] { durable = true; });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(durable);
+  journal.flush();
+  EXPECT_TRUE(durable);
+}
+
+TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
+  const Scratch scratch;
+  Journal journal(scratch.directory(), 0, small_plan());
+  EXPECT_THROW(journal.append(make_record(200), {}), Error);
+  FitRecord record = make_record(1);
+  record.note = "\xff\xfe";
+  try {
+    journal.append(record, {});
+    FAIL() << "a note that is not UTF-8 was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_DEVICE_ERROR);
+  }
+  journal.close("done");
+  EXPECT_THROW(journal.append(make_record(2), {}), Error);
+}
+
+// Any cut of the last line leaves a journal that reads as if the line had never been, and that can be gone on with.
+TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan();
+  {
+    Journal journal(scratch.directory(), 0, plan);
+    journal.append(make_record(1), {});
+    journal.append(make_record(2), {});
+  }
+  std::string whole = slurp(scratch.file(0));
+  whole.resize(whole.rfind('\n', whole.size() - 2) + 1);  // without the stop event
+  const size_t begin = whole.rfind('\n', whole.size() - 2) + 1;
+  for (size_t size = begin; size < whole.size(); ++size) {
+    spill(scratch.file(0), whole.substr(0, size));
+    const Contents torn = read_all(scratch.directory(), plan);
+    ASSERT_EQ(torn.records.size(), 1u) << size;
+    EXPECT_EQ(torn.notices.size(), size == begin ? 0u : 1u);
+    {
+      Journal again(scratch.directory(), 0, plan);
+      again.append(make_record(2), {});
+    }
+    const Contents mended = read_all(scratch.directory(), plan);
+    ASSERT_EQ(mended.records.size(), 2u) << size;
+    EXPECT_TRUE(mended.notices.empty());
+  }
+}
+
+TEST(Journal, SurvivesACutAtEveryByteOfTheHeader) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan();
+  { const Journal journal(scratch.directory(), 0, plan); }
+  const std::string whole = slurp(scratch.file(0));
+  for (size_t size = 0; size <= whole.find('\n'); ++size) {
+    spill(scratch.file(0), whole.substr(0, size));
+    EXPECT_TRUE(read_all(scratch.directory(), plan).records.empty());
+    {
+      Journal again(scratch.directory(), 0, plan);
+      again.append(make_record(2), {});
+    }
+    ASSERT_EQ(read_all(scratch.directory(), plan).records.size(), 1u) << size;
+  }
+}
+
+TEST(Journal, RefusesToGoOnWithTheFileOfAnotherPlan) {
+  const Scratch scratch;
+  { const Journal journal(scratch.directory(), 0, small_plan()); }
+  search::Plan other = small_plan();
+  other.hash = "other";
+  try {
+    const Journal journal(scratch.directory(), 0, other);
+    FAIL() << "opened";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_BAD_DATA);
+    EXPECT_NE(std::string(error.what()).find(scratch.file(0)), std::string::npos);
+  }
+}
+
+TEST(Journal, ReportsADirectoryItCannotCreate) {
+  const Scratch scratch;
+  spill(scratch.directory(), "a file in the way");
+  EXPECT_THROW(Journal(scratch.directory(), 0, small_plan()), Error);
+}
+
+// A file-size limit stands for a full disk: write() fails in the middle of a line.
+TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
+  const Scratch scratch;
+  const search::Plan plan = small_plan();
+  std::atomic<uint32_t> durable{0}, failures{0};
+  std::string text;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  {
+    Journal journal(scratch.directory(), 0, plan, std::chrono::milliseconds(1));
+    journal.on_failure([&](const Error& error) {
+      ++failures;
+      text = error.what();
+    });
+    journal.append(make_record(1), [&] { ++durable; });
+    journal.flush();
+    const rlimit tight{static_cast<rlim_t>(slurp(scratch.file(0)).size() + 50), before.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &tight);
+    journal.append(make_record(2), [&] { ++durable; });
+    EXPECT_THROW(journal.flush(), Error);
+    setrlimit(RLIMIT_FSIZE, &before);
+    EXPECT_THROW(journal.append(make_record(3), [&] { ++durable; }), Error);
+    EXPECT_THROW(journal.close("done"), Error);
+  }
+  signal(SIGXFSZ, old_handler);
+  EXPECT_EQ(durable, 1u);
+  EXPECT_EQ(failures, 1u);
+  EXPECT_NE(text.find(scratch.file(0)), std::string::npos) << text;
+  const Contents contents = read_all(scratch.directory(), plan);
+  ASSERT_EQ(contents.records.size(), 1u);
+  EXPECT_TRUE(contents.notices.empty()) << "the part that was written should have been cut off again";
+}
+
+TEST(Journal, TellsAFailureToAHandlerThatComesLater) {
+  const Scratch scratch;
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  Journal journal(scratch.directory(), 0, small_plan());
+  journal.flush();
+  const rlimit tight{static_cast<rlim_t>(slurp(scratch.file(0)).size()), before.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &tight);
+  journal.append(make_record(2), {});
+  EXPECT_THROW(journal.flush(), Error);
+  setrlimit(RLIMIT_FSIZE, &before);
+  signal(SIGXFSZ, old_handler);
+  uint32_t told = 0;
+  journal.on_failure([&](const Error&) { ++told; });
+  journal.on_failure([&](const Error&) { ++told; });
+  EXPECT_EQ(told, 1u);
+}
+
+// A child writes as fast as it can and says through a pipe what it was told is durable; SIGKILL takes it at some
+// moment. What it said must be in the file.
+void write_until_killed(const std::string& directory, const search::Plan& plan, int pipe) {
+  Journal journal(directory, 0, plan, std::chrono::milliseconds(1));
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
+    journal.append(make_record(fit), [fit, pipe] {
+      if (write(pipe, &fit, sizeof(fit)) != sizeof(fit)) _exit(1);
+    });
+    if (fit % 7 == 0) std::this_thread::sleep_for(std::chrono::microseconds(300));
+  }
+  journal.flush();
+  while (true) pause();
+}
+
+TEST(Journal, HoldsWhatItCalledDurableAfterSigkill) {
+  const search::Plan plan = small_plan(200);
+  for (int round = 0; round < 5; ++round) {
+    const Scratch scratch;
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    const pid_t child = fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+      close(ends[0]);
+      write_until_killed(scratch.directory(), plan, ends[1]);
+    }
+    close(ends[1]);
+    std::vector<uint32_t> said;
+    uint32_t fit = 0;
+    while (said.size() < 50u + 60u * static_cast<uint32_t>(round) && read(ends[0], &fit, sizeof(fit)) == sizeof(fit)) {
+      said.push_back(fit);
+    }
+    kill(child, SIGKILL);
+    while (read(ends[0], &fit, sizeof(fit)) == sizeof(fit)) said.push_back(fit);
+    close(ends[0]);
+    waitpid(child, nullptr, 0);
+    const Contents contents = read_all(scratch.directory(), plan);
+    ASSERT_GE(said.size(), 50u);
+    ASSERT_GE(contents.records.size(), said.size());
+    for (const uint32_t one : said) EXPECT_TRUE(same_result(contents.records.at(one), make_record(one)));
+    ASSERT_EQ(contents.sessions.size(), 1u);
+    EXPECT_FALSE(contents.sessions[0].closed);
+  }
+}
+
+}  // namespace
+}  // namespace mokume::journal

@@ -1,0 +1,219 @@
+#include "journal/read.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <vector>
+
+#include "journal/journal.hpp"
+#include "journal/line.hpp"
+#include "journal/scratch.hpp"
+
+namespace mokume::journal {
+namespace {
+
+const search::Plan k_plan = small_plan();
+
+// A journal file as a node would have written it, from any objects.
+void write_file(const Scratch& scratch, uint32_t node, const std::vector<std::string>& objects) {
+  std::filesystem::create_directories(scratch.directory());
+  std::string text = seal(header_text(k_plan.hash, node));
+  for (const std::string& one : objects) text += seal(one);
+  spill(scratch.file(node), text);
+}
+
+std::string text_of(const FitRecord& record) {
+  const search::FitKey key = k_plan.key(record.fit);
+  return record_text(record, &key);
+}
+
+// The message of the Error(MK_BAD_DATA) that reading throws; "" if it does not throw.
+std::string failure(const Scratch& scratch, const search::Plan& plan = k_plan) {
+  try {
+    read_all(scratch.directory(), plan);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_BAD_DATA);
+    return error.what();
+  }
+}
+
+void expect_failure(const Scratch& scratch, const std::vector<std::string>& words) {
+  const std::string text = failure(scratch);
+  for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
+}
+
+TEST(ReadAll, FindsNothingWhereThereIsNothing) {
+  const Scratch scratch;
+  EXPECT_TRUE(read_all(scratch.directory(), k_plan).records.empty());
+  std::filesystem::create_directories(scratch.directory());
+  spill(scratch.directory() + "/notes.txt", "not a journal");
+  spill(scratch.directory() + "/node-1.ndjson", "not a journal either");
+  EXPECT_TRUE(read_all(scratch.directory(), k_plan).records.empty());
+}
+
+TEST(ReadAll, MergesTheNodesSortedByFit) {
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(make_record(7)), text_of(make_record(3))});
+  write_file(scratch, 2, {text_of(make_record(199)), text_of(make_record(5))});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  std::vector<std::pair<uint32_t, uint32_t>> found;
+  for (const FitRecord& one : contents.records) found.emplace_back(one.fit, one.node);
+  EXPECT_EQ(found, (std::vector<std::pair<uint32_t, uint32_t>>{{3, 0}, {5, 2}, {7, 0}, {199, 2}}));
+}
+
+TEST(ReadAll, RefusesAnyDamageInTheMiddle) {
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(make_record(1)), text_of(make_record(2)), text_of(make_record(3))});
+  const std::string whole = slurp(scratch.file(0));
+  const size_t header_end = whole.find('\n');
+  const size_t begin = whole.find('\n', header_end + 1) + 1;  // line 3
+  const size_t end = whole.find('\n', begin);
+  for (size_t at = begin; at < end; ++at) {
+    std::string damaged = whole;
+    damaged[at] = static_cast<char>(damaged[at] ^ 1);
+    spill(scratch.file(0), damaged);
+    expect_failure(scratch, {scratch.file(0), "line 3", "delete the line"});
+  }
+  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then written on behind
+  expect_failure(scratch, {"line 3"});
+}
+
+TEST(ReadAll, RefusesADamagedHeaderWithLinesBehindIt) {
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(make_record(1))});
+  std::string text = slurp(scratch.file(0));
+  text[5] = 'X';
+  spill(scratch.file(0), text);
+  expect_failure(scratch, {"line 1"});
+}
+
+TEST(ReadAll, RefusesAnotherPlanFormatOrNode) {
+  const Scratch scratch;
+  write_file(scratch, 0, {});
+  search::Plan other = k_plan;
+  other.hash = "another";
+  EXPECT_NE(failure(scratch, other).find("another plan"), std::string::npos);
+  spill(scratch.file(0), seal(R"({"mokume_journal":2,"plan_hash":"0123456789abcdef","node":0})") + "x\n");
+  expect_failure(scratch, {"line 1", "another version"});
+  write_file(scratch, 0, {});
+  std::filesystem::rename(scratch.file(0), scratch.file(1));
+  expect_failure(scratch, {scratch.file(1), "another node"});
+}
+
+TEST(ReadAll, RefusesFitsThatAreNotInThePlan) {
+  const Scratch scratch;
+  FitRecord record = make_record(200);
+  const search::FitKey key{20, 0, 0};
+  write_file(scratch, 0, {record_text(record, &key), text_of(make_record(1))});
+  expect_failure(scratch, {"line 2", "fit 200", "200 fits"});
+  const search::FitKey wrong{0, 0, 3};
+  write_file(scratch, 0, {record_text(make_record(4), &wrong), text_of(make_record(1))});
+  expect_failure(scratch, {"line 2", "fit 4"});
+}
+
+TEST(ReadAll, RefusesSealedLinesThatMakeNoSense) {
+  const std::string good = text_of(make_record(4));
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  for (const std::string& bad :
+       {std::string("{}"), std::string("[}"), std::string(R"({"event":"pause","time":1,"reason":""})"),
+        with("\"fit\":4", "\"fit\":-4"), with("\"fit\":4", "\"fit\":4.5"), with("\"fit\":4", "\"fit\":4294967300"),
+        with("\"ok\"", "\"fine\""), with("\"n\":1004", "\"n\":\"many\""), with("\"values\":[", "\"values\":[null,"),
+        with("\"values\":[", "\"values\":[\"one\","), with("\"note\":", "\"nota\":"),
+        with("\"attempt\":1", "\"attempt\":99999999999")}) {
+    const Scratch scratch;
+    write_file(scratch, 0, {bad, text_of(make_record(5))});
+    expect_failure(scratch, {scratch.file(0), "line 2"});
+  }
+}
+
+TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
+  const Scratch scratch;
+  FitRecord elsewhere = make_record(4);
+  elsewhere.device = "host:0";
+  elsewhere.bundle = 77;
+  elsewhere.attempt = 2;
+  elsewhere.start_s += 100;
+  elsewhere.end_s += 100;
+  write_file(scratch, 1, {text_of(elsewhere)});
+  write_file(scratch, 0, {text_of(make_record(4)), text_of(make_record(4))});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.records.size(), 1u);
+  EXPECT_EQ(contents.records[0].node, 0u);
+  EXPECT_EQ(contents.records[0].device, "opencl:0");
+}
+
+TEST(ReadAll, RefusesDuplicatesThatDisagree) {
+  const std::vector<std::function<void(FitRecord&)>> changes = {
+      [](FitRecord& r) { r.status = FitStatus::copied; }, [](FitRecord& r) { r.n += 1; },
+      [](FitRecord& r) { r.values[1] = std::nextafter(r.values[1], 9.0); }, [](FitRecord& r) { r.values.pop_back(); },
+      [](FitRecord& r) { r.note += " "; }};
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const Scratch scratch;
+    FitRecord other = make_record(4);
+    changes[i](other);
+    write_file(scratch, 0, {text_of(make_record(4))});
+    write_file(scratch, 1, {text_of(make_record(9)), text_of(other)});
+    expect_failure(scratch, {scratch.file(1), "line 3", scratch.file(0), "line 2", "fit 4"});
+  }
+  const Scratch scratch;
+  FitRecord zero = make_record(4), minus_zero = make_record(4);
+  zero.values = {0.0};
+  minus_zero.values = {-0.0};
+  write_file(scratch, 0, {text_of(zero), text_of(minus_zero), text_of(make_record(5))});
+  expect_failure(scratch, {"line 3", "fit 4"});
+}
+
+TEST(ReadAll, AddsUpTheSessions) {
+  const Scratch scratch;
+  FitRecord late = make_record(4);
+  late.start_s = 210;
+  late.end_s = 260;
+  write_file(scratch, 0,
+             {event_text("start", 100, ""), event_text("stop", 150, "stopped on request"), event_text("start", 200, ""),
+              text_of(late)});  // killed: worked until 260
+  write_file(scratch, 1, {event_text("start", 140, ""), event_text("stop", 170, "done")});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.sessions.size(), 3u);
+  EXPECT_EQ(contents.sessions[0].reason, "stopped on request");
+  EXPECT_TRUE(contents.sessions[0].closed);
+  EXPECT_FALSE(contents.sessions[1].closed);
+  EXPECT_EQ(contents.sessions[1].stop_s, 260);
+  EXPECT_EQ(contents.sessions[2].node, 1u);
+  EXPECT_EQ(contents.wall_s, 70 + 60);
+}
+
+TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
+  const Scratch scratch;
+  for (const char* reason : {"stopped on request", "done"}) {
+    Journal journal(scratch.directory(), 0, k_plan);
+    journal.close(reason);
+  }
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.sessions.size(), 2u);
+  EXPECT_EQ(contents.sessions[0].reason, "stopped on request");
+  EXPECT_EQ(contents.sessions[1].reason, "done");
+  EXPECT_GT(contents.wall_s, 0);
+  EXPECT_LT(contents.wall_s, 60);
+}
+
+TEST(BusySeconds, CountsTimeInWhichFitsOverlapOnce) {
+  std::vector<FitRecord> records(4, make_record(0));
+  const std::vector<std::pair<double, double>> times = {{0, 2}, {0, 5}, {10, 11}, {3, 4}};
+  for (size_t i = 0; i < records.size(); ++i) {
+    records[i].start_s = times[i].first;
+    records[i].end_s = times[i].second;
+  }
+  records[3].device = "host:0";
+  const auto busy = busy_seconds(records);
+  EXPECT_EQ(busy.at({0, "opencl:0"}), 6);
+  EXPECT_EQ(busy.at({0, "host:0"}), 1);
+}
+
+}  // namespace
+}  // namespace mokume::journal

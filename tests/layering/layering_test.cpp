@@ -1,0 +1,129 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "abi/op.h"
+#include "layering/rules.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::layering {
+namespace {
+
+TEST(House, KeepsItsRules) {
+  const std::vector<Source> tree = read_tree(MOKUME_SOURCE_DIR);
+  for (const std::string& violation : violations(tree)) ADD_FAILURE() << violation;
+  // The rules hold for an empty tree as well: this one is not.
+  const auto count = [&](const std::string& path) {
+    return std::count_if(tree.begin(), tree.end(), [&](const Source& s) { return s.path == path; });
+  };
+  for (const char* path : {"core/abi/op.h", "core/sdk/ops.hpp", "tests/layering/rules.cpp", "cmake/Mokume.cmake"})
+    EXPECT_EQ(count(path), 1) << path;
+}
+
+TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
+  EXPECT_EQ(MK_OP_CAP, 32);
+  EXPECT_LE(std::size(ops::kOps), 32U);
+  for (size_t i = 0; i < std::size(ops::kOps); ++i) {
+    EXPECT_EQ(ops::kOps[i].code, static_cast<int>(i) + 1);
+    for (size_t j = 0; j < i; ++j) EXPECT_STRNE(ops::kOps[i].name, ops::kOps[j].name);
+  }
+}
+
+// ---- the checker itself
+
+std::vector<std::string> of(const std::string& path, const std::string& text) {
+  return violations({{path, text + "\n"},
+                     {"core/base/files.hpp", ""},
+                     {"core/device/device.hpp", ""},
+                     {"core/sdk/error.hpp", ""},
+                     {"backends/opencl/platform.hpp", ""},
+                     {"backends/host/ops/gemm.hpp", ""}});
+}
+
+struct Case {
+  const char *path, *text;
+};
+
+std::string case_name(const testing::TestParamInfo<Case>& info) {
+  std::string name = info.param.path;
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '/' || c == '.'; }, '_');
+  return name + "_" + std::to_string(info.index);
+}
+
+class Bad : public testing::TestWithParam<Case> {};
+
+TEST_P(Bad, IsSeenOnceWithItsPlace) {
+  const std::vector<std::string> found = of(GetParam().path, std::string("\n") + GetParam().text);
+  ASSERT_EQ(found.size(), 1U) << GetParam().text;
+  EXPECT_EQ(found[0].find(std::string(GetParam().path) + ":2: "), 0U) << found[0];
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, Bad,
+    testing::Values(
+        // order of layers
+        Case{"core/base/x.cpp", "#include \"device/device.hpp\""}, Case{"core/abi/x.h", "#include \"sdk/error.hpp\""},
+        Case{"core/data/x.cpp", "  #  include \"search/plan.hpp\""},
+        Case{"core/base/x.cpp", "#include <device/device.hpp>"}, Case{"core/base/x.cpp", "#include \"stray.hpp\""},
+        Case{"core/base/x.cpp", "#include \"../device/device.hpp\""},
+        Case{"core/attic/x.cpp", "#include \"base/files.hpp\""},
+        // fences
+        Case{"core/device/x.cpp", "#include <tbb/parallel_for.h>"},
+        Case{"plugins/svc/x.cpp", "#include <oneapi/tbb/task_arena.h>"}, Case{"core/cluster/x.cpp", "#include <mpi.h>"},
+        Case{"core/scheduler/x.cpp", "#include <CL/cl.h>"}, Case{"backends/host/x.cpp", "#include <clblast.h>"},
+        Case{"tests/device/x.cpp", "#include <CL/opencl.hpp>"},
+        // libraries
+        Case{"backends/host/x.cpp", "#include \"base/files.hpp\""},
+        Case{"backends/host/x.cpp", "#include <base/files.hpp>"},
+        Case{"backends/host/x.cpp", "#include \"opencl/platform.hpp\""},
+        Case{"backends/host/x.cpp", "#include \"platform.hpp\""},
+        Case{"plugins/svc/x.cpp", "#include \"device/device.hpp\""},
+        Case{"core/cluster/mpi/x.cpp", "#include \"cluster/node.hpp\""},
+        // calls
+        Case{"core/device/x.cpp", "const char* s = getenv(\"HOME\");"},
+        Case{"plugins/svc/x.cpp", "auto s = ::secure_getenv (\"HOME\");"}, Case{"core/report/x.cpp", "std::cout << 1;"},
+        Case{"backends/host/x.cpp", "int i = rand();"}, Case{"tests/data/x.cpp", "std::srand(1);"},
+        Case{"core/search/x.cpp", "std::random_device device;"},
+        Case{"core/cluster/x.cpp", "void* h = dlopen(path, RTLD_NOW);"}, Case{"core/registry/x.cpp", "dlclose(h);"},
+        Case{"backends/opencl/x.cpp", "bool b = n>rand();"}),
+    case_name);
+
+class Good : public testing::TestWithParam<Case> {};
+
+TEST_P(Good, IsLeftAlone) { EXPECT_EQ(of(GetParam().path, GetParam().text), std::vector<std::string>{}); }
+
+INSTANTIATE_TEST_SUITE_P(
+    Lines, Good,
+    testing::Values(
+        Case{"core/device/x.cpp", "#include \"base/files.hpp\"\n#include \"device/device.hpp\"\n#include <vector>"},
+        Case{"core/experiment/x.cpp", "#include \"cluster/node.hpp\"\n#include \"sdk/error.hpp\""},
+        Case{"apps/mokume/x.cpp", "#include \"experiment/config.hpp\"\nstd::cout << getenv(\"TERM\");"},
+        Case{"core/scheduler/x.cpp", "#include <oneapi/tbb/task_arena.h>\n#include <tbb/tbb.h>"},
+        Case{"core/cluster/mpi/x.cpp", "#include <mpi.h>\n#include \"abi/transport.h\""},
+        Case{"backends/opencl/x.cpp", "#include <CL/cl.h>\n#include <clblast_c.h>\n#include \"platform.hpp\""},
+        Case{"backends/host/ops/x.cpp", "#include \"ops/gemm.hpp\"\n#include \"gemm.hpp\""},
+        Case{"backends/host/x.cpp", "#include \"generated_table.hpp\""},
+        Case{"plugins/svc/x.cpp", "#include \"sdk/error.hpp\"\n#include \"smo.embed.hpp\"\n#include <data/none.h>"},
+        Case{"core/registry/x.cpp", "dlopen(path, RTLD_NOW);"},
+        Case{"core/base/x.cpp", "// std::cout << rand() /* dlopen( */\nauto s = \"getenv(\"; char c = '\"';"},
+        Case{"core/base/x.cpp", "operand(1); a.rand(); a->rand(); strand(2); int n = 1'000;"},
+        Case{"core/base/x.cpp", "auto s = R\"x(getenv( \" )x\"; auto t = \"\\\"rand(\";"}),
+    case_name);
+
+TEST(Checker, SeesLongFiles) {
+  std::string text;
+  for (int i = 0; i < 600; ++i) text += "x\n";
+  EXPECT_TRUE(violations({{"scripts/x.py", text}}).empty());
+  EXPECT_EQ(violations({{"scripts/x.py", text + "x\n"}}).size(), 1U);
+}
+
+TEST(Checker, CodeKeepsItsLines) {
+  EXPECT_EQ(code_only("a /* b\nc */ d // e\nf \"g\" '\\'' h"), "a     \n     d     \nf          h");
+  EXPECT_EQ(code_only("\"open"), "     ");
+  EXPECT_EQ(code_only("/*"), "  ");
+}
+
+}  // namespace
+}  // namespace mokume::layering

@@ -1,0 +1,291 @@
+#include "layering/rules.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string_view>
+
+namespace mokume::layering {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxLines = 600;
+
+// Low to high: a folder includes itself and what stands before it.
+constexpr std::array<std::string_view, 13> kLayers = {"abi",    "sdk",        "base",    "registry",  "device",
+                                                      "data",   "search",     "journal", "scheduler", "cluster",
+                                                      "report", "experiment", "apps"};
+
+// Headers of libraries that one folder wraps for the rest, by what their names start with.
+struct Fence {
+  const char* headers;
+  const char* folder;
+  const char* what;
+};
+constexpr std::array kFences = {
+    Fence{"tbb/", "core/scheduler/", "TBB"},        Fence{"oneapi/tbb", "core/scheduler/", "TBB"},
+    Fence{"mpi.h", "core/cluster/mpi/", "MPI"},     Fence{"CL/", "backends/opencl/", "OpenCL"},
+    Fence{"clblast", "backends/opencl/", "OpenCL"},
+};
+
+// Names that are allowed in a few places, each with its reason, or nowhere.
+struct Allowed {
+  const char* path;  // a file or, ending in '/', a folder
+  const char* reason;
+};
+struct Ban {
+  std::vector<const char*> names;
+  const char* scope;  // "" for everything, else a folder
+  const char* cure;
+  std::vector<Allowed> allowed;
+};
+
+std::vector<Ban> bans() {
+  return {
+      {{"getenv", "secure_getenv"},
+       "",
+       "pass the value down from main(), or add the file to tests/layering with its reason",
+       {{"core/base/files.cpp", "XDG_CACHE_HOME and HOME name the cache"},
+        {"core/registry/registry.cpp", "MOKUME_PLUGIN_PATH"},
+        {"core/data/", "MOKUME_DATA and the cache name data sets"},
+        {"core/cluster/", "an MPI launcher announces itself by variables"},
+        {"backends/opencl/", "drivers and the ICD loader are steered by variables"},
+        {"apps/", "main() may look at its terminal and environment"},
+        {"tests/", "tests put back what they change"},
+        {"bench/", "MOKUME_DATA"}}},
+      {{"cout"}, "core/", "standard output belongs to apps/: return the text or use base::Log", {}},
+      {{"rand", "srand", "random_device"}, "", "use sdk/philox.hpp: numbers are a function of the seed", {}},
+      {{"dlopen"},
+       "",
+       "load libraries through core/registry",
+       {{"core/registry/", "the one place that loads plugins"},
+        {"bench/", "measures a backend through the bare boundary"},
+        {"backends/opencl/clblast.cpp", "a system library, optional and slow to map: only when a probe asks"}}},
+      {{"dlclose"}, "", "libraries stay loaded: drivers do not survive being unloaded", {}},
+  };
+}
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.size() >= end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+std::string folder_of(const std::string& path) { return path.substr(0, path.rfind('/') + 1); }
+
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// Whether `line` uses `name` on its own: not as a part of a longer word and not as somebody's member.
+bool uses(const std::string& line, const std::string& name) {
+  for (size_t at = line.find(name); at != std::string::npos; at = line.find(name, at + 1)) {
+    const char before = at == 0 ? ' ' : line[at - 1];
+    const size_t end = at + name.size();
+    const bool member = before == '.' || (before == '>' && at > 1 && line[at - 2] == '-');
+    if (!is_word(before) && !member && (end == line.size() || !is_word(line[end]))) return true;
+  }
+  return false;
+}
+
+// The first `n` parts of a path, with the slash: "backends/opencl/".
+std::string first_parts(const std::string& path, int n) {
+  size_t at = 0;
+  for (int i = 0; i < n && at != std::string::npos; ++i) at = path.find('/', at == 0 ? 0 : at + 1);
+  return at == std::string::npos ? folder_of(path) : path.substr(0, at + 1);
+}
+
+int layer(std::string_view name) {
+  const auto at = std::find(kLayers.begin(), kLayers.end(), name);
+  return at == kLayers.end() ? -1 : static_cast<int>(at - kLayers.begin());
+}
+
+bool is_c_family(const std::string& path) {
+  for (const char* suffix : {".cpp", ".hpp", ".c", ".h"})
+    if (ends_with(path, suffix)) return true;
+  return false;
+}
+
+struct Include {
+  size_t line;
+  std::string name;  // "" if the line is no include
+  bool quoted;
+};
+
+Include parse_include(size_t number, std::string_view line) {
+  const auto skip = [&](std::string_view word) {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+    const bool there = starts_with(line, word);
+    if (there) line.remove_prefix(word.size());
+    return there;
+  };
+  if (!skip("#") || !skip("include")) return {number, "", false};
+  const bool quoted = skip("\"");
+  if (!quoted && !skip("<")) return {number, "", false};
+  return {number, std::string(line.substr(0, line.find(quoted ? '"' : '>'))), quoted};
+}
+
+// One past the end of the comment or literal that starts at `i`, or `i` if none does.
+size_t end_of_span(const std::string& text, size_t i) {
+  const auto after = [&](const std::string& end) {
+    const size_t at = text.find(end, i + 2);
+    return at == std::string::npos ? text.size() : at + end.size();
+  };
+  if (text.compare(i, 2, "//") == 0) return text.find('\n', i);
+  if (text.compare(i, 2, "/*") == 0) return after("*/");
+  if (text.compare(i, 2, "R\"") == 0) return after(")" + text.substr(i + 2, text.find('(', i) - i - 2) + "\"");
+  const char quote = text[i];
+  // A single quote behind a letter or digit separates digits, as in 1'000.
+  const bool separator = quote == '\'' && i > 0 && std::isalnum(static_cast<unsigned char>(text[i - 1])) != 0;
+  if ((quote != '"' && quote != '\'') || separator) return i;
+  for (++i; i < text.size() && text[i] != quote && text[i] != '\n'; ++i)
+    if (text[i] == '\\') ++i;
+  return i + 1;
+}
+
+class Checker {
+ public:
+  explicit Checker(const std::vector<Source>& tree) : tree_(tree) {
+    for (const Source& source : tree) {
+      paths_.insert(source.path);
+      names_.insert(source.path.substr(folder_of(source.path).size()));
+    }
+  }
+
+  std::vector<std::string> run() {
+    for (const Source& source : tree_) {
+      source_ = &source;
+      check_length();
+      if (!is_c_family(source.path)) continue;
+      check_includes();
+      check_names();
+    }
+    return found_;
+  }
+
+ private:
+  void report(size_t line, const std::string& text) {
+    found_.push_back(source_->path + ":" + std::to_string(line) + ": " + text);
+  }
+
+  void check_length() {
+    const auto lines = static_cast<size_t>(std::count(source_->text.begin(), source_->text.end(), '\n'));
+    if (lines > kMaxLines)
+      report(lines, "more than " + std::to_string(kMaxLines) + " lines: cut it where a reader would");
+  }
+
+  void check_includes() {
+    std::istringstream lines(source_->text);
+    std::string line;
+    for (size_t number = 1; std::getline(lines, line); ++number)
+      if (const Include include = parse_include(number, line); !include.name.empty()) check_include(include);
+  }
+
+  void check_include(const Include& include) {
+    if (include.name.find("..") != std::string::npos)
+      return report(include.line, "'" + include.name + "': include by the path from core/ or the module's folder");
+    for (const Fence& fence : kFences)
+      if (starts_with(include.name, fence.headers) && !starts_with(source_->path, fence.folder))
+        report(include.line, std::string("only ") + fence.folder + " includes " + fence.what);
+    const bool library = starts_with(source_->path, "backends/") || starts_with(source_->path, "plugins/") ||
+                         starts_with(source_->path, "core/cluster/mpi/");
+    if (library)
+      check_library_include(include);
+    else if (starts_with(source_->path, "core/"))
+      check_core_include(include);
+  }
+
+  bool is_own(const Include& include, const std::string& module) const {
+    return ends_with(include.name, ".embed.hpp") || paths_.count(folder_of(source_->path) + include.name) != 0 ||
+           paths_.count(module + include.name) != 0;
+  }
+
+  // What is loaded at run time sees the boundary, the sdk over it, and itself.
+  void check_library_include(const Include& include) {
+    const std::string first = include.name.substr(0, include.name.find('/'));
+    if (first == "abi" || first == "sdk") return;
+    const std::string module = first_parts(source_->path, starts_with(source_->path, "core/") ? 3 : 2);
+    // A bare name that no file of the tree has is made by the module's own build.
+    const bool generated = include.name.find('/') == std::string::npos && names_.count(include.name) == 0;
+    const bool foreign = include.quoted ? !generated && !is_own(include, module) : in_tree(include.name);
+    if (foreign)
+      report(include.line,
+             "'" + include.name + "': a backend, model or transport includes abi/, sdk/ and its own headers only");
+  }
+
+  void check_core_include(const Include& include) {
+    const std::string own = source_->path.substr(5, source_->path.find('/', 5) - 5);
+    const std::string first = include.name.substr(0, include.name.find('/'));
+    const int other = layer(first);
+    if (!include.quoted && !in_tree(include.name)) return;
+    if (other < 0 && !is_own(include, "core/" + own + "/"))
+      report(include.line, "'" + include.name + "' is in no folder of core: include by the path from core/");
+    if (layer(own) < 0)
+      return report(include.line, "core/" + own + " has no place in the order of layers: see kLayers");
+    if (other > layer(own))
+      report(include.line,
+             "core/" + own + " must not include '" + include.name + "', which is higher: move what is shared down");
+  }
+
+  bool in_tree(const std::string& name) const { return paths_.count("core/" + name) != 0; }
+
+  void check_names() {
+    std::istringstream lines(code_only(source_->text));
+    std::string line;
+    for (size_t number = 1; std::getline(lines, line); ++number)
+      for (const Ban& ban : bans_)
+        for (const char* name : ban.names)
+          if (starts_with(source_->path, ban.scope) && uses(line, name) && !is_allowed(ban))
+            report(number, std::string("'") + name + "' is banned here: " + ban.cure);
+  }
+
+  bool is_allowed(const Ban& ban) const {
+    return std::any_of(ban.allowed.begin(), ban.allowed.end(), [&](const Allowed& place) {
+      return ends_with(place.path, "/") ? starts_with(source_->path, place.path) : source_->path == place.path;
+    });
+  }
+
+  const std::vector<Source>& tree_;
+  const std::vector<Ban> bans_ = bans();
+  std::set<std::string> paths_, names_;
+  const Source* source_ = nullptr;
+  std::vector<std::string> found_;
+};
+
+}  // namespace
+
+std::string code_only(const std::string& text) {
+  std::string code = text;
+  for (size_t i = 0; i < text.size();) {
+    const size_t end = std::min(end_of_span(text, i), text.size());
+    for (size_t j = i; j < end; ++j)
+      if (code[j] != '\n') code[j] = ' ';
+    i = std::max(end, i + 1);
+  }
+  return code;
+}
+
+std::vector<std::string> violations(const std::vector<Source>& tree) { return Checker(tree).run(); }
+
+std::vector<Source> read_tree(const std::string& root) {
+  std::vector<Source> tree;
+  for (const char* top : {"core", "backends", "plugins", "apps", "tests", "bench", "scripts", "cmake"}) {
+    if (!fs::exists(fs::path(root) / top)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(fs::path(root) / top)) {
+      const std::string suffix = entry.path().extension().string();
+      static const std::set<std::string> kSuffixes = {".cpp", ".hpp",   ".c",   ".h", ".cl",
+                                                      ".py",  ".cmake", ".txt", ".sh"};
+      if (!entry.is_regular_file() || kSuffixes.count(suffix) == 0) continue;
+      std::ifstream file(entry.path(), std::ios::binary);
+      tree.push_back({entry.path().lexically_relative(root).generic_string(),
+                      std::string(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>())});
+    }
+  }
+  std::sort(tree.begin(), tree.end(), [](const Source& a, const Source& b) { return a.path < b.path; });
+  return tree;
+}
+
+}  // namespace mokume::layering

@@ -1,0 +1,23 @@
+// The rules of the house (docs/design: layers, includes, sizes, banned calls) as a function of file contents.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace mokume::layering {
+
+struct Source {
+  std::string path;  // relative to the root of the tree, e.g. "core/base/files.cpp"
+  std::string text;
+};
+
+// One line per violation: "path:line: what is wrong and what to do instead". Empty if the tree keeps the rules.
+std::vector<std::string> violations(const std::vector<Source>& tree);
+
+// `text` with comments and the contents of string and character literals blanked; line breaks stay.
+std::string code_only(const std::string& text);
+
+// The files of ours below `root` that the rules are about: sources, headers, kernels, scripts and CMake files.
+std::vector<Source> read_tree(const std::string& root);
+
+}  // namespace mokume::layering

@@ -1,0 +1,200 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <limits>
+
+#include "base/files.hpp"
+#include "report/panels.hpp"
+#include "report/support.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::report {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::grid;
+using testing::occurrences;
+using testing::xml_fault;
+
+std::string page(const RunView& view) { return report_html(view, plots(view)); }
+
+TEST(Html, HoldsTheHeadlineAndEveryPlot) {
+  const RunView view = grid(5, 3);
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_NE(text.find("<h1>tiny</h1>"), std::string::npos);
+  EXPECT_NE(text.find("<b>10.00\u00A0%</b>"), std::string::npos);
+  EXPECT_NE(text.find("interval 4.35 to 21.36"), std::string::npos);  // Wilson for 5 of 50
+  EXPECT_NE(text.find("<dt>gamma</dt><dd>0.003</dd>"), std::string::npos);
+  EXPECT_EQ(occurrences(text, "<svg"), 5U);  // heat map, three box plots, devices
+  EXPECT_EQ(occurrences(text, "<style>"), 1U);
+  EXPECT_NE(text.find("mokume run tiny.toml"), std::string::npos);
+  EXPECT_NE(text.find("name = &quot;tiny&quot;"), std::string::npos);
+}
+
+TEST(Html, RefersToNoOtherFile) {
+  const std::string text = page(grid(5, 3));
+  for (const char* part : {" src=", " href=", "@import", "url(", "<link", "@font-face"}) {
+    EXPECT_EQ(text.find(part), std::string::npos) << part;
+  }
+  // The only address is SVG's name space.
+  EXPECT_EQ(occurrences(text, "http"), occurrences(text, "http://www.w3.org/2000/svg"));
+}
+
+TEST(Html, ShowsThe20BestCandidatesInOrder) {
+  const RunView view = grid(9, 5);
+  const std::string text = page(view);
+  EXPECT_NE(text.find("The 20 best of 45 candidates"), std::string::npos);
+  EXPECT_EQ(occurrences(text, "<tr><td class=\"n\">") + occurrences(text, "<tr class=\"first\"><td class=\"n\">"), 21U);
+}
+
+TEST(Html, SaysThatBoxPlotsWereLeftOut) {
+  EXPECT_NE(page(grid(2, 90)).find("Drawn are the 64 of 90 plots"), std::string::npos);
+  EXPECT_EQ(page(grid(2, 9)).find("Drawn are the"), std::string::npos);
+}
+
+TEST(Html, CountsAndNotesOfFits) {
+  RunView view = grid(3, 2);
+  view.records[0].status = journal::FitStatus::failed;
+  view.records[0].note = "out of memory <b>";
+  view.records[1].status = journal::FitStatus::capped;
+  view.records[1].note = "cap";
+  view.records[2].status = journal::FitStatus::copied;
+  view.records[2].note = "kept for resume";
+  view.records[4].values[1] = std::numeric_limits<double>::quiet_NaN();
+  view.records.pop_back();
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_NE(text.find("out of memory &lt;b&gt;"), std::string::npos);
+  EXPECT_EQ(text.find("kept for resume"), std::string::npos);
+  EXPECT_NE(text.find("<b>8</b>solved"), std::string::npos);
+  EXPECT_NE(text.find("<b>1</b>without a finite value"), std::string::npos);
+  EXPECT_NE(text.find("<b>1</b>not finished"), std::string::npos);
+  EXPECT_NE(text.find("of 12 planned, 1 failed"), std::string::npos);
+}
+
+TEST(Html, HostileTextsStayText) {
+  RunView view = grid(3, 2);
+  const std::string evil = "</script></pre><script>alert(1)</script>\"'&\x01\xFF";
+  view.name = view.model = view.seed = view.data_name = view.state = view.config_toml = view.reproduce = evil;
+  view.environment = evil + ": " + evil + "\n" + evil;
+  view.plan.params = {evil, "b"};
+  view.devices[0].name = view.devices[0].vendor = view.devices[0].id = evil;
+  for (auto& r : view.records) r.device = r.note = evil;
+  view.records[0].status = journal::FitStatus::failed;
+  view.metrics[1].name = evil;
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_EQ(occurrences(text, "<script>"), 1U);
+  EXPECT_EQ(text.find("alert(1)</script>"), std::string::npos);
+}
+
+TEST(Html, UnfinishedAndEmptyRuns) {
+  RunView view = grid(5, 3);
+  view.records.resize(7);
+  view.best.reset();
+  view.test.reset();
+  EXPECT_EQ(xml_fault(page(view)), "");
+  view.records.clear();
+  EXPECT_EQ(xml_fault(page(view)), "");
+  EXPECT_EQ(xml_fault(page(RunView{})), "");
+  EXPECT_NE(page(RunView{}).find("nothing to plot"), std::string::npos);
+}
+
+TEST(Html, HostileNumbers) {
+  RunView view = grid(3, 2);
+  const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
+  view.wall_s = nan, view.efficiency = inf, view.devices[0].busy_s = -1;
+  view.test = TestResult{-3, 5};
+  view.data_rows = -4;
+  view.best = 77;
+  view.records[0].start_s = nan, view.records[1].end_s = inf, view.records[2].start_s = -1e300;
+  view.records[3].end_s = view.records[3].start_s - 1;
+  EXPECT_EQ(xml_fault(page(view)), "");
+}
+
+TEST(Gantt, OneLanePerDeviceOneBarPerBundle) {
+  RunView view = grid(3, 2);
+  for (size_t i = 6; i < 12; ++i) view.records[i].device = "host:0";
+  const std::string chart = gantt(view);
+  EXPECT_EQ(xml_fault(chart), "");
+  EXPECT_EQ(occurrences(chart, "class=\"lane\""), 2U);
+  EXPECT_EQ(occurrences(chart, "class=\"bar\"") + occurrences(chart, "class=\"alt\""), 6U);
+  EXPECT_NE(chart.find("bundle 0, 2 fits, 0.75"), std::string::npos);
+}
+
+TEST(Gantt, LongPausesBetweenSessionsAreCutOut) {
+  RunView view = grid(3, 2);
+  EXPECT_EQ(gantt(view).find("later"), std::string::npos);
+  for (size_t i = 6; i < 12; ++i) view.records[i].start_s += 7200, view.records[i].end_s += 7200;
+  const std::string chart = gantt(view);
+  EXPECT_NE(chart.find("2 h 00 min later"), std::string::npos);
+  EXPECT_EQ(occurrences(chart, "class=\"gap\""), 1U);
+}
+
+TEST(Gantt, ManyBundlesStaySmall) {
+  RunView view = grid(200, 25);
+  EXPECT_LT(gantt(view).size(), 200000U);
+  for (auto& r : view.records) r.start_s = r.end_s = 5;
+  EXPECT_EQ(gantt(view), "");
+}
+
+class WriteTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    root_ = fs::temp_directory_path() / ("mokume-report-" + std::to_string(::getpid()) + "-" + info->name());
+    fs::remove_all(root_);
+    fs::create_directories(root_);
+  }
+  void TearDown() override { fs::remove_all(root_); }
+
+  std::string read(const std::string& name) const { return base::read_file((root_ / name).string()); }
+
+  fs::path root_;
+};
+
+TEST_F(WriteTest, SameViewSameBytes) {
+  const RunView view = grid(5, 3);
+  const char* names[] = {"results.csv", "candidates.csv",    "timeline.csv",         "summary.json",
+                         "report.html", "plots/heatmap.svg", "plots/box-gamma-2.svg"};
+  write(view, root_.string());
+  std::vector<std::string> first;
+  for (const char* name : names) first.push_back(read(name));
+  write(view, root_.string());
+  for (size_t i = 0; i < first.size(); ++i) EXPECT_EQ(read(names[i]), first[i]) << names[i];
+  EXPECT_EQ(first[0], results_csv(view));
+  EXPECT_EQ(first[3], summary_json(view));
+  EXPECT_EQ(first[4], page(view));
+}
+
+TEST_F(WriteTest, RemovesThePlotsOfAnEarlierReportAndNothingElse) {
+  write(grid(5, 3), root_.string());
+  base::write_file((root_ / "plots/mine.txt").string(), "kept");
+  write(grid(5, 2), root_.string());
+  EXPECT_FALSE(fs::exists(root_ / "plots/box-gamma-2.svg"));
+  EXPECT_TRUE(fs::exists(root_ / "plots/box-gamma-1.svg"));
+  EXPECT_TRUE(fs::exists(root_ / "plots/mine.txt"));
+}
+
+TEST_F(WriteTest, AFileInTheWayIsAnError) {
+  base::write_file((root_ / "plots").string(), "");
+  try {
+    write(grid(), root_.string());
+    FAIL() << "no error";
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_INTERNAL);
+    EXPECT_NE(std::string(e.what()).find("plots"), std::string::npos);
+  }
+}
+
+TEST_F(WriteTest, AnEmptyRunWorks) {
+  write(RunView{}, root_.string());
+  EXPECT_EQ(read("results.csv"), "candidate,bootstrap,fold,n,status\n");
+  EXPECT_TRUE(fs::is_empty(root_ / "plots"));
+}
+
+}  // namespace
+}  // namespace mokume::report

@@ -1,0 +1,249 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "report/panels.hpp"
+#include "report/support.hpp"
+
+namespace mokume::report {
+namespace {
+
+using testing::find;
+using testing::grid;
+using testing::occurrences;
+using testing::record;
+using testing::xml_fault;
+
+void expect_well_formed(const std::vector<NamedFile>& files) {
+  for (const NamedFile& file : files) {
+    EXPECT_EQ(xml_fault(file.content), "") << file.name;
+    EXPECT_EQ(file.content.find("nan"), std::string::npos) << file.name;
+    EXPECT_EQ(file.content.find("\"inf"), std::string::npos) << file.name;
+  }
+}
+
+// Two folds for every candidate of the plan.
+void fill(RunView& view) {
+  view.records.clear();
+  for (uint32_t f = 0; f < view.plan.n_fits(); ++f) view.records.push_back(record(f, f % 7 + 1));
+}
+
+TEST(Checker, SeesWhatIsBroken) {
+  EXPECT_EQ(xml_fault("<a b=\"1\"><c/>&amp;&#39;</a>\n"), "");
+  for (const char* text : {"<a>", "<a></b>", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a>&</a>", "<a>&nbsp;</a>",
+                           "<a/><b/>", "<a b=\"<\"/>", "text", "<a>\x01</a>"}) {
+    EXPECT_NE(xml_fault(text), "") << text;
+  }
+}
+
+TEST(Plots, OneBoxPlotPerGammaAndOneHeatMap) {
+  const auto files = plots(grid(5, 3));
+  ASSERT_EQ(files.size(), 4U);
+  EXPECT_NE(find(files, "plots/heatmap.svg"), nullptr);
+  for (const char* name : {"plots/box-gamma-0.svg", "plots/box-gamma-1.svg", "plots/box-gamma-2.svg"}) {
+    const NamedFile* file = find(files, name);
+    ASSERT_NE(file, nullptr) << name;
+    EXPECT_EQ(occurrences(file->content, "class=\"median\""), 5U);
+    EXPECT_EQ(occurrences(file->content, "<circle"), 10U);
+    EXPECT_NE(file->content.find("n = 2 per box"), std::string::npos);
+    EXPECT_NE(file->content.find("C (log scale)"), std::string::npos);
+    EXPECT_NE(file->content.find("prefers-color-scheme:dark"), std::string::npos);
+  }
+  EXPECT_NE(files[1].content.find("gamma = 0.001"), std::string::npos);
+  expect_well_formed(files);
+}
+
+TEST(Plots, TheFirstNamedParameterIsXWhateverHasMoreValues) {
+  RunView view = grid(3, 9);
+  const auto files = plots(view);
+  EXPECT_EQ(files.size(), 10U);  // nine values of gamma, the parameter named second
+  EXPECT_NE(find(files, "plots/box-gamma-8.svg"), nullptr);
+}
+
+TEST(Plots, TheBestIsMarkedInOnePlotOnly) {
+  const auto files = plots(grid(5, 3));
+  size_t stars = 0;
+  for (const NamedFile& file : files) stars += occurrences(file.content, "class=\"star\"");
+  EXPECT_EQ(stars, 1U);
+  EXPECT_EQ(occurrences(find(files, "plots/heatmap.svg")->content, "class=\"core\""), 1U);
+  RunView view = grid(5, 3);
+  view.best.reset();
+  for (const NamedFile& file : plots(view)) EXPECT_EQ(file.content.find("class=\"star\""), std::string::npos);
+}
+
+TEST(Plots, TheAxisIsLogarithmicFromTwoDecadesOn) {
+  const Axis wide{0, "C", {1, 10, 100}}, narrow{0, "C", {1, 10, 99}}, negative{0, "C", {-1, 10, 1000}};
+  EXPECT_TRUE(place(wide, 0, 100, 6).scale.log);
+  EXPECT_FALSE(place(narrow, 0, 100, 6).scale.log);
+  EXPECT_FALSE(place(negative, 0, 100, 6).scale.log);
+  const Placing placing = place(wide, 0, 100, 6);
+  EXPECT_NEAR(placing.at(10) - placing.at(1), placing.at(100) - placing.at(10), 1e-9);
+}
+
+TEST(Plots, CrowdedValuesStandInOrder) {
+  std::vector<double> values;
+  for (int i = 0; i < 10; ++i) values.push_back(1 + 0.001 * i);
+  values.push_back(50);
+  const Placing placing = place({0, "C", values}, 0, 400, 6);
+  EXPECT_TRUE(placing.by_index);
+  EXPECT_NEAR(placing.at(1.002) - placing.at(1.001), placing.at(50) - placing.at(1.009), 1e-9);
+}
+
+TEST(Plots, OneNumericParameterGivesOneBoxPlot) {
+  RunView view = grid(4, 1);
+  const auto files = plots(view);
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].name, "plots/box-C-0.svg");
+}
+
+TEST(Plots, TextsMakePanelsPerCombination) {
+  RunView view = grid(1, 1);
+  view.plan.params = {"kernel", "C", "gamma"};
+  view.plan.candidates.clear();
+  for (const char* kernel : {"rbf", "poly"}) {
+    for (const double c : {1.0, 2.0, 3.0}) {
+      for (const double g : {0.1, 0.2}) view.plan.candidates.push_back({std::string(kernel), c, g});
+    }
+  }
+  fill(view);
+  view.best = 0;
+  const auto files = plots(view);
+  EXPECT_EQ(files.size(), 6U);
+  EXPECT_NE(find(files, "plots/heatmap-1.svg"), nullptr);
+  ASSERT_NE(find(files, "plots/box-gamma-3.svg"), nullptr);
+  EXPECT_NE(find(files, "plots/box-gamma-3.svg")->content.find("gamma = 0.2, kernel = poly"), std::string::npos);
+  expect_well_formed(files);
+}
+
+TEST(Plots, WithoutNumbersThereAreBars) {
+  RunView view = grid(1, 1);
+  view.plan.params = {"kernel"};
+  view.plan.candidates = {{std::string("rbf")}, {std::string("a<b>&")}};
+  fill(view);
+  view.best = 1;
+  const auto files = plots(view);
+  ASSERT_EQ(files.size(), 1U);
+  EXPECT_EQ(files[0].name, "plots/candidates.svg");
+  EXPECT_NE(files[0].content.find("a&lt;b&gt;&amp;"), std::string::npos);
+  EXPECT_EQ(occurrences(files[0].content, "<g class=\"top\""), 1U);
+  expect_well_formed(files);
+}
+
+TEST(Plots, ARandomSearchGetsOnePlotPerParameterAndNoHeatMap) {
+  RunView view = grid(1, 1);
+  view.plan.params = {"lr", "units"};
+  view.plan.candidates.clear();
+  for (int64_t i = 0; i < 12; ++i)
+    view.plan.candidates.push_back({std::pow(10.0, -0.37 * static_cast<double>(i)), i * i + 3});
+  fill(view);
+  const auto files = plots(view);
+  ASSERT_EQ(files.size(), 2U);
+  EXPECT_EQ(files[0].name, "plots/box-lr-0.svg");
+  EXPECT_EQ(files[1].name, "plots/box-units-1.svg");
+  EXPECT_EQ(occurrences(files[0].content, "class=\"median\""), 12U);
+}
+
+TEST(Plots, AtMost64BoxPlotsAmongThemTheBest) {
+  RunView view = grid(2, 90);
+  for (auto& r : view.records) r.values = {5, 0.5};
+  view.records[2 * 89].values = view.records[2 * 89 + 1].values = {1, 0.1};
+  view.best = 89;
+  const auto files = plots(view);
+  EXPECT_EQ(files.size(), 65U);
+  EXPECT_NE(find(files, "plots/box-gamma-89.svg"), nullptr);
+  EXPECT_EQ(find(files, "plots/box-gamma-88.svg"), nullptr);
+}
+
+TEST(Plots, HeatMapShowsFailuresGapsAndValues) {
+  RunView view = grid(5, 3);
+  view.records[0].status = journal::FitStatus::failed;
+  view.records[0].values.clear();
+  view.records.erase(view.records.begin() + 2);
+  const std::string map = find(plots(view), "plots/heatmap.svg")->content;
+  EXPECT_EQ(occurrences(map, "class=\"blank\""), 2U);
+  EXPECT_EQ(occurrences(map, "class=\"cross\""), 1U);
+  EXPECT_NE(map.find("a fit failed; grey: not finished"), std::string::npos);
+  EXPECT_EQ(occurrences(map, "onlight\">") + occurrences(map, "ondark\">"), 13U);
+}
+
+TEST(Plots, HeatMapColoursAreLogarithmicFromTenfoldOn) {
+  RunView view = grid(2, 2);
+  const double errors[] = {1, 1, 2, 2, 5, 5, 9, 9};
+  for (size_t i = 0; i < 8; ++i) view.records[i] = record(static_cast<uint32_t>(i), errors[i], 20);
+  EXPECT_NE(find(plots(view), "plots/heatmap.svg")->content.find(">linear scale<"), std::string::npos);
+  view.records[6] = record(6, 11, 20), view.records[7] = record(7, 11, 20);
+  EXPECT_NE(find(plots(view), "plots/heatmap.svg")->content.find(">log scale<"), std::string::npos);
+}
+
+TEST(Plots, HostileNamesAndNumbers) {
+  RunView view = grid(5, 3);
+  view.plan.params = {"<C & \"x\">", "../g/\xFF"};
+  view.plan.candidates[3][0] = std::numeric_limits<double>::infinity();
+  view.records[4].values[1] = std::numeric_limits<double>::quiet_NaN();
+  view.records[6].values[1] = std::numeric_limits<double>::infinity();
+  view.records[8].values[1] = 1e308;
+  view.records[10].values[1] = -1e99;
+  const auto files = plots(view);
+  ASSERT_FALSE(files.empty());
+  expect_well_formed(files);
+  for (const NamedFile& file : files) {
+    EXPECT_EQ(file.name.rfind("plots/", 0), 0U);
+    EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
+    EXPECT_EQ(file.content.find("<C "), std::string::npos);
+  }
+}
+
+TEST(Plots, HoldNothingOfDevicesAndTimes) {
+  const RunView one = grid(5, 3);
+  RunView other = one;
+  for (auto& r : other.records) r.start_s += 5, r.end_s += 9, r.device = "host:1", r.bundle = 3;
+  other.devices.clear();
+  other.wall_s = 1;
+  const auto a = plots(one), b = plots(other);
+  ASSERT_EQ(a.size(), b.size());
+  for (size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].content, b[i].content) << a[i].name;
+}
+
+TEST(Svg, CoordinatesAreShortAndFinite) {
+  EXPECT_EQ(coordinate(1.5), "1.5");
+  EXPECT_EQ(coordinate(10), "10");
+  EXPECT_EQ(coordinate(-0.001), "0");
+  EXPECT_EQ(coordinate(std::numeric_limits<double>::quiet_NaN()), "0");
+}
+
+TEST(Svg, TicksAreRoundAndFew) {
+  const auto labels = [](const Scale& scale, int wanted) {
+    std::string text;
+    for (const Tick& tick : ticks(scale, wanted)) {
+      if (!tick.label.empty()) text += tick.label + (tick.exponent.empty() ? "" : "^" + tick.exponent) + " ";
+    }
+    return text;
+  };
+  EXPECT_EQ(labels({false, 0, 1, 0, 100}, 5), "0 0.2 0.4 0.6 0.8 1 ");
+  EXPECT_EQ(labels({false, -3, 17, 0, 100}, 4), "0 5 10 15 ");
+  EXPECT_EQ(labels({true, 0.5, 200, 0, 100}, 5), "1 10 100 ");
+  EXPECT_EQ(labels({true, 1e-6, 1e-2, 0, 100}, 7), "10^-6 10^-5 10^-4 10^-3 10^-2 ");
+  EXPECT_EQ(labels({true, 4, 90, 0, 100}, 5), "5 10 20 50 ");
+  for (const Scale& scale : {make_scale(5, 5, false, 0.05, 0, 100), make_scale(0, 0, true, 0.05, 0, 100),
+                             make_scale(1e99, 1e100, false, 0, 0, 100), make_scale(1e-300, 1e300, true, 0, 0, 100),
+                             make_scale(5e-324, 5e-324, true, 0, 0, 100)}) {
+    EXPECT_LT(scale.low, scale.high);
+    EXPECT_LT(ticks(scale, 5).size(), 60U);
+  }
+}
+
+TEST(Svg, TheColourScaleGetsSteadilyLighter) {
+  double before = -1;
+  for (int i = 0; i <= 40; ++i) {
+    const Colour c = colour_scale(i / 40.0);
+    const double luma = 0.2126 * c.red + 0.7152 * c.green + 0.0722 * c.blue;
+    EXPECT_GT(luma, before);
+    before = luma;
+  }
+  EXPECT_EQ(colour_scale(std::numeric_limits<double>::quiet_NaN()).hex(), colour_scale(0).hex());
+  EXPECT_TRUE(colour_scale(1).light());
+  EXPECT_FALSE(colour_scale(0).light());
+}
+
+}  // namespace
+}  // namespace mokume::report

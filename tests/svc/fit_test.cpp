@@ -1,0 +1,268 @@
+// Fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and every device alike.
+#include <unistd.h>
+
+#include <fstream>
+
+#include "harness.hpp"
+
+namespace mokume::svc_test {
+namespace {
+
+std::vector<Candidate> line_of_c(double gamma, const char* multiclass = "ovr") {
+  std::vector<Candidate> line;
+  for (const double c : {0.01, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4, 1e5}) {
+    Candidate candidate;
+    candidate.c = c;
+    candidate.gamma = gamma;
+    candidate.multiclass = multiclass;
+    line.push_back(candidate);
+  }
+  return line;
+}
+
+std::string shell(const std::string& command) {
+  std::string out;
+  FILE* pipe = popen((command + " 2>/dev/null").c_str(), "r");
+  char buffer[4096];
+  while (const size_t n = fread(&buffer[0], 1, sizeof(buffer), pipe)) out.append(&buffer[0], n);
+  return pclose(pipe) == 0 ? out : "";
+}
+
+bool have_libsvm() { return std::system("command -v svm-train >/dev/null && command -v svm-predict >/dev/null") == 0; }
+
+void write_libsvm_rows(const std::string& path, const Blobs& blobs, const std::vector<std::string>& names, int32_t fold, bool inside) {
+  std::ofstream out(path);
+  out.precision(9);
+  for (int64_t r = 0; r < blobs.rows; ++r) {
+    if (fold >= 0 && (blobs.fold_of[static_cast<size_t>(r)] == fold) != inside) continue;
+    out << names[static_cast<size_t>(blobs.labels[static_cast<size_t>(r)])];
+    for (int64_t f = 0; f < blobs.features; ++f) out << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
+    out << "\n";
+  }
+}
+
+class SvcOnDevice : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl"), [](const auto& i) { return std::string(i.param); });
+
+#define REQUIRE_DEVICE(world) \
+  if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
+
+TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
+  if (!have_libsvm()) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(600, 6, 4, 3);
+  std::vector<Candidate> candidates = line_of_c(0.3, "ovo");
+  candidates.resize(5);
+  for (const char* kernel : {"linear", "polynomial", "sigmoid"}) {
+    Candidate c;
+    c.kernel = kernel;
+    c.multiclass = "ovo";
+    c.gamma = 0.05;
+    c.coef0 = 0.5;
+    candidates.push_back(c);
+  }
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(candidates.size(), 3));
+  const std::string base = (std::filesystem::temp_directory_path() / ("mokume-libsvm-" + std::to_string(getpid()))).string();
+  const std::map<std::string, int> kinds = {{"linear", 0}, {"polynomial", 1}, {"rbf", 2}, {"sigmoid", 3}};
+  for (int32_t fold = 0; fold < 3; ++fold) {
+    write_libsvm_rows(base + ".train", blobs, experiment.names(), fold, false);
+    write_libsvm_rows(base + ".test", blobs, experiment.names(), fold, true);
+    for (uint32_t c = 0; c < candidates.size(); ++c) {
+      const Candidate& k = candidates[c];
+      shell("svm-train -q -s 0 -t " + std::to_string(kinds.at(k.kernel)) + " -c " + std::to_string(k.c) + " -g " +
+            std::to_string(k.gamma) + " -r " + std::to_string(k.coef0) + " -d 3 " + base + ".train " + base + ".model");
+      const std::string said = shell("svm-predict " + base + ".test " + base + ".model " + base + ".out");
+      const size_t open = said.find('('), slash = said.find('/');
+      ASSERT_NE(open, std::string::npos) << said;
+      const int right = std::stoi(said.substr(open + 1)), n = std::stoi(said.substr(slash + 1));
+      EXPECT_EQ(results.at({c, fold}).n, n);
+      EXPECT_NEAR(static_cast<double>(results.at({c, fold}).errors), n - right, 1) << k.kernel << " C=" << k.c;
+    }
+  }
+  for (const char* end : {".train", ".test", ".model", ".out"}) std::filesystem::remove(base + end);
+}
+
+TEST_P(SvcOnDevice, CopiesSettledSolutionsAndTheyAreRight) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(300, 5, 3, 3);
+  const auto candidates = line_of_c(2.0);
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results chain = session.fit(all_fits(candidates.size(), 3));
+  int copied = 0;
+  for (const auto& [key, result] : chain) {
+    copied += result.status == MK_FIT_COPIED ? 1 : 0;
+    // A fit of its own, without the chain before it.
+    const Results alone = session.fit({key});
+    EXPECT_EQ(alone.at(key).errors, result.errors) << key.first << " " << key.second;
+  }
+  EXPECT_GE(copied, 6);
+  EXPECT_EQ(chain.at({0, 0}).status, MK_FIT_OK);
+}
+
+TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(300, 5, 3, 3);
+  const auto candidates = line_of_c(1.0);
+  const Experiment experiment(blobs, candidates, 3);
+  const std::vector<Key> keys = all_fits(candidates.size(), 3);
+  Session whole(world, experiment);
+  const Results expected = whole.fit(keys);
+
+  Session split(world, experiment);
+  Results by_fold;
+  for (int32_t fold = 2; fold >= 0; --fold) {
+    std::vector<Key> part;
+    for (const Key& k : keys)
+      if (k.second == fold) part.push_back(k);
+    by_fold.merge(split.fit(part));
+  }
+  EXPECT_EQ(by_fold, expected);
+
+  // Killed after each prefix of C: the rest comes out the same.
+  for (uint32_t done_until = 1; done_until < candidates.size(); ++done_until) {
+    std::map<Key, std::string> done;
+    for (const auto& [key, result] : expected)
+      if (key.first < done_until) done[key] = result.note;
+    Session resumed(world, experiment);
+    const Results rest = resumed.fit(keys, done);
+    EXPECT_EQ(rest.size(), keys.size() - done.size());
+    for (const auto& [key, result] : rest) EXPECT_EQ(result, expected.at(key)) << done_until;
+  }
+}
+
+TEST_P(SvcOnDevice, KeepsItsBudgetAndItsResults) {
+  const Blobs blobs(900, 5, 3, 3);
+  const auto candidates = line_of_c(0.5);
+  const Experiment experiment(blobs, candidates, 3);
+  Results expected;
+  const uint64_t matrix = 900 * 912 * sizeof(float);
+  std::set<uint64_t> peaks;
+  for (const uint64_t budget : {uint64_t{64} << 20, matrix + matrix / 2 + (1 << 20), matrix / 2 + (1 << 20)}) {
+    World world(GetParam(), 0, budget);
+    REQUIRE_DEVICE(world);
+    {
+      Session session(world, experiment);
+      const Results results = session.fit(all_fits(candidates.size(), 3));
+      if (expected.empty()) expected = results;
+      for (const auto& [key, result] : results) {
+        // The host's GEMM may round a row differently when it is computed alone; opencl's own kernels may not.
+        EXPECT_NEAR(static_cast<double>(result.errors), static_cast<double>(expected.at(key).errors), 2) << budget;
+        if (std::string(GetParam()) == "opencl") {
+          EXPECT_EQ(result, expected.at(key)) << budget;
+        }
+      }
+    }
+    EXPECT_LE(world.device().peak_bytes(), budget);
+    EXPECT_EQ(world.device().allocated_bytes(), 0U);
+    peaks.insert(world.device().peak_bytes());
+  }
+  EXPECT_EQ(peaks.size(), 3U) << "each budget should lead to another way of storing the kernel";
+}
+
+TEST_P(SvcOnDevice, RefusesABudgetThatCannotWork) {
+  World world(GetParam(), 0, 4096);
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(300, 5, 3, 3);
+  const Experiment experiment(blobs, line_of_c(0.5), 3);
+  Session session(world, experiment);
+  try {
+    session.fit(all_fits(8, 3));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_OUT_OF_MEMORY);
+    EXPECT_NE(std::string(e.what()).find("budget"), std::string::npos) << e.what();
+  }
+}
+
+TEST_P(SvcOnDevice, MarksACappedFit) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(900, 5, 2, 3);
+  std::vector<Candidate> candidates(1);
+  candidates[0].c = 1e5;
+  candidates[0].gamma = 0.01;
+  candidates[0].max_iterations = 600;
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  EXPECT_EQ(session.fit({{0, 0}}).at({0, 0}).status, MK_FIT_CAPPED);
+}
+
+TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  Blobs blobs(90, 5, 3, 3);
+  for (float& x : blobs.x) x *= 1e6F;
+  std::vector<Candidate> candidates(2);
+  candidates[0].kernel = "polynomial";
+  candidates[0].gamma = 1;
+  candidates[0].degree = 20;
+  candidates[1].gamma = 1e-12;
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(2, 3));
+  EXPECT_EQ(results.at({0, 0}).status, MK_FIT_FAILED);
+  EXPECT_NE(results.at({0, 0}).note.find("overflow"), std::string::npos);
+  EXPECT_EQ(results.at({1, 0}).status, MK_FIT_OK);
+}
+
+TEST_P(SvcOnDevice, LearnsWhereAFoldLacksAClass) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  Blobs blobs(90, 5, 3, 3);
+  for (int64_t r = 0; r < 90; ++r)  // class 2 stands in fold 0 alone
+    if (blobs.labels[static_cast<size_t>(r)] == 2) blobs.labels[static_cast<size_t>(r)] = r < 30 ? 2 : 0;
+  const std::vector<Candidate> candidates(1);
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(1, 3));
+  EXPECT_GE(results.at({0, 0}).errors, 10);  // the ten rows of class 2 cannot be known
+  EXPECT_EQ(results.at({0, 1}).status, MK_FIT_OK);
+}
+
+TEST(SvcAcrossDevices, HostAndOpenClAgree) {
+  World host("host"), opencl("opencl");
+  REQUIRE_DEVICE(opencl);
+  const Blobs blobs(1000, 6, 4, 5);
+  auto candidates = line_of_c(0.2);
+  for (const Candidate& c : line_of_c(0.2, "ovo")) candidates.push_back(c);
+  const Experiment experiment(blobs, candidates, 5);
+  Session a(host, experiment), b(opencl, experiment);
+  const Results on_host = a.fit(all_fits(candidates.size(), 5)), on_opencl = b.fit(all_fits(candidates.size(), 5));
+  for (const auto& [key, result] : on_host)
+    EXPECT_NEAR(static_cast<double>(result.errors), static_cast<double>(on_opencl.at(key).errors), 2);
+}
+
+TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
+  World world("host");
+  const Blobs blobs(100, 3, 3, 5);
+  auto candidates = line_of_c(0.1);
+  for (const Candidate& c : line_of_c(0.2)) candidates.push_back(c);
+  const Experiment experiment(blobs, candidates, 5);
+  for (const uint32_t parts : {1U, 2U, 5U, 7U, 100U}) {
+    struct Context {
+      std::map<Key, int> bundle_of;
+      int bundles = 0;
+    } context;
+    const mk_bundle_sink sink{&context, [](void* self, const mk_bundle* b, mk_error*) -> int32_t {
+                                auto& c = *static_cast<Context*>(self);
+                                for (uint32_t k = 0; k < b->n_fits; ++k)
+                                  if (!c.bundle_of.insert({{b->fits[k].candidate, b->fits[k].fold}, c.bundles}).second) return MK_INTERNAL;
+                                ++c.bundles;
+                                return MK_OK;
+                              }};
+    sdk::call(world.model().bundle, world.model().self, experiment.get(), parts, &sink);
+    EXPECT_EQ(context.bundle_of.size(), candidates.size() * 5);
+    EXPECT_GE(context.bundles, static_cast<int>(std::min(parts, 10U)));
+    for (uint32_t c = 0; c < candidates.size(); ++c)
+      for (int32_t f = 0; f < 5; ++f) EXPECT_EQ(context.bundle_of.at({c, f}), context.bundle_of.at({c / 8 * 8, f}));
+  }
+}
+
+}  // namespace
+}  // namespace mokume::svc_test

@@ -1,0 +1,207 @@
+// The svc plugin through its boundary, on a real device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "device/device.hpp"
+#include "registry/registry.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::svc_test {
+
+inline constexpr int kParams = 8;  // C gamma kernel degree coef0 multiclass tol max_iterations
+
+struct Candidate {
+  double c = 1, gamma = 0.1;
+  const char* kernel = "rbf";
+  int64_t degree = 3;
+  double coef0 = 0;
+  const char* multiclass = "ovr";
+  double tol = 1e-3;
+  int64_t max_iterations = 10'000'000;
+};
+
+// Blobs that overlap: `classes` classes, rows dealt round robin, folds contiguous.
+struct Blobs {
+  int64_t rows, features;
+  int32_t classes;
+  std::vector<float> x;
+  std::vector<int32_t> labels, fold_of;
+
+  Blobs(int64_t n, int64_t d, int32_t k, uint32_t folds, double spread = 1.3) : rows(n), features(d), classes(k) {
+    for (int64_t r = 0; r < n; ++r) {
+      const auto label = static_cast<int32_t>(r % k);
+      labels.push_back(label);
+      fold_of.push_back(static_cast<int32_t>(r * folds / n));
+      const sdk::Random centre(7, sdk::Purpose::digits, static_cast<uint32_t>(label));
+      const sdk::Random noise(8, sdk::Purpose::digits, static_cast<uint32_t>(r));
+      for (int64_t f = 0; f < d; ++f) {
+        const auto i = static_cast<uint32_t>(f);
+        double sum = 0;
+        for (uint32_t t = 0; t < 4; ++t) sum += noise.uniform(4 * i + t) - 0.5;
+        x.push_back(static_cast<float>(2 * centre.uniform(i) - 1 + spread * sum));
+      }
+    }
+  }
+};
+
+struct Result {
+  int32_t status = -1;
+  int64_t n = 0;
+  int64_t errors = -1;
+  std::string note;
+
+  bool operator==(const Result&) const = default;
+};
+using Key = std::pair<uint32_t, int32_t>;  // candidate, fold
+using Results = std::map<Key, Result>;
+
+// Libraries and one open device.
+class World {
+ public:
+  explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30)
+      : cache_(std::filesystem::temp_directory_path() / ("mokume-svc-test-" + std::to_string(getpid()))),
+        host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
+        registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
+    log_.set_level(MK_LOG_ERROR);
+    model_ = registry_.load(MK_PLUGIN_MODEL, "svc").model();
+    const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
+    uint32_t count = 0;
+    sdk::call(table->enumerate, table->self, static_cast<mk_device_info*>(nullptr), 0U, &count);
+    std::vector<mk_device_info> infos(count);
+    if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
+    if (index >= count) return;
+    device_ = device::Device::open({backend, index, table, infos[index]}, {}, budget, nullptr);
+  }
+  ~World() {
+    device_.reset();
+    std::filesystem::remove_all(cache_);
+  }
+
+  bool present() const { return device_ != nullptr; }
+  const mk_model& model() const { return *model_; }
+  device::Device& device() { return *device_; }
+
+ private:
+  std::filesystem::path cache_;
+  base::Log log_;
+  scheduler::HostServices host_;
+  registry::Registry registry_;
+  const mk_model* model_ = nullptr;
+  std::unique_ptr<device::Device> device_;
+};
+
+// An experiment over blobs, as the program would hand it to the model.
+class Experiment {
+ public:
+  Experiment(const Blobs& blobs, const std::vector<Candidate>& candidates, uint32_t folds) {
+    for (const Candidate& c : candidates) {
+      mk_value v[kParams];
+      v[0].real = c.c;
+      v[1].real = c.gamma;
+      v[2].text = c.kernel;
+      v[3].integer = c.degree;
+      v[4].real = c.coef0;
+      v[5].text = c.multiclass;
+      v[6].real = c.tol;
+      v[7].integer = c.max_iterations;
+      values_.insert(values_.end(), v, v + kParams);
+    }
+    for (int32_t k = 0; k < blobs.classes; ++k) names_.push_back(std::to_string(10 * k + 1));
+    for (const std::string& name : names_) name_pointers_.push_back(name.c_str());
+    data_.rows = blobs.rows;
+    data_.features = blobs.features;
+    data_.x = blobs.x.data();
+    data_.labels = blobs.labels.data();
+    data_.n_classes = blobs.classes;
+    data_.class_names = name_pointers_.data();
+    experiment_.struct_size = sizeof(mk_experiment);
+    experiment_.n_candidates = static_cast<uint32_t>(candidates.size());
+    experiment_.values = values_.data();
+    experiment_.train = &data_;
+    experiment_.fold_of = blobs.fold_of.data();
+    experiment_.n_folds = folds;
+  }
+  Experiment(const Experiment&) = delete;
+  Experiment& operator=(const Experiment&) = delete;
+
+  const mk_experiment* get() const { return &experiment_; }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<mk_value> values_;
+  std::vector<std::string> names_;
+  std::vector<const char*> name_pointers_;
+  mk_data data_{};
+  mk_experiment experiment_{};
+};
+
+// A session and what it reports.
+class Session {
+ public:
+  Session(World& world, const Experiment& experiment) : world_(world) {
+    const mk_model& m = world.model();
+    sdk::call(m.session_create, m.self, experiment.get(), world.device().services(), &session_);
+  }
+  ~Session() { world_.model().session_destroy(session_); }
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  // Fits these; `done` gives the notes of those that are finished.
+  Results fit(const std::vector<Key>& keys, const std::map<Key, std::string>& done = {}) {
+    std::vector<mk_fit> fits;
+    for (const Key& k : keys) {
+      const auto found = done.find(k);
+      fits.push_back({k.first, k.second, found != done.end() ? 1 : 0, 0, found != done.end() ? found->second.c_str() : nullptr});
+    }
+    struct Context {
+      const std::vector<Key>& keys;
+      Results results;
+    } context{keys, {}};
+    const mk_fit_sink sink{&context,
+                           [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
+                             return sdk::guard(error, [&] {
+                               auto& c = *static_cast<Context*>(self);
+                               const Key key = c.keys.at(r->index);
+                               if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
+                               c.results[key] = {r->status, r->n,
+                                                 r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1, r->note};
+                             });
+                           },
+                           [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+    sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()), &sink);
+    return context.results;
+  }
+
+  mk_fitted* refit(uint32_t candidate) {
+    const mk_fit_sink sink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+                           [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+    mk_fitted* fitted = nullptr;
+    sdk::call(world_.model().refit, session_, candidate, &sink, &fitted);
+    return fitted;
+  }
+
+ private:
+  World& world_;
+  mk_session* session_ = nullptr;
+};
+
+inline std::vector<Key> all_fits(size_t candidates, uint32_t folds) {
+  std::vector<Key> keys;
+  for (uint32_t c = 0; c < candidates; ++c)
+    for (uint32_t f = 0; f < folds; ++f) keys.emplace_back(c, static_cast<int32_t>(f));
+  return keys;
+}
+
+}  // namespace mokume::svc_test

@@ -1,0 +1,164 @@
+// Refit, predict, save and load: LIBSVM's own svm-predict reads what is saved.
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "harness.hpp"
+#include "libsvm_file.hpp"
+
+namespace mokume::svc_test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Scratch {
+ public:
+  Scratch() : path_(fs::temp_directory_path() / ("mokume-svc-model-" + std::to_string(getpid()))) { fs::create_directories(path_); }
+  ~Scratch() { fs::remove_all(path_); }
+  std::string operator/(const std::string& name) const { return (path_ / name).string(); }
+  std::string str() const { return path_.string(); }
+
+ private:
+  fs::path path_;
+};
+
+struct Prediction {
+  std::vector<int32_t> labels;
+  std::vector<float> scores;
+  uint32_t per_row = 0;
+};
+
+Prediction predict(World& world, const mk_fitted* fitted, const Blobs& blobs) {
+  Prediction p;
+  p.per_row = world.model().scores_per_row(fitted);
+  p.labels.resize(static_cast<size_t>(blobs.rows));
+  p.scores.resize(static_cast<size_t>(blobs.rows) * p.per_row);
+  sdk::call(world.model().predict, world.model().self, fitted, world.device().services(), blobs.x.data(), blobs.rows,
+            blobs.features, p.labels.data(), p.scores.data());
+  return p;
+}
+
+class SvcModel : public testing::TestWithParam<std::tuple<const char*, const char*, const char*, int>> {};
+INSTANTIATE_TEST_SUITE_P(All, SvcModel,
+                         testing::Combine(testing::Values("host", "opencl"), testing::Values("rbf", "linear", "polynomial", "sigmoid"),
+                                          testing::Values("ovr", "ovo"), testing::Values(2, 4)),
+                         [](const auto& i) {
+                           return std::string(std::get<0>(i.param)) + "_" + std::get<1>(i.param) + "_" + std::get<2>(i.param) + "_" +
+                                  std::to_string(std::get<3>(i.param));
+                         });
+
+TEST_P(SvcModel, SavesWhatSvmPredictReadsAndLoadsTheSame) {
+  const auto [backend, kernel, multiclass, classes] = GetParam();
+  World world(backend);
+  if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+  const Blobs blobs(240, 5, classes, 3);
+  std::vector<Candidate> candidates(1);
+  candidates[0].kernel = kernel;
+  candidates[0].gamma = 0.1;
+  candidates[0].coef0 = 0.25;
+  candidates[0].c = 4;
+  candidates[0].multiclass = multiclass;
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  mk_fitted* fitted = session.refit(0);
+  const Scratch scratch;
+  sdk::call(world.model().save, static_cast<const mk_fitted*>(fitted), scratch.str().c_str());
+  const Prediction ours = predict(world, fitted, blobs);
+
+  mk_fitted* loaded = nullptr;
+  sdk::call(world.model().load, world.model().self, scratch.str().c_str(), &loaded);
+  const Prediction again = predict(world, loaded, blobs);
+  EXPECT_EQ(again.per_row, ours.per_row);
+  for (size_t k = 0; k < ours.scores.size(); ++k) EXPECT_NEAR(again.scores[k], ours.scores[k], 2e-3);
+
+  if (std::system("command -v svm-predict >/dev/null") == 0) {
+    const bool one_file = classes == 2 || std::string(multiclass) == "ovo";
+    for (uint32_t file = 0; file < (one_file ? 1U : ours.per_row); ++file) {
+      std::ofstream rows(scratch / "rows");
+      rows.precision(9);
+      for (int64_t r = 0; r < blobs.rows; ++r) {
+        rows << 0;
+        for (int64_t f = 0; f < blobs.features; ++f) rows << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
+        rows << "\n";
+      }
+      rows.close();
+      const std::string model = one_file ? "model.libsvm" : "class-" + std::to_string(file) + ".libsvm";
+      ASSERT_EQ(std::system(("svm-predict " + (scratch / "rows") + " " + (scratch / model) + " " + (scratch / "out") + " >/dev/null").c_str()), 0);
+      std::ifstream out(scratch / "out");
+      int compared = 0;
+      for (int64_t r = 0; r < blobs.rows; ++r) {
+        int label = 0;
+        out >> label;
+        bool sure = true;
+        for (uint32_t k = 0; k < ours.per_row; ++k)
+          sure = sure && std::fabs(ours.scores[static_cast<size_t>(r) * ours.per_row + k]) > 1e-4F;
+        if (!sure) continue;
+        ++compared;
+        const int expected = one_file ? 10 * ours.labels[static_cast<size_t>(r)] + 1
+                                      : (ours.scores[static_cast<size_t>(r) * ours.per_row + file] > 0 ? 1 : -1);
+        ASSERT_EQ(label, expected) << "row " << r;
+      }
+      EXPECT_GT(compared, 200);
+    }
+  }
+  world.model().fitted_destroy(fitted);
+  world.model().fitted_destroy(loaded);
+}
+
+TEST(LibsvmFile, RoundTripsAndRefusesWhatIsBroken) {
+  const Scratch scratch;
+  svc::LibsvmModel m;
+  m.kernel.kind = ops::KernelKind::polynomial;
+  m.kernel.gamma = 0.1;
+  m.kernel.coef0 = -0.5;
+  m.kernel.degree = 4;
+  m.labels = {3, -7};
+  m.vectors_per_class = {2, 1};
+  m.rho = {0.1234567890123};
+  m.coefficients = {1.5, 0.25, -1.75};
+  m.features = 3;
+  m.vectors = {1, 0, 2, 0.1F, -3, 0, 0, 0, 7};
+  const std::string path = scratch / "m";
+  svc::write_libsvm(path, m);
+  const svc::LibsvmModel r = svc::read_libsvm(path, 3);
+  EXPECT_EQ(r.labels, m.labels);
+  EXPECT_EQ(r.vectors, m.vectors);
+  EXPECT_EQ(r.coefficients, m.coefficients);
+  EXPECT_EQ(r.rho, m.rho);
+  EXPECT_EQ(r.kernel.degree, 4);
+  EXPECT_EQ(r.kernel.coef0, -0.5);
+
+  std::ifstream in(path);
+  std::stringstream all;
+  all << in.rdbuf();
+  const std::string good = all.str();
+  const std::pair<const char*, const char*> broken[] = {
+      {"c_svc", "nu_svc"},      {"polynomial", "cubic"}, {"degree 4", "degree 400"}, {"nr_class 2", "nr_class 99999999"},
+      {"total_sv 3", "total_sv 9"}, {"nr_sv 2 1", "nr_sv 2 -1"}, {"nr_sv 2 1", "nr_sv 2000000000000 1"}, {"rho 0", "rho nan 0"},
+      {"3:7", "4:7"},          {"1:1", "1:x"},          {"label 3 -7", "label 3"},   {"SV\n", "SX\n"},
+      {"1.5", "inf"},          {"2:-3", "1:-3"},
+  };
+  for (const auto& [from, to] : broken) {
+    std::string text = good;
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    text.replace(at, std::string(from).size(), to);
+    std::ofstream(path) << text;
+    try {
+      svc::read_libsvm(path, 3);
+      ADD_FAILURE() << to << " was taken";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_BAD_DATA);
+      EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
+    }
+  }
+  for (size_t cut = 0; cut + 12 < good.size(); cut += 7) {
+    std::ofstream(path) << good.substr(0, cut);
+    EXPECT_THROW(svc::read_libsvm(path, 3), Error) << cut;
+  }
+}
+
+}  // namespace
+}  // namespace mokume::svc_test

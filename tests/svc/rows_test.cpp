@@ -1,0 +1,107 @@
+// Row order, binary problems and votes.
+#include <gtest/gtest.h>
+
+#include "rows.hpp"
+
+namespace mokume::svc {
+namespace {
+
+struct Rows {
+  std::vector<int32_t> labels, folds;
+  mk_data data{};
+  mk_experiment experiment{};
+
+  Rows(int64_t n, int32_t classes, uint32_t n_folds) {
+    for (int64_t r = 0; r < n; ++r) {
+      labels.push_back(static_cast<int32_t>((r * 7 + r / 5) % classes));
+      folds.push_back(static_cast<int32_t>((r * 3) % n_folds));
+    }
+    data.rows = n;
+    data.features = 1;
+    data.labels = labels.data();
+    data.n_classes = classes;
+    experiment.train = &data;
+    experiment.fold_of = folds.data();
+    experiment.n_folds = n_folds;
+  }
+};
+
+TEST(RowOrder, SortsByFoldThenClassThenRow) {
+  const Rows rows(103, 4, 5);
+  const RowOrder order(rows.experiment);
+  EXPECT_EQ(order.rows(), 103);
+  EXPECT_EQ(order.stride(), 112);
+  for (int64_t r = 1; r < order.rows(); ++r) {
+    const auto key = [&](int64_t k) {
+      const auto o = static_cast<size_t>(order.original(k));
+      return std::tuple(rows.folds[o], rows.labels[o], o);
+    };
+    EXPECT_LT(key(r - 1), key(r));
+  }
+  int64_t total = 0;
+  for (uint32_t f = 0; f < 5; ++f) total += order.fold_rows(f);
+  EXPECT_EQ(total, 103);
+}
+
+TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
+  for (const int32_t classes : {2, 4, 10, 90}) {
+    const Rows rows(3000, classes, 5);
+    const RowOrder order(rows.experiment);
+    for (const Multiclass kind : {Multiclass::one_vs_rest, Multiclass::one_vs_one}) {
+      for (const int32_t fold : {MK_ALL_ROWS, 0, 2, 4}) {
+        for (const BinaryProblem& p : binary_problems(classes, kind, fold)) {
+          std::vector<int8_t> sign(static_cast<size_t>(order.stride()), 9);
+          std::vector<int32_t> spans(2 * kMaxSpans, 77);
+          mark_rows(order, p, sign.data(), spans.data());
+          std::vector<bool> covered(sign.size(), false);
+          int32_t last = -1;
+          size_t k = 0;
+          for (; spans[2 * k] >= 0; ++k) {
+            ASSERT_LT(k, static_cast<size_t>(kMaxSpans) - 1);
+            ASSERT_GE(spans[2 * k], last);
+            last = spans[2 * k + 1];
+            for (int64_t r = spans[2 * k] * kBlock; r < last * kBlock; ++r) covered[static_cast<size_t>(r)] = true;
+          }
+          for (int64_t r = 0; r < order.stride(); ++r) {
+            const auto at = static_cast<size_t>(r);
+            int expected = 0;
+            if (r < order.rows() && rows.folds[static_cast<size_t>(order.original(r))] != fold) {
+              if (order.label(r) == p.positive) {
+                expected = 1;
+              } else if (p.negative == BinaryProblem::kRest || order.label(r) == p.negative) {
+                expected = -1;
+              }
+            }
+            ASSERT_EQ(sign[at], expected);
+            ASSERT_TRUE(expected == 0 || covered[at]);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(PredictClass, TiesGoToTheLowerClass) {
+  const float rest[] = {0.5F, 0.5F, -1};
+  EXPECT_EQ(predict_class(&rest[0], 3, Multiclass::one_vs_rest), 0);
+  const float two[] = {0.0F};
+  EXPECT_EQ(predict_class(&two[0], 2, Multiclass::one_vs_rest), 1);  // LIBSVM: positive means the first class
+  const float circle[] = {1, -1, 1};  // 0 beats 1, 2 beats 0, 1 beats 2
+  EXPECT_EQ(predict_class(&circle[0], 3, Multiclass::one_vs_one), 0);
+  const float clear[] = {-1, 1, 1};  // 1 beats 0, 0 beats 2, 1 beats 2
+  EXPECT_EQ(predict_class(&clear[0], 3, Multiclass::one_vs_one), 1);
+}
+
+TEST(BinaryProblems, ComeInDecisionOrder) {
+  EXPECT_EQ(binary_problems(2, Multiclass::one_vs_rest, 0).size(), 1U);
+  EXPECT_EQ(binary_problems(5, Multiclass::one_vs_rest, 0).size(), 5U);
+  const auto pairs = binary_problems(4, Multiclass::one_vs_one, 1);
+  ASSERT_EQ(pairs.size(), 6U);
+  EXPECT_EQ(pairs[1].positive, 0);
+  EXPECT_EQ(pairs[1].negative, 2);
+  EXPECT_EQ(pairs[5].positive, 2);
+  EXPECT_EQ(pairs[5].fold, 1);
+}
+
+}  // namespace
+}  // namespace mokume::svc
