@@ -111,7 +111,8 @@ int fetch_data(const std::string& name, const std::string& from) {
     std::fprintf(stderr, "downloading %s/%s\n", base_url.c_str(), d.file);
     const std::string bytes = download(base_url + "/" + d.file);
     if (base::sha256(bytes) != d.sha256)
-      throw Error(MK_BAD_DATA, base_url + "/" + d.file + " has a wrong SHA-256 and was not kept: try another mirror with --from URL");
+      throw Error(MK_BAD_DATA, base_url + "/" + d.file +
+                                   " has a wrong SHA-256 and was not kept: try another mirror with --from URL");
     base::write_file(path, bytes);
   }
   std::fprintf(stderr, "mnist is in %s\n", directory.c_str());

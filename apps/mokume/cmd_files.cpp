@@ -12,6 +12,7 @@
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
 #include "experiment/run.hpp"
+#include "experiment/run_directory.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {
@@ -33,7 +34,8 @@ experiment::Config config_of(Runtime& runtime, const std::string& directory) {
 int show_status(Runtime& runtime, const std::string& directory) {
   const experiment::Config config = config_of(runtime, directory);
   const report::RunView view = experiment::read_view(runtime.registry(config.plugin_directories), directory);
-  std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(), view.plan.n_fits());
+  std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(),
+              view.plan.n_fits());
   for (const report::DeviceUse& d : view.devices)
     std::printf("  %u/%-12s %6llu fits  busy %s  %s\n", d.node, d.id.c_str(), static_cast<unsigned long long>(d.fits),
                 base::human_seconds(d.busy_s).c_str(), d.name.c_str());
@@ -53,7 +55,8 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
   const mk_model& model = *registry.load(MK_PLUGIN_MODEL, config.model).model();
   const std::string path = directory + "/models/best";
   if (!std::filesystem::exists(path))
-    throw Error(MK_INVALID_ARGUMENT, directory + " holds no model yet: finish the run with `mokume resume " + directory + "`");
+    throw Error(MK_INVALID_ARGUMENT,
+                directory + " holds no model yet: finish the run with `mokume resume " + directory + "`");
   mk_fitted* raw = nullptr;
   sdk::call(model.load, model.self, path.c_str(), &raw);
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
@@ -61,10 +64,12 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
   mk_data about{};
   const double *mean = nullptr, *scale = nullptr;
   uint32_t n_scaling = 0;
-  if (model.describe(raw, &about, &mean, &scale, &n_scaling) != MK_OK) throw Error(MK_INTERNAL, "the model cannot describe itself");
+  if (model.describe(raw, &about, &mean, &scale, &n_scaling) != MK_OK)
+    throw Error(MK_INTERNAL, "the model cannot describe itself");
   std::vector<std::string> names(about.class_names, about.class_names + about.n_classes);
-  const data::Dataset rows = data::load_for_prediction(data::parse_spec(spec), names, {mean, mean + n_scaling},
-                                                       {scale, scale + n_scaling}, about.features);
+  const data::Dataset rows =
+      data::load_for_prediction(data::parse_spec(spec), names, {mean, mean + n_scaling}, {scale, scale + n_scaling},
+                                about.features, columns_of(experiment::read_run_record(directory)));
 
   const experiment::Machine machine(registry, runtime.log());
   const std::vector<device::Listed> chosen{machine.select(devices).front()};
@@ -86,8 +91,7 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
     errors += label != labels[r] ? 1 : 0;
     std::printf("%zu,%s,%s\n", r, predicted.c_str(), label < 0 ? "" : names[static_cast<size_t>(label)].c_str());
   }
-  if (known)
-    std::fprintf(stderr, "errors: %lld of %zu\n", static_cast<long long>(errors), labels.size());
+  if (known) std::fprintf(stderr, "errors: %lld of %zu\n", static_cast<long long>(errors), labels.size());
   return kDone;
 }
 

@@ -17,9 +17,12 @@ namespace {
 
 const char* kind_name(int32_t kind) {
   switch (kind) {
-    case MK_DEVICE_CPU: return "cpu";
-    case MK_DEVICE_GPU: return "gpu";
-    default: return "other";
+    case MK_DEVICE_CPU:
+      return "cpu";
+    case MK_DEVICE_GPU:
+      return "gpu";
+    default:
+      return "other";
   }
 }
 

@@ -39,7 +39,8 @@ std::vector<std::string> all_sets(const RunOptions& options) {
 std::optional<double> max_seconds(const RunOptions& options) {
   if (!options.max_time) return std::nullopt;
   const auto seconds = base::parse_duration(*options.max_time);
-  if (!seconds) throw Error(MK_INVALID_ARGUMENT, "--max-time " + *options.max_time + " is no duration: write 11h30m, 45m or 90s");
+  if (!seconds)
+    throw Error(MK_INVALID_ARGUMENT, "--max-time " + *options.max_time + " is no duration: write 11h30m, 45m or 90s");
   return seconds;
 }
 
@@ -71,8 +72,7 @@ int conclude(const experiment::RunResult& result) {
 int execute(Runtime& runtime, const experiment::RunRequest& request, const StopWatch& watch) {
   const bool mpi = cluster::mpi_launched();
   registry::Registry& registry = runtime.registry(request.config.plugin_directories);
-  const mk_transport* table =
-      mpi ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : cluster::self_transport();
+  const mk_transport* table = mpi ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : cluster::self_transport();
   cluster::Transport transport(table);
   const bool leads = transport.rank() == 0;
   Progress progress(isatty(STDERR_FILENO) != 0, !leads);
@@ -81,6 +81,7 @@ int execute(Runtime& runtime, const experiment::RunRequest& request, const StopW
 
   experiment::Observer observer;
   observer.phase = [&](const std::string& text) { progress.phase(text); };
+  observer.step = [&](const std::string& what, double share) { progress.step(what, share); };
   observer.begin_fits = [&](uint64_t total, uint64_t done) { progress.begin_fits(total, done); };
   observer.record = [&](const journal::FitRecord& r) {
     progress.fit_done(r.status == journal::FitStatus::failed);
@@ -113,9 +114,9 @@ std::optional<experiment::Config> read_config(Runtime& runtime, const std::strin
   } catch (const Error& e) {
     throw Error(MK_INVALID_ARGUMENT, e.what());  // a missing experiment file is a usage error
   }
-  const experiment::ParseResult parsed = experiment::parse(text, path, all_sets(options), runtime.schema_lookup());
-  for (const experiment::Diagnostic& d : parsed.diagnostics)
-    std::fprintf(stderr, "%s\n", experiment::render(d, text).c_str());
+  const std::vector<std::string> sets = all_sets(options);
+  const experiment::ParseResult parsed = experiment::parse(text, path, sets, runtime.schema_lookup());
+  std::fputs(experiment::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
   if (!parsed.config && parsed.diagnostics.size() > 1)
     std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
   return parsed.config;
@@ -135,7 +136,8 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   const auto config = read_config(runtime, options.config, options, request.source_text);
   if (!config) return kUsage;
   if (options.dry_run) {
-    std::fputs(experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config).c_str(), stderr);
+    std::fputs(experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config).c_str(),
+               stderr);
     return kDone;
   }
   request.config = *config;

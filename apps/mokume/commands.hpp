@@ -13,11 +13,11 @@ namespace mokume::app {
 enum ExitCode : int { kDone = 0, kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kFailedFits = 5, kStopped = 75 };
 
 struct RunOptions {
-  std::string config;                // path of the experiment file
-  std::vector<std::string> sets;     // --set texts
+  std::string config;             // path of the experiment file
+  std::vector<std::string> sets;  // --set texts
   std::optional<std::string> devices, out, seed, max_time;
   bool dry_run = false, fresh = false;
-  std::string command;               // as typed, for the report
+  std::string command;  // as typed, for the report
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);

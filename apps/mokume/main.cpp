@@ -13,14 +13,20 @@ using namespace mokume::app;
 
 int exit_code(mk_status status) {
   switch (status) {
-    case MK_OK: return kDone;
-    case MK_INVALID_ARGUMENT: return kUsage;
-    case MK_BAD_DATA: return kData;
+    case MK_OK:
+      return kDone;
+    case MK_INVALID_ARGUMENT:
+      return kUsage;
+    case MK_BAD_DATA:
+      return kData;
     case MK_DEVICE_ERROR:
     case MK_OUT_OF_MEMORY:
-    case MK_UNSUPPORTED: return kDevice;
-    case MK_CANCELLED: return kStopped;
-    case MK_INTERNAL: break;
+    case MK_UNSUPPORTED:
+      return kDevice;
+    case MK_CANCELLED:
+      return kStopped;
+    case MK_INTERNAL:
+      break;
   }
   return kInternal;
 }
@@ -30,7 +36,8 @@ std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
   for (int k = 1; k < argc; ++k) {
     std::string word = argv[k];
-    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") != std::string::npos) {
+    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") !=
+        std::string::npos) {
       std::string escaped;
       for (const char c : word) escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
       word = "'" + escaped + "'";
@@ -41,8 +48,10 @@ std::string quoted_command(int argc, char** argv) {
 }
 
 void add_run_options(CLI::App* command, RunOptions& options, bool all) {
-  command->add_option("--devices", options.devices, "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
-  command->add_option("--max-time", options.max_time, "stop in good order after this time, e.g. 11h30m; run again to go on");
+  command->add_option("--devices", options.devices,
+                      "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
+  command->add_option("--max-time", options.max_time,
+                      "stop in good order after this time, e.g. 11h30m; run again to go on");
   if (!all) return;
   command->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file, e.g. data.limit=5000")->take_all();
   command->add_option("--out", options.out, "directory for run directories (default: runs)");

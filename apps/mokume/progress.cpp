@@ -47,6 +47,22 @@ void Progress::phase(const std::string& text) {
   if (fitting_) draw();
 }
 
+void Progress::step(const std::string& what, double share) {
+  const std::lock_guard lock(mutex_);
+  if (quiet_) return;
+  const auto now = Clock::now();
+  if (terminal_) {
+    if (now - last_draw_ < kRedraw) return;
+    last_draw_ = now;
+    clear();
+    put(fmt::format("[{}] {}", bar(share, 30), what).substr(0, terminal_width() - 1) + "\n");
+    drawn_lines_ = 1;
+  } else if (now - last_line_ >= kPlainLine) {
+    last_line_ = now;
+    put(fmt::format("mokume: {} {:.0f} %\n", what, share * 100));
+  }
+}
+
 void Progress::begin_fits(uint64_t total, uint64_t done) {
   const std::lock_guard lock(mutex_);
   total_ = total;
@@ -60,11 +76,6 @@ void Progress::fit_done(bool failed) {
   const std::lock_guard lock(mutex_);
   ++done_;
   failed_ += failed ? 1 : 0;
-}
-
-void Progress::best(const std::string& text) {
-  const std::lock_guard lock(mutex_);
-  best_ = text;
 }
 
 void Progress::device(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
@@ -100,8 +111,7 @@ void Progress::tick() {
 
 std::string Progress::eta() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  // Bundles in work count by their share, so that the estimate moves before the first fit ends.
-  double work = static_cast<double>(done_ - done_before_);
+  const double work = static_cast<double>(done_ - done_before_);
   if (work == 0 || elapsed < 1) return "ETA unknown";
   return "ETA " + base::human_seconds(elapsed / work * static_cast<double>(total_ - done_));
 }
@@ -112,7 +122,6 @@ std::string Progress::total_line() const {
   std::string line = fmt::format("{:3.0f} %  {}/{} fits  {}  {}", share * 100, done_, total_,
                                  base::human_seconds(elapsed), done_ == total_ ? "" : eta());
   if (failed_ > 0) line += fmt::format("  {} failed", failed_);
-  if (!best_.empty()) line += "  best " + best_;
   return line;
 }
 
@@ -123,8 +132,8 @@ void Progress::draw() {
   int lines = 0;
   for (const auto& [key, device] : devices_) {
     if (static_cast<size_t>(lines) == kMaxDeviceLines) break;
-    const std::string line = fmt::format("  {}/{:<12} [{}] {}  {}", key.first, key.second, bar(device.share, 20), device.what,
-                                         device.name);
+    const std::string line =
+        fmt::format("  {}/{:<12} [{}] {}  {}", key.first, key.second, bar(device.share, 20), device.what, device.name);
     out += line.substr(0, width) + "\n";
     ++lines;
   }

@@ -21,9 +21,10 @@ class Progress {
 
   // A step of the run that is not fitting: "loading mnist".
   void phase(const std::string& text);
+  // How far the phase is, in [0, 1].
+  void step(const std::string& what, double share);
   void begin_fits(uint64_t total, uint64_t done);
   void fit_done(bool failed);
-  void best(const std::string& text);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
   void end_fits();
   void tick();  // redraws if it is time to
@@ -49,7 +50,6 @@ class Progress {
   std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;
   uint64_t total_ = 0, done_ = 0, done_before_ = 0, failed_ = 0;
   bool fitting_ = false;
-  std::string best_;
   Clock::time_point start_, last_draw_, last_line_;
   double last_share_ = 0;
   int drawn_lines_ = 0;

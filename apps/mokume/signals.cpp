@@ -1,8 +1,8 @@
 #include "signals.hpp"
 
+#include <unistd.h>
 #include <csignal>
 #include <ctime>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -46,7 +46,8 @@ void StopWatch::watch(std::optional<double> max_seconds) {
     const int signal = sigtimedwait(&set, nullptr, &time);
     if (ending_) return;
     if (signal < 0) {
-      if (max_seconds && !stop_ && std::chrono::duration<double>(Clock::now() - start).count() >= *max_seconds) stop_ = true;
+      if (max_seconds && !stop_ && std::chrono::duration<double>(Clock::now() - start).count() >= *max_seconds)
+        stop_ = true;
       continue;
     }
     if (signal == SIGINT && stop_) _exit(75);

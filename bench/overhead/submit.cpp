@@ -32,7 +32,8 @@ int main() {
     ns.push_back(std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / kCalls);
   }
   std::sort(ns.begin(), ns.end());
-  std::printf("submit on null through Device: median %.0f ns of %zu rounds of %d\n", ns[ns.size() / 2], ns.size(), kCalls);
+  std::printf("submit on null through Device: median %.0f ns of %zu rounds of %d\n", ns[ns.size() / 2], ns.size(),
+              kCalls);
   device->buffer_destroy(buffer);
   return 0;
 }

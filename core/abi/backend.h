@@ -25,28 +25,28 @@ typedef struct mk_event mk_event;
 typedef enum mk_device_kind { MK_DEVICE_CPU = 1, MK_DEVICE_GPU = 2, MK_DEVICE_OTHER = 3 } mk_device_kind;
 
 typedef enum mk_device_flags {
-  MK_DEVICE_FP64 = 1 << 0,          /* kernels may use doubles */
-  MK_DEVICE_SOFTWARE = 1 << 1,      /* emulates a GPU on the CPU (llvmpipe): correct, very slow */
-  MK_DEVICE_INSTRUMENTED = 1 << 2,  /* a checker such as Oclgrind: tiny sizes only */
-  MK_DEVICE_TEMPLATE = 1 << 3       /* computes nothing (null): never taken by "all" or "every" */
+  MK_DEVICE_FP64 = 1 << 0,         /* kernels may use doubles */
+  MK_DEVICE_SOFTWARE = 1 << 1,     /* emulates a GPU on the CPU (llvmpipe): correct, very slow */
+  MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
+  MK_DEVICE_TEMPLATE = 1 << 3      /* computes nothing (null): never taken by "all" or "every" */
 } mk_device_flags;
 
 typedef struct mk_device_info {
   uint32_t struct_size;
-  int32_t kind;             /* a mk_device_kind */
-  uint64_t flags;           /* mk_device_flags */
-  uint64_t memory_bytes;    /* of the device; for a CPU what the driver reports */
+  int32_t kind;          /* a mk_device_kind */
+  uint64_t flags;        /* mk_device_flags */
+  uint64_t memory_bytes; /* of the device; for a CPU what the driver reports */
   uint64_t max_buffer_bytes;
   uint32_t compute_units;
-  uint32_t max_work_group;  /* 0 where there is no such thing */
+  uint32_t max_work_group; /* 0 where there is no such thing */
   uint64_t local_memory_bytes;
-  char name[128];           /* the device's own name */
-  char platform[128];       /* e.g. "Portable Computing Language", "rusticl", "host" */
+  char name[128];     /* the device's own name */
+  char platform[128]; /* e.g. "Portable Computing Language", "rusticl", "host" */
   char vendor[64];
-  char version[128];        /* of the platform or library that drives it */
+  char version[128]; /* of the platform or library that drives it */
   char driver[64];
-  char physical_id[64];     /* "pci:0000:3b:00.0" or "cpu:<cores>": one physical device has one id on all platforms */
-  char isa[64];             /* instruction set or architecture where known, else "" */
+  char physical_id[64]; /* "pci:0000:3b:00.0" or "cpu:<cores>": one physical device has one id on all platforms */
+  char isa[64];         /* instruction set or architecture where known, else "" */
 } mk_device_info;
 
 /* A choice made by measurement: key and value are short ASCII words. See choices below. */

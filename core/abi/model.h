@@ -18,16 +18,21 @@ extern "C" {
 
 /* ---- schema ---------------------------------------------------------------------------------------------------- */
 
-typedef enum mk_param_type { MK_PARAM_REAL = 1, MK_PARAM_INTEGER = 2, MK_PARAM_TEXT = 3, MK_PARAM_BOOL = 4 } mk_param_type;
+typedef enum mk_param_type {
+  MK_PARAM_REAL = 1,
+  MK_PARAM_INTEGER = 2,
+  MK_PARAM_TEXT = 3,
+  MK_PARAM_BOOL = 4
+} mk_param_type;
 
 #define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
 
 /* One key of [search.params] and [model_options]: every parameter may stand in either, in one at a time. */
 typedef struct mk_param {
   const char* name;
-  int32_t type;       /* a mk_param_type */
-  uint32_t flags;     /* MK_PARAM_* */
-  double minimum;     /* REAL, INTEGER: the range, both ends included unless flagged */
+  int32_t type;   /* a mk_param_type */
+  uint32_t flags; /* MK_PARAM_* */
+  double minimum; /* REAL, INTEGER: the range, both ends included unless flagged */
   double maximum;
   const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
   const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any */
@@ -95,22 +100,23 @@ typedef enum mk_fit_status {
 typedef struct mk_fit {
   uint32_t candidate;
   int32_t fold;
-  int32_t done;     /* already in the journal: do not report it again */
+  int32_t done; /* already in the journal: do not report it again */
   int32_t reserved;
   const char* note; /* done: the note it was reported with, so that work can go on behind it; else NULL */
 } mk_fit;
 
 typedef struct mk_fit_result {
-  uint32_t index;  /* into the fits given */
-  int32_t status;  /* a mk_fit_status */
-  int64_t n;       /* rows validated on */
+  uint32_t index; /* into the fits given */
+  int32_t status; /* a mk_fit_status */
+  int64_t n;      /* rows validated on */
   uint32_t n_values;
   uint32_t reserved;
   const double* values; /* in the order of the model's metrics; may be NULL if failed */
   const char* note;     /* kept in the journal and handed back on resume; "" if none; pure function of the fit */
 } mk_fit_result;
 
-/* ---- what a session is given --------------------------------------------------------------------------------------- */
+/* ---- what a session is given ---------------------------------------------------------------------------------------
+ */
 
 /* Device services: the program's own view of an open device. submit() falls back to the host backend for ops the
  * device does not support and counts it. Memory is counted against the device's budget. */
@@ -124,8 +130,8 @@ typedef struct mk_device_services {
   void (*buffer_destroy)(void* self, mk_buffer* buffer);
   int32_t (*write)(void* self, mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes, mk_error* error);
   int32_t (*read)(void* self, mk_buffer* from, uint64_t offset, void* to, uint64_t bytes, mk_error* error);
-  int32_t (*copy)(void* self, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset,
-                  uint64_t bytes, mk_error* error);
+  int32_t (*copy)(void* self, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes,
+                  mk_error* error);
   int32_t (*submit)(void* self, const mk_op* op, mk_error* error);
   int32_t (*finish)(void* self, mk_error* error);
   /* The backend's kernel_source extension with this device and its queue, or NULL where there is none. */
@@ -182,7 +188,8 @@ typedef struct mk_model {
    * MK_BAD_DATA. */
   int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
 
-  /* Groups every candidate x fold into bundles, cut into about `parts` pieces or more if that is possible. Deterministic. */
+  /* Groups every candidate x fold into bundles, cut into about `parts` pieces or more if that is possible.
+   * Deterministic. */
   int32_t (*bundle)(void* self, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
                     mk_error* error);
 
@@ -209,8 +216,8 @@ typedef struct mk_model {
   int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);
   int32_t (*load)(void* self, const char* directory, mk_fitted** fitted, mk_error* error);
   /* What a caller of load() needs: classes in label order and the scaling of the training data (owned by fitted). */
-  int32_t (*describe)(const mk_fitted* fitted, mk_data* classes_and_features, const double** mean,
-                      const double** scale, uint32_t* n_scaling);
+  int32_t (*describe)(const mk_fitted* fitted, mk_data* classes_and_features, const double** mean, const double** scale,
+                      uint32_t* n_scaling);
   void (*fitted_destroy)(mk_fitted* fitted);
 
   void (*shutdown)(void* self);

@@ -21,7 +21,8 @@ typedef struct mk_transport {
   uint32_t (*rank)(void* self);
   uint32_t (*size)(void* self);
 
-  /* Copies the message and returns at once; never blocks on the receiver. Messages between two nodes keep their order. */
+  /* Copies the message and returns at once; never blocks on the receiver. Messages between two nodes keep their order.
+   */
   int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error);
 
   /* If a message waits: its sender and size, and a pointer valid until the next call. Otherwise *bytes = 0. */

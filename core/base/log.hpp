@@ -18,8 +18,8 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   void write(mk_log_level level, const std::string& source, const std::string& text);
-  void set_level(mk_log_level level);            // of stderr; default WARNING. The file gets everything from INFO.
-  void open_file(const std::string& path);       // appends
+  void set_level(mk_log_level level);       // of stderr; default WARNING. The file gets everything from INFO.
+  void open_file(const std::string& path);  // appends
   // A hook that clears and redraws a progress display around each line on stderr.
   void set_around(void (*before)(void*), void (*after)(void*), void* context);
 

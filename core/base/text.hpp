@@ -12,13 +12,14 @@ namespace mokume::base {
 std::string shortest(double value);  // shortest text that reads back to the same double; "nan", "inf", "-inf"
 std::string shortest(float value);
 
-// The candidate closest to `word` (Damerau-Levenshtein, ignoring case; at most 2 edits and less than half the word), or "".
+// The candidate closest to `word` (Damerau-Levenshtein, ignoring case; at most 2 edits and less than half the word), or
+// "".
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
-std::string human_bytes(uint64_t bytes);      // "1.9 GiB"
-std::string human_seconds(double seconds);    // "42 s", "3 min 10 s", "2 h 05 min"
-std::optional<double> parse_duration(std::string_view text);   // "11h30m", "90s", "45m", "2d" -> seconds
-std::optional<uint64_t> parse_bytes(std::string_view text);    // "512 MiB", "2GiB", "1.5 GB", "4096" -> bytes
+std::string human_bytes(uint64_t bytes);                                // "1.9 GiB"
+std::string human_seconds(double seconds);                              // "42 s", "3 min 10 s", "2 h 05 min"
+std::optional<double> parse_duration(std::string_view text);            // "11h30m", "90s", "45m", "2d" -> seconds
+std::optional<uint64_t> parse_bytes(std::string_view text);             // "512 MiB", "2GiB", "1.5 GB", "4096" -> bytes
 std::vector<std::string> split(std::string_view text, char separator);  // keeps empty parts
 std::string trim(std::string_view text);
 

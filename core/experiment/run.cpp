@@ -14,6 +14,7 @@
 #include "cluster/run.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
+#include "experiment/refit.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/worker.hpp"
 #include "journal/read.hpp"
@@ -50,15 +51,14 @@ std::string candidate_text(const search::Plan& plan, uint32_t candidate) {
 class Keeper {
  public:
   Keeper(const RunRequest& request, const Prepared& prepared)
-      : directory_(request.directory
-                       ? RunDirectory::open(*request.directory)
-                       : RunDirectory::open_or_create(request.config.output, request.config.name, prepared.plan().hash,
-                                                      request.fresh)) {
+      : directory_(request.directory ? RunDirectory::open(*request.directory)
+                                     : RunDirectory::open_or_create(request.config.output, request.config.name,
+                                                                    prepared.plan().hash, request.fresh)) {
     if (directory_.existed()) {
       record_ = directory_.read_record();
       if (record_.plan_hash != prepared.plan().hash)
-        throw Error(MK_INVALID_ARGUMENT, directory_.path() +
-                                             " holds another plan (config, seed or data have changed): start a new run");
+        throw Error(MK_INVALID_ARGUMENT,
+                    directory_.path() + " holds another plan (config, seed or data have changed): start a new run");
       return;
     }
     base::write_file(directory_.path() + "/experiment.toml", request.source_text);
@@ -71,6 +71,7 @@ class Keeper {
                     {"classes", d.class_names.size()},
                     {"test_rows", d.test.rows},
                     {"sha256", d.sha256}};
+    if (!d.columns.empty()) record_.data["columns"] = columns_to_json(d.columns);
     record_.environment = {{"version", kVersion}, {"compiler", __VERSION__}, {"command", request.command}};
     fs::create_directories(directory_.path() + "/logs");
     write();
@@ -119,45 +120,6 @@ std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std
   return std::nullopt;
 }
 
-struct Cancel {
-  const std::atomic<bool>& stop;
-  mk_fit_sink sink() {
-    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
-            [](void*, const char*, double) {},
-            [](void* self) -> int32_t { return static_cast<Cancel*>(self)->stop ? 1 : 0; }};
-  }
-};
-
-// Trains the best candidate on every row, saves it, and counts its errors on the test set.
-std::optional<report::TestResult> refit_and_test(const Prepared& prepared, Worker& worker, uint32_t candidate,
-                                                 const std::string& directory, const Observer& observer,
-                                                 const std::atomic<bool>& stop) {
-  const mk_model& model = prepared.model();
-  const data::Dataset& data = prepared.data();
-  observer.phase(fmt::format("refitting {} on {} rows", candidate_text(prepared.plan(), candidate), data.train.rows));
-  Cancel cancel{stop};
-  const mk_fit_sink sink = cancel.sink();
-  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
-  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);
-
-  // Beside the old one first, so that a kill leaves no half model under the final name.
-  const std::string final_path = directory + "/models/best", fresh = directory + "/models/best.new";
-  fs::remove_all(fresh);
-  fs::create_directories(fresh);
-  sdk::call(model.save, static_cast<const mk_fitted*>(fitted.get()), fresh.c_str());
-  fs::remove_all(final_path);
-  fs::rename(fresh, final_path);
-
-  if (data.test.rows == 0 || data.test.labels.empty()) return std::nullopt;
-  observer.phase(fmt::format("predicting {} test rows", data.test.rows));
-  std::vector<int32_t> labels(static_cast<size_t>(data.test.rows));
-  sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(fitted.get()), worker.services(0),
-            data.test.x.data(), data.test.rows, data.test.features, labels.data(), static_cast<float*>(nullptr));
-  report::TestResult result{0, data.test.rows};
-  for (size_t r = 0; r < labels.size(); ++r) result.errors += labels[r] != data.test.labels[r] ? 1 : 0;
-  return result;
-}
-
 void note_fallbacks(const Worker& worker, base::Log& log) {
   for (const auto& device : worker.open_devices())
     for (const auto& [op, count] : device->fallbacks())
@@ -197,8 +159,10 @@ class Participant {
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
     note_fallbacks(*worker_, log_);
-    if (leads) finish(outcome, journal);
-    else journal.close(result_.state);
+    if (leads)
+      finish(outcome, journal);
+    else
+      journal.close(result_.state);
     return result_;
   }
 
@@ -241,6 +205,7 @@ class Participant {
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     setup.done = std::move(contents.records);
+    refit_before_ = contents.refit;
     if (resumed)
       observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
                                   setup.done.size(), setup.n_fits));
@@ -256,9 +221,9 @@ class Participant {
 
   void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
-    result_.failed = static_cast<uint64_t>(std::count_if(outcome.records.begin(), outcome.records.end(), [](const auto& r) {
-      return r.status == journal::FitStatus::failed;
-    }));
+    result_.failed =
+        static_cast<uint64_t>(std::count_if(outcome.records.begin(), outcome.records.end(),
+                                            [](const auto& r) { return r.status == journal::FitStatus::failed; }));
     result_.reproducibility = keeper_->reproducibility();
     if (outcome.finished) {
       if (const auto best = best_row(*prepared_, outcome.records)) {
@@ -266,7 +231,7 @@ class Participant {
         result_.best_mean = best->mean;
         result_.best_sd = best->sd;
         try {
-          result_.test = refit_and_test(*prepared_, *worker_, best->candidate, result_.directory, observer_, stop_);
+          refit_best(best->candidate, journal);
         } catch (const Error& e) {
           if (e.status() != MK_CANCELLED) throw;
           result_.state = "stopped";
@@ -276,13 +241,19 @@ class Participant {
       if (result_.state == "done" && result_.failed > 0) result_.state = "failed fits";
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
-    if (result_.test) record.test = {result_.test->errors, result_.test->n};
     record.state = result_.state;
     record.exit_reason = result_.reason;
     journal.close(result_.state);
     keeper_->write();
     observer_.phase("writing the report");
-    rebuild_report(registry_, result_.directory);
+    result_.test = rebuild_report(registry_, result_.directory).test;
+  }
+
+  void refit_best(uint32_t candidate, journal::Journal& journal) {
+    if (is_refitted(result_.directory, refit_before_, candidate)) return;
+    observer_.phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
+                                prepared_->data().train.rows));
+    journal.append(refit(*prepared_, *worker_, candidate, result_.directory, observer_.step, stop_));
   }
 
   registry::Registry& registry_;
@@ -296,6 +267,7 @@ class Participant {
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Worker> worker_;
   std::vector<std::vector<cluster::LocalDevice>> nodes_;
+  std::optional<journal::RefitRecord> refit_before_;  // of an earlier session
   RunResult result_;
 };
 
@@ -322,9 +294,9 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   const auto bundles = prepared.bundles(wanted_parts(devices.size()));
   const search::Plan& plan = prepared.plan();
   const data::Dataset& data = prepared.data();
-  std::string text = fmt::format(
-      "{}: model {}, data {} ({} training rows, {} test rows, {} features, {} classes)\n", config.name, config.model,
-      data.name, data.train.rows, data.test.rows, data.train.features, data.class_names.size());
+  std::string text = fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {} classes)\n",
+                                 config.name, config.model, data.name, data.train.rows, data.test.rows,
+                                 data.train.features, data.class_names.size());
   text += fmt::format("{} candidates x {} folds = {} fits in {} bundles, then one refit\n", plan.candidates.size(),
                       plan.folds, plan.n_fits(), bundles.size());
   for (size_t p = 0; p < plan.params.size(); ++p) {
@@ -336,8 +308,8 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   for (const cluster::Bundle& b : bundles) needed = std::max(needed, b.bytes);
   text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
   for (size_t d = 0; d < devices.size(); ++d)
-    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name, base::human_bytes(budgets[d]),
-                        budgets[d] < needed ? ": too small" : "");
+    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
+                        base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
   return text + "plan " + plan.hash + "\n";
 }
 

@@ -19,26 +19,28 @@ namespace mokume::experiment {
 // What a display is told; calls come from the thread of run().
 struct Observer {
   std::function<void(const std::string& text)> phase;
+  std::function<void(const std::string& what, double share)> step;  // of a phase: how far it is, in [0, 1]
   std::function<void(uint64_t total, uint64_t done)> begin_fits;
   std::function<void(const journal::FitRecord&)> record;
-  std::function<void(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share)>
+  std::function<void(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
+                     double share)>
       device_state;
   std::function<void()> end_fits;
 };
 
 struct RunRequest {
   Config config;
-  std::string source_text;              // the experiment file as it is
-  std::string command;                  // for the report
+  std::string source_text;  // the experiment file as it is
+  std::string command;      // for the report
   bool fresh = false;
   std::optional<std::string> directory;  // go on with this one
 };
 
 struct RunResult {
   std::string directory;
-  std::string state;   // "done", "failed fits" or "stopped"
+  std::string state;  // "done", "failed fits" or "stopped"
   uint64_t failed = 0;
-  std::string best;    // "C = 10, gamma = 0.01", or ""
+  std::string best;  // "C = 10, gamma = 0.01", or ""
   double best_mean = 0, best_sd = 0;
   std::optional<report::TestResult> test;
   std::string reproducibility;  // one sentence: what would come out the same again
@@ -49,8 +51,8 @@ struct RunResult {
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               const Observer& observer, const std::atomic<bool>& stop);
 
-// Rebuilds every file of a run directory that comes from the journal.
-void rebuild_report(registry::Registry& registry, const std::string& directory);
+// Rebuilds every file of a run directory that comes from the journal; returns what they were made from.
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);
 
 // What the run would do, for --dry-run: candidates, fits, bundles, memory and devices; nothing is written.
 std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config);

@@ -60,11 +60,28 @@ RunRecord read_run_record(const std::string& path) {
     record.data = json.value("data", nlohmann::ordered_json::object());
     record.devices = json.value("devices", nlohmann::ordered_json::array());
     record.environment = json.value("environment", nlohmann::ordered_json::object());
-    if (json.contains("test")) record.test = json.at("test").get<std::pair<int64_t, int64_t>>();
     return record;
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_BAD_DATA, file + ": " + e.what() + "; is this a run directory of mokume?");
   }
+}
+
+nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns) {
+  auto json = nlohmann::ordered_json::array();
+  for (const data::Column& c : columns) json.push_back({{"name", c.name}, {"levels", c.levels}, {"fill", c.fill}});
+  return json;
+}
+
+std::vector<data::Column> columns_of(const RunRecord& record) {
+  std::vector<data::Column> columns;
+  try {
+    for (const auto& c : record.data.value("columns", nlohmann::ordered_json::array()))
+      columns.push_back({c.at("name").get<std::string>(), c.at("levels").get<std::vector<std::string>>(),
+                         c.at("fill").get<double>()});
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(MK_BAD_DATA, std::string(kRecord) + ": data.columns: " + e.what());
+  }
+  return columns;
 }
 
 RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
@@ -122,7 +139,6 @@ void RunDirectory::write_record(const RunRecord& record) const {
   json["data"] = record.data;
   json["devices"] = record.devices;
   json["environment"] = record.environment;
-  if (record.test) json["test"] = *record.test;
   base::write_file(path_ + "/" + kRecord, json.dump(2) + "\n");
 }
 

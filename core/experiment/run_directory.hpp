@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "data/dataset.hpp"
 #include "device/device.hpp"
 
 namespace mokume::experiment {
@@ -18,11 +19,10 @@ struct RunRecord {
   std::string state = "running";  // running | stopped | done | failed fits
   std::string exit_reason;
   std::map<std::string, device::Choices> choices;  // by device class: fixed before the first fit
-  nlohmann::ordered_json data;                     // name, rows, features, classes, test_rows, sha256
+  nlohmann::ordered_json data;                     // name, rows, features, classes, test_rows, sha256, columns
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();  // all that took part: node, id, backend, name, ...
-  nlohmann::ordered_json environment;              // version, compiler, hosts
-  std::optional<std::pair<int64_t, int64_t>> test;  // errors and rows of the refitted best candidate
-  std::vector<std::string> device_classes;         // that took part
+  nlohmann::ordered_json environment;                                // version, compiler, hosts
+  std::vector<std::string> device_classes;                           // that took part
 };
 
 // A run directory held by this process: a lock on `lock` until destruction. Move-only.
@@ -42,7 +42,7 @@ class RunDirectory {
   std::string journal_path() const { return path_ + "/journal"; }
   bool existed() const { return existed_; }
 
-  RunRecord read_record() const;               // Error(MK_BAD_DATA) names the file
+  RunRecord read_record() const;  // Error(MK_BAD_DATA) names the file
   void write_record(const RunRecord& record) const;
 
  private:
@@ -54,5 +54,9 @@ class RunDirectory {
 
 // Reads run.json below `path` without a lock.
 RunRecord read_run_record(const std::string& path);
+
+// How the columns of a CSV file became features, as run.json keeps it under data.columns; empty for other sources.
+nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns);
+std::vector<data::Column> columns_of(const RunRecord& record);  // Error(MK_BAD_DATA)
 
 }  // namespace mokume::experiment

@@ -1,6 +1,8 @@
 // From a run directory to what a report is made from, and the report.
-#include <algorithm>
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -45,6 +47,14 @@ int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
+std::optional<report::TestResult> test_of(const std::optional<journal::RefitRecord>& refit,
+                                          std::optional<uint32_t> best) {
+  if (!refit || refit->candidate != best || refit->n <= 0) return std::nullopt;
+  const auto errors = refit->values.find("errors");
+  if (errors == refit->values.end()) return std::nullopt;
+  return report::TestResult{std::llround(errors->second), refit->n};
+}
+
 void add_devices(report::RunView& view, const RunRecord& record) {
   const auto busy = journal::busy_seconds(view.records);
   uint32_t last_node = 0;
@@ -84,14 +94,15 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   view.plan = make_plan(config, view.data_sha256);
   view.plan_hash = view.plan.hash;
   if (view.plan.hash != record.plan_hash)
-    throw Error(MK_BAD_DATA, directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
+    throw Error(MK_BAD_DATA,
+                directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
   view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model());
   const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
   view.records = contents.records;
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
-  if (record.test) view.test = report::TestResult{record.test->first, record.test->second};
+  view.test = test_of(contents.refit, view.best);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.efficiency = efficiency(view, contents.wall_s);
@@ -104,8 +115,10 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   return view;
 }
 
-void rebuild_report(registry::Registry& registry, const std::string& directory) {
-  report::write(read_view(registry, directory), directory);
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory) {
+  report::RunView view = read_view(registry, directory);
+  report::write(view, directory);
+  return view;
 }
 
 }  // namespace mokume::experiment

@@ -109,6 +109,8 @@ void Journal::append(const FitRecord& record, std::function<void()> on_durable) 
   add_line(seal(record_text(record, &key)), std::move(on_durable));
 }
 
+void Journal::append(const RefitRecord& record) { add_line(seal(refit_text(record)), {}); }
+
 void Journal::add_line(std::string line, std::function<void()> on_durable) {
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);

@@ -35,6 +35,9 @@ class Journal {
   // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8.
   void append(const FitRecord& record, std::function<void()> on_durable);
 
+  // The refit's line, likewise; the last one written counts.
+  void append(const RefitRecord& record);
+
   // Waits until all that was appended is on the disk and its callbacks have returned. Throws if the journal failed.
   void flush();
 

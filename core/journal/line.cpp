@@ -31,6 +31,12 @@ std::string number(double value) {
   return value == 0 && std::signbit(value) ? "-0.0" : base::shortest(value);
 }
 
+std::string list(const std::vector<double>& values) {
+  std::string out;
+  for (const double value : values) out += (out.empty() ? "[" : ",") + number(value);
+  return out.empty() ? "[]" : out + "]";
+}
+
 std::string checksum(const std::string& object) {
   return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(object.data()), object.size()));
 }
@@ -61,18 +67,35 @@ std::string event_text(std::string_view event, double time, const std::string& r
   return fmt::format(R"({{"event":"{}","time":{},"reason":{}}})", event, number(time), quoted(reason));
 }
 
+std::string refit_text(const RefitRecord& record) {
+  std::string values;
+  for (const auto& [name, value] : record.values)
+    values += fmt::format("{}{}:{}", values.empty() ? "" : ",", quoted(name), number(value));
+  return fmt::format(R"({{"refit":{},"n":{},"values":{{{}}},"device":{},"start":{},"end":{}}})", record.candidate,
+                     record.n, values, quoted(record.device), number(record.start_s), number(record.end_s));
+}
+
+RefitRecord refit_from(const nlohmann::json& object) {
+  RefitRecord record;
+  record.candidate = u32_field(object, "refit");
+  record.n = static_cast<int64_t>(whole_field(object, "n", std::numeric_limits<int64_t>::max()));
+  const nlohmann::json* values = find_field(object, "values");
+  if (values == nullptr || !values->is_object()) bad_field("values", "an object");
+  for (const auto& [name, value] : values->items()) record.values[name] = to_real(value, "values");
+  record.device = text_field(object, "device");
+  record.start_s = real_field(object, "start");
+  record.end_s = real_field(object, "end");
+  return record;
+}
+
 std::string record_text(const FitRecord& record, const search::FitKey* key) {
   std::string out = fmt::format("{{\"fit\":{}", record.fit);
   if (key != nullptr) {
     out += fmt::format(R"(,"candidate":{},"bootstrap":{},"fold":{})", key->candidate, key->bootstrap, key->fold);
   }
-  out += fmt::format(R"(,"status":"{}","n":{},"values":[)", to_text(record.status), record.n);
-  for (size_t i = 0; i < record.values.size(); ++i) {
-    if (i > 0) out += ',';
-    out += number(record.values[i]);
-  }
+  out += fmt::format(R"(,"status":"{}","n":{},"values":{})", to_text(record.status), record.n, list(record.values));
   out +=
-      fmt::format(R"(],"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}}})", quoted(record.note),
+      fmt::format(R"(,"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}}})", quoted(record.note),
                   quoted(record.device), record.bundle, record.attempt, number(record.start_s), number(record.end_s));
   return out;
 }

@@ -22,7 +22,12 @@ std::string event_text(std::string_view event, double time, const std::string& r
 // to the file (or the sender of a message). Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// The opposite; candidate, bootstrap and fold are not looked at. Error(MK_BAD_DATA) that names the field.
+// {"refit":CANDIDATE,...} of the refit.
+std::string refit_text(const RefitRecord& record);
+RefitRecord refit_from(const nlohmann::json& object);
+
+// The opposite of record_text; candidate, bootstrap and fold are not looked at. Error(MK_BAD_DATA) that names the
+// field.
 FitRecord record_from(const nlohmann::json& object);
 
 // {...} -> {...,"crc":"89abcdef"} and a newline: CRC-32 (zlib) of the object as it was before.

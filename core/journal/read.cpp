@@ -109,6 +109,8 @@ class Reader {
         take_header(json);
       } else if (find_field(json, "event") != nullptr) {
         take_event(json);
+      } else if (find_field(json, "refit") != nullptr) {
+        take_refit(json);
       } else {
         take_record(json);
       }
@@ -143,6 +145,23 @@ class Reader {
     }
   }
 
+  void take_refit(const nlohmann::json& json) {
+    RefitRecord refit = refit_from(json);
+    if (refit.candidate >= plan_.candidates.size()) {
+      bad(fmt::format("candidate {} is not in the plan, which has {}; start a new run with --fresh", refit.candidate,
+                      plan_.candidates.size()));
+    }
+    extend_session(refit.end_s);
+    contents_.refit = std::move(refit);
+  }
+
+  // A killed session lasted at least until its last line.
+  void extend_session(double end_s) {
+    std::vector<Session>& sessions = contents_.sessions;
+    if (sessions.empty() || sessions.back().node != file_->node || sessions.back().closed) return;
+    sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
+  }
+
   void take_record(const nlohmann::json& json) {
     FitRecord record = record_from(json);
     record.node = file_->node;
@@ -156,10 +175,7 @@ class Reader {
       bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",
                       record.fit));
     }
-    std::vector<Session>& sessions = contents_.sessions;
-    if (!sessions.empty() && sessions.back().node == file_->node && !sessions.back().closed) {
-      sessions.back().stop_s = std::max(sessions.back().stop_s, record.end_s);
-    }
+    extend_session(record.end_s);
     const auto found = records_.find(record.fit);
     if (found == records_.end()) {
       records_.emplace(record.fit, std::pair(std::move(record), Origin{file_->path, line_}));

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ struct Session {
 
 struct Contents {
   std::vector<FitRecord> records;    // sorted by fit, one per fit
+  std::optional<RefitRecord> refit;  // the last line of its kind
   std::vector<Session> sessions;     // by node, then in the order of the file
   double wall_s = 0;                 // time in which at least one node was in a session
   std::vector<std::string> notices;  // torn last lines that were left out

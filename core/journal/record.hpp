@@ -1,7 +1,8 @@
-// One finished fit: what the journal keeps and what every result file is made from.
+// A finished fit, or refit: what the journal keeps and what every result file is made from.
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,16 @@ struct FitRecord {
   std::string device;  // e.g. "opencl:0"
   uint32_t bundle = 0;
   uint32_t attempt = 1;
+  double start_s = 0;  // seconds since the epoch
+  double end_s = 0;
+};
+
+// The best candidate trained on every row: what it does on the test set.
+struct RefitRecord {
+  uint32_t candidate = 0;
+  int64_t n = 0;                         // test rows; 0 if there are none
+  std::map<std::string, double> values;  // on those rows: "errors" of a classifier
+  std::string device;
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
 };

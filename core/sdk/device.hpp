@@ -106,7 +106,10 @@ class Program {
     return std::optional<Program>(std::move(p));
   }
   Program(Program&& other) noexcept
-      : table_(other.table_), device_(other.device_), queue_(other.queue_), program_(std::exchange(other.program_, nullptr)) {}
+      : table_(other.table_),
+        device_(other.device_),
+        queue_(other.queue_),
+        program_(std::exchange(other.program_, nullptr)) {}
   Program& operator=(Program&&) = delete;
   ~Program() {
     if (program_ != nullptr) table_->release(program_);

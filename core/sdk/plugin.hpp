@@ -72,8 +72,16 @@ void set_text(char (&field)[N], std::string_view text) {
 // Defines the one exported symbol. START has mk_plugin_header::start's signature.
 #define MOKUME_PLUGIN(KIND, NAME, DESCRIPTION, START)                                                              \
   extern "C" __attribute__((visibility("default"))) const mk_plugin_header* mokume_plugin_query_v1(uint32_t max) { \
-    static const mk_plugin_header header = {MK_PLUGIN_MAGIC, sizeof(mk_plugin_header), MK_ABI_MAJOR, MK_ABI_MINOR, \
-                                            MK_ABI_HASH,     KIND,                     MOKUME_SANITIZER,           \
-                                            NAME,            MOKUME_VERSION,           DESCRIPTION,  START};       \
+    static const mk_plugin_header header = {MK_PLUGIN_MAGIC,                                                       \
+                                            sizeof(mk_plugin_header),                                              \
+                                            MK_ABI_MAJOR,                                                          \
+                                            MK_ABI_MINOR,                                                          \
+                                            MK_ABI_HASH,                                                           \
+                                            KIND,                                                                  \
+                                            MOKUME_SANITIZER,                                                      \
+                                            NAME,                                                                  \
+                                            MOKUME_VERSION,                                                        \
+                                            DESCRIPTION,                                                           \
+                                            START};                                                                \
     return max >= MK_ABI_MAJOR ? &header : nullptr;                                                                \
   }

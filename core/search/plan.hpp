@@ -34,12 +34,10 @@ struct Plan {
   std::vector<std::vector<Value>> candidates;  // aligned with params
   uint32_t bootstraps = 1;
   uint32_t folds = 0;
-  std::string hash;                            // SHA-256 in hex
+  std::string hash;  // SHA-256 in hex
 
   uint32_t n_fits() const { return static_cast<uint32_t>(candidates.size()) * bootstraps * folds; }
-  FitKey key(uint32_t id) const {
-    return {id / (bootstraps * folds), id / folds % bootstraps, id % folds};
-  }
+  FitKey key(uint32_t id) const { return {id / (bootstraps * folds), id / folds % bootstraps, id % folds}; }
 };
 
 // Grid: the product of all lists, the last parameter varying fastest. Random: candidate c draws parameter p from its

@@ -92,7 +92,8 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
   // As many whole folds at once as there are places and coefficient rows for.
   const int64_t coef_rows = static_cast<int64_t>(bench_.coefficients().bytes() / sizeof(float)) / order_.stride();
   const auto chains_per_fold = static_cast<int64_t>(problems_.size());
-  const int64_t folds_at_once = std::max<int64_t>(1, std::min(bench_.places() / chains_per_fold, coef_rows / rows_per_fold_));
+  const int64_t folds_at_once =
+      std::max<int64_t>(1, std::min(bench_.places() / chains_per_fold, coef_rows / rows_per_fold_));
   for (size_t first = 0; first < folds_.size(); first += static_cast<size_t>(folds_at_once)) {
     const size_t last = std::min(folds_.size(), first + static_cast<size_t>(folds_at_once));
     std::vector<Chain> chains;
@@ -189,7 +190,7 @@ void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
   bench_.stop(chain.place);
   chain.running = false;
   Fold& fold = folds_[chain.fold];
-  fold.pending.push_back({chain.coef_row, solution.rho, chain.target});
+  fold.pending.push_back({chain.coef_row, solution.rho, problems_[chain.problem].sign(), chain.target});
   const bool settled = !solution.at_c && !solution.capped;
   if (chain.recall) {
     chain.settled = chain.target;  // start_next copies it into the fits that wait
@@ -212,18 +213,19 @@ void ChainRunner::validate(Fold& fold) {
   if (!fold.pending.empty()) {
     const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
     const int64_t begin = order_.fold_begin(fold.fold);
-    const mk_tensor coef =
-        sdk::matrix(bench_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
+    const mk_tensor coef = sdk::matrix(bench_.coefficients().get(), rows_per_fold_, n, ld, fold.coef_base * ld);
     store_.for_rows(begin, count, [&](const mk_tensor& k, int64_t first) {
-      device_.submit(ops::gemm(k, false, coef, true,
-                               sdk::matrix(values_.get(), k.rows, rows_per_fold_, 0, (first - begin) * rows_per_fold_)));
+      device_.submit(
+          ops::gemm(k, false, coef, true,
+                    sdk::matrix(values_.get(), k.rows, rows_per_fold_, 0, (first - begin) * rows_per_fold_)));
     });
     std::vector<float> values(static_cast<size_t>(count * rows_per_fold_));
     device_.read(values_, values.data(), values.size());
     for (const Pending& p : fold.pending) {
       p.target->resize(static_cast<size_t>(count));
       for (int64_t r = 0; r < count; ++r)
-        (*p.target)[static_cast<size_t>(r)] = values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho;
+        (*p.target)[static_cast<size_t>(r)] =
+            static_cast<float>(p.sign) * (values[static_cast<size_t>(r * rows_per_fold_ + p.row)] - p.rho);
       fold.free_rows.push_back(p.row);
     }
     fold.pending.clear();
@@ -250,11 +252,13 @@ void ChainRunner::report(Fold& fold, Fit& fit) {
       decisions[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
       finite = finite && std::isfinite(decisions[k]);
     }
-    errors += predict_class(decisions.data(), order_.classes(), settings_.multiclass) != order_.label(begin + r) ? 1 : 0;
+    errors +=
+        predict_class(decisions.data(), order_.classes(), settings_.multiclass) != order_.label(begin + r) ? 1 : 0;
   }
   std::string note = make_note(fit.steps, fit.settled_c);
   if (!finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
-  const double values[] = {static_cast<double>(errors), n == 0 ? 0.0 : static_cast<double>(errors) / static_cast<double>(n)};
+  const double values[] = {static_cast<double>(errors),
+                           n == 0 ? 0.0 : static_cast<double>(errors) / static_cast<double>(n)};
   mk_fit_result result{};
   result.index = fit.step.fit;
   result.status = MK_FIT_OK;

@@ -72,6 +72,7 @@ class ChainRunner {
   struct Pending {
     int64_t row;  // within the fold's coefficient rows
     float rho;
+    int32_t sign;
     std::shared_ptr<Decisions> target;
   };
   struct Fold {

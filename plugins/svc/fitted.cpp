@@ -29,10 +29,14 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
     distance += (a - b) * (a - b);
   }
   switch (k.kind) {
-    case ops::KernelKind::linear: return dot;
-    case ops::KernelKind::polynomial: return std::pow(k.gamma * dot + k.coef0, k.degree);
-    case ops::KernelKind::rbf: return std::exp(-k.gamma * distance);
-    case ops::KernelKind::sigmoid: return std::tanh(k.gamma * dot + k.coef0);
+    case ops::KernelKind::linear:
+      return dot;
+    case ops::KernelKind::polynomial:
+      return std::pow(k.gamma * dot + k.coef0, k.degree);
+    case ops::KernelKind::rbf:
+      return std::exp(-k.gamma * distance);
+    case ops::KernelKind::sigmoid:
+      return std::tanh(k.gamma * dot + k.coef0);
   }
   return 0;
 }
@@ -40,13 +44,16 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
 // How large an fp32 kernel value's error can be for vectors of this squared norm.
 double value_error(const ops::KernelFunction& k, double norm) {
   switch (k.kind) {
-    case ops::KernelKind::linear: return kKernelError * norm;
+    case ops::KernelKind::linear:
+      return kKernelError * norm;
     case ops::KernelKind::polynomial: {
       const double base = k.gamma * norm + std::fabs(k.coef0);
       return kKernelError * std::max(1, k.degree) * std::pow(base, k.degree);
     }
-    case ops::KernelKind::rbf: return kKernelError * (1 + 4 * k.gamma * norm);
-    case ops::KernelKind::sigmoid: return kKernelError * (1 + k.gamma * norm);
+    case ops::KernelKind::rbf:
+      return kKernelError * (1 + 4 * k.gamma * norm);
+    case ops::KernelKind::sigmoid:
+      return kKernelError * (1 + k.gamma * norm);
   }
   return 0;
 }
@@ -106,8 +113,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
   for (int64_t v = 0; v < n_vectors(); v += vector_block) {
     const int64_t nb = std::min(vector_block, n_vectors() - v);
     device.write(sv, vectors.data() + v * d, static_cast<uint64_t>(nb * d));
-    for (int64_t k = 0; k < p; ++k)
-      std::copy_n(coefficients.data() + k * n_vectors() + v, nb, part.data() + k * nb);
+    for (int64_t k = 0; k < p; ++k) std::copy_n(coefficients.data() + k * n_vectors() + v, nb, part.data() + k * nb);
     device.write(coef, part.data(), static_cast<uint64_t>(p * nb));
     const mk_tensor sv_view = sdk::matrix(sv.get(), nb, d);
     device.submit(ops::row_norm2(sv_view, sdk::vector(sv_norms.get(), nb)));
@@ -118,8 +124,8 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
       const mk_tensor dot = sdk::matrix(dots.get(), rb, nb);
       device.submit(ops::row_norm2(x_view, sdk::vector(x_norms.get(), rb)));
       device.submit(ops::gemm(x_view, false, sv_view, true, dot));
-      device.submit(ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot,
-                                    settings.kernel));
+      device.submit(
+          ops::kernel_map(dot, sdk::vector(x_norms.get(), rb), sdk::vector(sv_norms.get(), nb), dot, settings.kernel));
       device.submit(ops::gemm(dot, false, sdk::matrix(coef.get(), p, nb), true, sdk::matrix(out.get(), rb, p)));
       device.read(out, block.data(), static_cast<uint64_t>(rb * p));
       for (int64_t k = 0; k < rb * p; ++k) sums[static_cast<size_t>(r * p + k)] += block[static_cast<size_t>(k)];

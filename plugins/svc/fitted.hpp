@@ -17,11 +17,11 @@ struct Fitted {
   Settings settings;
   int64_t features = 0;
   std::vector<std::string> class_names;
-  std::vector<float> vectors;             // n_vectors x features
-  std::vector<int32_t> vector_class;      // n_vectors
-  std::vector<float> coefficients;        // problems x n_vectors
-  std::vector<float> rho;                 // problems
-  std::vector<double> mean, scale;        // of the training data: one value, one per feature, or none
+  std::vector<float> vectors;         // n_vectors x features
+  std::vector<int32_t> vector_class;  // n_vectors
+  std::vector<float> coefficients;    // problems x n_vectors
+  std::vector<float> rho;             // problems
+  std::vector<double> mean, scale;    // of the training data: one value, one per feature, or none
 
   int32_t classes() const { return static_cast<int32_t>(class_names.size()); }
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }

@@ -126,8 +126,8 @@ void load_rest(Fitted& f, const std::string& directory) {
 void Fitted::save(const std::string& directory) const {
   json files = json::array();
   if (one_file(*this)) {
-    write_libsvm(directory + "/model.libsvm", classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names))
-                                                             : pairs_model(*this));
+    write_libsvm(directory + "/model.libsvm",
+                 classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names)) : pairs_model(*this));
     files.push_back("model.libsvm");
   } else {
     for (int64_t k = 0; k < problems(); ++k) {
@@ -135,11 +135,16 @@ void Fitted::save(const std::string& directory) const {
       files.push_back(class_file(k));
     }
   }
-  const json manifest = {
-      {"format", "mokume-svc"}, {"version", 1}, {"multiclass", one_file(*this) ? "ovo" : "ovr"},
-      {"classes", class_names}, {"labels", numeric_labels(class_names)}, {"features", features},
-      {"scaling", {{"mean", mean}, {"scale", scale}}},
-      {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]}, {"C", settings.c}, {"files", files}};
+  const json manifest = {{"format", "mokume-svc"},
+                         {"version", 1},
+                         {"multiclass", one_file(*this) ? "ovo" : "ovr"},
+                         {"classes", class_names},
+                         {"labels", numeric_labels(class_names)},
+                         {"features", features},
+                         {"scaling", {{"mean", mean}, {"scale", scale}}},
+                         {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
+                         {"C", settings.c},
+                         {"files", files}};
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
   out << manifest.dump(2) << "\n";
   out.close();

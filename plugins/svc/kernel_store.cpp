@@ -14,9 +14,12 @@ bool equal(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 
 std::string choice_word(KernelStore::Mode mode) {
   switch (mode) {
-    case KernelStore::Mode::gram_kept: return "gram_kept";
-    case KernelStore::Mode::in_place: return "in_place";
-    case KernelStore::Mode::on_the_fly: return "on_the_fly";
+    case KernelStore::Mode::gram_kept:
+      return "gram_kept";
+    case KernelStore::Mode::in_place:
+      return "in_place";
+    case KernelStore::Mode::on_the_fly:
+      return "on_the_fly";
   }
   return "";
 }
@@ -24,10 +27,14 @@ std::string choice_word(KernelStore::Mode mode) {
 // K(x, x) from |x|^2.
 double diagonal_value(const ops::KernelFunction& f, double norm) {
   switch (f.kind) {
-    case ops::KernelKind::linear: return norm;
-    case ops::KernelKind::polynomial: return std::pow(f.gamma * norm + f.coef0, f.degree);
-    case ops::KernelKind::rbf: return 1.0;
-    case ops::KernelKind::sigmoid: return std::tanh(f.gamma * norm + f.coef0);
+    case ops::KernelKind::linear:
+      return norm;
+    case ops::KernelKind::polynomial:
+      return std::pow(f.gamma * norm + f.coef0, f.degree);
+    case ops::KernelKind::rbf:
+      return 1.0;
+    case ops::KernelKind::sigmoid:
+      return std::tanh(f.gamma * norm + f.coef0);
   }
   return 0;
 }
@@ -49,7 +56,8 @@ KernelStore::KernelStore(const sdk::Device& device, const mk_data& data, const R
   mode_ = best_mode(fixed, matrix);
   if (mode_ == Mode::on_the_fly) {
     scratch_rows_ = std::clamp<int64_t>(solver_rows, 16, 256);
-    const uint64_t scratch = static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(d) * sizeof(float));
+    const uint64_t scratch =
+        static_cast<uint64_t>(scratch_rows_) * (row_bytes + static_cast<uint64_t>(d) * sizeof(float));
     const uint64_t least = fixed + scratch + 2 * static_cast<uint64_t>(solver_rows) * row_bytes;
     if (least > budget || row_bytes > max_buffer)
       throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(least >> 20) + " MiB for " +
@@ -105,9 +113,12 @@ KernelStore::Mode KernelStore::best_mode(uint64_t fixed, uint64_t matrix) const 
 
 const char* KernelStore::mode_name() const {
   switch (mode_) {
-    case Mode::gram_kept: return "Gram and kernel matrix resident";
-    case Mode::in_place: return "kernel matrix resident, Gram matrix computed per kernel";
-    case Mode::on_the_fly: return "kernel rows on the fly";
+    case Mode::gram_kept:
+      return "Gram and kernel matrix resident";
+    case Mode::in_place:
+      return "kernel matrix resident, Gram matrix computed per kernel";
+    case Mode::on_the_fly:
+      return "kernel rows on the fly";
   }
   return "";
 }
@@ -145,8 +156,8 @@ void KernelStore::map_panel(size_t p, const std::vector<sdk::Buffer>& from) {
   const int64_t n = order_.rows(), count = rows_in_panel(p);
   device_.submit(ops::kernel_map(sdk::matrix(from[p].get(), count, n, order_.stride()),
                                  sdk::vector(norms_.get(), count, static_cast<int64_t>(p) * panel_rows_),
-                                 sdk::vector(norms_.get(), n),
-                                 sdk::matrix(kernel_[p].get(), count, n, order_.stride()), function_));
+                                 sdk::vector(norms_.get(), n), sdk::matrix(kernel_[p].get(), count, n, order_.stride()),
+                                 function_));
 }
 
 void KernelStore::select(const ops::KernelFunction& function) {
@@ -196,7 +207,8 @@ void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int3
     device_.write(index_, missing.data() + at, static_cast<uint64_t>(count));
     const mk_tensor index = sdk::vector(index_.get(), count, 0, MK_I32);
     device_.submit(ops::gather_rows(sdk::matrix(x_.get(), n, d), index, sdk::matrix(gathered_.get(), count, d)));
-    device_.submit(ops::gather_rows(sdk::matrix(norms_.get(), n, 1), index, sdk::matrix(gathered_norms_.get(), count, 1)));
+    device_.submit(
+        ops::gather_rows(sdk::matrix(norms_.get(), n, 1), index, sdk::matrix(gathered_norms_.get(), count, 1)));
     compute_rows(sdk::matrix(gathered_.get(), count, d), sdk::vector(gathered_norms_.get(), count),
                  sdk::matrix(scratch_.get(), count, n, ld));
     const auto row_bytes = static_cast<uint64_t>(ld) * sizeof(float);

@@ -40,8 +40,8 @@ class KernelStore {
   const char* mode_name() const;
   const sdk::Buffer* panel(int index) const;  // nullptr past the last
   int64_t panel_rows() const { return panel_rows_; }
-  const sdk::Buffer& slots() const { return slot_buffer_; }       // stride() ints: row of the panels, or -1
-  const sdk::Buffer& diagonal() const { return diagonal_; }       // stride() floats
+  const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: row of the panels, or -1
+  const sdk::Buffer& diagonal() const { return diagonal_; }  // stride() floats
 
   // on_the_fly: brings these rows in; `keep` rows stay. Both together must not exceed 2 * solver_rows.
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
@@ -71,8 +71,8 @@ class KernelStore {
   // on_the_fly
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;
-  std::vector<int32_t> slot_;       // of each row
-  std::vector<int32_t> row_in_;     // of each slot, or -1
+  std::vector<int32_t> slot_;    // of each row
+  std::vector<int32_t> row_in_;  // of each slot, or -1
   int64_t next_slot_ = 0;
 };
 

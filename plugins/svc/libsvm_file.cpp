@@ -47,7 +47,8 @@ class Line {
     const std::string_view w = word();
     T value{};
     const auto r = std::from_chars(w.data(), w.data() + w.size(), value);
-    if (r.ec != std::errc() || r.ptr != w.data() + w.size()) fail(std::string("bad ") + what + " '" + std::string(w.substr(0, 40)) + "'");
+    if (r.ec != std::errc() || r.ptr != w.data() + w.size())
+      fail(std::string("bad ") + what + " '" + std::string(w.substr(0, 40)) + "'");
     if constexpr (std::is_floating_point_v<T>)
       if (!std::isfinite(value)) fail(std::string(what) + " is not finite");
     return value;
@@ -71,12 +72,14 @@ class Line {
 
 void read_vector(Line& line, LibsvmModel& m, int64_t v) {
   const int64_t rows = static_cast<int64_t>(m.labels.size()) - 1, n = m.n_vectors();
-  for (int64_t k = 0; k < rows; ++k) m.coefficients[static_cast<size_t>(k * n + v)] = line.number<double>("coefficient");
+  for (int64_t k = 0; k < rows; ++k)
+    m.coefficients[static_cast<size_t>(k * n + v)] = line.number<double>("coefficient");
   int64_t previous = 0;
   while (!line.done()) {
     const std::string_view pair = line.word();
     const size_t colon = pair.find(':');
-    if (colon == std::string_view::npos) line.fail("expected index:value, found '" + std::string(pair.substr(0, 40)) + "'");
+    if (colon == std::string_view::npos)
+      line.fail("expected index:value, found '" + std::string(pair.substr(0, 40)) + "'");
     int64_t index = 0;
     double value = 0;
     const char* const middle = pair.data() + colon;
@@ -201,7 +204,8 @@ LibsvmModel read_libsvm(const std::string& path, int64_t features) {
     if (n < 0 || n > (int64_t{1} << 31)) header.fail("nr_sv is out of range");
   if (total != m.n_vectors() || total > (int64_t{1} << 31)) header.fail("total_sv is not the sum of nr_sv");
   for (int64_t v = 0; v < total; ++v) {
-    if (!std::getline(file, text)) header.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(total) + " vectors");
+    if (!std::getline(file, text))
+      header.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(total) + " vectors");
     // Grown as lines arrive: a header may promise anything.
     m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
     if (v == 0) m.coefficients.assign(static_cast<size_t>((classes - 1) * total), 0.0);

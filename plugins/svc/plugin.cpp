@@ -64,8 +64,8 @@ int32_t predict(void*, const mk_fitted* fitted, const mk_device_services* device
   return guard(error, [&] {
     const svc::Fitted& f = handle(fitted)->fitted;
     if (features != f.features)
-      throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(f.features) + " features and these rows have " +
-                                   std::to_string(features));
+      throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(f.features) +
+                                   " features and these rows have " + std::to_string(features));
     f.predict(mokume::sdk::Device(device), x, rows, labels, scores);
   });
 }
@@ -103,14 +103,32 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return guard(error, [&] {
     auto made = std::make_unique<Plugin>();
     made->host = mokume::sdk::Host(host);
-    made->table = {sizeof(mk_model), MK_ABI_MAJOR, MK_ABI_MINOR, made.get(), svc::kParams.data(),
-                   static_cast<uint32_t>(svc::kParams.size()), static_cast<uint32_t>(svc::kMetrics.size()),
-                   svc::kMetrics.data(), check, bundle, session_create, session_destroy, fit, refit, predict,
-                   scores_per_row, save, load, describe, fitted_destroy, shutdown};
+    made->table = {sizeof(mk_model),
+                   MK_ABI_MAJOR,
+                   MK_ABI_MINOR,
+                   made.get(),
+                   svc::kParams.data(),
+                   static_cast<uint32_t>(svc::kParams.size()),
+                   static_cast<uint32_t>(svc::kMetrics.size()),
+                   svc::kMetrics.data(),
+                   check,
+                   bundle,
+                   session_create,
+                   session_destroy,
+                   fit,
+                   refit,
+                   predict,
+                   scores_per_row,
+                   save,
+                   load,
+                   describe,
+                   fitted_destroy,
+                   shutdown};
     *table = &made.release()->table;
   });
 }
 
 }  // namespace
 
-MOKUME_PLUGIN(MK_PLUGIN_MODEL, "svc", "C-support vector classification by dual SMO (grid search, cross-validation)", start)
+MOKUME_PLUGIN(MK_PLUGIN_MODEL, "svc", "C-support vector classification by dual SMO (grid search, cross-validation)",
+              start)

@@ -12,9 +12,7 @@ RowOrder::RowOrder(const mk_experiment& experiment) {
   const mk_data& data = *experiment.train;
   features_ = data.features;
   classes_ = data.n_classes;
-  const auto fold_of = [&](int64_t r) {
-    return experiment.n_folds == 0 ? 0 : experiment.fold_of[r];
-  };
+  const auto fold_of = [&](int64_t r) { return experiment.n_folds == 0 ? 0 : experiment.fold_of[r]; };
   original_.resize(static_cast<size_t>(data.rows));
   std::iota(original_.begin(), original_.end(), int64_t{0});
   std::sort(original_.begin(), original_.end(), [&](int64_t a, int64_t b) {
@@ -50,19 +48,21 @@ int32_t predict_class(const float* decisions, int32_t classes, Multiclass multic
   return static_cast<int32_t>(std::max_element(votes.begin(), votes.end()) - votes.begin());
 }
 
-void mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {
+int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans) {
   std::fill(sign, sign + order.stride(), int8_t{0});
   std::vector<std::array<int32_t, 2>> ranges;
+  int64_t first = -1;
   for (uint32_t fold = 0; fold < order.folds(); ++fold) {
     if (static_cast<int32_t>(fold) == problem.fold) continue;
     for (int64_t r = order.fold_begin(fold); r < order.fold_begin(fold) + order.fold_rows(fold); ++r) {
       const int32_t label = order.label(r);
       if (label == problem.positive)
-        sign[r] = 1;
+        sign[r] = static_cast<int8_t>(problem.sign());
       else if (problem.negative == BinaryProblem::kRest || label == problem.negative)
-        sign[r] = -1;
+        sign[r] = static_cast<int8_t>(-problem.sign());
       else
         continue;
+      if (sign[r] > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
       const auto block = static_cast<int32_t>(r / kBlock);
       if (!ranges.empty() && block <= ranges.back()[1])
         ranges.back()[1] = std::max(ranges.back()[1], block + 1);
@@ -84,6 +84,7 @@ void mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign
   }
   spans[2 * ranges.size()] = -1;
   spans[2 * ranges.size() + 1] = -1;
+  return static_cast<int32_t>(first);
 }
 
 }  // namespace mokume::svc

@@ -42,6 +42,11 @@ struct BinaryProblem {
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
+
+  // The sign of `positive`'s rows in the dual problem. A loose tolerance leaves room, which the solver fills one way or
+  // the other, and the two classes do not play the same part in it; LIBSVM's users give it 0 for the rest and 1 for the
+  // class, which makes the rest its positive class (docs/adr/0007).
+  int32_t sign() const { return negative == kRest ? -1 : 1; }
 };
 
 // The binary problems of one fit, in decision order: per class, or per pair (0,1), (0,2), ..., LIBSVM's order. Two
@@ -55,6 +60,8 @@ int32_t predict_class(const float* decisions, int32_t classes, Multiclass multic
 inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
 
 // sign[row] in {+1, -1, 0} for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a sign.
-void mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
+// Returns where the solver starts: the last row of sign +1 in the order of the data, as in LIBSVM (at the start all of
+// them are equal; -1 if there is none).
+int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

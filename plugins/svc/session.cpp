@@ -47,8 +47,9 @@ void Session::prepare() {
   }
   store_.emplace(device_, *experiment_.train, order_, reserve(), places);
   bench_.emplace(host_, device_, order_, places, folds_at_once * coef_rows_per_fold(problems));
-  host_.log(MK_LOG_INFO, "svc",
-            std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_.rows()) + " rows");
+  host_.log(
+      MK_LOG_INFO, "svc",
+      std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_.rows()) + " rows");
 }
 
 void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
@@ -69,8 +70,8 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
       const auto fold = static_cast<uint32_t>(fits[k].fold);
       auto at = std::find_if(folds.begin(), folds.end(), [&](const auto& f) { return f.fold == fold; });
       if (at == folds.end()) at = folds.insert(folds.end(), {fold, {}});
-      at->steps.push_back({settings[k].c, static_cast<uint32_t>(k), fits[k].done != 0,
-                           fits[k].note != nullptr ? fits[k].note : ""});
+      at->steps.push_back(
+          {settings[k].c, static_cast<uint32_t>(k), fits[k].done != 0, fits[k].note != nullptr ? fits[k].note : ""});
     }
     for (auto& fold : folds)
       std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
@@ -133,10 +134,13 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
     fitted->vector_class.push_back(order_.label(r));
   }
   for (size_t p = 0; p < problems.size(); ++p) {
-    for (const int64_t r : used) fitted->coefficients.push_back(coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
-    fitted->rho.push_back(solutions[p].rho);
+    const auto sign = static_cast<float>(problems[p].sign());
+    for (const int64_t r : used)
+      fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
+    fitted->rho.push_back(sign * solutions[p].rho);
     if (!std::isfinite(solutions[p].rho))
-      throw Error(MK_INVALID_ARGUMENT, "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
+      throw Error(MK_INVALID_ARGUMENT,
+                  "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
   }
   if (experiment_.n_scaling > 0) {
     fitted->mean.assign(experiment_.scaling_mean, experiment_.scaling_mean + experiment_.n_scaling);
@@ -148,7 +152,8 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
 void check(const mk_experiment& experiment) {
   const mk_data& train = *experiment.train;
   if (train.labels == nullptr || train.n_classes == 0)
-    throw Error(MK_BAD_DATA, "svc classifies, and this data set has no classes: choose a target column with whole numbers or words");
+    throw Error(MK_BAD_DATA,
+                "svc classifies, and this data set has no classes: choose a target column with whole numbers or words");
   if (train.n_classes < 2) throw Error(MK_BAD_DATA, "svc needs at least two classes, and the training rows have one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc takes at most 2^31 rows: set data.limit");
@@ -184,7 +189,8 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
       for (const uint32_t c : groups[g])
         for (uint32_t f = piece * folds / pieces; f < (piece + 1) * folds / pieces; ++f)
           fits.push_back({c, static_cast<int32_t>(f), 0, 0, nullptr});
-      const mk_bundle bundle{fits.data(), static_cast<uint32_t>(fits.size()), 0, each * static_cast<double>(fits.size()), bytes};
+      const mk_bundle bundle{fits.data(), static_cast<uint32_t>(fits.size()), 0,
+                             each * static_cast<double>(fits.size()), bytes};
       sdk::call(sink.add, sink.self, &bundle);
     }
   }

@@ -19,13 +19,18 @@ ops::KernelKind kernel_kind(std::string_view name) {
 
 const std::vector<mk_param> kParams = {
     {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation"},
-    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "scale of the rbf, polynomial and sigmoid kernels"},
-    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid", "kernel function, as LIBSVM defines them"},
+    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "",
+     "scale of the rbf, polynomial and sigmoid kernels"},
+    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid",
+     "kernel function, as LIBSVM defines them"},
     {"degree", MK_PARAM_INTEGER, 0, 0, ops::kMaxDegree, "3", "", "exponent of the polynomial kernel"},
     {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the polynomial and sigmoid kernels"},
-    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo", "one-vs-rest (largest decision value) or one-vs-one (votes)"},
-    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "", "LIBSVM's stopping tolerance: the largest violation left"},
-    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem; a fit that reaches it is marked capped"},
+    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo",
+     "one-vs-rest (largest decision value) or one-vs-one (votes)"},
+    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "",
+     "LIBSVM's stopping tolerance: the largest violation left"},
+    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "",
+     "cap of a binary problem; a fit that reaches it is marked capped"},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -46,10 +51,14 @@ Settings settings_of(const mk_value* v) {
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
   if (a.kind != b.kind) return false;
   switch (a.kind) {
-    case ops::KernelKind::linear: return true;
-    case ops::KernelKind::rbf: return a.gamma == b.gamma;
-    case ops::KernelKind::sigmoid: return a.gamma == b.gamma && a.coef0 == b.coef0;
-    case ops::KernelKind::polynomial: return a.gamma == b.gamma && a.coef0 == b.coef0 && a.degree == b.degree;
+    case ops::KernelKind::linear:
+      return true;
+    case ops::KernelKind::rbf:
+      return a.gamma == b.gamma;
+    case ops::KernelKind::sigmoid:
+      return a.gamma == b.gamma && a.coef0 == b.coef0;
+    case ops::KernelKind::polynomial:
+      return a.gamma == b.gamma && a.coef0 == b.coef0 && a.degree == b.degree;
   }
   return false;
 }

@@ -1,6 +1,8 @@
 #include "smo.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <limits>
 
 #include "sdk/ops.hpp"
 #include "smo.embed.hpp"
@@ -12,23 +14,29 @@ namespace {
 // Status values of kernels/smo.cl.
 constexpr int32_t kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3;
 constexpr int kGroup = 64;  // work-items per problem of the "group" variant
+constexpr const char* kVector = "vector";
+constexpr const char* kWorkGroup = "group";
+constexpr int32_t kRaceSteps = 16;
 
 }  // namespace
 
 uint64_t SmoBench::bytes(const RowOrder& order, int64_t places, int64_t coef_rows) {
   const auto ld = static_cast<uint64_t>(order.stride());
-  const uint64_t per_place = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) + 2 * kMaxSpans * sizeof(int32_t) +
-                             sizeof(PlaceInts) + sizeof(PlaceFloats) + sizeof(int32_t);
+  const uint64_t per_place = ld * (4 * sizeof(float) + sizeof(int32_t) + sizeof(int8_t)) +
+                             2 * kMaxSpans * sizeof(int32_t) + sizeof(PlaceInts) + sizeof(PlaceFloats) +
+                             sizeof(int32_t);
   return static_cast<uint64_t>(places) * per_place + static_cast<uint64_t>(coef_rows) * ld * sizeof(float);
 }
 
 SmoBench::SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOrder& order, int64_t places,
                    int64_t coef_rows)
-    : host_(host), device_(device), order_(order), places_(places),
+    : host_(host),
+      device_(device),
+      order_(order),
+      places_(places),
       program_(sdk::Program::build(device, "smo", k_smo, "-DGROUP=" + std::to_string(kGroup))) {
   const auto ld = static_cast<uint64_t>(order.stride());
   const auto p = static_cast<uint64_t>(places);
-  variant_ = choose_variant();
   order_buffer_ = device.buffer<int32_t>(p);
   ints_buffer_ = device.buffer<PlaceInts>(p);
   floats_buffer_ = device.buffer<PlaceFloats>(p);
@@ -41,36 +49,50 @@ SmoBench::SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOr
   device.submit(ops::fill(sdk::matrix(coef_.get(), coef_rows, order.stride()), 0.0F));
   ints_.resize(p);
   floats_.resize(p);
+  first_.assign(p, -1);
   active_.assign(p, false);
   steps_.assign(p, 0);
   capped_.assign(p, false);
 }
 
-// One work-item per problem suits CPUs, a work-group per problem suits GPUs. A driver that calls itself a CPU may
-// still be either, so what decides is a short probe, once per device class; see probe.cpp.
-std::string SmoBench::choose_variant() {
-  if (!program_) return "native";
-  if (const auto recorded = device_.choice("svc.smo"); recorded && (*recorded == "vector" || *recorded == "group"))
-    return *recorded;
-  const std::string chosen = device_.info().kind == MK_DEVICE_CPU && (device_.info().flags & MK_DEVICE_SOFTWARE) == 0
-                                 ? "vector"
-                                 : "group";
-  device_.set_choice("svc.smo", chosen);
-  return chosen;
+// One work-item per problem suits CPUs, a work-group per problem suits GPUs, and some drivers that call themselves a
+// CPU are neither: the first problems are started by both kernels, and the faster one is recorded. Both walk the same
+// path, so this decides how long a fit takes and not what comes out.
+void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_t>& order) {
+  const auto recorded = device_.choice("svc.smo");
+  if (recorded == kVector || recorded == kWorkGroup) {
+    variant_ = *recorded;
+    return;
+  }
+  double best_s = std::numeric_limits<double>::infinity();
+  std::string fastest;
+  for (const char* variant : {kVector, kWorkGroup}) {
+    variant_ = variant;
+    enqueue(store, order, 0);  // drivers compile at the first launch
+    device_.finish();
+    const auto start = std::chrono::steady_clock::now();
+    enqueue(store, order, kRaceSteps);
+    device_.finish();
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    if (seconds < best_s) fastest = variant;
+    best_s = std::min(best_s, seconds);
+  }
+  variant_ = fastest;
+  device_.set_choice("svc.smo", variant_);
 }
 
 void SmoBench::occupy(int64_t place, const BinaryProblem& problem) {
   std::vector<int8_t> sign(static_cast<size_t>(order_.stride()));
   std::vector<int32_t> spans(2 * kMaxSpans, -1);
-  mark_rows(order_, problem, sign.data(), spans.data());
+  first_[static_cast<size_t>(place)] = mark_rows(order_, problem, sign.data(), spans.data());
   device_.write(sign_, sign.data(), sign.size(), static_cast<uint64_t>(place * order_.stride()));
   device_.write(spans_, spans.data(), spans.size(), static_cast<uint64_t>(place) * spans.size());
 }
 
 void SmoBench::start(int64_t place, double c, double tol, int64_t coef_row) {
   const auto p = static_cast<size_t>(place);
-  ints_[p] = {kStart, 0, -1, 0, 0, 0, static_cast<int32_t>(coef_row), 0};
-  floats_[p] = {0, 0, 0, static_cast<float>(c), static_cast<float>(tol), {}};
+  ints_[p] = {kStart, first_[p], -1, 0, 0, 0, static_cast<int32_t>(coef_row), 0};
+  floats_[p] = {0, 0, 0, static_cast<float>(c), static_cast<float>(tol), 0, {}};
   active_[p] = true;
   steps_[p] = 0;
   capped_[p] = false;
@@ -107,29 +129,37 @@ void SmoBench::advance(KernelStore& store, int64_t max_iterations) {
   }
 }
 
-void SmoBench::launch(const KernelStore& store, const std::vector<int32_t>& order) {
+// Takes up to `steps` steps with the chosen kernel from the state in the host arrays.
+void SmoBench::enqueue(const KernelStore& store, const std::vector<int32_t>& order, int32_t steps) {
   device_.write(order_buffer_, order.data(), order.size());
   device_.write(ints_buffer_, ints_.data(), ints_.size());
   device_.write(floats_buffer_, floats_.data(), floats_.size());
+  mk_buffer* k[kMaxPanels];
+  for (int i = 0; i < kMaxPanels; ++i) k[i] = (store.panel(i) != nullptr ? store.panel(i) : store.panel(0))->get();
+  const bool vector = variant_ == kVector;
+  const uint64_t local = vector ? 1 : kGroup;
+  program_->launch(vector ? "smo_vector" : "smo_group", order.size() * local, local, order_buffer_, ints_buffer_,
+                   floats_buffer_, spans_, sign_, flags_, f_, a_, coef_, store.diagonal(), store.slots(),
+                   static_cast<int64_t>(order_.stride()), steps, k[0], k[1], k[2], k[3], k[4], k[5], k[6], k[7],
+                   static_cast<int32_t>(store.panel_rows()));
+}
+
+void SmoBench::launch(const KernelStore& store, const std::vector<int32_t>& order) {
   if (program_) {
-    mk_buffer* k[kMaxPanels];
-    for (int i = 0; i < kMaxPanels; ++i) k[i] = (store.panel(i) != nullptr ? store.panel(i) : store.panel(0))->get();
-    const bool vector = variant_ == "vector";
-    const uint64_t local = vector ? 1 : kGroup;
-    program_->launch(vector ? "smo_vector" : "smo_group", order.size() * local, local, order_buffer_, ints_buffer_,
-                     floats_buffer_, spans_, sign_, flags_, f_, a_, coef_, store.diagonal(), store.slots(),
-                     static_cast<int64_t>(order_.stride()), static_cast<int32_t>(kStepsPerLaunch), k[0], k[1], k[2],
-                     k[3], k[4], k[5], k[6], k[7], static_cast<int32_t>(store.panel_rows()));
+    if (variant_.empty()) choose_variant(store, order);
+    enqueue(store, order, kStepsPerLaunch);
     device_.read(ints_buffer_, ints_.data(), ints_.size());
     device_.read(floats_buffer_, floats_.data(), floats_.size());
     return;
   }
+  device_.write(order_buffer_, order.data(), order.size());
   device_.finish();
   SmoArrays arrays{};
   arrays.order = device_.host_pointer<int32_t>(order_buffer_);
   if (arrays.order == nullptr)
-    throw Error(MK_UNSUPPORTED, std::string(device_.info().name) +
-                                    " neither compiles kernels nor shares its memory with the host, and svc needs one of both");
+    throw Error(MK_UNSUPPORTED,
+                std::string(device_.info().name) +
+                    " neither compiles kernels nor shares its memory with the host, and svc needs one of both");
   arrays.ints = ints_.data();
   arrays.floats = floats_.data();
   arrays.spans = device_.host_pointer<int32_t>(spans_);

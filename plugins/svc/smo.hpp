@@ -23,11 +23,11 @@ inline constexpr int kStepsPerLaunch = 512;
 
 // What a solved problem is, beside its coefficients.
 struct Solution {
-  float rho = 0;          // decision = sum of coefficient * kernel - rho
+  float rho = 0;  // decision = sum of coefficient * kernel - rho
   int64_t steps = 0;
-  int64_t vectors = 0;    // support vectors
-  bool at_c = false;       // some multiplier is at C; if none is, this is also the solution for every larger C
-  bool capped = false;     // stopped before it converged
+  int64_t vectors = 0;  // support vectors
+  bool at_c = false;    // some multiplier is at C; if none is, this is also the solution for every larger C
+  bool capped = false;  // stopped before it converged
 };
 
 // State of one place as kernels/smo.cl lays it out.
@@ -35,7 +35,7 @@ struct PlaceInts {
   int32_t status, best, need, steps, at_c, vectors, coef_row, reserved;
 };
 struct PlaceFloats {
-  float up, low, rho, c, tol, reserved[3];
+  float up, low, rho, c, tol, up_rest, reserved[2];
 };
 
 // Everything a launch touches; host pointers for the native twin.
@@ -83,19 +83,21 @@ class SmoBench {
 
  private:
   void launch(const KernelStore& store, const std::vector<int32_t>& order);
-  std::string choose_variant();
+  void enqueue(const KernelStore& store, const std::vector<int32_t>& order, int32_t steps);
+  void choose_variant(const KernelStore& store, const std::vector<int32_t>& order);
 
   sdk::Host host_;
   const sdk::Device& device_;
   const RowOrder& order_;
   int64_t places_;
   std::optional<sdk::Program> program_;
-  std::string variant_;
+  std::string variant_;  // of the kernel; empty until the first launch
   sdk::Buffer order_buffer_, ints_buffer_, floats_buffer_, spans_, sign_, flags_, f_, a_, coef_;
   std::vector<PlaceInts> ints_;
   std::vector<PlaceFloats> floats_;
+  std::vector<int32_t> first_;  // where each place's problem starts
   std::vector<bool> active_;
-  std::vector<int64_t> steps_;   // of the running problem, 64 bits
+  std::vector<int64_t> steps_;  // of the running problem, 64 bits
   std::vector<bool> capped_;
 };
 

@@ -19,7 +19,7 @@ constexpr int kLanes = 16;
 constexpr int32_t kUp = 1, kLow = 2;
 constexpr float kTau = 1e-12F;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int32_t kNone = 0x7fffffff;
+constexpr int32_t kNone = -1;
 constexpr int32_t kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3;
 
 struct Problem {
@@ -96,21 +96,22 @@ float take_step(const Problem& p, int32_t i, int32_t j, float k_ij, float k_ii, 
 }
 
 // The row of I_low with the largest second-order gain against row i.
-int32_t choose_second(const Problem& p, float up, const float* ki, float kii) {
+int32_t choose_second(const Problem& p, float up, float up_rest, const float* ki, float kii) {
   Floats best = spread(-1.0F);
   Ints best_at = Ints{} + kNone;
-  const Floats up16 = spread(up);
+  const Floats up16 = spread(up), up_rest16 = spread(up_rest);
   const Floats zero = spread(0.0F);
   const Floats tau = spread(kTau);
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
     for (int64_t b = s[0]; b < s[1]; ++b) {
-      const Floats diff = at(static_cast<const float*>(p.f), b) - up16;
+      const float* f = p.f;
+      const Floats diff = (at(f, b) - up16) + (at(f + p.ld, b) - up_rest16);
       const Ints wanted = ((flags_at(p.flags, b) & kLow) != 0) & (diff > zero);
       if (!any(wanted)) continue;
       Floats eta = (kii + at(p.arrays.diagonal, b)) - 2.0F * at(ki, b);
       eta = eta > tau ? eta : tau;
       const Floats gain = diff * diff / eta;
-      const Ints better = wanted & (gain > best);
+      const Ints better = wanted & (gain >= best);
       best = better ? gain : best;
       best_at = better ? lanes_from(b) : best_at;
     }
@@ -118,7 +119,7 @@ int32_t choose_second(const Problem& p, float up, const float* ki, float kii) {
   float g = -1.0F;
   int32_t j = kNone;
   for (int t = 0; t < kLanes; ++t)
-    if (best[t] > g || (best[t] == g && best_at[t] < j)) {
+    if (best[t] > g || (best[t] == g && best_at[t] > j)) {
       g = best[t];
       j = best_at[t];
     }
@@ -126,20 +127,20 @@ int32_t choose_second(const Problem& p, float up, const float* ki, float kii) {
 }
 
 struct Extremes {
-  float up = kInfinity, low = -kInfinity;
+  float up = kInfinity, up_rest = 0, low = -kInfinity;  // up + up_rest is the minimum
   int32_t i = kNone;
 };
 
 // F += step * (K_i - K_j) where there is a step, and the new extremes.
 template <bool kUpdate>
 Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
-  Floats up16 = spread(kInfinity), low16 = spread(-kInfinity);
+  Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
   Ints up_at = Ints{} + kNone;
   for (const int32_t* s = p.span; s[0] >= 0; s += 2) {
     for (int64_t b = s[0]; b < s[1]; ++b) {
-      Floats h = at(p.f, b);
+      Floats h = at(p.f, b), l = spread(0);
       if constexpr (kUpdate) {
-        Floats l = at(p.f + p.ld, b);
+        l = at(p.f + p.ld, b);
         const Floats t = at(ki, b) - at(kj, b);
         const Floats pr = step * t;
         Floats q;
@@ -154,8 +155,9 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
         at(p.f + p.ld, b) = l;
       }
       const Ints flag = flags_at(p.flags, b);
-      const Ints better = ((flag & kUp) != 0) & (h < up16);
+      const Ints better = ((flag & kUp) != 0) & ((h < up16) | ((h == up16) & (l <= up_rest16)));
       up16 = better ? h : up16;
+      up_rest16 = better ? l : up_rest16;
       up_at = better ? lanes_from(b) : up_at;
       const Ints higher = ((flag & kLow) != 0) & (h > low16);
       low16 = higher ? h : low16;
@@ -163,8 +165,10 @@ Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
   }
   Extremes found;
   for (int t = 0; t < kLanes; ++t) {
-    if (up16[t] < found.up || (up16[t] == found.up && up_at[t] < found.i)) {
+    const bool equal = up16[t] == found.up && up_rest16[t] == found.up_rest;
+    if (up16[t] < found.up || (up16[t] == found.up && up_rest16[t] < found.up_rest) || (equal && up_at[t] > found.i)) {
       found.up = up16[t];
+      found.up_rest = up_rest16[t];
       found.i = up_at[t];
     }
     found.low = std::fmax(found.low, low16[t]);
@@ -201,7 +205,7 @@ void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf, const Extreme
     }
   }
   for (int t = 1; t < kLanes; ++t) sum[0] += sum[t];
-  if (free_count > 0)
+  if (free_count > 0 && !std::isnan(ends.up))
     sf.rho = sum[0] / static_cast<float>(free_count);
   else
     sf.rho = ends.up == kInfinity ? ends.low : (ends.low == -kInfinity ? ends.up : 0.5F * (ends.up + ends.low));
@@ -213,10 +217,11 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
   const Problem p(arrays, place);
   PlaceInts& si = arrays.ints[place];
   PlaceFloats& sf = arrays.floats[place];
-  Extremes ends{sf.up, sf.low, si.best};
+  Extremes ends{sf.up, sf.up_rest, sf.low, si.best};
   if (si.status == kStart) {
     begin(p);
     ends = sweep<false>(p, 0, nullptr, nullptr);
+    ends.i = si.best;
   }
   int32_t status = kRunning;
   int32_t steps = 0;
@@ -233,7 +238,12 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
       break;
     }
     const float* ki = p.row(arrays.slot[i]);
-    const int32_t j = choose_second(p, ends.up, ki, arrays.diagonal[i]);
+    const int32_t j = choose_second(p, ends.up, ends.up_rest, ki, arrays.diagonal[i]);
+    if (j == kNone) {
+      ends.up = std::numeric_limits<float>::quiet_NaN();
+      status = kConverged;
+      break;
+    }
     if (arrays.slot[j] < 0) {
       si.need = j;
       status = kNeed;
@@ -248,6 +258,7 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
   si.best = ends.i;
   si.steps += steps;
   sf.up = ends.up;
+  sf.up_rest = ends.up_rest;
   sf.low = ends.low;
   if (status == kConverged || steps >= arrays.max_steps) write_model(p, si, sf, ends);
 }

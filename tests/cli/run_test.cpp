@@ -13,15 +13,30 @@ namespace {
 
 using namespace std::chrono_literals;
 
+constexpr int kLong = 3000;  // digits of a run that is to be interfered with
+
 // results.csv of an undisturbed run on one host device.
-const std::string& undisturbed() {
-  static const std::string text = [] {
+const std::string& undisturbed(int digits = 500) {
+  static std::map<int, std::string> texts;
+  std::string& text = texts[digits];
+  if (text.empty()) {
     const Place place;
-    place.write("e.toml", small_experiment("host"));
+    place.write("e.toml", small_experiment("host", digits));
     EXPECT_EQ(place.mokume("run e.toml").code, 0);
-    return slurp(place.run("small") / "results.csv");
-  }();
+    text = slurp(place.run("small") / "results.csv");
+  }
   return text;
+}
+
+// Waits until the run's journal holds `fits` fits (0: until there is a run directory with a run.json).
+void wait_for(const Place& place, int fits) {
+  const auto there = [&] {
+    if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
+    if (fits == 0) return fs::exists(place.run("small") / "run.json");
+    const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
+    return std::count(journal.begin(), journal.end(), '\n') > fits;  // one line of header
+  };
+  for (int k = 0; k < 20000 && !there(); ++k) std::this_thread::sleep_for(1ms);
 }
 
 std::vector<std::vector<std::string>> rows(const std::string& csv) {
@@ -40,7 +55,8 @@ int worst_difference(const std::string& a, const std::string& b) {
   const auto x = rows(a), y = rows(b);
   EXPECT_EQ(x.size(), y.size());
   int worst = 0;
-  for (size_t r = 1; r < std::min(x.size(), y.size()); ++r) worst = std::max(worst, std::abs(std::stoi(x[r].at(6)) - std::stoi(y[r].at(6))));
+  for (size_t r = 1; r < std::min(x.size(), y.size()); ++r)
+    worst = std::max(worst, std::abs(std::stoi(x[r].at(6)) - std::stoi(y[r].at(6))));
   return worst;
 }
 
@@ -50,18 +66,21 @@ TEST(Run, LeavesEverythingTheDesignLists) {
   const Ended run = place.mokume("run e.toml");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.out, "");
-  for (const char* phrase : {"best candidate: C = ", "test error: ", "report.html"}) EXPECT_NE(run.err.find(phrase), std::string::npos) << phrase;
+  for (const char* phrase : {"best candidate: C = ", "test error: ", "report.html"})
+    EXPECT_NE(run.err.find(phrase), std::string::npos) << phrase;
   const fs::path d = place.run("small");
-  for (const char* file : {"experiment.toml", "config.resolved.toml", "run.json", "journal/node-0000.ndjson", "results.csv", "candidates.csv",
-                           "timeline.csv", "summary.json", "plots/heatmap.svg", "report.html", "models/best/manifest.json", "logs/node-0000.log"})
+  for (const char* file : {"experiment.toml", "config.resolved.toml", "run.json", "journal/node-0000.ndjson",
+                           "results.csv", "candidates.csv", "timeline.csv", "summary.json", "plots/heatmap.svg",
+                           "report.html", "models/best/manifest.json", "logs/node-0000.log"})
     EXPECT_TRUE(fs::exists(d / file)) << file;
   EXPECT_EQ(slurp(d / "experiment.toml"), small_experiment("host"));
   const auto table = rows(slurp(d / "results.csv"));
   EXPECT_EQ(table.size(), 1U + 12 * 3);
-  EXPECT_EQ(table[0], (std::vector<std::string>{"candidate", "bootstrap", "fold", "C", "gamma", "n", "errors", "error", "status"}));
+  EXPECT_EQ(table[0], (std::vector<std::string>{"candidate", "bootstrap", "fold", "C", "gamma", "n", "errors", "error",
+                                                "status"}));
   const auto summary = nlohmann::json::parse(slurp(d / "summary.json"));
-  for (const char* key : {"name", "model", "seed", "plan_hash", "data", "candidates", "folds", "bootstraps", "fits", "failed", "best", "test",
-                          "wall_s", "fit_s", "devices", "nodes", "efficiency", "state"})
+  for (const char* key : {"name", "model", "seed", "plan_hash", "data", "candidates", "folds", "bootstraps", "fits",
+                          "failed", "best", "test", "wall_s", "fit_s", "devices", "nodes", "efficiency", "state"})
     EXPECT_TRUE(summary.contains(key)) << key;
   EXPECT_EQ(summary["state"], "done");
   EXPECT_EQ(summary["fits"], 36);
@@ -69,11 +88,11 @@ TEST(Run, LeavesEverythingTheDesignLists) {
 
   // A finished run is not gone on with; its report can be made again, byte for byte.
   const std::string before = slurp(d / "report.html");
-  fs::remove(d / "report.html");
-  fs::remove(d / "results.csv");
+  for (const char* file : {"report.html", "results.csv", "summary.json"}) fs::remove(d / file);
   EXPECT_EQ(place.mokume("report " + d.string()).code, 0);
   EXPECT_EQ(slurp(d / "report.html"), before);
   EXPECT_EQ(slurp(d / "results.csv"), undisturbed());
+  EXPECT_EQ(nlohmann::json::parse(slurp(d / "summary.json")), summary);
   const Ended status = place.mokume("status " + d.string());
   EXPECT_NE(status.out.find("36 of 36"), std::string::npos) << status.out;
   const Ended predicted = place.mokume("predict " + d.string() + " --data digits,limit=50");
@@ -83,56 +102,41 @@ TEST(Run, LeavesEverythingTheDesignLists) {
 
 TEST(Run, GoesOnAfterAKillToTheSameBytes) {
   const Place place;
-  place.write("e.toml", small_experiment("host"));
-  for (const auto delay : {150ms, 300ms, 450ms}) {
+  place.write("e.toml", small_experiment("host", kLong));
+  for (const int fits : {0, 1, 9}) {
     const pid_t pid = place.start({"run", "e.toml"});
-    std::this_thread::sleep_for(delay);
+    wait_for(place, fits);
     kill(pid, SIGKILL);
-    Place::wait(pid);
+    ASSERT_EQ(Place::wait(pid), 128 + SIGKILL) << "the run ended before it could be killed";
   }
   const Ended last = place.mokume("run e.toml");
   ASSERT_EQ(last.code, 0) << last.err;
-  // Kills before the run directory was complete may leave an empty one behind; one of them is whole.
-  int whole = 0;
-  for (const auto& entry : fs::directory_iterator(place.path() / "runs" / "small"))
-    if (fs::exists(entry.path() / "results.csv")) {
-      ++whole;
-      EXPECT_EQ(slurp(entry.path() / "results.csv"), undisturbed());
-    }
-  EXPECT_EQ(whole, 1);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 
 TEST(Run, DrainsOnSigtermAndGoesOn) {
   const Place place;
-  std::string text = small_experiment("host");
-  text.replace(text.find("limit = 500"), 11, "limit = 2000");
-  place.write("e.toml", text);
+  place.write("e.toml", small_experiment("host", kLong));
   const pid_t pid = place.start({"run", "e.toml"});
-  for (int k = 0; k < 400 && (!fs::exists(place.path() / "runs/small") || place.run("small").empty() ||
-                              !fs::exists(place.run("small") / "journal/node-0000.ndjson")); ++k)
-    std::this_thread::sleep_for(5ms);
+  wait_for(place, 1);
   kill(pid, SIGTERM);
   EXPECT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
   EXPECT_EQ(nlohmann::json::parse(slurp(place.run("small") / "run.json"))["state"], "stopped");
   const Ended rest = place.mokume("resume " + place.run("small").string());
   EXPECT_EQ(rest.code, 0) << rest.err;
-  EXPECT_EQ(rows(slurp(place.run("small") / "results.csv")).size(), 37U);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 
 TEST(Run, ASecondRunOnADirectoryIsRefused) {
   const Place place;
-  std::string text = small_experiment("host");
-  text.replace(text.find("limit = 500"), 11, "limit = 2000");
-  place.write("e.toml", text);
+  place.write("e.toml", small_experiment("host", kLong));
   const pid_t pid = place.start({"run", "e.toml"});
-  for (int k = 0; k < 400 && (!fs::exists(place.path() / "runs/small") || place.run("small").empty() ||
-                              !fs::exists(place.run("small") / "run.json")); ++k)
-    std::this_thread::sleep_for(5ms);
+  wait_for(place, 0);
   const Ended second = place.mokume("run e.toml");
   EXPECT_EQ(second.code, 2);
   EXPECT_NE(second.err.find("another mokume process"), std::string::npos) << second.err;
   kill(pid, SIGKILL);
-  Place::wait(pid);
+  EXPECT_EQ(Place::wait(pid), 128 + SIGKILL) << "the run ended before the second began";
 }
 
 TEST(Run, RefusesADamagedJournal) {
@@ -152,8 +156,9 @@ TEST(Run, TwoNodesWriteTheSameBytesAsOne) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
   place.write("e.toml", small_experiment("host"));
-  const Ended run = place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
-                                Place::program() + " run e.toml");
+  const Ended run =
+      place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
+                  Place::program() + " run e.toml");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed());
   EXPECT_TRUE(fs::exists(place.run("small") / "journal/node-0001.ndjson"));
@@ -162,15 +167,15 @@ TEST(Run, TwoNodesWriteTheSameBytesAsOne) {
 
 TEST(Run, DevicesCanBeSwappedAndMixed) {
   const Place place;
-  place.write("e.toml", small_experiment("host"));
+  place.write("e.toml", small_experiment("host", kLong));
   const Ended probe = place.mokume("run e.toml --devices opencl");
   if (probe.code == 4) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   ASSERT_EQ(probe.code, 0) << probe.err;
-  EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed()), 2);
+  EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed(kLong)), 2);
   const Ended mixed = place.mokume("run e.toml --devices opencl:0,host --out mixed");
   ASSERT_EQ(mixed.code, 0) << mixed.err;
   for (const auto& entry : fs::directory_iterator(place.path() / "mixed/small")) {
-    EXPECT_LE(worst_difference(slurp(entry.path() / "results.csv"), undisturbed()), 2);
+    EXPECT_LE(worst_difference(slurp(entry.path() / "results.csv"), undisturbed(kLong)), 2);
     std::map<std::string, int> fits;
     for (const auto& row : rows(slurp(entry.path() / "timeline.csv"))) ++fits[row.at(5)];
     EXPECT_GT(fits["opencl:0"], 0);

@@ -38,14 +38,17 @@ class Place {
   ~Place() { fs::remove_all(path_); }
 
   const fs::path& path() const { return path_; }
-  void write(const std::string& name, const std::string& text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
+  void write(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ / name, std::ios::binary) << text;
+  }
 
   static std::string program() { return std::string(MOKUME_BUILD_DIR) + "/bin/mokume"; }
 
   Ended shell(const std::string& command) const {
     const std::string line = "cd " + path_.string() + " && { " + command + "; } >out.txt 2>err.txt </dev/null";
     const int status = std::system(line.c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(path_ / "out.txt"), slurp(path_ / "err.txt")};
+    return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(path_ / "out.txt"),
+            slurp(path_ / "err.txt")};
   }
   Ended mokume(const std::string& arguments) const { return shell(program() + " " + arguments); }
 
@@ -80,13 +83,16 @@ class Place {
   fs::path path_;
 };
 
-// Small but real: 12 candidates on 500 digits.
-inline std::string small_experiment(const std::string& devices) {
-  return "name = \"small\"\nmodel = \"svc\"\nseed = 7\n[data]\nsource = \"digits\"\nlimit = 500\n"
-         "standardize = { mean = 127.5, scale = 73.61 }\n[validation]\nfolds = 3\n[search]\nmethod = \"grid\"\n"
-         "[search.params]\nC = { log10 = [-1, 4], n = 6 }\ngamma = [0.001, 0.01]\n[devices]\nuse = \"" + devices + "\"\n";
+// Small but real: 12 candidates, 36 fits. 500 digits take well under a second; 3000 leave time to interfere.
+inline std::string small_experiment(const std::string& devices, int digits = 500) {
+  return "name = \"small\"\nmodel = \"svc\"\nseed = 7\n[data]\nsource = \"digits\"\nlimit = " + std::to_string(digits) +
+         "\nstandardize = { mean = 127.5, scale = 73.61 }\n[validation]\nfolds = 3\n[search]\nmethod = \"grid\"\n"
+         "[search.params]\nC = { log10 = [-1, 4], n = 6 }\ngamma = [0.001, 0.01]\n[devices]\nuse = \"" +
+         devices + "\"\n";
 }
 
-inline bool have(const char* command) { return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0; }
+inline bool have(const char* command) {
+  return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
+}
 
 }  // namespace mokume::cli_test

@@ -67,9 +67,11 @@ TEST(Usage, DevicesDoctorSchemaAndInit) {
 TEST(Usage, FetchChecksWhatItGets) {
   const Place place;
   fs::create_directories(place.path() / "mirror");
-  for (const char* f : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz"})
+  for (const char* f : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
+                        "t10k-labels-idx1-ubyte.gz"})
     place.write(std::string("mirror/") + f, "not mnist");
-  const Ended fetched = place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " data fetch mnist --from file://$PWD/mirror");
+  const Ended fetched =
+      place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " data fetch mnist --from file://$PWD/mirror");
   expect(fetched, 3, "SHA-256");
   EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
 }

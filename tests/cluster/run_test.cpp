@@ -257,7 +257,9 @@ TEST_F(RunTest, AModelThatReportsWronglyIsAnError) {
 
 TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   std::atomic<uint32_t> done{0};
+  AllStarted all_started(6);  // a node that is stopped before its first fit says so by an error
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+    all_started(node, device);
     const uint32_t turn = ++done;
     if (turn == 8) stop_ = true;
     if (turn >= 8) {
@@ -287,11 +289,14 @@ TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
 
 // On one node the pump sleeps until something happens: a flag set from outside must still be seen.
 TEST_F(RunTest, AStopWakesASleepingNode) {
+  std::atomic<bool> working{false};
   std::thread outside([&] {
+    while (!working) std::this_thread::yield();
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     stop_ = true;
   });
-  const auto results = run_nodes(1, [](uint32_t, uint32_t, const WorkItem&, Reporter& reporter) {
+  const auto results = run_nodes(1, [&](uint32_t, uint32_t, const WorkItem&, Reporter& reporter) {
+    working = true;
     for (int i = 0; i < 3000 && !reporter.cancelled(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   });
   outside.join();

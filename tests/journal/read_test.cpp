@@ -202,6 +202,40 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   EXPECT_LT(contents.wall_s, 60);
 }
 
+TEST(ReadAll, KeepsTheLastRefit) {
+  const Scratch scratch;
+  RefitRecord refit{3, 10000, {{"errors", 389}}, "opencl:0", 1.5, 2.25};
+  {
+    Journal journal(scratch.directory(), 0, k_plan);
+    journal.append({7, 0, {}, "host:0", 0, 1});
+    journal.append(refit);
+    journal.close("done");
+  }
+  const auto found = read_all(scratch.directory(), k_plan).refit;
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->candidate, 3u);
+  EXPECT_EQ(found->n, 10000);
+  EXPECT_EQ(found->values, refit.values);
+  EXPECT_EQ(found->device, "opencl:0");
+  EXPECT_EQ(found->end_s, 2.25);
+}
+
+TEST(ReadAll, RefusesARefitThatMakesNoSense) {
+  const std::string good = refit_text({3, 10, {{"errors", 1}}, "host:0", 1, 2});
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return text;
+  };
+  for (const std::string& bad : {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"),
+                                 with("\"n\":10", "\"n\":-10"), with("{\"errors\":1}", "[1]"),
+                                 with("{\"errors\":1}", "{\"errors\":\"one\"}"), with("\"device\":", "\"advice\":")}) {
+    const Scratch scratch;
+    write_file(scratch, 0, {bad, text_of(make_record(5))});
+    expect_failure(scratch, {scratch.file(0), "line 2"});
+  }
+}
+
 TEST(BusySeconds, CountsTimeInWhichFitsOverlapOnce) {
   std::vector<FitRecord> records(4, make_record(0));
   const std::vector<std::pair<double, double>> times = {{0, 2}, {0, 5}, {10, 11}, {3, 4}};

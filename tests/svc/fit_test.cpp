@@ -30,19 +30,22 @@ std::string shell(const std::string& command) {
 
 bool have_libsvm() { return std::system("command -v svm-train >/dev/null && command -v svm-predict >/dev/null") == 0; }
 
-void write_libsvm_rows(const std::string& path, const Blobs& blobs, const std::vector<std::string>& names, int32_t fold, bool inside) {
+void write_libsvm_rows(const std::string& path, const Blobs& blobs, const std::vector<std::string>& names, int32_t fold,
+                       bool inside) {
   std::ofstream out(path);
   out.precision(9);
   for (int64_t r = 0; r < blobs.rows; ++r) {
     if (fold >= 0 && (blobs.fold_of[static_cast<size_t>(r)] == fold) != inside) continue;
     out << names[static_cast<size_t>(blobs.labels[static_cast<size_t>(r)])];
-    for (int64_t f = 0; f < blobs.features; ++f) out << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
+    for (int64_t f = 0; f < blobs.features; ++f)
+      out << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
     out << "\n";
   }
 }
 
 class SvcOnDevice : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl"), [](const auto& i) { return std::string(i.param); });
+INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl"),
+                         [](const auto& i) { return std::string(i.param); });
 
 #define REQUIRE_DEVICE(world) \
   if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
@@ -65,7 +68,8 @@ TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const Results results = session.fit(all_fits(candidates.size(), 3));
-  const std::string base = (std::filesystem::temp_directory_path() / ("mokume-libsvm-" + std::to_string(getpid()))).string();
+  const std::string base =
+      (std::filesystem::temp_directory_path() / ("mokume-libsvm-" + std::to_string(getpid()))).string();
   const std::map<std::string, int> kinds = {{"linear", 0}, {"polynomial", 1}, {"rbf", 2}, {"sigmoid", 3}};
   for (int32_t fold = 0; fold < 3; ++fold) {
     write_libsvm_rows(base + ".train", blobs, experiment.names(), fold, false);
@@ -211,6 +215,25 @@ TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
   EXPECT_EQ(results.at({1, 0}).status, MK_FIT_OK);
 }
 
+// A few kernel values that overflow among many that do not: every one of them is met in turn, none may lead the solver
+// out of its rows.
+TEST_P(SvcOnDevice, FailsAFitWhereSomeKernelValuesOverflow) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  for (const float huge : {1e19F, 3e19F, 1e25F, 1e38F}) {
+    Blobs blobs(90, 5, 3, 3);
+    for (const size_t r : {3U, 40U, 41U, 77U}) blobs.x[r * 5 + r % 5] = r % 2 == 0 ? huge : -huge;
+    std::vector<Candidate> candidates(2);
+    candidates[0].kernel = "linear";
+    candidates[1].kernel = "linear";
+    candidates[1].c = 1e6;
+    const Experiment experiment(blobs, candidates, 3);
+    Session session(world, experiment);
+    for (const auto& [key, result] : session.fit(all_fits(2, 3)))
+      EXPECT_TRUE(result.status != MK_FIT_FAILED || result.note.find("overflow") != std::string::npos);
+  }
+}
+
 TEST_P(SvcOnDevice, LearnsWhereAFoldLacksAClass) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
@@ -252,7 +275,8 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
     const mk_bundle_sink sink{&context, [](void* self, const mk_bundle* b, mk_error*) -> int32_t {
                                 auto& c = *static_cast<Context*>(self);
                                 for (uint32_t k = 0; k < b->n_fits; ++k)
-                                  if (!c.bundle_of.insert({{b->fits[k].candidate, b->fits[k].fold}, c.bundles}).second) return MK_INTERNAL;
+                                  if (!c.bundle_of.insert({{b->fits[k].candidate, b->fits[k].fold}, c.bundles}).second)
+                                    return MK_INTERNAL;
                                 ++c.bundles;
                                 return MK_OK;
                               }};

@@ -163,24 +163,26 @@ class Session {
     std::vector<mk_fit> fits;
     for (const Key& k : keys) {
       const auto found = done.find(k);
-      fits.push_back({k.first, k.second, found != done.end() ? 1 : 0, 0, found != done.end() ? found->second.c_str() : nullptr});
+      fits.push_back(
+          {k.first, k.second, found != done.end() ? 1 : 0, 0, found != done.end() ? found->second.c_str() : nullptr});
     }
     struct Context {
       const std::vector<Key>& keys;
       Results results;
     } context{keys, {}};
-    const mk_fit_sink sink{&context,
-                           [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
-                             return sdk::guard(error, [&] {
-                               auto& c = *static_cast<Context*>(self);
-                               const Key key = c.keys.at(r->index);
-                               if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
-                               c.results[key] = {r->status, r->n,
-                                                 r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1, r->note};
-                             });
-                           },
-                           [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
-    sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()), &sink);
+    const mk_fit_sink sink{
+        &context,
+        [](void* self, const mk_fit_result* r, mk_error* error) -> int32_t {
+          return sdk::guard(error, [&] {
+            auto& c = *static_cast<Context*>(self);
+            const Key key = c.keys.at(r->index);
+            if (c.results.count(key) != 0) throw Error(MK_INTERNAL, "reported twice");
+            c.results[key] = {r->status, r->n, r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1, r->note};
+          });
+        },
+        [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+    sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
+              &sink);
     return context.results;
   }
 

@@ -15,7 +15,9 @@ namespace fs = std::filesystem;
 
 class Scratch {
  public:
-  Scratch() : path_(fs::temp_directory_path() / ("mokume-svc-model-" + std::to_string(getpid()))) { fs::create_directories(path_); }
+  Scratch() : path_(fs::temp_directory_path() / ("mokume-svc-model-" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
   ~Scratch() { fs::remove_all(path_); }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
   std::string str() const { return path_.string(); }
@@ -42,11 +44,12 @@ Prediction predict(World& world, const mk_fitted* fitted, const Blobs& blobs) {
 
 class SvcModel : public testing::TestWithParam<std::tuple<const char*, const char*, const char*, int>> {};
 INSTANTIATE_TEST_SUITE_P(All, SvcModel,
-                         testing::Combine(testing::Values("host", "opencl"), testing::Values("rbf", "linear", "polynomial", "sigmoid"),
+                         testing::Combine(testing::Values("host", "opencl"),
+                                          testing::Values("rbf", "linear", "polynomial", "sigmoid"),
                                           testing::Values("ovr", "ovo"), testing::Values(2, 4)),
                          [](const auto& i) {
-                           return std::string(std::get<0>(i.param)) + "_" + std::get<1>(i.param) + "_" + std::get<2>(i.param) + "_" +
-                                  std::to_string(std::get<3>(i.param));
+                           return std::string(std::get<0>(i.param)) + "_" + std::get<1>(i.param) + "_" +
+                                  std::get<2>(i.param) + "_" + std::to_string(std::get<3>(i.param));
                          });
 
 TEST_P(SvcModel, SavesWhatSvmPredictReadsAndLoadsTheSame) {
@@ -80,12 +83,16 @@ TEST_P(SvcModel, SavesWhatSvmPredictReadsAndLoadsTheSame) {
       rows.precision(9);
       for (int64_t r = 0; r < blobs.rows; ++r) {
         rows << 0;
-        for (int64_t f = 0; f < blobs.features; ++f) rows << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
+        for (int64_t f = 0; f < blobs.features; ++f)
+          rows << " " << f + 1 << ":" << blobs.x[static_cast<size_t>(r * blobs.features + f)];
         rows << "\n";
       }
       rows.close();
       const std::string model = one_file ? "model.libsvm" : "class-" + std::to_string(file) + ".libsvm";
-      ASSERT_EQ(std::system(("svm-predict " + (scratch / "rows") + " " + (scratch / model) + " " + (scratch / "out") + " >/dev/null").c_str()), 0);
+      ASSERT_EQ(std::system(("svm-predict " + (scratch / "rows") + " " + (scratch / model) + " " + (scratch / "out") +
+                             " >/dev/null")
+                                .c_str()),
+                0);
       std::ifstream out(scratch / "out");
       int compared = 0;
       for (int64_t r = 0; r < blobs.rows; ++r) {
@@ -135,10 +142,20 @@ TEST(LibsvmFile, RoundTripsAndRefusesWhatIsBroken) {
   all << in.rdbuf();
   const std::string good = all.str();
   const std::pair<const char*, const char*> broken[] = {
-      {"c_svc", "nu_svc"},      {"polynomial", "cubic"}, {"degree 4", "degree 400"}, {"nr_class 2", "nr_class 99999999"},
-      {"total_sv 3", "total_sv 9"}, {"nr_sv 2 1", "nr_sv 2 -1"}, {"nr_sv 2 1", "nr_sv 2000000000000 1"}, {"rho 0", "rho nan 0"},
-      {"3:7", "4:7"},          {"1:1", "1:x"},          {"label 3 -7", "label 3"},   {"SV\n", "SX\n"},
-      {"1.5", "inf"},          {"2:-3", "1:-3"},
+      {"c_svc", "nu_svc"},
+      {"polynomial", "cubic"},
+      {"degree 4", "degree 400"},
+      {"nr_class 2", "nr_class 99999999"},
+      {"total_sv 3", "total_sv 9"},
+      {"nr_sv 2 1", "nr_sv 2 -1"},
+      {"nr_sv 2 1", "nr_sv 2000000000000 1"},
+      {"rho 0", "rho nan 0"},
+      {"3:7", "4:7"},
+      {"1:1", "1:x"},
+      {"label 3 -7", "label 3"},
+      {"SV\n", "SX\n"},
+      {"1.5", "inf"},
+      {"2:-3", "1:-3"},
   };
   for (const auto& [from, to] : broken) {
     std::string text = good;

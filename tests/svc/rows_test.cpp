@@ -52,7 +52,8 @@ TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
         for (const BinaryProblem& p : binary_problems(classes, kind, fold)) {
           std::vector<int8_t> sign(static_cast<size_t>(order.stride()), 9);
           std::vector<int32_t> spans(2 * kMaxSpans, 77);
-          mark_rows(order, p, sign.data(), spans.data());
+          const int32_t start = mark_rows(order, p, sign.data(), spans.data());
+          int64_t last_positive = -1;  // in the order of the data
           std::vector<bool> covered(sign.size(), false);
           int32_t last = -1;
           size_t k = 0;
@@ -67,14 +68,16 @@ TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
             int expected = 0;
             if (r < order.rows() && rows.folds[static_cast<size_t>(order.original(r))] != fold) {
               if (order.label(r) == p.positive) {
-                expected = 1;
+                expected = p.sign();
               } else if (p.negative == BinaryProblem::kRest || order.label(r) == p.negative) {
-                expected = -1;
+                expected = -p.sign();
               }
             }
             ASSERT_EQ(sign[at], expected);
+            if (expected > 0) last_positive = std::max(last_positive, order.original(r));
             ASSERT_TRUE(expected == 0 || covered[at]);
           }
+          ASSERT_EQ(start < 0 ? -1 : order.original(start), last_positive);
         }
       }
     }
@@ -86,7 +89,7 @@ TEST(PredictClass, TiesGoToTheLowerClass) {
   EXPECT_EQ(predict_class(&rest[0], 3, Multiclass::one_vs_rest), 0);
   const float two[] = {0.0F};
   EXPECT_EQ(predict_class(&two[0], 2, Multiclass::one_vs_rest), 1);  // LIBSVM: positive means the first class
-  const float circle[] = {1, -1, 1};  // 0 beats 1, 2 beats 0, 1 beats 2
+  const float circle[] = {1, -1, 1};                                 // 0 beats 1, 2 beats 0, 1 beats 2
   EXPECT_EQ(predict_class(&circle[0], 3, Multiclass::one_vs_one), 0);
   const float clear[] = {-1, 1, 1};  // 1 beats 0, 0 beats 2, 1 beats 2
   EXPECT_EQ(predict_class(&clear[0], 3, Multiclass::one_vs_one), 1);

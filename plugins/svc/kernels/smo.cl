@@ -6,7 +6,7 @@
 //
 // F and a are pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum): plain fp32 does not converge at
 // large C, and fp64 is not everywhere. Elementwise operations are the same in every variant and in the native solver,
-// and ties go to the smallest index, so that all of them walk the same path over the same kernel matrix.
+// and ties go to the largest index as in LIBSVM, so that all of them walk the same path over the same kernel matrix.
 //
 // Per problem p, all arrays have stride `ld` (rows rounded up to 16):
 //   sign   y: +1, -1, or 0 for rows that are not in the problem
@@ -23,6 +23,7 @@
 #define LOW 2
 #define TAU 1e-12f
 #define MAX_SPANS 64
+#define NONE -1
 
 // Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars: these stay vectors.
 #define ANY16(m) any_long8(as_long8(m))
@@ -40,7 +41,7 @@ int any_long8(long8 m) {
 #define START 3
 // Integer state, stride 8.
 #define I_STATUS 0
-#define I_BEST 1
+#define I_BEST 1  // the pair's first row; at START where to begin
 #define I_NEED 2
 #define I_STEPS 3
 #define I_AT_C 4
@@ -52,6 +53,7 @@ int any_long8(long8 m) {
 #define S_RHO 2
 #define S_C 3
 #define S_TOL 4
+#define S_UP_REST 5  // low part of S_UP
 
 #define PANELS                                                                                                        \
   __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
@@ -142,6 +144,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
 
   int i = si[I_BEST];
   float up = sf[S_UP];
+  float up_rest = sf[S_UP_REST];
   float low = sf[S_LOW];
   int status = RUNNING;
   bool first = si[I_STATUS] == START;
@@ -175,33 +178,38 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
       ki = ROW(slot[i]);
       const float kii = diagonal[i];
       float16 best = (float16)(-1.0f);
-      int16 best_at = (int16)(0x7fffffff);
+      int16 best_at = (int16)(NONE);
       for (int s = 0; span[2 * s] >= 0; ++s) {
         for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
-          const float16 diff = vload16(b, f) - up;
+          const float16 diff = (vload16(b, f) - up) + (vload16(b, f + ld) - up_rest);
           const int16 is_low = (vload16(b, flags) & LOW) != 0;
           const int16 wanted = is_low & (diff > 0.0f);
           if (ANY16(wanted)) {
             const float16 raw = kii + vload16(b, diagonal) - 2.0f * vload16(b, ki);
             const float16 eta = LARGER16((float16)(TAU), raw);
             const float16 gain = diff * diff / eta;
-            const int16 better = wanted & (gain > best);
+            const int16 better = wanted & (gain >= best);
             best = select(best, gain, better);
             best_at = select(best_at, b * BLOCK + lane, better);
           }
         }
       }
       float g = -1.0f;
-      j = 0x7fffffff;
+      j = NONE;
       float bs[16];
       int ba[16];
       vstore16(best, 0, bs);
       vstore16(best_at, 0, ba);
       for (int t = 0; t < 16; ++t)
-        if (bs[t] > g || (bs[t] == g && ba[t] < j)) {
+        if (bs[t] > g || (bs[t] == g && ba[t] > j)) {
           g = bs[t];
           j = ba[t];
         }
+      if (j == NONE) {  // kernel values have overflowed: rho says so
+        up = NAN;
+        status = CONVERGED;
+        break;
+      }
       if (slot[j] < 0) {
         si[I_NEED] = j;
         status = NEED;
@@ -214,39 +222,47 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
 
     const float16 step16 = (float16)(step);
     float16 up16 = (float16)(INFINITY);
+    float16 rest16 = (float16)(0.0f);
     float16 low16 = (float16)(-INFINITY);
-    int16 up_at = (int16)(0x7fffffff);
+    int16 up_at = (int16)(NONE);
     for (int s = 0; span[2 * s] >= 0; ++s) {
       for (int b = span[2 * s]; b < span[2 * s + 1]; ++b) {
         float16 h = vload16(b, f);
+        float16 l = (float16)(0.0f);
         if (!first) {
-          float16 l = vload16(b, f + ld);
+          l = vload16(b, f + ld);
           UPDATE_BLOCK(h, l, vload16(b, ki), vload16(b, kj));
           vstore16(h, b, f);
           vstore16(l, b, f + ld);
         }
         const int16 flag = vload16(b, flags);
-        const int16 better = ((flag & UP) != 0) & (h < up16);
+        const int16 better = ((flag & UP) != 0) & ((h < up16) | ((h == up16) & (l <= rest16)));
         up16 = select(up16, h, better);
+        rest16 = select(rest16, l, better);
         up_at = select(up_at, b * BLOCK + lane, better);
         low16 = select(low16, h, ((flag & LOW) != 0) & (h > low16));
       }
     }
-    float us[16], ls[16];
+    float us[16], rs[16], ls[16];
     int ua[16];
     vstore16(up16, 0, us);
+    vstore16(rest16, 0, rs);
     vstore16(low16, 0, ls);
     vstore16(up_at, 0, ua);
     up = INFINITY;
+    up_rest = 0.0f;
     low = -INFINITY;
-    i = 0x7fffffff;
+    i = NONE;
     for (int t = 0; t < 16; ++t) {
-      if (us[t] < up || (us[t] == up && ua[t] < i)) {
+      const bool equal = us[t] == up && rs[t] == up_rest;
+      if (us[t] < up || (us[t] == up && rs[t] < up_rest) || (equal && ua[t] > i)) {
         up = us[t];
+        up_rest = rs[t];
         i = ua[t];
       }
       low = fmax(low, ls[t]);
     }
+    if (first) i = si[I_BEST];
     first = false;
   }
 
@@ -254,6 +270,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   si[I_BEST] = i;
   si[I_STEPS] += steps;
   sf[S_UP] = up;
+  sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
   // The model as it stands, so that a capped problem has one too.
   __global float* out = coef + si[I_COEF] * ld;
@@ -282,8 +299,8 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
     }
     si[I_AT_C] = any_at_c;
     si[I_VECTORS] = vectors;
-    sf[S_RHO] = free_count[0] > 0 ? sum[0] / (float)free_count[0]
-                                  : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
+    sf[S_RHO] = free_count[0] > 0 && !isnan(up) ? sum[0] / (float)free_count[0]
+                                                : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
   }
 }
 
@@ -293,23 +310,27 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
 #define GROUP 64
 #endif
 
-// The best (value, index) of the group to everyone: smallest value, ties to the smallest index.
-void group_min(__local float* value, __local int* at, int lid, float* v, int* k) {
+// The best (value, index) of the group to everyone: smallest value (value + rest), ties to the largest index.
+void group_min(__local float* value, __local float* rest, __local int* at, int lid, float* v, float* r, int* k) {
   value[lid] = *v;
+  rest[lid] = *r;
   at[lid] = *k;
   barrier(CLK_LOCAL_MEM_FENCE);
   for (int half_ = GROUP / 2; half_ > 0; half_ >>= 1) {
     if (lid < half_) {
-      const float v1 = value[lid + half_];
+      const float v0 = value[lid], v1 = value[lid + half_];
+      const float r0 = rest[lid], r1 = rest[lid + half_];
       const int k1 = at[lid + half_];
-      if (v1 < value[lid] || (v1 == value[lid] && k1 < at[lid])) {
+      if (v1 < v0 || (v1 == v0 && (r1 < r0 || (r1 == r0 && k1 > at[lid])))) {
         value[lid] = v1;
+        rest[lid] = r1;
         at[lid] = k1;
       }
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
   *v = value[0];
+  *r = rest[0];
   *k = at[0];
   barrier(CLK_LOCAL_MEM_FENCE);
 }
@@ -319,7 +340,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     __global const char* sign, __global int* flags_all, __global float* f_all, __global float* a_all,
     __global float* coef, __global const float* diagonal, __global const int* slot, const long ld, const int max_steps,
     PANELS) {
-  __local float l_value[GROUP];
+  __local float l_value[GROUP], l_rest[GROUP];
   __local int l_at[GROUP];
   __local float l_step;
   __local float l_sum[16];
@@ -338,6 +359,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
 
   int i = si[I_BEST];
   float up = sf[S_UP];
+  float up_rest = sf[S_UP_REST];
   float low = sf[S_LOW];
   int status = RUNNING;
   bool first = si[I_STATUS] == START;
@@ -372,22 +394,28 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
       }
       ki = ROW(slot[i]);
       const float kii = diagonal[i];
+      float nothing = 0.0f;
       float loss = 1.0f;  // the negated gain: group_min finds the largest gain
-      int j = 0x7fffffff;
+      int j = NONE;
       for (int s = 0; span[2 * s] >= 0; ++s) {
         for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
-          const float diff = f[k] - up;
+          const float diff = (f[k] - up) + (f[ld + k] - up_rest);
           if ((flags[k] & LOW) != 0 && diff > 0.0f) {
             const float eta = fmax(kii + diagonal[k] - 2.0f * ki[k], TAU);
             const float gain = diff * diff / eta;
-            if (-gain < loss) {
+            if (-gain <= loss) {
               loss = -gain;
               j = k;
             }
           }
         }
       }
-      group_min(l_value, l_at, lid, &loss, &j);
+      group_min(l_value, l_rest, l_at, lid, &loss, &nothing, &j);
+      if (j == NONE) {
+        up = NAN;
+        status = CONVERGED;
+        break;
+      }
       if (slot[j] < 0) {
         need = j;
         status = NEED;
@@ -401,13 +429,15 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     }
 
     up = INFINITY;
-    i = 0x7fffffff;
+    up_rest = 0.0f;
+    i = NONE;
     float high = INFINITY;  // the negated maximum over I_low
     for (int s = 0; span[2 * s] >= 0; ++s) {
       for (int k = span[2 * s] * BLOCK + lid; k < span[2 * s + 1] * BLOCK; k += GROUP) {
         float h = f[k];
+        float l = 0.0f;
         if (!first) {
-          float l = f[ld + k];
+          l = f[ld + k];
           const float t = ki[k] - kj[k];
           const float pr = step * t;
           const float q = fma(step, t, -pr);
@@ -420,17 +450,20 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
           f[ld + k] = l;
         }
         const int flag = flags[k];
-        if ((flag & UP) != 0 && h < up) {
+        if ((flag & UP) != 0 && (h < up || (h == up && l <= up_rest))) {
           up = h;
+          up_rest = l;
           i = k;
         }
         if ((flag & LOW) != 0 && -h < high) high = -h;
       }
     }
-    group_min(l_value, l_at, lid, &up, &i);
+    group_min(l_value, l_rest, l_at, lid, &up, &up_rest, &i);
+    float nothing = 0.0f;
     int none = 0;
-    group_min(l_value, l_at, lid, &high, &none);
+    group_min(l_value, l_rest, l_at, lid, &high, &nothing, &none);
     low = -high;
+    if (first) i = si[I_BEST];
     first = false;
     barrier(CLK_GLOBAL_MEM_FENCE);
   }
@@ -464,6 +497,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     si[I_NEED] = need;
     si[I_STEPS] += steps;
     sf[S_UP] = up;
+    sf[S_UP_REST] = up_rest;
     sf[S_LOW] = low;
     if (finished) {
       float sum = l_sum[0];
@@ -476,7 +510,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
       }
       si[I_AT_C] = any_at_c;
       si[I_VECTORS] = vectors;
-      sf[S_RHO] = free_count > 0 ? sum / (float)free_count
+      sf[S_RHO] = free_count > 0 && !isnan(up) ? sum / (float)free_count
                                  : (up == INFINITY ? low : (low == -INFINITY ? up : 0.5f * (up + low)));
     }
   }

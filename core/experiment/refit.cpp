@@ -1,0 +1,75 @@
+#include "experiment/refit.hpp"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Progress = std::function<void(const std::string&, double)>;
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+
+struct Watcher {
+  const Progress& progress;
+  const std::atomic<bool>& stop;
+
+  mk_fit_sink sink() {
+    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+            [](void* self, const char* what, double share) { static_cast<Watcher*>(self)->progress(what, share); },
+            [](void* self) -> int32_t { return static_cast<Watcher*>(self)->stop ? 1 : 0; }};
+  }
+};
+
+// Beside the old one first, so that a kill leaves no half model under the final name.
+void save(const mk_model& model, const mk_fitted* fitted, const std::string& directory) {
+  const std::string final_path = directory + "/models/best", fresh = directory + "/models/best.new";
+  fs::remove_all(fresh);
+  fs::create_directories(fresh);
+  sdk::call(model.save, fitted, fresh.c_str());
+  fs::remove_all(final_path);
+  fs::rename(fresh, final_path);
+}
+
+}  // namespace
+
+bool is_refitted(const std::string& directory, const std::optional<journal::RefitRecord>& refit, uint32_t candidate) {
+  return refit && refit->candidate == candidate && fs::exists(directory + "/models/best");
+}
+
+journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t candidate, const std::string& directory,
+                           const Progress& progress, const std::atomic<bool>& stop) {
+  const mk_model& model = prepared.model();
+  const data::Table& test = prepared.data().test;
+  journal::RefitRecord record;
+  record.candidate = candidate;
+  record.device = worker.devices().front().id;
+  record.start_s = now_s();
+  Watcher watcher{progress, stop};
+  const mk_fit_sink sink = watcher.sink();
+  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
+  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);
+  save(model, fitted.get(), directory);
+  if (test.rows > 0 && !test.labels.empty()) {
+    progress(fmt::format("predicting {} test rows", test.rows), 0);
+    std::vector<int32_t> labels(static_cast<size_t>(test.rows));
+    sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(fitted.get()), worker.services(0), test.x.data(),
+              test.rows, test.features, labels.data(), static_cast<float*>(nullptr));
+    int64_t errors = 0;
+    for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != test.labels[r] ? 1 : 0;
+    record.n = test.rows;
+    record.values["errors"] = static_cast<double>(errors);
+  }
+  record.end_s = now_s();
+  return record;
+}
+
+}  // namespace mokume::experiment

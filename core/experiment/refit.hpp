@@ -1,0 +1,24 @@
+// The best candidate of a run: trained on every row, saved, and counted on the test set.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "experiment/prepared.hpp"
+#include "experiment/worker.hpp"
+#include "journal/record.hpp"
+
+namespace mokume::experiment {
+
+// Whether DIRECTORY already holds the model that `refit` speaks of, for this candidate.
+bool is_refitted(const std::string& directory, const std::optional<journal::RefitRecord>& refit, uint32_t candidate);
+
+// Trains `candidate` on the first device, replaces DIRECTORY/models/best in one step, and predicts the test rows.
+// `progress` is told what goes on and how far it is, in [0, 1]. Error(MK_CANCELLED) once `stop` is set.
+journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t candidate, const std::string& directory,
+                           const std::function<void(const std::string& what, double share)>& progress,
+                           const std::atomic<bool>& stop);
+
+}  // namespace mokume::experiment
