@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "report/panels.hpp"
 
@@ -33,11 +33,12 @@ struct Lane {
 using LaneKey = std::pair<uint32_t, std::string>;
 
 std::map<LaneKey, Lane> lanes_of(const RunView& view, std::vector<Span>& all) {
-  std::map<LaneKey, std::map<std::tuple<double, double, uint32_t>, Bar>> bars;
+  // The fits of a bundle start with it and end one by one.
+  std::map<LaneKey, std::map<std::pair<double, uint32_t>, Bar>> bars;
   for (const auto& record : view.records) {
     if (!timed(record)) continue;
-    Bar& bar = bars[{record.node, record.device}][{record.start_s, record.end_s, record.bundle}];
-    bar.span = {record.start_s, record.end_s};
+    Bar& bar = bars[{record.node, record.device}][{record.start_s, record.bundle}];
+    bar.span = {record.start_s, std::max(bar.span.end, record.end_s)};
     bar.bundle = record.bundle;
     ++bar.fits;
     bar.failed |= record.status == journal::FitStatus::failed;
