@@ -25,6 +25,7 @@ struct Call {
   View<const float> input(int i) const { return view<const float>(op.inputs[i]); }
   View<const int32_t> indices(int i) const { return view<const int32_t>(op.inputs[i]); }
   View<float> output(int i = 0) const { return view<float>(op.outputs[i]); }
+  View<int32_t> places(int i) const { return view<int32_t>(op.outputs[i]); }
 
   // body(r0, r1) for pieces of [0, rows), in parallel. Pieces have a fixed size, so results cannot depend on the
   // number of threads. `work_per_row` is in elements. The body must not throw.

@@ -43,7 +43,8 @@ bool overlap(const mk_tensor& a, const mk_tensor& b) {
 void check_overlap(const mk_op& op) {
   for (uint32_t o = 0; o < op.n_outputs; ++o)
     for (uint32_t i = 0; i < op.n_inputs; ++i) {
-      const bool in_place = op.code == MK_OP_KERNEL_MAP && i == 0 && same_view(op.inputs[i], op.outputs[o]);
+      const bool in_place =
+          i == 0 && ops::rule(op.code).in_place == static_cast<int32_t>(o) && same_view(op.inputs[i], op.outputs[o]);
       if (!in_place && overlap(op.inputs[i], op.outputs[o]))
         refuse(op, "output " + std::to_string(o) + " overlaps input " + std::to_string(i));
     }
@@ -56,6 +57,16 @@ void check_indices(const mk_op& op, const View<const int32_t>& index, int64_t ro
                      std::to_string(rows) + " rows");
 }
 
+void check_labels(const mk_op& op, const Call& call) {
+  const View<const int32_t> label = call.indices(1), index = call.indices(2);
+  for (int64_t r = 0; r < index.columns; ++r) {
+    const int32_t k = label.data[index.data[r]];
+    if (k < 0 || k >= op.inputs[0].columns)
+      refuse(op, "label " + std::to_string(k) + " of row " + std::to_string(r) + " is not one of " +
+                     std::to_string(op.inputs[0].columns) + " columns");
+  }
+}
+
 }  // namespace
 
 void check_operands(const mk_device& device, const mk_op& op) {
@@ -64,6 +75,12 @@ void check_operands(const mk_device& device, const mk_op& op) {
   check_overlap(op);
   if (op.code == MK_OP_GATHER_ROWS)
     check_indices(op, Call{op, device.host, *device.loops}.indices(1), op.inputs[0].rows);
+  if (op.code == MK_OP_SOFTMAX_LOSS || op.code == MK_OP_SQUARED_LOSS) {
+    const Call call{op, device.host, *device.loops};
+    const mk_tensor& target = op.inputs[1];
+    check_indices(op, call.indices(2), op.code == MK_OP_SOFTMAX_LOSS ? target.columns : target.rows);
+    if (op.code == MK_OP_SOFTMAX_LOSS) check_labels(op, call);
+  }
 }
 
 }  // namespace mokume::host

@@ -22,12 +22,18 @@ typedef enum mk_param_type {
   MK_PARAM_REAL = 1,
   MK_PARAM_INTEGER = 2,
   MK_PARAM_TEXT = 3,
-  MK_PARAM_BOOL = 4
+  MK_PARAM_BOOL = 4,
+  MK_PARAM_FORM = 5, /* a table of one of the param's forms, told apart by its key "type": an optimizer */
+  MK_PARAM_FORMS = 6 /* a list of such tables: the layers of a network */
 } mk_param_type;
 
 #define MK_PARAM_EXCLUSIVE_MIN 1u /* real: value > minimum instead of >= */
 
-/* One key of [search.params] and [model_options]: every parameter may stand in either, in one at a time. */
+typedef struct mk_form mk_form;
+
+/* One key of [search.params] and [model_options]: every parameter may stand in either, in one at a time. A FORM or
+ * FORMS stands in [model_options] alone. There, and inside forms, "$name" stands for the searched parameter `name`,
+ * which then need not be a parameter of the model. */
 typedef struct mk_param {
   const char* name;
   int32_t type;   /* a mk_param_type */
@@ -37,10 +43,23 @@ typedef struct mk_param {
   const char* fallback; /* default as TOML text (e.g. "1.0", "\"rbf\"", "true") */
   const char* choices;  /* TEXT: allowed words, separated by '|'; "" for any */
   const char* doc;      /* one line */
+  const mk_form* forms; /* FORM, FORMS: what the table may be; else NULL */
+  uint32_t n_forms;
+  uint32_t reserved;
 } mk_param;
 
-/* One column of results.csv after n. The first metric whose `selects` is set picks the best candidate (smaller mean
- * wins, ties go to the lower index). */
+/* One kind of table: { type = name, ... }. Its params are REAL, INTEGER, TEXT or BOOL; one whose fallback is "" must be
+ * given. */
+struct mk_form {
+  const char* name;
+  const char* doc; /* one line */
+  const mk_param* params;
+  uint32_t n_params;
+  uint32_t reserved;
+};
+
+/* One column of results.csv after n: "errors" and "error" (a share) of classifiers, "loss", "mse". The first metric
+ * whose `selects` is set picks the best candidate (smaller mean wins, ties go to the lower index). */
 typedef struct mk_metric {
   const char* name;
   int32_t integer; /* printed as an integer */
@@ -52,6 +71,8 @@ typedef struct mk_metric {
 typedef union mk_value {
   double real;
   int64_t integer; /* INTEGER and BOOL */
+  /* TEXT; FORM and FORMS as JSON: an object with "type" and every param of the form, or a list of such objects, with
+   * defaults filled in and "$name" replaced by the candidate's value. */
   const char* text;
 } mk_value;
 
@@ -64,12 +85,16 @@ typedef struct mk_data {
   const int32_t* labels; /* rows; NULL if there are none */
   const float* targets;  /* rows; regression; NULL for classification */
   int32_t n_classes;     /* 0 for regression */
-  int32_t reserved;
+  /* Images: features = height * width * channels, channels innermost. Otherwise 1, 1 and the number of features. */
+  int32_t channels;
+  int32_t height;
+  int32_t width;
   const char* const* class_names;
 } mk_data;
 
 /* One experiment as a model sees it. Everything outlives the sessions made for it. values[c * n_params + p] is
- * parameter p of candidate c, defaults filled in. fold_of[r] is the fold in which training row r is validated. */
+ * parameter p of candidate c, defaults filled in. fold_of[r] is the fold in which training row r is validated; -1: in
+ * none, it is always trained on. */
 typedef struct mk_experiment {
   uint32_t struct_size;
   uint32_t n_candidates;
@@ -103,7 +128,18 @@ typedef struct mk_fit {
   int32_t done; /* already in the journal: do not report it again */
   int32_t reserved;
   const char* note; /* done: the note it was reported with, so that work can go on behind it; else NULL */
+  /* A directory of this fit's own for what it needs to go on after a kill (it may hold what an earlier attempt left;
+   * anything in it is hostile until checked); removed once the fit is reported. "" if there is none. */
+  const char* scratch;
 } mk_fit;
+
+/* How a number went from epoch to epoch: "train_loss", "validation_loss", "train_accuracy", ... */
+typedef struct mk_curve {
+  const char* name;
+  uint32_t n_values;
+  uint32_t reserved;
+  const double* values;
+} mk_curve;
 
 typedef struct mk_fit_result {
   uint32_t index; /* into the fits given */
@@ -111,8 +147,11 @@ typedef struct mk_fit_result {
   int64_t n;      /* rows validated on */
   uint32_t n_values;
   uint32_t reserved;
-  const double* values; /* in the order of the model's metrics; may be NULL if failed */
-  const char* note;     /* kept in the journal and handed back on resume; "" if none; pure function of the fit */
+  const double* values;   /* in the order of the model's metrics; may be NULL if failed */
+  const char* note;       /* kept in the journal and handed back on resume; "" if none; pure function of the fit */
+  const mk_curve* curves; /* kept in the journal and drawn; pure functions of the fit */
+  uint32_t n_curves;
+  uint32_t reserved2;
 } mk_fit_result;
 
 /* ---- what a session is given ---------------------------------------------------------------------------------------
@@ -182,7 +221,10 @@ typedef struct mk_model {
   const mk_param* params;
   uint32_t n_params;
   uint32_t n_metrics;
-  const mk_metric* metrics;
+  const mk_metric* metrics;            /* where there are classes; n_metrics == 0: the model does not classify */
+  const mk_metric* regression_metrics; /* where there are targets; their number is 0 if the model does not do that */
+  uint32_t n_regression_metrics;
+  uint32_t reserved;
 
   /* Refuses what the schema cannot express (combinations, data the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */
@@ -193,6 +235,11 @@ typedef struct mk_model {
   int32_t (*bundle)(void* self, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
                     mk_error* error);
 
+  /* What the program shows of a candidate before a run: a text of lines (the layers of a network with shapes and
+   * numbers of parameters) passed to `take`, which copies it. May be NULL. */
+  int32_t (*summary)(void* self, const mk_experiment* experiment, uint32_t candidate, void* taker,
+                     void (*take)(void* taker, const char* text), mk_error* error);
+
   /* State that the bundles of one experiment share on one device (resident data, a Gram matrix). */
   int32_t (*session_create)(void* self, const mk_experiment* experiment, const mk_device_services* device,
                             mk_session** session, mk_error* error);
@@ -202,12 +249,13 @@ typedef struct mk_model {
    * not returned as an error; an error means the device or the program. */
   int32_t (*fit)(mk_session* session, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error);
 
-  /* Trains one candidate on every row. */
-  int32_t (*refit)(mk_session* session, uint32_t candidate, const mk_fit_sink* sink, mk_fitted** fitted,
+  /* Trains one candidate on every row; `fit` is {candidate, MK_ALL_ROWS} with its scratch directory. Reports once to
+   * the sink, without values, for the note and the curves. */
+  int32_t (*refit)(mk_session* session, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** fitted,
                    mk_error* error);
 
-  /* Predicts `rows` rows of x (already scaled): labels[rows], and, if not NULL, scores[rows * scores_per_row].
-   * `experiment` of the session may be without training data: see mk_model::load. */
+  /* Predicts `rows` rows of x (already scaled): labels[rows] (NULL for regression), and, if not NULL,
+   * scores[rows * scores_per_row]: decision values, log-probabilities, or for regression the predictions. */
   int32_t (*predict)(void* self, const mk_fitted* fitted, const mk_device_services* device, const float* x,
                      int64_t rows, int64_t features, int32_t* labels, float* scores, mk_error* error);
   uint32_t (*scores_per_row)(const mk_fitted* fitted);

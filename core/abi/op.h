@@ -37,12 +37,26 @@ typedef enum mk_op_code {
   MK_OP_ROW_NORM2 = 3,   /* out[r] = sum of squares of row r */
   MK_OP_KERNEL_MAP = 4,  /* out = kernel function of dot products and squared norms */
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */
-  MK_OP_COUNT_           /* one past the last code */
+  /* Layers of neural networks: docs/adr/0009. Images are rows of height * width * channels, channels innermost. */
+  MK_OP_UNFOLD = 6,          /* the patches under a sliding window, one per row */
+  MK_OP_FOLD = 7,            /* the opposite: patches added up into images */
+  MK_OP_MAX_POOL = 8,        /* largest element under each window, and which it is */
+  MK_OP_MAX_POOL_GRAD = 9,   /* gradient of max_pool */
+  MK_OP_AVG_POOL = 10,       /* adaptive average to a given height and width */
+  MK_OP_AVG_POOL_GRAD = 11,  /* gradient of avg_pool */
+  MK_OP_BIAS_ACT = 12,       /* out = activation(x + bias) */
+  MK_OP_ACT_GRAD = 13,       /* gradient of an activation from its output */
+  MK_OP_DROPOUT = 14,        /* out = x * mask / (1 - p), the mask a pure function of seed and place */
+  MK_OP_AFFINE_COLUMNS = 15, /* out = (x - shift) * scale, column by column */
+  MK_OP_SOFTMAX_LOSS = 16,   /* cross-entropy of logits, and its gradient */
+  MK_OP_SQUARED_LOSS = 17,   /* squared error, and its gradient */
+  MK_OP_OPTIMIZER_STEP = 18, /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
+  MK_OP_COUNT_               /* one past the last code */
 } mk_op_code;
 
 #define MK_OP_CAP 32
 #define MK_OP_MAX_INPUTS 4
-#define MK_OP_MAX_OUTPUTS 2
+#define MK_OP_MAX_OUTPUTS 3
 
 typedef struct mk_op {
   uint32_t struct_size; /* sizeof(mk_op) */
@@ -51,8 +65,8 @@ typedef struct mk_op {
   uint32_t n_outputs;
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
-  double reals[4];     /* attributes; each op's header says which */
-  int64_t integers[4]; /* attributes; each op's header says which */
+  double reals[6];      /* attributes; each op's header says which */
+  int64_t integers[10]; /* attributes; each op's header says which */
 } mk_op;
 
 #ifdef __cplusplus

@@ -102,7 +102,7 @@ void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Repor
   std::vector<uint32_t> ids;
   const auto add = [&](uint32_t id, const char* note) {
     const search::FitKey key = prepared_.plan().key(id);
-    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note});
+    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, ""});
     ids.push_back(id);
   };
   for (const uint32_t id : item.fits) add(id, nullptr);
@@ -121,7 +121,8 @@ void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Repor
 
 mk_fitted* Worker::refit(uint32_t candidate, const mk_fit_sink& sink) {
   mk_fitted* fitted = nullptr;
-  sdk::call(prepared_.model().refit, session(0), candidate, &sink, &fitted);
+  const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, ""};
+  sdk::call(prepared_.model().refit, session(0), &fit, &sink, &fitted);
   return fitted;
 }
 

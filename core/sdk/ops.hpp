@@ -1,29 +1,60 @@
 // All ops: name, shape rule, tolerance and cost by code. A new op adds its header and one row here.
 #pragma once
 
+#include "sdk/ops/affine_columns.hpp"
+#include "sdk/ops/avg_pool.hpp"
+#include "sdk/ops/bias_act.hpp"
+#include "sdk/ops/dropout.hpp"
 #include "sdk/ops/fill.hpp"
+#include "sdk/ops/fold.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/kernel_map.hpp"
+#include "sdk/ops/loss.hpp"
+#include "sdk/ops/max_pool.hpp"
+#include "sdk/ops/optimizer_step.hpp"
 #include "sdk/ops/row_norm2.hpp"
+#include "sdk/ops/unfold.hpp"
 
 namespace mokume::ops {
+
+inline constexpr int32_t kApart = -1, kInPlace0 = 0, kInPlace1 = 1;
 
 struct OpRule {
   mk_op_code code;
   const char* name;
-  uint32_t min_inputs, max_inputs, outputs;
+  uint32_t min_inputs, max_inputs, min_outputs, max_outputs;
+  int32_t in_place;                   // the output that may be the same view as input 0, or kApart
   void (*check)(const mk_op&);        // throws Error(MK_INVALID_ARGUMENT)
   double (*tolerance)(const mk_op&);  // against the host oracle; what it is relative to is in the op's header
   sdk::Cost (*cost)(const mk_op&);
 };
 
 inline constexpr OpRule kOps[] = {
-    {MK_OP_FILL, "fill", 0, 0, 1, check_fill, tolerance_fill, cost_fill},
-    {MK_OP_GEMM, "gemm", 2, 2, 1, check_gemm, tolerance_gemm, cost_gemm},
-    {MK_OP_ROW_NORM2, "row_norm2", 1, 1, 1, check_row_norm2, tolerance_row_norm2, cost_row_norm2},
-    {MK_OP_KERNEL_MAP, "kernel_map", 1, 3, 1, check_kernel_map, tolerance_kernel_map, cost_kernel_map},
-    {MK_OP_GATHER_ROWS, "gather_rows", 2, 2, 1, check_gather_rows, tolerance_gather_rows, cost_gather_rows},
+    {MK_OP_FILL, "fill", 0, 0, 1, 1, kApart, check_fill, tolerance_fill, cost_fill},
+    {MK_OP_GEMM, "gemm", 2, 2, 1, 1, kApart, check_gemm, tolerance_gemm, cost_gemm},
+    {MK_OP_ROW_NORM2, "row_norm2", 1, 1, 1, 1, kApart, check_row_norm2, tolerance_row_norm2, cost_row_norm2},
+    {MK_OP_KERNEL_MAP, "kernel_map", 1, 3, 1, 1, kInPlace0, check_kernel_map, tolerance_kernel_map, cost_kernel_map},
+    {MK_OP_GATHER_ROWS, "gather_rows", 2, 2, 1, 1, kApart, check_gather_rows, tolerance_gather_rows, cost_gather_rows},
+    {MK_OP_UNFOLD, "unfold", 1, 1, 1, 1, kApart, check_unfold, tolerance_unfold, cost_unfold},
+    {MK_OP_FOLD, "fold", 1, 1, 1, 1, kApart, check_fold, tolerance_fold, cost_fold},
+    {MK_OP_MAX_POOL, "max_pool", 1, 1, 2, 2, kApart, check_max_pool, tolerance_max_pool, cost_max_pool},
+    {MK_OP_MAX_POOL_GRAD, "max_pool_grad", 2, 2, 1, 1, kApart, check_max_pool_grad, tolerance_max_pool_grad,
+     cost_max_pool_grad},
+    {MK_OP_AVG_POOL, "avg_pool", 1, 1, 1, 1, kApart, check_avg_pool, tolerance_avg_pool, cost_avg_pool},
+    {MK_OP_AVG_POOL_GRAD, "avg_pool_grad", 1, 1, 1, 1, kApart, check_avg_pool_grad, tolerance_avg_pool_grad,
+     cost_avg_pool_grad},
+    {MK_OP_BIAS_ACT, "bias_act", 1, 2, 1, 1, kInPlace0, check_bias_act, tolerance_bias_act, cost_bias_act},
+    {MK_OP_ACT_GRAD, "act_grad", 2, 2, 1, 1, kInPlace0, check_act_grad, tolerance_act_grad, cost_act_grad},
+    {MK_OP_DROPOUT, "dropout", 1, 1, 1, 1, kInPlace0, check_dropout, tolerance_dropout, cost_dropout},
+    {MK_OP_AFFINE_COLUMNS, "affine_columns", 2, 3, 1, 1, kInPlace0, check_affine_columns, tolerance_affine_columns,
+     cost_affine_columns},
+    {MK_OP_SOFTMAX_LOSS, "softmax_loss", 3, 3, 1, 2, kInPlace1, check_softmax_loss, tolerance_softmax_loss,
+     cost_softmax_loss},
+    {MK_OP_SQUARED_LOSS, "squared_loss", 3, 3, 1, 2, kInPlace1, check_squared_loss, tolerance_squared_loss,
+     cost_squared_loss},
+    {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 1, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
+     cost_optimizer_step},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");
@@ -38,7 +69,8 @@ inline const OpRule& rule(int32_t code) {
 inline void check(const mk_op& op) {
   const OpRule& r = rule(op.code);
   if (op.struct_size < sizeof(mk_op)) throw Error(MK_INVALID_ARGUMENT, "op descriptor is too small");
-  if (op.n_inputs < r.min_inputs || op.n_inputs > r.max_inputs || op.n_outputs != r.outputs)
+  if (op.n_inputs < r.min_inputs || op.n_inputs > r.max_inputs || op.n_outputs < r.min_outputs ||
+      op.n_outputs > r.max_outputs)
     throw Error(MK_INVALID_ARGUMENT, std::string(r.name) + ": wrong number of operands");
   r.check(op);
 }

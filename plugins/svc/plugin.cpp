@@ -52,9 +52,9 @@ int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n, const mk_fit_sink* si
   return guard(error, [&] { session(s)->fit({fits, n}, *sink); });
 }
 
-int32_t refit(mk_session* s, uint32_t candidate, const mk_fit_sink* sink, mk_fitted** out, mk_error* error) {
+int32_t refit(mk_session* s, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** out, mk_error* error) {
   return guard(error, [&] {
-    auto made = std::make_unique<FittedHandle>(std::move(*session(s)->refit(candidate, *sink)));
+    auto made = std::make_unique<FittedHandle>(std::move(*session(s)->refit(fit->candidate, *sink)));
     *out = reinterpret_cast<mk_fitted*>(made.release());
   });
 }
@@ -111,8 +111,12 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
                    static_cast<uint32_t>(svc::kParams.size()),
                    static_cast<uint32_t>(svc::kMetrics.size()),
                    svc::kMetrics.data(),
+                   nullptr,
+                   0,
+                   0,
                    check,
                    bundle,
+                   nullptr,
                    session_create,
                    session_destroy,
                    fit,

@@ -188,7 +188,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g])
         for (uint32_t f = piece * folds / pieces; f < (piece + 1) * folds / pieces; ++f)
-          fits.push_back({c, static_cast<int32_t>(f), 0, 0, nullptr});
+          fits.push_back({c, static_cast<int32_t>(f), 0, 0, nullptr, ""});
       const mk_bundle bundle{fits.data(), static_cast<uint32_t>(fits.size()), 0,
                              each * static_cast<double>(fits.size()), bytes};
       sdk::call(sink.add, sink.self, &bundle);

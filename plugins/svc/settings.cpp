@@ -18,19 +18,19 @@ ops::KernelKind kernel_kind(std::string_view name) {
 }  // namespace
 
 const std::vector<mk_param> kParams = {
-    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation"},
+    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation", nullptr, 0, 0},
     {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "",
-     "scale of the rbf, polynomial and sigmoid kernels"},
+     "scale of the rbf, polynomial and sigmoid kernels", nullptr, 0, 0},
     {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid",
-     "kernel function, as LIBSVM defines them"},
-    {"degree", MK_PARAM_INTEGER, 0, 0, ops::kMaxDegree, "3", "", "exponent of the polynomial kernel"},
-    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the polynomial and sigmoid kernels"},
+     "kernel function, as LIBSVM defines them", nullptr, 0, 0},
+    {"degree", MK_PARAM_INTEGER, 0, 0, ops::kMaxDegree, "3", "", "exponent of the polynomial kernel", nullptr, 0, 0},
+    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the polynomial and sigmoid kernels", nullptr, 0, 0},
     {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo",
-     "one-vs-rest (largest decision value) or one-vs-one (votes)"},
+     "one-vs-rest (largest decision value) or one-vs-one (votes)", nullptr, 0, 0},
     {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "",
-     "LIBSVM's stopping tolerance: the largest violation left"},
+     "LIBSVM's stopping tolerance: the largest violation left", nullptr, 0, 0},
     {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "",
-     "cap of a binary problem; a fit that reaches it is marked capped"},
+     "cap of a binary problem; a fit that reaches it is marked capped", nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};

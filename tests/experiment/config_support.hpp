@@ -12,22 +12,22 @@
 namespace mokume::experiment {
 
 inline constexpr std::array<mk_param, 8> kSvcParams = {{
-    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation"},
-    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "width of the kernel"},
-    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid", "kernel function"},
-    {"degree", MK_PARAM_INTEGER, 0, 0, 64, "3", "", "exponent of the polynomial kernel"},
-    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the kernel"},
-    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo", "one-vs-rest or one-vs-one"},
-    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "", "stopping tolerance"},
-    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem"},
+    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation", nullptr, 0, 0},
+    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "width of the kernel", nullptr, 0, 0},
+    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid", "kernel function", nullptr, 0, 0},
+    {"degree", MK_PARAM_INTEGER, 0, 0, 64, "3", "", "exponent of the polynomial kernel", nullptr, 0, 0},
+    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the kernel", nullptr, 0, 0},
+    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo", "one-vs-rest or one-vs-one", nullptr, 0, 0},
+    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "", "stopping tolerance", nullptr, 0, 0},
+    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem", nullptr, 0, 0},
 }};
 
 // A second model with every kind of parameter, one of them without a default.
 inline constexpr std::array<mk_param, 4> kOtherParams = {{
-    {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default"},
-    {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag"},
-    {"label", MK_PARAM_TEXT, 0, 0, 0, "\"a \\\"quoted\\\" text\"", "", "any text"},
-    {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr},
+    {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default", nullptr, 0, 0},
+    {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag", nullptr, 0, 0},
+    {"label", MK_PARAM_TEXT, 0, 0, 0, "\"a \\\"quoted\\\" text\"", "", "any text", nullptr, 0, 0},
+    {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr, nullptr, 0, 0},
 }};
 
 inline constexpr ModelSchema kSvc{kSvcParams.data(), kSvcParams.size()};

@@ -32,8 +32,8 @@ TEST(Ops, TableIsInOrderAndNamed) {
     EXPECT_TRUE(names.insert(rule(code).name).second) << rule(code).name;
     EXPECT_LE(rule(code).min_inputs, rule(code).max_inputs);
     EXPECT_LE(rule(code).max_inputs, static_cast<uint32_t>(MK_OP_MAX_INPUTS));
-    EXPECT_GE(rule(code).outputs, 1U);
-    EXPECT_LE(rule(code).outputs, static_cast<uint32_t>(MK_OP_MAX_OUTPUTS));
+    EXPECT_GE(rule(code).min_outputs, 1U);
+    EXPECT_LE(rule(code).max_outputs, static_cast<uint32_t>(MK_OP_MAX_OUTPUTS));
   }
 }
 

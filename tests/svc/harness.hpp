@@ -163,8 +163,8 @@ class Session {
     std::vector<mk_fit> fits;
     for (const Key& k : keys) {
       const auto found = done.find(k);
-      fits.push_back(
-          {k.first, k.second, found != done.end() ? 1 : 0, 0, found != done.end() ? found->second.c_str() : nullptr});
+      fits.push_back({k.first, k.second, found != done.end() ? 1 : 0, 0,
+                      found != done.end() ? found->second.c_str() : nullptr, ""});
     }
     struct Context {
       const std::vector<Key>& keys;
@@ -190,7 +190,8 @@ class Session {
     const mk_fit_sink sink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
                            [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
     mk_fitted* fitted = nullptr;
-    sdk::call(world_.model().refit, session_, candidate, &sink, &fitted);
+    const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, ""};
+    sdk::call(world_.model().refit, session_, &fit, &sink, &fitted);
     return fitted;
   }
 

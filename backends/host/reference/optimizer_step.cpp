@@ -1,0 +1,64 @@
+#include "sdk/ops/optimizer_step.hpp"
+
+#include <cmath>
+
+#include "call.hpp"
+
+namespace mokume::host::reference {
+namespace {
+
+struct Element {
+  double weight, state, state2;
+};
+
+Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) {
+  const double g = grad + o.weight_decay * e.weight;
+  switch (o.kind) {
+    case ops::Optimizer::sgd:
+      if (o.a == 0) return {e.weight - o.lr * g, 0, 0};
+      e.state = t == 1 ? g : o.a * e.state + g;
+      e.weight -= o.lr * e.state;
+      return e;
+    case ops::Optimizer::adam:
+      e.state = o.a * e.state + (1 - o.a) * g;
+      e.state2 = o.b * e.state2 + (1 - o.b) * g * g;
+      e.weight -= o.lr / (1 - std::pow(o.a, t)) * e.state /
+                  (std::sqrt(e.state2) / std::sqrt(1 - std::pow(o.b, t)) + o.eps);
+      return e;
+    case ops::Optimizer::rmsprop: {
+      e.state = o.a * e.state + (1 - o.a) * g * g;
+      const double d = g / (std::sqrt(e.state) + o.eps);
+      e.state2 = o.b * e.state2 + d;
+      e.weight -= o.lr * e.state2;
+      return e;
+    }
+    case ops::Optimizer::adadelta: {
+      e.state = o.a * e.state + (1 - o.a) * g * g;
+      const double d = std::sqrt(e.state2 + o.eps) / std::sqrt(e.state + o.eps) * g;
+      e.state2 = o.a * e.state2 + (1 - o.a) * d * d;
+      e.weight -= o.lr * d;
+      return e;
+    }
+  }
+  return e;
+}
+
+}  // namespace
+
+void optimizer_step(const Call& call) {
+  const ops::OptimizerSettings settings = ops::optimizer_of(call.op);
+  const float* grad = call.input(0).data;
+  float* weight = call.output(0).data;
+  float* state = settings.states() > 0 ? call.output(1).data : nullptr;
+  float* state2 = settings.states() > 1 ? call.output(2).data : nullptr;
+  for (int64_t i = 0; i < call.op.inputs[0].columns; ++i) {
+    const Element e = step(settings, static_cast<double>(call.op.integers[1]), static_cast<double>(grad[i]),
+                           {static_cast<double>(weight[i]), state != nullptr ? static_cast<double>(state[i]) : 0,
+                            state2 != nullptr ? static_cast<double>(state2[i]) : 0});
+    weight[i] = static_cast<float>(e.weight);
+    if (state != nullptr) state[i] = static_cast<float>(e.state);
+    if (state2 != nullptr) state2[i] = static_cast<float>(e.state2);
+  }
+}
+
+}  // namespace mokume::host::reference

@@ -1,0 +1,43 @@
+// affine_columns: out[r][c] = (x[r][c] - shift[c]) * scale[c] (f32); normalises inputs, and takes gradients back.
+//
+//   inputs   x: M x K, scale: vector of K, shift: vector of K (n_inputs is 2 for none)
+//   outputs  out: M x K; may be the same view as x
+#pragma once
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+// shift.buffer == NULL: none.
+inline mk_op affine_columns(const mk_tensor& x, const mk_tensor& scale, const mk_tensor& shift, const mk_tensor& out) {
+  mk_op op = sdk::make_op(MK_OP_AFFINE_COLUMNS);
+  op.n_inputs = shift.buffer == nullptr ? 2 : 3;
+  op.n_outputs = 1;
+  op.inputs[0] = x;
+  op.inputs[1] = scale;
+  if (op.n_inputs == 3) op.inputs[2] = shift;
+  op.outputs[0] = out;
+  return op;
+}
+
+inline void check_affine_columns(const mk_op& op) {
+  const mk_tensor& x = op.inputs[0];
+  sdk::check_view("affine_columns", "x", x, MK_F32);
+  sdk::check_view("affine_columns", "scale", op.inputs[1], MK_F32);
+  sdk::check_view("affine_columns", "out", op.outputs[0], MK_F32);
+  sdk::check_shape("affine_columns", "scale", op.inputs[1], 1, x.columns);
+  sdk::check_shape("affine_columns", "out", op.outputs[0], x.rows, x.columns);
+  if (op.n_inputs < 3) return;
+  sdk::check_view("affine_columns", "shift", op.inputs[2], MK_F32);
+  sdk::check_shape("affine_columns", "shift", op.inputs[2], 1, x.columns);
+}
+
+// Relative to (|x| + |shift|) * |scale|: one difference and one product.
+inline double tolerance_affine_columns(const mk_op&) { return 2.0 * 0x1p-24; }
+
+inline sdk::Cost cost_affine_columns(const mk_op& op) {
+  const double e = static_cast<double>(op.outputs[0].rows) * static_cast<double>(op.outputs[0].columns);
+  return {2 * e, 8 * e};
+}
+
+}  // namespace mokume::ops

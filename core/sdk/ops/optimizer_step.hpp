@@ -1,0 +1,84 @@
+// optimizer_step: one step on flat parameters, element by element (f32), with PyTorch's definitions and defaults.
+//
+//   inputs   grad: vector of n
+//   outputs  weight: vector of n, updated in place; state: one or two vectors of n, updated in place, 0 before the first
+//            step (n_outputs - 1 of them, see below); none overlaps another
+//   integers [0] = Optimizer, [1] = t, the number of the step, from 1
+//   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps
+//
+// With g = grad + weight_decay * weight and states s, u:
+//   sgd       a = momentum; no state if it is 0; else s = t == 1 ? g : a * s + g; weight -= lr * s   (g without state)
+//   adam      a = beta1, b = beta2; s = a * s + (1 - a) * g; u = b * u + (1 - b) * g * g;
+//             weight -= lr / (1 - a^t) * s / (sqrt(u) / sqrt(1 - b^t) + eps)
+//   rmsprop   a = alpha, b = momentum; s = a * s + (1 - a) * g * g; d = g / (sqrt(s) + eps);
+//             b == 0: weight -= lr * d (one state); else u = b * u + d, weight -= lr * u
+//   adadelta  a = rho; s = a * s + (1 - a) * g * g; d = sqrt(u + eps) / sqrt(s + eps) * g;
+//             u = a * u + (1 - a) * d * d; weight -= lr * d
+#pragma once
+
+#include <cmath>
+
+#include "sdk/tensor.hpp"
+
+namespace mokume::ops {
+
+enum class Optimizer : int64_t { sgd = 0, adam = 1, rmsprop = 2, adadelta = 3 };
+
+struct OptimizerSettings {
+  Optimizer kind = Optimizer::sgd;
+  double lr = 1e-3, weight_decay = 0, a = 0, b = 0, eps = 1e-8;
+
+  uint32_t states() const {
+    if (kind == Optimizer::sgd) return a == 0 ? 0 : 1;
+    return kind == Optimizer::rmsprop && b == 0 ? 1 : 2;
+  }
+};
+
+// `state` and `state2` are looked at as far as settings.states() says.
+inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
+                            const mk_tensor& state2, const OptimizerSettings& settings, int64_t t) {
+  mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP);
+  op.n_inputs = 1;
+  op.n_outputs = 1 + settings.states();
+  op.inputs[0] = grad;
+  op.outputs[0] = weight;
+  if (op.n_outputs > 1) op.outputs[1] = state;
+  if (op.n_outputs > 2) op.outputs[2] = state2;
+  op.integers[0] = static_cast<int64_t>(settings.kind);
+  op.integers[1] = t;
+  const double all[] = {settings.lr, settings.weight_decay, settings.a, settings.b, settings.eps};
+  for (int i = 0; i < 5; ++i) op.reals[i] = all[i];
+  return op;
+}
+
+inline OptimizerSettings optimizer_of(const mk_op& op) {
+  return {static_cast<Optimizer>(op.integers[0]), op.reals[0], op.reals[1], op.reals[2], op.reals[3], op.reals[4]};
+}
+
+inline void check_optimizer_step(const mk_op& op) {
+  const auto refuse = [](const std::string& why) { throw Error(MK_INVALID_ARGUMENT, "optimizer_step: " + why); };
+  if (op.integers[0] < 0 || op.integers[0] > static_cast<int64_t>(Optimizer::adadelta))
+    refuse("unknown optimizer " + std::to_string(op.integers[0]));
+  if (op.integers[1] < 1) refuse("steps count from 1");
+  for (int i = 0; i < 5; ++i)
+    if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
+  if (op.reals[2] >= 1 && op.integers[0] != 0) refuse("a decay must be below 1");
+  if (op.n_outputs != 1 + optimizer_of(op).states()) refuse("wrong number of states");
+  sdk::check_view("optimizer_step", "grad", op.inputs[0], MK_F32);
+  sdk::check_shape("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);
+  for (uint32_t o = 0; o < op.n_outputs; ++o) {
+    sdk::check_view("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], MK_F32);
+    sdk::check_shape("optimizer_step", o == 0 ? "weight" : "state", op.outputs[o], 1, op.inputs[0].columns);
+  }
+}
+
+// Weights: relative to |weight| + |step| with the step's own inputs rounded; states: relative to the sum of the
+// magnitudes of their terms.
+inline double tolerance_optimizer_step(const mk_op&) { return 16.0 * 0x1p-24; }
+
+inline sdk::Cost cost_optimizer_step(const mk_op& op) {
+  const double n = static_cast<double>(op.inputs[0].columns);
+  return {15 * n, 4 * n * (1 + 2 * static_cast<double>(op.n_outputs))};
+}
+
+}  // namespace mokume::ops
