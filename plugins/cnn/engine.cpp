@@ -9,8 +9,8 @@ namespace {
 
 using Kind = Stage::Kind;
 
-// Patches of a few images at a time stay in a CPU's cache; a GPU wants one large product. The sum of a weight's gradient
-// runs over these pieces in order, so the size is a constant of the kind of device.
+// Patches of a few images at a time stay in a CPU's cache; a GPU wants one large product. The sum of a weight's
+// gradient runs over these pieces in order, so the size is a constant of the kind of device.
 constexpr int64_t kCpuPatchBytes = int64_t{2} << 20;
 constexpr int64_t kGpuPatchBytes = int64_t{256} << 20;
 
@@ -23,8 +23,7 @@ int64_t images_at_once(const sdk::Device& device, const Network& network, int64_
   const int64_t wanted = device.info().kind == MK_DEVICE_CPU ? kCpuPatchBytes : kGpuPatchBytes;
   int64_t images = batch;
   for (const Stage& s : network.stages)
-    if (s.kind == Kind::convolution)
-      images = std::min(images, wanted / 4 / (s.window.out_pixels() * s.window.patch()));
+    if (s.kind == Kind::convolution) images = std::min(images, wanted / 4 / (s.window.out_pixels() * s.window.patch()));
   return std::max<int64_t>(1, images);
 }
 
@@ -91,9 +90,8 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   for (const Stage& s : network.stages) {
     if (!s.in_place()) activations_.push_back(floats(batch * s.out.elements()));
     slot_.push_back(activations_.size() - 1);
-    places_.push_back(s.kind == Kind::max_pool
-                          ? device.buffer<int32_t>(static_cast<uint64_t>(batch * s.out.elements()))
-                          : sdk::Buffer());
+    places_.push_back(s.kind == Kind::max_pool ? device.buffer<int32_t>(static_cast<uint64_t>(batch * s.out.elements()))
+                                               : sdk::Buffer());
     shift_.emplace_back();
     scale_.emplace_back();
     if (s.kind != Kind::normalise) continue;
@@ -115,6 +113,20 @@ void Engine::set_parameters(const std::vector<float>& values) const {
   device_.write(parameters_, values.data(), values.size());
 }
 
+void Engine::write_input(const float* x, int64_t rows) const {
+  device_.write(activations_[0], x, static_cast<uint64_t>(rows * network_.input.elements()));
+}
+
+void Engine::read(const mk_tensor& outputs, float* to) const {
+  device_.read(activations_.back(), to, static_cast<uint64_t>(outputs.rows * outputs.columns));
+}
+
+std::vector<float> Engine::read_parameters() const {
+  std::vector<float> values(static_cast<size_t>(network_.n_parameters));
+  device_.read(parameters_, values.data(), values.size());
+  return values;
+}
+
 void Engine::set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const {
   std::vector<float> inverse;
   for (const float d : deviation) inverse.push_back(d > 0 ? 1.0F / d : 1.0F);
@@ -132,9 +144,7 @@ mk_tensor Engine::activation(size_t stage, int64_t rows) const {
 
 mk_tensor Engine::input(int64_t rows) const { return activation(0, rows); }
 
-mk_tensor Engine::output_gradient(int64_t rows) const {
-  return sdk::matrix(flow_[0].get(), rows, network_.outputs());
-}
+mk_tensor Engine::output_gradient(int64_t rows) const { return sdk::matrix(flow_[0].get(), rows, network_.outputs()); }
 
 mk_tensor Engine::weight(const sdk::Buffer& of, const Stage& s) const {
   const bool convolution = s.kind == Kind::convolution;
@@ -164,8 +174,7 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
         device_.submit(ops::bias_act(x, {}, ops::Activation::relu, y));
         break;
       case Kind::max_pool:
-        device_.submit(
-            ops::max_pool(x, s.window, y, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32)));
+        device_.submit(ops::max_pool(x, s.window, y, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32)));
         break;
       case Kind::avg_pool:
         device_.submit(ops::avg_pool(x, s.pool, y));
@@ -186,7 +195,8 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
 }
 
 void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
-  device_.submit(ops::affine_columns(x, sdk::vector(scale_[k].get(), x.columns), sdk::vector(shift_[k].get(), x.columns), x));
+  device_.submit(
+      ops::affine_columns(x, sdk::vector(scale_[k].get(), x.columns), sdk::vector(shift_[k].get(), x.columns), x));
 }
 
 void Engine::forward_convolution(const Stage& s, const mk_tensor& x, const mk_tensor& y) const {
@@ -220,7 +230,8 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
         backward_linear(s, x, dy, wanted);
         break;
       case Kind::max_pool:
-        device_.submit(ops::max_pool_grad(dy, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32), s.window, dx));
+        device_.submit(
+            ops::max_pool_grad(dy, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32), s.window, dx));
         break;
       case Kind::avg_pool:
         device_.submit(ops::avg_pool_grad(dy, s.pool, dx));
@@ -244,8 +255,7 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
 
 void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
   device_.submit(ops::gemm(x, true, dy, false, weight(gradients_, s)));
-  if (s.bias >= 0)
-    device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
+  if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
   if (dx != nullptr) device_.submit(ops::gemm(dy, false, weight(parameters_, s), true, *dx));
 }
 

@@ -26,12 +26,19 @@ class Engine {
   int64_t batch() const { return batch_; }
   // n_parameters floats each, in the network's own order.
   const sdk::Buffer& parameters() const { return parameters_; }
+  const sdk::Buffer& gradients() const { return gradients_; }  // of training
   const std::vector<sdk::Buffer>& states() const { return states_; }
   void set_parameters(const std::vector<float>& values) const;
   // Of the normalise layers with per_feature: input().elements() floats each.
   void set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
-  // The batch's input, batch() x input elements: fill it, then run forward() on its first `rows` rows. It is overwritten.
+  // Host memory to the batch's input, and outputs to host memory.
+  void write_input(const float* x, int64_t rows) const;
+  void read(const mk_tensor& outputs, float* to) const;
+  std::vector<float> read_parameters() const;
+
+  // The batch's input, batch() x input elements: fill it, then run forward() on its first `rows` rows. It is
+  // overwritten.
   mk_tensor input(int64_t rows) const;
   // Returns the outputs: rows x outputs. `place`: of the dropout masks; nullptr: no dropout.
   mk_tensor forward(int64_t rows, const ops::DropoutPlace* place) const;
@@ -57,11 +64,11 @@ class Engine {
   int64_t images_at_once_;  // of a convolution's patches
   sdk::Buffer parameters_, gradients_, ones_, patches_, patch_gradients_;
   std::vector<sdk::Buffer> states_;
-  std::vector<sdk::Buffer> activations_;      // what stage k reads at [slot_[k]]; the last are the outputs
-  std::vector<size_t> slot_;                  // stages + 1: in-place stages share their input's
-  std::vector<sdk::Buffer> places_;           // of max_pool stages
-  std::vector<sdk::Buffer> shift_, scale_;    // of normalise stages
-  sdk::Buffer flow_[2];                       // gradients on their way back
+  std::vector<sdk::Buffer> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
+  std::vector<size_t> slot_;                // stages + 1: in-place stages share their input's
+  std::vector<sdk::Buffer> places_;         // of max_pool stages
+  std::vector<sdk::Buffer> shift_, scale_;  // of normalise stages
+  sdk::Buffer flow_[2];                     // gradients on their way back
 };
 
 }  // namespace mokume::cnn

@@ -24,8 +24,10 @@ class Builder {
   Builder(const Settings& settings, const Shape& input) : settings_(settings), shape_(input) { net_.input = input; }
 
   Network build(int64_t outputs) {
-    if (settings_.layers.empty()) throw Error(MK_INVALID_ARGUMENT, "the network has no layers: add [[model_options.layers]]");
-    for (; at_ < settings_.layers.size(); ++at_) std::visit([this](const auto& layer) { add(layer); }, settings_.layers[at_]);
+    if (settings_.layers.empty())
+      throw Error(MK_INVALID_ARGUMENT, "the network has no layers: add [[model_options.layers]]");
+    for (; at_ < settings_.layers.size(); ++at_)
+      std::visit([this](const auto& layer) { add(layer); }, settings_.layers[at_]);
     at_ = settings_.layers.size() - 1;
     if (!shape_.flat) refuse("the network ends in images of " + text(shape_), "end it with flatten and a linear layer");
     if (shape_.elements() != outputs)
@@ -38,8 +40,8 @@ class Builder {
 
  private:
   [[noreturn]] void refuse(const std::string& what, const std::string& cure) const {
-    throw Error(MK_INVALID_ARGUMENT, "layer " + std::to_string(at_ + 1) + " (" + type_of(settings_.layers[at_]) + "): " +
-                                         what + "; " + cure);
+    throw Error(MK_INVALID_ARGUMENT, "layer " + std::to_string(at_ + 1) + " (" + type_of(settings_.layers[at_]) +
+                                         "): " + what + "; " + cure);
   }
 
   Stage& stage(Stage::Kind kind, const Shape& out) {
@@ -64,7 +66,8 @@ class Builder {
     p.fan_in = in.elements();
     const double total = static_cast<double>(net_.n_parameters) +
                          (bias ? 1.0 : static_cast<double>(in.elements())) * static_cast<double>(outputs);
-    if (total > static_cast<double>(int64_t{1} << 40)) refuse("the network has more than 2^40 parameters", "make it smaller");
+    if (total > static_cast<double>(int64_t{1} << 40))
+      refuse("the network has more than 2^40 parameters", "make it smaller");
     net_.n_parameters += p.size();
     net_.parameters.push_back(p);
     return p.offset;
@@ -72,7 +75,8 @@ class Builder {
 
   ops::Window window(int64_t kernel, int64_t stride, int64_t padding) const {
     if (shape_.flat) refuse("it needs images, and its input is rows of features", "put it before flatten");
-    if (padding >= kernel) refuse("padding " + std::to_string(padding) + " must be smaller than the kernel", "lower it");
+    if (padding >= kernel)
+      refuse("padding " + std::to_string(padding) + " must be smaller than the kernel", "lower it");
     ops::Window w{shape_.height, shape_.width, shape_.channels, kernel, kernel, stride, stride, padding, padding};
     if (kernel > shape_.height + 2 * padding || kernel > shape_.width + 2 * padding)
       refuse("a kernel of " + std::to_string(kernel) + " x " + std::to_string(kernel) + " does not fit its input of " +
@@ -172,7 +176,9 @@ Network make_network(const Settings& settings, const Shape& input, int64_t outpu
 
 std::string describe(const Settings& settings, const Network& network) {
   const auto row = [](const std::string& a, const std::string& b, const std::string& c) {
-    const auto pad = [](const std::string& t, size_t width) { return t + std::string(width > t.size() ? width - t.size() : 1, ' '); };
+    const auto pad = [](const std::string& t, size_t width) {
+      return t + std::string(width > t.size() ? width - t.size() : 1, ' ');
+    };
     return "  " + pad(a, 26) + pad(b, 18) + c + "\n";
   };
   std::string out = row("layer", "output", "parameters") + row("input", text(network.input), "");
@@ -184,7 +190,8 @@ std::string describe(const Settings& settings, const Network& network) {
     int64_t count = 0;
     for (const Parameter& p : network.parameters)
       if (p.name.substr(0, p.name.find('.')) == std::to_string(k)) count += p.size();
-    out += row(std::to_string(k + 1) + " " + type_of(settings.layers[k]), text(shape), count == 0 ? "" : std::to_string(count));
+    out += row(std::to_string(k + 1) + " " + type_of(settings.layers[k]), text(shape),
+               count == 0 ? "" : std::to_string(count));
   }
   return out + "  " + std::to_string(network.n_parameters) + " parameters\n";
 }

@@ -1,7 +1,7 @@
 // A network as a plan: stages with shapes and where their parameters lie, before any device is involved.
 //
-// Images are height x width x channels, channels innermost (PyTorch: channels first); weights are (inputs x outputs), one
-// row per element of a patch or an input. Both are turned into PyTorch's order where they leave the program.
+// Images are height x width x channels, channels innermost (PyTorch: channels first); weights are (inputs x outputs),
+// one row per element of a patch or an input. Both are turned into PyTorch's order where they leave the program.
 #pragma once
 
 #include <cstdint>

@@ -105,8 +105,8 @@ const std::vector<mk_form> kSchedules = {
     form("one_cycle", "up and down by cosines, step by step", kOneCycle),
 };
 
-const std::vector<mk_param> kRatio = {real("ratio", 0, 1e6, "0.8", "of the training loss of the epoch before",
-                                           MK_PARAM_EXCLUSIVE_MIN)};
+const std::vector<mk_param> kRatio = {
+    real("ratio", 0, 1e6, "0.8", "of the training loss of the epoch before", MK_PARAM_EXCLUSIVE_MIN)};
 const std::vector<mk_param> kPlateau = {integer("patience", 1, 1e9, "5", "epochs without a better loss"),
                                         real("min_delta", 0, 1e30, "0.0", "what counts as better")};
 const std::vector<mk_form> kStops = {
@@ -121,7 +121,8 @@ json read(const mk_value& value) { return json::parse(value.text); }
 
 LayerSettings layer_of(const json& j) {
   const std::string type = j.at("type");
-  if (type == "conv2d") return Conv2d{j.at("out_channels"), j.at("kernel_size"), j.at("stride"), j.at("padding"), j.at("bias")};
+  if (type == "conv2d")
+    return Conv2d{j.at("out_channels"), j.at("kernel_size"), j.at("stride"), j.at("padding"), j.at("bias")};
   if (type == "linear") return Linear{j.at("out_features"), j.at("bias")};
   if (type == "relu") return Relu{};
   if (type == "max_pool2d") {
@@ -134,6 +135,27 @@ LayerSettings layer_of(const json& j) {
   if (type == "normalise") return Normalise{j.at("mean"), j.at("std"), j.at("per_feature")};
   if (type == "log_softmax") return LogSoftmax{};
   throw Error(MK_INVALID_ARGUMENT, "unknown layer '" + type + "'");
+}
+
+// What the schema has checked in an experiment file holds of a file from anywhere too.
+LayerSettings checked(const LayerSettings& layer) {
+  const auto need = [](bool good) {
+    if (!good) throw Error(MK_BAD_DATA, "a layer of the network has a size out of range");
+  };
+  const auto window = [&](int64_t kernel, int64_t stride, int64_t padding) {
+    need(kernel >= 1 && kernel <= 1024 && stride >= 1 && stride <= 1024 && padding >= 0 && padding < 1024);
+  };
+  if (const auto* c = std::get_if<Conv2d>(&layer)) {
+    window(c->kernel_size, c->stride, c->padding);
+    need(c->out_channels >= 1 && c->out_channels <= 1'000'000);
+  }
+  if (const auto* l = std::get_if<Linear>(&layer)) need(l->out_features >= 1 && l->out_features <= 1'000'000'000);
+  if (const auto* m = std::get_if<MaxPool2d>(&layer)) window(m->kernel_size, m->stride, m->padding);
+  if (const auto* a = std::get_if<AdaptiveAvgPool2d>(&layer)) need(a->output_size >= 1 && a->output_size <= 4096);
+  if (const auto* d = std::get_if<Dropout>(&layer)) need(d->p >= 0 && d->p < 1);
+  if (const auto* n = std::get_if<Normalise>(&layer))
+    need(std::isfinite(n->mean) && std::isfinite(n->std) && n->std > 0);
+  return layer;
 }
 
 ops::OptimizerSettings optimizer_of(const json& j) {
@@ -213,7 +235,8 @@ const std::vector<mk_param> kParams = {
     {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "the network, from input to output", kLayers.data(),
      static_cast<uint32_t>(kLayers.size()), 0},
     {"loss", MK_PARAM_TEXT, 0, 0, 0, "\"auto\"", "auto|cross_entropy|nll|mse",
-     "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy behind a log_softmax layer", nullptr, 0, 0},
+     "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy behind a log_softmax layer", nullptr, 0,
+     0},
     integer("epochs", 1, 1e6, "10", "passes over the training rows"),
     integer("batch_size", 1, 1e8, "64", "rows of one step"),
     flag("shuffle", "true", "a new order of the rows every epoch"),
@@ -226,10 +249,21 @@ const std::vector<mk_param> kParams = {
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
 const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 
+std::vector<LayerSettings> layers_of(const std::string& text) {
+  try {
+    std::vector<LayerSettings> layers;
+    for (const json& layer : json::parse(text)) layers.push_back(checked(layer_of(layer)));
+    return layers;
+  } catch (const json::exception& e) {
+    throw Error(MK_BAD_DATA, std::string("the layers of the network are damaged: ") + e.what());
+  }
+}
+
 Settings settings_of(const mk_value* v, bool classifies) {
   try {
     Settings s;
-    for (const json& layer : read(v[kLayersParam])) s.layers.push_back(layer_of(layer));
+    s.layers_json = v[kLayersParam].text;
+    s.layers = layers_of(s.layers_json);
     s.loss = loss_of(v[kLossParam].text, classifies);
     s.epochs = v[kEpochs].integer;
     s.batch_size = v[kBatchSize].integer;

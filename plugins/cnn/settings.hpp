@@ -61,11 +61,15 @@ struct Settings {
   ops::OptimizerSettings optimizer;
   Schedule schedule;
   StopRule stop;
+  std::string layers_json;  // as they were given: for saved models
 };
 
 extern const std::vector<mk_param> kParams;
-extern const std::vector<mk_metric> kMetrics;            // of classifiers
+extern const std::vector<mk_metric> kMetrics;  // of classifiers
 extern const std::vector<mk_metric> kRegressionMetrics;
+
+// Layers from their JSON; for models read from disk, where anything may stand. Error(MK_BAD_DATA).
+std::vector<LayerSettings> layers_of(const std::string& json);
 
 // values[p] in the order of kParams; `classifies`: what loss = "auto" depends on. Error(MK_INVALID_ARGUMENT).
 Settings settings_of(const mk_value* values, bool classifies);

@@ -93,7 +93,7 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
 void Training::initialise() {
   engine_.set_parameters(initial_parameters(network_, task_.seed, task_.stream));
   if (network_.stages.front().kind != Stage::Kind::normalise || !network_.stages.front().normalise.per_feature) return;
-  std::vector<float> all(static_cast<size_t>(data_.rows * data_.features)), mean, deviation;
+  std::vector<float> all(static_cast<size_t>(data_.rows * data_.features));
   device_.read(data_.x, all.data(), all.size());
   std::vector<float> used;
   used.reserve(task_.train.size() * static_cast<size_t>(data_.features));
@@ -101,8 +101,8 @@ void Training::initialise() {
     const auto from = all.begin() + static_cast<std::ptrdiff_t>(r) * data_.features;
     used.insert(used.end(), from, from + data_.features);
   }
-  feature_moments(used, data_.features, mean, deviation);
-  engine_.set_normalisation(mean, deviation);
+  feature_moments(used, data_.features, feature_mean_, feature_sd_);
+  engine_.set_normalisation(feature_mean_, feature_sd_);
 }
 
 int64_t Training::batches() const {
@@ -152,8 +152,8 @@ void Training::run_batch(int64_t first, int64_t rows, int64_t step) {
   device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};
   const mk_tensor outputs = engine_.forward(rows, &place);
-  device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows), sdk::matrix(results_.get(), rows, 2, 0, 2 * first),
-                      engine_.output_gradient(rows)));
+  device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
+                      sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
   engine_.backward(rows, place);
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
@@ -163,7 +163,8 @@ void Training::run_batch(int64_t first, int64_t rows, int64_t step) {
 mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
                      const mk_tensor& gradient) const {
   if (data_.classifies)
-    return ops::softmax_loss(outputs, sdk::vector(data_.target.get(), data_.rows, 0, MK_I32), index, scale, rows, gradient);
+    return ops::softmax_loss(outputs, sdk::vector(data_.target.get(), data_.rows, 0, MK_I32), index, scale, rows,
+                             gradient);
   return ops::squared_loss(outputs, sdk::matrix(data_.target.get(), data_.rows, 1), index, scale, rows, gradient);
 }
 
@@ -199,14 +200,16 @@ bool Training::stops() const {
       const auto patience = static_cast<size_t>(settings_.stop.patience);
       if (loss.size() <= patience) return false;
       const auto recent = loss.end() - static_cast<std::ptrdiff_t>(patience);
-      return *std::min_element(recent, loss.end()) >= *std::min_element(loss.begin(), recent) - settings_.stop.min_delta;
+      return *std::min_element(recent, loss.end()) >=
+             *std::min_element(loss.begin(), recent) - settings_.stop.min_delta;
     }
   }
   return false;
 }
 
 void Training::show(const mk_fit_sink& sink, int64_t batch) {
-  const int64_t rows = (batch - shown_batch_) * settings_.batch_size;
+  const int64_t end = std::min(batch * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
+  const int64_t rows = end - shown_batch_ * settings_.batch_size;
   const Score recent = score(shown_batch_ * settings_.batch_size, rows);
   const double now = now_s();
   char text[160];

@@ -48,8 +48,8 @@ class Training {
   Training(const sdk::Device& device, const ResidentData& data, const Network& network, const Settings& settings,
            TrainingTask task);
 
-  // Runs to the end, the stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when the
-  // sink says so.
+  // Runs to the end, the stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when
+  // the sink says so.
   void run(const mk_fit_sink& sink);
 
   bool diverged() const { return diverged_; }
@@ -57,6 +57,9 @@ class Training {
   const Score& validation() const { return validation_; }  // of the last epoch
   int64_t epochs_done() const { return static_cast<int64_t>(history_.train_loss.size()); }
   const Engine& engine() const { return engine_; }
+  // Of a first layer that normalises every feature; else empty.
+  const std::vector<float>& feature_mean() const { return feature_mean_; }
+  const std::vector<float>& feature_sd() const { return feature_sd_; }
 
  private:
   int64_t batches() const;
@@ -77,12 +80,13 @@ class Training {
   TrainingTask task_;
   Engine engine_;
   uint64_t dropout_seed_;
-  sdk::Buffer order_, results_;                    // of the epoch: rows in order, loss and hit of each
+  sdk::Buffer order_, results_;  // of the epoch: rows in order, loss and hit of each
   sdk::Buffer validation_order_, validation_results_;
   int64_t epoch_ = 0;
   History history_;
   Score validation_;
   bool diverged_ = false;
+  std::vector<float> feature_mean_, feature_sd_;
   double shown_at_ = 0;
   int64_t shown_batch_ = 0;
 };
