@@ -32,18 +32,6 @@ int32_t log_softmax(const float* logits, int64_t n, float* out) {
   return static_cast<int32_t>(best);
 }
 
-std::vector<float> to_torch(const Parameter& p, const std::vector<float>& all) {
-  std::vector<float> out(static_cast<size_t>(p.size()));
-  for (int64_t i = 0; i < p.size(); ++i)
-    out[static_cast<size_t>(p.torch_index(i))] = all[static_cast<size_t>(p.offset + i)];
-  return out;
-}
-
-void from_torch(const Parameter& p, const std::vector<float>& values, std::vector<float>& all) {
-  for (int64_t i = 0; i < p.size(); ++i)
-    all[static_cast<size_t>(p.offset + i)] = values[static_cast<size_t>(p.torch_index(i))];
-}
-
 std::vector<float> read_floats(const st::Reader& reader, const std::string& name, const st::Shape& shape) {
   int64_t size = 1;
   for (const int64_t s : shape) size *= s;

@@ -165,6 +165,18 @@ int64_t Parameter::torch_index(int64_t index) const {
   return output * in.elements() + channel * in.height * in.width + pixel;
 }
 
+std::vector<float> to_torch(const Parameter& p, const std::vector<float>& all) {
+  std::vector<float> out(static_cast<size_t>(p.size()));
+  for (int64_t i = 0; i < p.size(); ++i)
+    out[static_cast<size_t>(p.torch_index(i))] = all[static_cast<size_t>(p.offset + i)];
+  return out;
+}
+
+void from_torch(const Parameter& p, const std::vector<float>& values, std::vector<float>& all) {
+  for (int64_t i = 0; i < p.size(); ++i)
+    all[static_cast<size_t>(p.offset + i)] = values[static_cast<size_t>(p.torch_index(i))];
+}
+
 size_t Network::first_with_parameters() const {
   const auto found = std::find_if(stages.begin(), stages.end(), [](const Stage& s) { return s.has_parameters(); });
   return static_cast<size_t>(found - stages.begin());

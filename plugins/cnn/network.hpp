@@ -38,6 +38,10 @@ struct Parameter {
   int64_t torch_index(int64_t index) const;
 };
 
+// One parameter in PyTorch's order, from and to the flat vector of all.
+std::vector<float> to_torch(const Parameter& parameter, const std::vector<float>& all);
+void from_torch(const Parameter& parameter, const std::vector<float>& values, std::vector<float>& all);
+
 struct Stage {
   enum class Kind { convolution, linear, relu, max_pool, avg_pool, dropout, normalise } kind;
   uint32_t layer = 0;  // in the list of layers, from 0

@@ -75,7 +75,9 @@ int32_t predict(void*, const mk_fitted* fitted, const mk_device_services* device
   });
 }
 
-uint32_t scores_per_row(const mk_fitted* fitted) { return static_cast<uint32_t>(handle(fitted)->fitted.network.outputs()); }
+uint32_t scores_per_row(const mk_fitted* fitted) {
+  return static_cast<uint32_t>(handle(fitted)->fitted.network.outputs());
+}
 
 int32_t save(const mk_fitted* fitted, const char* directory, mk_error* error) {
   return guard(error, [&] { handle(fitted)->fitted.save(directory); });
@@ -139,4 +141,5 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
 
 }  // namespace
 
-MOKUME_PLUGIN(MK_PLUGIN_MODEL, "cnn", "neural networks: convolutional and fully connected, by stochastic gradients", start)
+MOKUME_PLUGIN(MK_PLUGIN_MODEL, "cnn", "neural networks: convolutional and fully connected, by stochastic gradients",
+              start)

@@ -173,8 +173,8 @@ void check(const mk_experiment& experiment) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     if (settings.batch_size > fewest)
-      throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(settings.batch_size) + ", and a fit trains on " +
-                                           std::to_string(fewest) + " rows: lower it");
+      throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(settings.batch_size) +
+                                           ", and a fit trains on " + std::to_string(fewest) + " rows: lower it");
     candidate_network(experiment, settings);
   }
 }

@@ -158,51 +158,6 @@ LayerSettings checked(const LayerSettings& layer) {
   return layer;
 }
 
-ops::OptimizerSettings optimizer_of(const json& j) {
-  ops::OptimizerSettings o;
-  const std::string type = j.at("type");
-  o.lr = j.at("lr");
-  o.weight_decay = j.at("weight_decay");
-  if (type == "sgd") {
-    o.kind = ops::Optimizer::sgd;
-    o.a = j.at("momentum");
-    return o;
-  }
-  o.eps = j.at("eps");
-  if (type == "adam") {
-    o.kind = ops::Optimizer::adam;
-    o.a = j.at("beta1");
-    o.b = j.at("beta2");
-  } else if (type == "rmsprop") {
-    o.kind = ops::Optimizer::rmsprop;
-    o.a = j.at("alpha");
-    o.b = j.at("momentum");
-  } else {
-    o.kind = ops::Optimizer::adadelta;
-    o.a = j.at("rho");
-  }
-  return o;
-}
-
-Schedule schedule_of(const json& j) {
-  using Kind = Schedule::Kind;
-  static const std::map<std::string, Kind> kinds = {{"constant", Kind::constant},
-                                                    {"step", Kind::step},
-                                                    {"exponential", Kind::exponential},
-                                                    {"cosine", Kind::cosine},
-                                                    {"one_cycle", Kind::one_cycle}};
-  Schedule s;
-  s.kind = kinds.at(j.at("type"));
-  s.gamma = j.value("gamma", s.gamma);
-  s.step_size = j.value("step_size", s.step_size);
-  s.eta_min = j.value("eta_min", s.eta_min);
-  s.max_lr = j.value("max_lr", s.max_lr);
-  s.pct_start = j.value("pct_start", s.pct_start);
-  s.div_factor = j.value("div_factor", s.div_factor);
-  s.final_div_factor = j.value("final_div_factor", s.final_div_factor);
-  return s;
-}
-
 StopRule stop_of(const json& j) {
   StopRule s;
   const std::string type = j.at("type");
@@ -249,6 +204,53 @@ const std::vector<mk_param> kParams = {
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
 const std::vector<mk_metric> kRegressionMetrics = {{"mse", 0, 1}};
 
+ops::OptimizerSettings optimizer_of(const std::string& text) {
+  const json j = json::parse(text);
+  ops::OptimizerSettings o;
+  const std::string type = j.at("type");
+  o.lr = j.at("lr");
+  o.weight_decay = j.at("weight_decay");
+  if (type == "sgd") {
+    o.kind = ops::Optimizer::sgd;
+    o.a = j.at("momentum");
+    return o;
+  }
+  o.eps = j.at("eps");
+  if (type == "adam") {
+    o.kind = ops::Optimizer::adam;
+    o.a = j.at("beta1");
+    o.b = j.at("beta2");
+  } else if (type == "rmsprop") {
+    o.kind = ops::Optimizer::rmsprop;
+    o.a = j.at("alpha");
+    o.b = j.at("momentum");
+  } else {
+    o.kind = ops::Optimizer::adadelta;
+    o.a = j.at("rho");
+  }
+  return o;
+}
+
+Schedule schedule_of(const std::string& text) {
+  const json j = json::parse(text);
+  using Kind = Schedule::Kind;
+  static const std::map<std::string, Kind> kinds = {{"constant", Kind::constant},
+                                                    {"step", Kind::step},
+                                                    {"exponential", Kind::exponential},
+                                                    {"cosine", Kind::cosine},
+                                                    {"one_cycle", Kind::one_cycle}};
+  Schedule s;
+  s.kind = kinds.at(j.at("type"));
+  s.gamma = j.value("gamma", s.gamma);
+  s.step_size = j.value("step_size", s.step_size);
+  s.eta_min = j.value("eta_min", s.eta_min);
+  s.max_lr = j.value("max_lr", s.max_lr);
+  s.pct_start = j.value("pct_start", s.pct_start);
+  s.div_factor = j.value("div_factor", s.div_factor);
+  s.final_div_factor = j.value("final_div_factor", s.final_div_factor);
+  return s;
+}
+
 std::vector<LayerSettings> layers_of(const std::string& text) {
   try {
     std::vector<LayerSettings> layers;
@@ -269,8 +271,8 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
-    s.optimizer = optimizer_of(read(v[kOptimizer]));
-    s.schedule = schedule_of(read(v[kScheduler]));
+    s.optimizer = optimizer_of(v[kOptimizer].text);
+    s.schedule = schedule_of(v[kScheduler].text);
     s.stop = stop_of(read(v[kStop]));
     return s;
   } catch (const json::exception& e) {

@@ -71,6 +71,10 @@ extern const std::vector<mk_metric> kRegressionMetrics;
 // Layers from their JSON; for models read from disk, where anything may stand. Error(MK_BAD_DATA).
 std::vector<LayerSettings> layers_of(const std::string& json);
 
+// A table from its JSON, with every key of its form. Throws nlohmann::json::exception.
+ops::OptimizerSettings optimizer_of(const std::string& json);
+Schedule schedule_of(const std::string& json);
+
 // values[p] in the order of kParams; `classifies`: what loss = "auto" depends on. Error(MK_INVALID_ARGUMENT).
 Settings settings_of(const mk_value* values, bool classifies);
 

@@ -111,7 +111,7 @@ int64_t Training::batches() const {
 }
 
 void Training::run(const mk_fit_sink& sink) {
-  for (; epoch_ < settings_.epochs && !diverged_; ++epoch_) {
+  while (epoch_ < settings_.epochs && !diverged_) {
     run_epoch(sink);
     if (!diverged_ && stops()) break;
   }
@@ -137,6 +137,7 @@ void Training::run_epoch(const mk_fit_sink& sink) {
     if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
     if (now_s() - shown_at_ > kShowSeconds) show(sink, b + 1);
   }
+  ++epoch_;
   const Score trained = score(0, std::min(n, count * settings_.batch_size));
   history_.train_loss.push_back(trained.loss);
   if (data_.classifies) history_.train_accuracy.push_back(trained.accuracy());

@@ -51,11 +51,15 @@ class Training {
   // Runs to the end, the stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when
   // the sink says so.
   void run(const mk_fit_sink& sink);
+  // One epoch of it.
+  void run_epoch(const mk_fit_sink& sink);
 
   bool diverged() const { return diverged_; }
   const History& history() const { return history_; }
   const Score& validation() const { return validation_; }  // of the last epoch
   int64_t epochs_done() const { return static_cast<int64_t>(history_.train_loss.size()); }
+  // Of the rows at places [first, first + rows) of the epoch that ran last.
+  Score score(int64_t first, int64_t rows) const;
   const Engine& engine() const { return engine_; }
   // Of a first layer that normalises every feature; else empty.
   const std::vector<float>& feature_mean() const { return feature_mean_; }
@@ -64,10 +68,8 @@ class Training {
  private:
   int64_t batches() const;
   void initialise();
-  void run_epoch(const mk_fit_sink& sink);
   void run_batch(int64_t first, int64_t rows, int64_t step);
   void show(const mk_fit_sink& sink, int64_t batch);
-  Score score(int64_t first, int64_t rows) const;
   Score validate() const;
   bool stops() const;
   mk_op loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
