@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "harness.hpp"
-#include "sdk/safetensors.hpp"
 #include "sdk/ops.hpp"
+#include "sdk/safetensors.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn_test {
