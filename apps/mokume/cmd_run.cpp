@@ -49,9 +49,16 @@ int conclude(const experiment::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {
     std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
-    std::fprintf(stderr, "cross-validation error: %.3f %% (sd %.3f)\n", 100 * result.best_mean, 100 * result.best_sd);
+    const char* how = result.folds > 1 ? "cross-validation" : "validation";
+    if (result.metric == "error") {
+      std::fprintf(stderr, "%s error: %.3f %% (sd %.3f)\n", how, 100 * result.best_mean, 100 * result.best_sd);
+    } else if (!result.metric.empty()) {
+      std::fprintf(stderr, "%s %s: %.6g (sd %.3g)\n", how, result.metric.c_str(), result.best_mean, result.best_sd);
+    }
   }
-  if (result.test)
+  if (result.test && result.test->mse)
+    std::fprintf(stderr, "test mse: %.6g (%lld rows)\n", *result.test->mse, static_cast<long long>(result.test->n));
+  if (result.test && !result.test->mse)
     std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
                  100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
                  static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));

@@ -32,6 +32,7 @@ class Reader {
     check_missing("", root_, nullptr);
     for (const auto& [table, entry] : tables_) check_missing(table, entry->value, entry);
     check_data();
+    check_validation();
     read_options();
     check_uses();
     read_params();
@@ -136,6 +137,17 @@ class Reader {
     if (entry_of("data", "path") == nullptr)
       findings_.add(entry_of("data", "source")->value.place, fmt::format("source \"{}\" needs data.path", source),
                     "add path = \"...\"");
+  }
+
+  // A share makes one fold.
+  void check_validation() {
+    const Entry* share = entry_of("validation", "share");
+    if (share == nullptr) return;
+    for (const char* other : {"folds", "shuffle"})
+      if (const Entry* entry = entry_of("validation", other))
+        findings_.add(entry->place, fmt::format("{} has no meaning beside validation.share", other),
+                      "keep one of the two", "a share of the rows is drawn at random, once");
+    if (is_good("validation.share")) config_.folds = 1;
   }
 
   void check_search() {

@@ -48,7 +48,8 @@ struct Config {
 
   data::DataSpec data;
 
-  uint32_t folds = 5;
+  uint32_t folds = 5;  // 0: no validation; 1 with a share
+  double share = 0;    // of the rows that are validated on, drawn with the seed; 0: folds
   bool shuffle = false;
   bool stratified = false;
 

@@ -15,6 +15,9 @@ ModelExperiment::ModelExperiment(const Config& config, const search::Plan& plan,
   train_.x = data.train.x.data();
   train_.labels = data.train.labels.empty() ? nullptr : data.train.labels.data();
   train_.targets = data.train.targets.empty() ? nullptr : data.train.targets.data();
+  train_.height = data.shape.height;
+  train_.width = data.shape.width;
+  train_.channels = data.shape.channels;
   train_.n_classes = static_cast<int32_t>(class_names_.size());
   train_.class_names = class_names_.data();
   experiment_.struct_size = sizeof(mk_experiment);

@@ -114,6 +114,7 @@ struct TomlOf {
     return key.type == Type::seed ? toml_seed(*text) : toml_text(*text);
   }
   std::string operator()(const bool* flag) const { return *flag ? "true" : "false"; }
+  std::string operator()(const double* share) const { return *share == 0 ? "" : real_text(*share); }
   std::string operator()(const int64_t* value) const { return number(static_cast<uint64_t>(*value)); }
   std::string operator()(const uint32_t* value) const { return number(*value); }
   std::string operator()(const uint64_t* value) const { return number(*value); }
@@ -127,6 +128,8 @@ struct TomlOf {
 };
 
 bool applies(const Key& key, const Config& config) {
+  const bool with_folds = key.type != Type::share && std::string_view(key.table) == "validation";
+  if (config.share > 0 && with_folds && std::string_view(key.name) != "stratified") return false;
   const std::vector<std::string> sources = choices_of(key.sources);
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }
@@ -215,7 +218,8 @@ std::string canonical_json(const Config& config) {
   Config copy = config;
   json result = json::object();
   for (const Key& key : keys()) {
-    if (!key.has(kInPlan)) continue;
+    // A share that is not given stands nowhere: plans of runs made before there were shares keep their hash.
+    if (!key.has(kInPlan) || (key.type == Type::share && config.share == 0)) continue;
     json& table = *key.table == '\0' ? result : result[key.table];
     table[key.name] = std::visit(JsonOf{key}, key.slot(copy));
   }

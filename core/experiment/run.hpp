@@ -42,6 +42,8 @@ struct RunResult {
   std::string state;  // "done", "failed fits" or "stopped"
   uint64_t failed = 0;
   std::string best;  // "C = 10, gamma = 0.01", or ""
+  uint32_t folds = 0;
+  std::string metric;  // that chose it, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
   std::optional<report::TestResult> test;
   std::string reproducibility;  // one sentence: what would come out the same again

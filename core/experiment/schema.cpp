@@ -52,6 +52,9 @@ ordered_json key_schema(const Key& key) {
       return {{"type", "boolean"}};
     case Type::integer:
       return integer_schema(key);
+    case Type::share:
+      return {
+          {"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}, {"maximum", 1}, {"exclusiveMaximum", true}};
     case Type::texts:
       return list_of(text_schema());
     case Type::directories:

@@ -27,9 +27,11 @@ struct DeviceUse {
   double busy_s = 0;
 };
 
+// On the test rows: errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
+  std::optional<double> mse = std::nullopt;
 };
 
 // What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed
@@ -70,7 +72,8 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
 // finite stands as nan, inf or -inf. timeline.csv counts seconds from the earliest start.
 //
 // summary.json: the seed is text, as its digits may be any number; `fits` counts the records there are, `fits_planned`
-// those of the plan; `best` speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
+// those of the plan; a plan without validation has one candidate and no fits, and `best` has null for its error; `best`
+// speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
 // device the union of its fits' intervals, since the fits of a bundle share the bundle's time. A number that is not
 // finite is null, and bytes that are no UTF-8 become U+FFFD.
 std::string results_csv(const RunView& view);
