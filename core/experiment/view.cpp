@@ -102,6 +102,7 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+  if (contents.refit && contents.refit->candidate == view.best) view.refit = contents.refit;
   view.test = test_of(contents.refit, view.best);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
