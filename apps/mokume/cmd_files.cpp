@@ -107,19 +107,7 @@ int print_schema(Runtime& runtime) {
 
 int init_config(Runtime& runtime, const std::string& name) {
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
-  std::printf(
-      "# mokume run FILE. Every key: `mokume schema`.\n"
-      "name  = \"my-%s\"\nmodel = \"%s\"\nseed  = 1\n\n"
-      "[data]\nsource = \"digits\"            # digits | mnist | idx | libsvm | csv\n"
-      "standardize = \"features\"     # or { mean = 127.5, scale = 73.61 }, or \"none\"\n\n"
-      "[validation]\nfolds = 5\n\n"
-      "[search]\nmethod = \"none\"             # grid: add [search.params], e.g. C = { log10 = [-1, 3], n = 5 }\n\n"
-      "[model_options]\n",
-      name.c_str(), name.c_str());
-  for (uint32_t p = 0; p < model.n_params; ++p)
-    std::printf("%-14s = %-10s # %s%s%s\n", model.params[p].name, model.params[p].fallback, model.params[p].doc,
-                *model.params[p].choices != '\0' ? ": " : "", model.params[p].choices);
-  std::printf("\n[devices]\nuse = \"all\"                 # every GPU and one CPU device; see `mokume devices`\n");
+  std::fputs(experiment::starter_toml(name, {model.params, model.n_params}).c_str(), stdout);
   return kDone;
 }
 

@@ -145,6 +145,8 @@ class Participant {
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
+    if (request_.profile)
+      for (const auto& device : worker_->open_devices()) device->profile();
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
@@ -167,6 +169,9 @@ class Participant {
       finish(outcome, journal);
     else
       journal.close(result_.state);
+    for (const auto& device : worker_->open_devices())
+      if (device->profiled() != nullptr)
+        result_.profile += device::to_text(device->listed().id(), device->profiled()->rows());
     return result_;
   }
 
