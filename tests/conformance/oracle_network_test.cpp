@@ -28,7 +28,8 @@ std::vector<int32_t> places_of(Machine& machine, const Problem& p, uint32_t outp
 
 mk_tensor tensor(Problem& p, int64_t rows, const std::vector<float>& values) {
   const int64_t columns = static_cast<int64_t>(values.size()) / rows;
-  return p.floats(rows, columns, {}, [&](int64_t r, int64_t c) { return values[static_cast<size_t>(r * columns + c)]; });
+  return p.floats(rows, columns, {},
+                  [&](int64_t r, int64_t c) { return values[static_cast<size_t>(r * columns + c)]; });
 }
 
 mk_tensor counting(Problem& p, int64_t rows, int64_t columns) {
@@ -43,7 +44,7 @@ void expect_near(const Values& got, const Values& want, const std::string& what 
 void unfold_by_hand(Machine& machine) {
   Problem p;
   p.op = ops::unfold(counting(p, 1, 8), {2, 2, 2, 2, 2, 2, 2, 1, 1}, p.unwritten(4, 8));
-  EXPECT_EQ(output_of(machine, p), (Values{0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 3, 4, 0, 0,    //
+  EXPECT_EQ(output_of(machine, p), (Values{0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 3, 4, 0, 0,  //
                                            0, 0, 5, 6, 0, 0, 0, 0, 7, 8, 0, 0, 0, 0, 0, 0}));
   Problem q;  // two images of 2x3, a window of 1x2
   q.op = ops::unfold(counting(q, 2, 6), {2, 3, 1, 1, 2, 1, 1, 0, 0}, q.unwritten(8, 2));

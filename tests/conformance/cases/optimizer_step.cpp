@@ -23,7 +23,8 @@ Case step_case(const std::string& kind, const OptimizerSettings& o, const Step& 
             Problem p;
             const mk_tensor grad = p.random(1, s.n, s.grad, -s.gradients, s.gradients);
             const mk_tensor weight = p.random(1, s.n, s.weight);
-            const bool squares = o.kind == Optimizer::rmsprop || o.kind == Optimizer::adadelta;  // state is a mean of them
+            const bool squares =
+                o.kind == Optimizer::rmsprop || o.kind == Optimizer::adadelta;  // state is a mean of them
             const float high = s.t == 1 ? 0 : s.gradients;
             mk_tensor state{}, state2{};
             if (o.states() > 0)

@@ -47,7 +47,8 @@ std::vector<Case> cases() {
 
 std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
   const mk_tensor& logits = p.op.inputs[0];
-  if (output == 1) return std::vector<double>(static_cast<size_t>(logits.rows * logits.columns), std::fabs(p.op.reals[0]));
+  if (output == 1)
+    return std::vector<double>(static_cast<size_t>(logits.rows * logits.columns), std::fabs(p.op.reals[0]));
   const std::vector<double> rows = values_of(p.op.outputs[0], want);
   std::vector<double> result;
   for (int64_t r = 0; r < logits.rows; ++r) {
