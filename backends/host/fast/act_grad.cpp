@@ -13,8 +13,8 @@ void act_grad(const Call& call) {
   if (!relu && grad.data == dx.data) return;  // in place: the values are there already
   call.for_rows(grad.rows, grad.columns, [&](int64_t from, int64_t to) {
     if (relu)
-      return call.loops.network->relu_grad({grad.row(from), y.row(from), dx.row(from), to - from, grad.columns,
-                                            grad.stride, y.stride, dx.stride});
+      return call.loops.network->relu_grad(
+          {grad.row(from), y.row(from), dx.row(from), to - from, grad.columns, grad.stride, y.stride, dx.stride});
     for (int64_t r = from; r < to; ++r) std::copy_n(grad.row(r), grad.columns, dx.row(r));
   });
 }

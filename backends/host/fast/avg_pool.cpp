@@ -18,8 +18,7 @@ void avg_pool(const Call& call) {
     float* mean = out.row(n) + (y * p.out_w + x) * p.channels;
     std::fill_n(mean, p.channels, 0.0F);
     for (int64_t i = top; i < bottom; ++i)
-      for (int64_t j = left; j < right; ++j)
-        loops.add(mean, in.row(n) + (i * p.width + j) * p.channels, p.channels);
+      for (int64_t j = left; j < right; ++j) loops.add(mean, in.row(n) + (i * p.width + j) * p.channels, p.channels);
     loops.divide(mean, static_cast<float>((bottom - top) * (right - left)), p.channels);
   };
   call.for_rows(in.rows * p.out_h, p.image() / p.out_h + p.out_w * p.channels, [&](int64_t from, int64_t to) {

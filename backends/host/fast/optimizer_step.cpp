@@ -7,7 +7,8 @@
 
 namespace mokume::host::fast {
 
-// What is the same for all elements is worked out in double and rounded once: 1 - b in float would lose half its digits.
+// What is the same for all elements is worked out in double and rounded once: 1 - b in float would lose half its
+// digits.
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);
   const bool adam = o.kind == ops::Optimizer::adam;

@@ -9,7 +9,7 @@ namespace mokume::host::fast {
 namespace {
 
 struct Largest {
-  float value;   // NaN if there is one
+  float value;    // NaN if there is one
   int64_t first;  // -1 if there is a NaN
 };
 

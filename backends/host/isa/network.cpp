@@ -107,13 +107,13 @@ void scaled_difference(const float* x, const float* target, float factor, float*
 
 // ---- dropout -------------------------------------------------------------------------------------------------------
 
-constexpr int kQuarters = 64;  // counters at a time
+constexpr int kLanes = 64;  // counters at a time
 
-// Philox4x32-10 of counters {row, first .. first + 63, step, layer}: sdk/philox.hpp, one counter per lane.
-void philox_words(const DropoutRow& row, uint32_t first, uint32_t* words) {
-  for (int lane = 0; lane < kQuarters; ++lane) {
-    uint32_t c0 = row.row, c1 = first + static_cast<uint32_t>(lane), c2 = row.step, c3 = row.layer;
-    uint32_t k0 = row.key[0], k1 = row.key[1];
+// Philox4x32-10 of counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
+void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
+  const uint32_t step = d.step, layer = d.layer, key0 = d.key[0], key1 = d.key[1];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    uint32_t c0 = row[lane], c1 = quarter[lane], c2 = step, c3 = layer, k0 = key0, k1 = key1;
 #pragma GCC unroll 10
     for (int round = 0; round < 10; ++round) {
       const uint64_t p0 = uint64_t{0xD2511F53U} * c0, p1 = uint64_t{0xCD9E8D57U} * c2;
@@ -131,20 +131,40 @@ void philox_words(const DropoutRow& row, uint32_t first, uint32_t* words) {
   }
 }
 
-void dropout(const DropoutRow& row) {
-  constexpr int kBlock = 4 * kQuarters;
-  uint32_t words[kBlock];
-  const uint32_t threshold = row.threshold;
-  const float factor = row.scale;
-  for (int64_t at = 0; at < row.columns; at += kBlock) {
-    const int n = row.columns - at < kBlock ? static_cast<int>(row.columns - at) : kBlock;
-    philox_words(row, static_cast<uint32_t>(at / 4), words);
-    const float* x = row.x + at;
-    float* out = row.out + at;
-    MOKUME_INDEPENDENT
-    for (int i = 0; i < n; ++i) {
-      const float kept = x[i] * factor;
-      out[i] = words[i] >= threshold ? kept : 0.0F;
+void keep(const float* x, const uint32_t* words, uint32_t threshold, float factor, float* out, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const float kept = x[i] * factor;
+    out[i] = words[i] >= threshold ? kept : 0.0F;
+  }
+}
+
+// Lanes go on from row to row, so that short rows leave none idle; those behind the last row are not used.
+void dropout(const DropoutRows& d) {
+  const int64_t quarters = (d.columns + 3) / 4;
+  uint32_t row[kLanes], quarter[kLanes], words[4 * kLanes];
+  int64_t r = 0, q = 0;
+  while (r < d.rows) {
+    int64_t next_r = r, next_q = q;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      row[lane] = d.first_row + static_cast<uint32_t>(next_r);
+      quarter[lane] = static_cast<uint32_t>(next_q);
+      if (++next_q == quarters) {
+        next_q = 0;
+        ++next_r;
+      }
+    }
+    philox_words(d, row, quarter, words);
+    for (int64_t lane = 0; lane < kLanes && r < d.rows;) {
+      const int64_t lanes = quarters - q < kLanes - lane ? quarters - q : kLanes - lane;
+      const int64_t n = 4 * (q + lanes) <= d.columns ? 4 * lanes : d.columns - 4 * q;
+      keep(d.x + r * d.x_stride + 4 * q, words + 4 * lane, d.threshold, d.scale, d.out + r * d.out_stride + 4 * q, n);
+      lane += lanes;
+      q += lanes;
+      if (q == quarters) {
+        q = 0;
+        ++r;
+      }
     }
   }
 }
@@ -270,8 +290,7 @@ void optimizer(const OptimizerRange& range) {
 }  // namespace
 
 extern const NetworkLoops kNetworkLoops;
-const NetworkLoops kNetworkLoops = {bias_act,  relu_grad, affine,    dropout, max_window,
-                                    optimizer, add,       add_chosen, add_share, divide,
-                                    exp_minus, scale,     scaled_difference};
+const NetworkLoops kNetworkLoops = {bias_act,   relu_grad, affine, dropout,   max_window, optimizer,        add,
+                                    add_chosen, add_share, divide, exp_minus, scale,      scaled_difference};
 
 }  // namespace mokume::host::MOKUME_HOST_ISA

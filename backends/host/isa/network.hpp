@@ -1,5 +1,6 @@
 // The inner loops of the ops for networks, under the rules of loops.hpp. What each computes is the op's definition in
-// core/sdk/ops; strides are in elements. Outputs may be the same view as the first input, and are apart from the others.
+// core/sdk/ops; strides are in elements. Outputs may be the same view as the first input, and are apart from the
+// others.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +31,12 @@ struct AffineRows {
   int64_t rows, columns, x_stride, out_stride;
 };
 
-struct DropoutRow {
+struct DropoutRows {
   const float* x;
   float* out;
-  int64_t columns;
+  int64_t rows, columns, x_stride, out_stride;
   uint32_t key[2];
-  uint32_t row, step, layer;  // words 0, 2 and 3 of the counter
+  uint32_t first_row, step, layer;  // words 0, 2 and 3 of the first row's counters
   uint32_t threshold;
   float scale;
 };
@@ -67,7 +68,7 @@ struct NetworkLoops {
   void (*bias_act)(const BiasRows& rows);
   void (*relu_grad)(const ReluGradRows& rows);
   void (*affine)(const AffineRows& rows);
-  void (*dropout)(const DropoutRow& row);
+  void (*dropout)(const DropoutRows& rows);
   void (*max_window)(const MaxWindow& window);
   void (*optimizer)(const OptimizerRange& range);
   // sum[i] += x[i]
