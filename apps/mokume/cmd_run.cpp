@@ -108,6 +108,7 @@ int execute(Runtime& runtime, const experiment::RunRequest& request, const StopW
     throw;
   }
   runtime.log().set_around(nullptr, nullptr, nullptr);
+  std::fputs(result.profile.c_str(), stderr);
   if (!leads) return result.state == "stopped" ? kStopped : kDone;
   return conclude(result);
 }
@@ -150,6 +151,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.config = *config;
   request.command = options.command;
   request.fresh = options.fresh;
+  request.profile = options.profile;
   return execute(runtime, request, watch);
 }
 

@@ -48,6 +48,10 @@ void check_overlap(const mk_op& op) {
       if (!in_place && overlap(op.inputs[i], op.outputs[o]))
         refuse(op, "output " + std::to_string(o) + " overlaps input " + std::to_string(i));
     }
+  for (uint32_t o = 1; o < op.n_outputs; ++o)
+    for (uint32_t other = 0; other < o; ++other)
+      if (overlap(op.outputs[o], op.outputs[other]))
+        refuse(op, "output " + std::to_string(o) + " overlaps output " + std::to_string(other));
 }
 
 void check_indices(const mk_op& op, const View<const int32_t>& index, int64_t rows) {

@@ -6,7 +6,7 @@
 namespace mokume::host {
 
 // Throws Error(MK_INVALID_ARGUMENT) if an operand has no buffer, has one of another device or reaches beyond it, if an
-// output overlaps an input, or if an index is out of range. `op` has passed ops::check.
+// output overlaps an input or another output, or if an index is out of range. `op` has passed ops::check.
 void check_operands(const mk_device& device, const mk_op& op);
 
 }  // namespace mokume::host

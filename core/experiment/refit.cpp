@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "experiment/fit_report.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -20,12 +21,21 @@ using Progress = std::function<void(const std::string&, double)>;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
+// Takes the one report of a refit.
 struct Watcher {
+  journal::RefitRecord& record;
   const Progress& progress;
   const std::atomic<bool>& stop;
 
   mk_fit_sink sink() {
-    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+    return {this,
+            [](void* self, const mk_fit_result* result, mk_error* error) -> int32_t {
+              return sdk::guard(error, [&] {
+                journal::RefitRecord& to = static_cast<Watcher*>(self)->record;
+                to.note = note_of(*result);
+                to.curves = curves_of(*result);
+              });
+            },
             [](void* self, const char* what, double share) { static_cast<Watcher*>(self)->progress(what, share); },
             [](void* self) -> int32_t { return static_cast<Watcher*>(self)->stop ? 1 : 0; }};
   }
@@ -89,7 +99,7 @@ journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t ca
   record.candidate = candidate;
   record.device = worker.devices().front().id;
   record.start_s = now_s();
-  Watcher watcher{progress, stop};
+  Watcher watcher{record, progress, stop};
   const mk_fit_sink sink = watcher.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);

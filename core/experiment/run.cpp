@@ -146,12 +146,18 @@ class Participant {
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
+    if (request_.profile)
+      for (const auto& device : worker_->open_devices()) device->profile();
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
     journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
-    const cluster::AgentSetup agent{worker_->devices(), [this](uint32_t d, const cluster::WorkItem& item,
-                                                               cluster::Reporter& r) { worker_->work(d, item, r); }};
+    const Scratch scratch(handshake.run_directory);
+    worker_->use_scratch(scratch);
+    const cluster::AgentSetup agent{
+        worker_->devices(),
+        [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
+        [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake);
     const cluster::Outcome outcome =
@@ -164,6 +170,9 @@ class Participant {
       finish(outcome, journal);
     else
       journal.close(result_.state);
+    for (const auto& device : worker_->open_devices())
+      if (device->profiled() != nullptr)
+        result_.profile += device::to_text(device->listed().id(), device->profiled()->rows());
     return result_;
   }
 
@@ -248,6 +257,8 @@ class Participant {
     record.state = result_.state;
     record.exit_reason = result_.reason;
     journal.close(result_.state);
+    // Every fit and the refit are on the disk now.
+    if (result_.state != "stopped") Scratch(result_.directory).remove_all();
     keeper_->write();
     observer_.phase("writing the report");
     result_.test = rebuild_report(registry_, result_.directory).test;

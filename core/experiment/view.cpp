@@ -105,6 +105,7 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
   if (view.plan.folds == 0) view.best = 0;  // the only candidate
+  if (contents.refit && contents.refit->candidate == view.best) view.refit = contents.refit;
   view.test = test_of(contents.refit, view.best);
   view.wall_s = contents.wall_s;
   add_devices(view, record);

@@ -163,12 +163,13 @@ std::string headline(const Figure& figure, const Counts& counts) {
 // ---- the plots
 
 bool is_box_plot(const NamedFile& file) { return file.name.rfind("plots/box-", 0) == 0; }
+bool is_curve_plot(const NamedFile& file) { return file.name.rfind("plots/curves-", 0) == 0; }
 
 std::string surface_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   std::string body;
   size_t shown = 0;
   for (const NamedFile& file : plots) {
-    if (is_box_plot(file)) continue;
+    if (is_box_plot(file) || is_curve_plot(file)) continue;
     body += inlined(file.content, "plot");
     ++shown;
   }
@@ -213,6 +214,15 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
   if (count <= kFewPlots) return section(title, lead, grid);
   return section(title, lead,
                  first + fmt::format("<details>\n<summary>All {} plots</summary>\n{}</details>\n", count, grid));
+}
+
+std::string training_section(const std::vector<NamedFile>& plots) {
+  std::string body;
+  for (const NamedFile& file : plots)
+    if (is_curve_plot(file)) body += inlined(file.content, "plot wide");
+  if (body.empty()) return {};
+  return section("Training",
+                 "One thin line per fit, those of the best candidates in colour; the refit is the thick one.", body);
 }
 
 // ---- the tables
@@ -382,7 +392,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<title>{} – mokume report</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), kPageStyle, svg_style());
   out += headline(figure, counts);
-  out += surface_section(figure, plots) + box_section(figure, plots);
+  out += surface_section(figure, plots) + box_section(figure, plots) + training_section(plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + fits_section(figure, counts) + environment_section(view);

@@ -43,7 +43,8 @@ struct RunView {
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
-  std::optional<uint32_t> best;  // candidate
+  std::optional<journal::RefitRecord> refit;  // of the best candidate; for its curves
+  std::optional<uint32_t> best;               // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
@@ -85,14 +86,16 @@ struct NamedFile {
   std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
   std::string content;
 };
-// Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates: a function of plan, metrics, records
-// and best only, not of devices or times. Empty without candidates or without a metric that selects.
+// Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates, where there are candidates and a
+// metric that selects; then the curves of fits and refit, if there are any. A function of plan, metrics, records, refit
+// and best only, not of devices or times.
 std::vector<NamedFile> plots(const RunView& view);
 // One page that refers to no other file, with the given plots (plots(view)) in it.
 std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
 
-// Writes all of the above into `directory`, each file atomically, and removes the *.svg of plots/ that an earlier
-// report left. Same view, same bytes. Error(MK_INTERNAL) if something cannot be written.
+// Writes all of the above and the event files of report/tensorboard.hpp into `directory`, each file atomically, and
+// removes the *.svg of plots/ that an earlier report left. Same view, same bytes. Error(MK_INTERNAL) if something
+// cannot be written.
 void write(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

@@ -42,12 +42,28 @@ void every_op_has_a_large_case() {
   }
 }
 
+// What a model may ask for is tried: the output is the same view as input 0.
+void every_op_in_place_has_a_tiny_case_of_it() {
+  for (const OpCases& op : all_cases()) {
+    const int32_t output = ops::rule(op.code).in_place;
+    if (output == ops::kApart) continue;
+    const bool any = std::any_of(op.cases.begin(), op.cases.end(), [output](const Case& c) {
+      if (c.size != Size::tiny) return false;
+      const mk_op made = c.make().op;
+      return output < static_cast<int32_t>(made.n_outputs) && made.outputs[output].buffer == made.inputs[0].buffer &&
+             !sdk::empty(made.inputs[0]);
+    });
+    EXPECT_TRUE(any) << ops::rule(op.code).name << " has no case in place";
+  }
+}
+
 }  // namespace
 
 void add_inventory_tests(Machine& machine) {
   add_test("inventory", "expected_devices_are_there", [&machine] { expected_devices_are_there(machine); });
   add_test("inventory", "every_op_has_cases", every_op_has_cases);
   add_test("inventory", "every_op_has_a_large_case", every_op_has_a_large_case);
+  add_test("inventory", "every_op_in_place_has_a_tiny_case_of_it", every_op_in_place_has_a_tiny_case_of_it);
 }
 
 }  // namespace mokume::conformance

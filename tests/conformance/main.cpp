@@ -11,6 +11,7 @@ int main(int argc, char** argv) {
     Machine machine;
     add_inventory_tests(machine);
     add_oracle_tests(machine);
+    add_network_oracle_tests(machine);
     add_host_tests(machine);
     for (auto& device : machine.devices()) {
       add_handle_tests(machine, *device);

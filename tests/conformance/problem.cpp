@@ -53,8 +53,13 @@ mk_tensor Problem::random(int64_t rows, int64_t columns, const Layout& layout, f
   });
 }
 
-mk_tensor Problem::unwritten(int64_t rows, int64_t columns, const Layout& layout) {
-  return add(rows, columns, layout, MK_F32, [](int64_t, int64_t) { return kUnwritten; });
+mk_tensor Problem::unwritten(int64_t rows, int64_t columns, const Layout& layout, mk_dtype dtype) {
+  return add(rows, columns, layout, dtype, [](int64_t, int64_t) { return kUnwritten; });
+}
+
+mk_tensor Problem::integers(int64_t rows, int64_t columns, const Layout& layout,
+                            const std::function<int32_t(int64_t, int64_t)>& value) {
+  return add(rows, columns, layout, MK_I32, [&](int64_t r, int64_t c) { return static_cast<uint32_t>(value(r, c)); });
 }
 
 mk_tensor Problem::indices(const std::vector<int32_t>& values, int64_t offset) {
@@ -87,6 +92,32 @@ std::vector<Words> run(DeviceUnderTest& dut, const Problem& problem) {
   std::vector<Words> result;
   for (const auto& buffer : buffers) result.push_back(buffer->read());
   return result;
+}
+
+std::vector<double> values_of(const mk_tensor& t, const std::vector<Words>& memory) {
+  std::vector<double> values;
+  values.reserve(static_cast<size_t>(t.rows * t.columns));
+  const Words& words = memory[Problem::memory_of(t)];
+  for (int64_t r = 0; r < t.rows; ++r)
+    for (int64_t c = 0; c < t.columns; ++c)
+      values.push_back(static_cast<double>(as_float(words[Problem::place(t, r, c)])));
+  return values;
+}
+
+Problem absolute(const Problem& problem) {
+  Problem result = problem;
+  for (uint32_t i = 0; i < problem.op.n_inputs + problem.op.n_outputs; ++i) {
+    const bool input = i < problem.op.n_inputs;
+    const mk_tensor& t = input ? problem.op.inputs[i] : problem.op.outputs[i - problem.op.n_inputs];
+    if (t.dtype != MK_F32) continue;
+    for (uint32_t& word : result.memory[Problem::memory_of(t)]) word &= 0x7FFFFFFFU;
+  }
+  return result;
+}
+
+std::vector<double> sum_of_magnitudes(const Problem& problem, uint32_t output, const std::vector<Words>&,
+                                      Machine& machine) {
+  return values_of(problem.op.outputs[output], run(machine.oracle(), absolute(problem)));
 }
 
 std::vector<OpCases>& all_cases() {

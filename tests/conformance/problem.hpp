@@ -34,8 +34,10 @@ class Problem {
   mk_tensor floats(int64_t rows, int64_t columns, const Layout& layout, const Value& value);
   // Pseudo-random in [low, high), a pure function of the number of tensors made before.
   mk_tensor random(int64_t rows, int64_t columns, const Layout& layout = {}, float low = -1, float high = 1);
-  mk_tensor unwritten(int64_t rows, int64_t columns, const Layout& layout = {});
+  mk_tensor unwritten(int64_t rows, int64_t columns, const Layout& layout = {}, mk_dtype dtype = MK_F32);
   mk_tensor indices(const std::vector<int32_t>& values, int64_t offset = 0);
+  mk_tensor integers(int64_t rows, int64_t columns, const Layout& layout,
+                     const std::function<int32_t(int64_t, int64_t)>& value);
 
   // Reads and writes elements of a view in `contents`.
   static size_t place(const mk_tensor& t, int64_t r, int64_t c);
@@ -54,6 +56,12 @@ class Problem {
 // The buffers of a problem after its op ran on a device.
 std::vector<Words> run(DeviceUnderTest& dut, const Problem& problem);
 
+// The elements of a view row by row, as floats, out of the buffers of its problem.
+std::vector<double> values_of(const mk_tensor& t, const std::vector<Words>& memory);
+
+// The problem with the absolute value of every float: what it gives is what sums are rounded relative to.
+Problem absolute(const Problem& problem);
+
 float as_float(uint32_t word);
 uint32_t as_word(float value);
 
@@ -71,15 +79,20 @@ struct Case {
   std::function<Problem()> make;
 };
 
-// What the tolerance of an op is relative to, for every element of output 0: see the op's header. `want` is the
-// oracle's result.
-using Scale = std::function<std::vector<double>(const Problem& problem, const std::vector<Words>& want, Machine&)>;
+// What the tolerance of an op is relative to, for every element of an output: see the op's header. `want` is the
+// oracle's result. Not called for outputs of integers, which are exact, nor for empty ones.
+using Scale = std::function<std::vector<double>(const Problem& problem, uint32_t output, const std::vector<Words>& want,
+                                                Machine& machine)>;
 
 struct OpCases {
   mk_op_code code;
   std::vector<Case> cases;
-  Scale scale;  // null: exact
+  Scale scale;  // null: every output is exact
 };
+
+// The scale of ops that add: the same op on absolute values, by the oracle.
+std::vector<double> sum_of_magnitudes(const Problem& problem, uint32_t output, const std::vector<Words>& want,
+                                      Machine& machine);
 
 // The cases of every op, by code. Each file of cases/ adds its own with one AddCases at namespace scope.
 std::vector<OpCases>& all_cases();

@@ -66,6 +66,7 @@ const Case& plain_case(const OpCases& op) {
     if (one.size != Size::tiny) continue;
     const Problem problem = one.make();
     bool plain = problem.op.outputs[0].rows * problem.op.outputs[0].columns > 1;
+    for (uint32_t o = 0; o < problem.op.n_outputs; ++o) plain = plain && !sdk::empty(problem.op.outputs[o]);
     for (uint32_t i = 0; i < problem.op.n_inputs; ++i) plain = plain && !sdk::empty(problem.op.inputs[i]);
     if (plain) return one;
   }
@@ -80,8 +81,9 @@ void broken_operands(DeviceUnderTest& dut, const OpCases& cases) {
       mk_op op = good;
       const bool input = i < good.n_inputs;
       breakage(input ? op.inputs[i] : op.outputs[i - good.n_inputs]);
-      bench.expect_refused(op, MK_INVALID_ARGUMENT,
-                           (input ? "input " + std::to_string(i) : std::string("output")) + " " + how);
+      bench.expect_refused(
+          op, MK_INVALID_ARGUMENT,
+          (input ? "input " + std::to_string(i) : "output " + std::to_string(i - good.n_inputs)) + " " + how);
     }
   }
   bench.expect_memory_kept();

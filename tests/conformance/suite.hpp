@@ -31,6 +31,7 @@ void add_refusal_tests(Machine& machine, DeviceUnderTest& dut);    // descriptor
 void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
 void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
 void add_oracle_tests(Machine& machine);  // the oracle against numbers worked out by hand
-void add_host_tests(Machine& machine);    // what only the host backend promises
+void add_network_oracle_tests(Machine& machine);
+void add_host_tests(Machine& machine);  // what only the host backend promises
 
 }  // namespace mokume::conformance

@@ -22,8 +22,8 @@ Element step(const ops::OptimizerSettings& o, double t, double grad, Element e) 
     case ops::Optimizer::adam:
       e.state = o.a * e.state + (1 - o.a) * g;
       e.state2 = o.b * e.state2 + (1 - o.b) * g * g;
-      e.weight -= o.lr / (1 - std::pow(o.a, t)) * e.state /
-                  (std::sqrt(e.state2) / std::sqrt(1 - std::pow(o.b, t)) + o.eps);
+      e.weight -=
+          o.lr / (1 - std::pow(o.a, t)) * e.state / (std::sqrt(e.state2) / std::sqrt(1 - std::pow(o.b, t)) + o.eps);
       return e;
     case ops::Optimizer::rmsprop: {
       e.state = o.a * e.state + (1 - o.a) * g * g;

@@ -25,7 +25,9 @@ struct AvgPool {
 
 // The pixels [begin, end) of a side of `size` that cell `at` of `cells` averages.
 constexpr int64_t avg_pool_begin(int64_t at, int64_t size, int64_t cells) { return at * size / cells; }
-constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) { return ((at + 1) * size + cells - 1) / cells; }
+constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) {
+  return ((at + 1) * size + cells - 1) / cells;
+}
 
 inline AvgPool avg_pool_of(const mk_op& op) {
   return {op.integers[0], op.integers[1], op.integers[2], op.integers[3], op.integers[4]};

@@ -3,8 +3,8 @@
 //   inputs   patches: (N * out_pixels) x patch   outputs  out: N x image; must not overlap patches
 //   integers the window, see window.hpp
 //
-// Every element of out is the sum of the patch elements that unfold would copy it to, added in the order of the window's
-// pixels (i, then j, ascending), starting from 0. Padding is left out.
+// Every element of out is the sum of the patch elements that unfold would copy it to, added in the order of the
+// window's pixels (i, then j, ascending), starting from 0. Padding is left out.
 #pragma once
 
 #include "sdk/ops/window.hpp"

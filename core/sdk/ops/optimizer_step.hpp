@@ -1,7 +1,8 @@
 // optimizer_step: one step on flat parameters, element by element (f32), with PyTorch's definitions and defaults.
 //
 //   inputs   grad: vector of n
-//   outputs  weight: vector of n, updated in place; state: one or two vectors of n, updated in place, 0 before the first
+//   outputs  weight: vector of n, updated in place; state: one or two vectors of n, updated in place, 0 before the
+//   first
 //            step (n_outputs - 1 of them, see below); none overlaps another
 //   integers [0] = Optimizer, [1] = t, the number of the step, from 1
 //   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps

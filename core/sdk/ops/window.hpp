@@ -21,8 +21,8 @@ struct Window {
   int64_t out_height() const { return (height + 2 * pad_h - kernel_h) / stride_h + 1; }
   int64_t out_width() const { return (width + 2 * pad_w - kernel_w) / stride_w + 1; }
   int64_t out_pixels() const { return out_height() * out_width(); }
-  int64_t image() const { return height * width * channels; }         // elements
-  int64_t patch() const { return kernel_h * kernel_w * channels; }    // elements under the window
+  int64_t image() const { return height * width * channels; }       // elements
+  int64_t patch() const { return kernel_h * kernel_w * channels; }  // elements under the window
 };
 
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;

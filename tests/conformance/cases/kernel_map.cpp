@@ -80,7 +80,7 @@ double scale_of(const KernelFunction& f, double dot, double norms, double value)
   return 0;
 }
 
-std::vector<double> scale(const Problem& p, const std::vector<Words>& want, Machine&) {
+std::vector<double> scale(const Problem& p, uint32_t, const std::vector<Words>& want, Machine&) {
   const mk_op& op = p.op;
   const KernelFunction f{static_cast<KernelKind>(op.integers[0]), op.reals[0], op.reals[1],
                          static_cast<int>(op.reals[2])};

@@ -14,12 +14,8 @@ Case norm_case(std::string name, Size size, int64_t rows, int64_t columns, const
 }
 
 // Relative to the sum itself.
-std::vector<double> scale(const Problem& p, const std::vector<Words>& want, Machine&) {
-  const mk_tensor& out = p.op.outputs[0];
-  std::vector<double> sums;
-  for (int64_t c = 0; c < out.columns; ++c)
-    sums.push_back(static_cast<double>(as_float(want[Problem::memory_of(out)][Problem::place(out, 0, c)])));
-  return sums;
+std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
+  return values_of(p.op.outputs[output], want);
 }
 
 const AddCases kAdded{{MK_OP_ROW_NORM2,

@@ -1,0 +1,33 @@
+#include <algorithm>
+
+#include "call.hpp"
+#include "isa/network.hpp"
+#include "sdk/ops/avg_pool.hpp"
+
+namespace mokume::host::fast {
+
+void avg_pool_grad(const Call& call) {
+  const ops::AvgPool p = ops::avg_pool_of(call.op);
+  const View<const float> grad = call.input(0);
+  const View<float> dx = call.output();
+  const auto line = [&](int64_t n, int64_t i) {
+    float* sums = dx.row(n) + i * p.width * p.channels;
+    std::fill_n(sums, p.width * p.channels, 0.0F);
+    for (int64_t y = 0; y < p.out_h; ++y) {
+      const int64_t top = ops::avg_pool_begin(y, p.height, p.out_h), bottom = ops::avg_pool_end(y, p.height, p.out_h);
+      if (i < top || i >= bottom) continue;
+      for (int64_t x = 0; x < p.out_w; ++x) {
+        const int64_t left = ops::avg_pool_begin(x, p.width, p.out_w), right = ops::avg_pool_end(x, p.width, p.out_w);
+        const auto count = static_cast<float>((bottom - top) * (right - left));
+        for (int64_t j = left; j < right; ++j)
+          call.loops.network->add_share(sums + j * p.channels, grad.row(n) + (y * p.out_w + x) * p.channels, count,
+                                        p.channels);
+      }
+    }
+  };
+  call.for_rows(dx.rows * p.height, (p.width + p.out_w) * p.channels, [&](int64_t from, int64_t to) {
+    for (int64_t at = from; at < to; ++at) line(at / p.height, at % p.height);
+  });
+}
+
+}  // namespace mokume::host::fast

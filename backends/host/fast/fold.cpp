@@ -1,0 +1,37 @@
+#include "sdk/ops/fold.hpp"
+
+#include <algorithm>
+
+#include "call.hpp"
+#include "isa/network.hpp"
+
+namespace mokume::host::fast {
+
+// Line y of an image: rows i of the windows that cover it, ascending. Windows go from right to left, so that each pixel
+// meets columns j of its windows in ascending order: the order the op's definition asks for.
+void fold(const Call& call) {
+  const ops::Window w = ops::window_of(call.op);
+  const View<const float> patches = call.input(0);
+  const View<float> out = call.output();
+  const int64_t across = w.out_width(), down = w.out_height();
+  const auto line = [&](int64_t n, int64_t y) {
+    float* sums = out.row(n) + y * w.width * w.channels;
+    std::fill_n(sums, w.width * w.channels, 0.0F);
+    for (int64_t i = 0; i < w.kernel_h && i <= y + w.pad_h; ++i) {
+      const int64_t window_y = (y + w.pad_h - i) / w.stride_h;
+      if ((y + w.pad_h - i) % w.stride_h != 0 || window_y >= down) continue;
+      for (int64_t window_x = across - 1; window_x >= 0; --window_x) {
+        const int64_t left = window_x * w.stride_w - w.pad_w;
+        const int64_t begin = std::max<int64_t>(0, -left), end = std::min(w.kernel_w, w.width - left);
+        const float* patch = patches.row((n * down + window_y) * across + window_x) + i * w.kernel_w * w.channels;
+        call.loops.network->add(sums + (left + begin) * w.channels, patch + begin * w.channels,
+                                (end - begin) * w.channels);
+      }
+    }
+  };
+  call.for_rows(out.rows * w.height, across * w.patch(), [&](int64_t from, int64_t to) {
+    for (int64_t at = from; at < to; ++at) line(at / w.height, at % w.height);
+  });
+}
+
+}  // namespace mokume::host::fast

@@ -1,0 +1,43 @@
+#include "sdk/ops/optimizer_step.hpp"
+
+#include <cmath>
+
+#include "call.hpp"
+#include "isa/network.hpp"
+
+namespace mokume::host::fast {
+
+// What is the same for all elements is worked out in double and rounded once: 1 - b in float would lose half its
+// digits.
+void optimizer_step(const Call& call) {
+  const ops::OptimizerSettings o = ops::optimizer_of(call.op);
+  const bool adam = o.kind == ops::Optimizer::adam;
+  const double t = static_cast<double>(call.op.integers[1]);
+  OptimizerRange all{};
+  all.grad = call.input(0).data;
+  all.weight = call.output(0).data;
+  all.state = o.states() > 0 ? call.output(1).data : nullptr;
+  all.state2 = o.states() > 1 ? call.output(2).data : nullptr;
+  all.n = call.op.inputs[0].columns;
+  all.kind = static_cast<int64_t>(o.kind);
+  all.first = call.op.integers[1] == 1;
+  all.lr = static_cast<float>(adam ? o.lr / (1 - std::pow(o.a, t)) : o.lr);
+  all.weight_decay = static_cast<float>(o.weight_decay);
+  all.a = static_cast<float>(o.a);
+  all.one_minus_a = static_cast<float>(1 - o.a);
+  all.b = static_cast<float>(o.b);
+  all.one_minus_b = static_cast<float>(1 - o.b);
+  all.eps = static_cast<float>(o.eps);
+  all.scale = static_cast<float>(adam ? 1 / std::sqrt(1 - std::pow(o.b, t)) : 1.0);
+  call.for_rows(all.n, 1, [&](int64_t from, int64_t to) {
+    OptimizerRange range = all;
+    range.grad += from;
+    range.weight += from;
+    if (range.state != nullptr) range.state += from;
+    if (range.state2 != nullptr) range.state2 += from;
+    range.n = to - from;
+    call.loops.network->optimizer(range);
+  });
+}
+
+}  // namespace mokume::host::fast

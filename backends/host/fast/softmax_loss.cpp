@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <cmath>
+
+#include "call.hpp"
+#include "isa/network.hpp"
+#include "sdk/ops/loss.hpp"
+
+namespace mokume::host::fast {
+namespace {
+
+struct Largest {
+  float value;    // NaN if there is one
+  int64_t first;  // -1 if there is a NaN
+};
+
+Largest largest_of(const float* x, int64_t n) {
+  int64_t best = 0;
+  for (int64_t c = 0; c < n; ++c) {
+    if (std::isnan(x[c])) return {x[c], -1};
+    if (x[c] > x[best]) best = c;
+  }
+  return {x[best], best};
+}
+
+// The exponentials stay in `kept` if it is there, which may be x.
+double sum_of_exponentials(const NetworkLoops& loops, const float* x, float largest, int64_t n, float* kept) {
+  constexpr int64_t kBlock = 256;
+  float block[kBlock];
+  double sum = 0;
+  for (int64_t at = 0; at < n; at += kBlock) {
+    const int64_t count = std::min(kBlock, n - at);
+    float* e = kept != nullptr ? kept + at : block;
+    loops.exp_minus(x + at, largest, e, count);
+    for (int64_t c = 0; c < count; ++c) sum += static_cast<double>(e[c]);
+  }
+  return sum;
+}
+
+}  // namespace
+
+void softmax_loss(const Call& call) {
+  const View<const float> logits = call.input(0);
+  const View<const int32_t> label = call.indices(1), index = call.indices(2);
+  const View<float> rows = call.output(0);
+  const View<float> grad = call.op.n_outputs == 2 ? call.output(1) : View<float>{};
+  const NetworkLoops& loops = *call.loops.network;
+  const double scale = call.op.reals[0];
+  const int64_t k = logits.columns;
+  call.for_rows(logits.rows, 8 * k, [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r) {
+      const int32_t target = label.data[index.data[r]];
+      const Largest largest = largest_of(logits.row(r), k);
+      const double below = static_cast<double>(logits.row(r)[target]) - static_cast<double>(largest.value);
+      float* gradient = grad.row(r);  // null: not wanted
+      const double sum = sum_of_exponentials(loops, logits.row(r), largest.value, k, gradient);
+      rows.row(r)[0] = static_cast<float>(std::log(sum) - below);
+      rows.row(r)[1] = largest.first == target ? 1.0F : 0.0F;
+      if (gradient == nullptr) continue;
+      const double probability = static_cast<double>(gradient[target]) / sum;
+      loops.scale(gradient, static_cast<float>(scale / sum), k);
+      gradient[target] = static_cast<float>(scale * (probability - 1));
+    }
+  });
+}
+
+}  // namespace mokume::host::fast

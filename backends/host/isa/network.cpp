@@ -1,0 +1,296 @@
+#include "isa/network.hpp"
+
+#include <string.h>
+
+#include "isa/exp.hpp"
+
+// Says that no element depends on an earlier one, although an output may be the same view as an input: without it, in
+// place is not vectorised.
+#ifdef __clang__
+#define MOKUME_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define MOKUME_INDEPENDENT _Pragma("GCC ivdep")
+#endif
+
+namespace mokume::host::MOKUME_HOST_ISA {
+namespace {
+
+// ---- element by element --------------------------------------------------------------------------------------------
+
+void bias_act(const BiasRows& rows) {
+  const float* bias = rows.bias;
+  const int64_t n = rows.columns;
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const float* x = rows.x + r * rows.x_stride;
+    float* out = rows.out + r * rows.out_stride;
+    if (bias != nullptr && rows.relu) {
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < n; ++c) {
+        const float sum = x[c] + bias[c];
+        out[c] = sum < 0.0F ? 0.0F : sum;  // this way round a NaN stays
+      }
+    } else if (bias != nullptr) {
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < n; ++c) out[c] = x[c] + bias[c];
+    } else if (rows.relu) {
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < n; ++c) out[c] = x[c] < 0.0F ? 0.0F : x[c];
+    } else if (out != x) {
+      memcpy(out, x, static_cast<size_t>(n) * sizeof(float));
+    }
+  }
+}
+
+void relu_grad(const ReluGradRows& rows) {
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const float* grad = rows.grad + r * rows.grad_stride;
+    const float* y = rows.y + r * rows.y_stride;
+    float* dx = rows.dx + r * rows.dx_stride;
+    MOKUME_INDEPENDENT
+    for (int64_t c = 0; c < rows.columns; ++c) {
+      const float passed = grad[c];  // loaded in any case, so that there is no branch
+      dx[c] = y[c] > 0.0F ? passed : 0.0F;
+    }
+  }
+}
+
+void affine(const AffineRows& rows) {
+  const float *scale = rows.scale, *shift = rows.shift;
+  for (int64_t r = 0; r < rows.rows; ++r) {
+    const float* x = rows.x + r * rows.x_stride;
+    float* out = rows.out + r * rows.out_stride;
+    if (shift != nullptr) {
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < rows.columns; ++c) out[c] = (x[c] - shift[c]) * scale[c];
+    } else {
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < rows.columns; ++c) out[c] = x[c] * scale[c];
+    }
+  }
+}
+
+void add(float* sum, const float* x, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i];
+}
+
+void add_chosen(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const float value = grad[i];
+    sum[i] += place[i] == chosen ? value : 0.0F;
+  }
+}
+
+void add_share(float* sum, const float* x, float count, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) sum[i] += x[i] / count;
+}
+
+void divide(float* x, float count, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] /= count;
+}
+
+void exp_minus(const float* x, float largest, float* e, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) e[i] = exp_one(x[i] - largest);
+}
+
+void scale(float* x, float factor, int64_t n) {
+  for (int64_t i = 0; i < n; ++i) x[i] *= factor;
+}
+
+void scaled_difference(const float* x, const float* target, float factor, float* out, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) out[i] = factor * (x[i] - target[i]);
+}
+
+// ---- dropout -------------------------------------------------------------------------------------------------------
+
+constexpr int kLanes = 64;  // counters at a time
+
+// Philox4x32-10 of counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
+void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
+  const uint32_t step = d.step, layer = d.layer, key0 = d.key[0], key1 = d.key[1];
+  for (int lane = 0; lane < kLanes; ++lane) {
+    uint32_t c0 = row[lane], c1 = quarter[lane], c2 = step, c3 = layer, k0 = key0, k1 = key1;
+#pragma GCC unroll 10
+    for (int round = 0; round < 10; ++round) {
+      const uint64_t p0 = uint64_t{0xD2511F53U} * c0, p1 = uint64_t{0xCD9E8D57U} * c2;
+      c0 = static_cast<uint32_t>(p1 >> 32) ^ c1 ^ k0;
+      c1 = static_cast<uint32_t>(p1);
+      c2 = static_cast<uint32_t>(p0 >> 32) ^ c3 ^ k1;
+      c3 = static_cast<uint32_t>(p0);
+      k0 += 0x9E3779B9U;
+      k1 += 0xBB67AE85U;
+    }
+    words[4 * lane] = c0;
+    words[4 * lane + 1] = c1;
+    words[4 * lane + 2] = c2;
+    words[4 * lane + 3] = c3;
+  }
+}
+
+void keep(const float* x, const uint32_t* words, uint32_t threshold, float factor, float* out, int64_t n) {
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < n; ++i) {
+    const float kept = x[i] * factor;
+    out[i] = words[i] >= threshold ? kept : 0.0F;
+  }
+}
+
+// Lanes go on from row to row, so that short rows leave none idle; those behind the last row are not used.
+void dropout(const DropoutRows& d) {
+  const int64_t quarters = (d.columns + 3) / 4;
+  uint32_t row[kLanes], quarter[kLanes], words[4 * kLanes];
+  int64_t r = 0, q = 0;
+  while (r < d.rows) {
+    int64_t next_r = r, next_q = q;
+    for (int lane = 0; lane < kLanes; ++lane) {
+      row[lane] = d.first_row + static_cast<uint32_t>(next_r);
+      quarter[lane] = static_cast<uint32_t>(next_q);
+      if (++next_q == quarters) {
+        next_q = 0;
+        ++next_r;
+      }
+    }
+    philox_words(d, row, quarter, words);
+    for (int64_t lane = 0; lane < kLanes && r < d.rows;) {
+      const int64_t lanes = quarters - q < kLanes - lane ? quarters - q : kLanes - lane;
+      const int64_t n = 4 * (q + lanes) <= d.columns ? 4 * lanes : d.columns - 4 * q;
+      keep(d.x + r * d.x_stride + 4 * q, words + 4 * lane, d.threshold, d.scale, d.out + r * d.out_stride + 4 * q, n);
+      lane += lanes;
+      q += lanes;
+      if (q == quarters) {
+        q = 0;
+        ++r;
+      }
+    }
+  }
+}
+
+// ---- max_pool ------------------------------------------------------------------------------------------------------
+
+void max_window(const MaxWindow& w) {
+  float* best = w.best;
+  int32_t* best_place = w.best_place;
+  memcpy(best, w.first, static_cast<size_t>(w.channels) * sizeof(float));
+  for (int64_t c = 0; c < w.channels; ++c) best_place[c] = w.place;
+  for (int64_t i = 0; i < w.rows; ++i)
+    for (int64_t j = 0; j < w.columns; ++j) {
+      if (i == 0 && j == 0) continue;
+      const float* x = w.first + i * w.row_stride + j * w.channels;
+      const auto place = static_cast<int32_t>(w.place + i * w.place_stride + j);
+      MOKUME_INDEPENDENT
+      for (int64_t c = 0; c < w.channels; ++c) {
+        const float old = best[c], value = x[c];
+        const int32_t old_place = best_place[c];
+        const bool take = old == old && !(value <= old);  // larger, or the first NaN
+        best[c] = take ? value : old;
+        best_place[c] = take ? place : old_place;
+      }
+    }
+}
+
+// ---- optimizer_step ------------------------------------------------------------------------------------------------
+
+void sgd(const OptimizerRange& o) {
+  const float* grad = o.grad;
+  float *weight = o.weight, *state = o.state;
+  const float lr = o.lr, decay = o.weight_decay, a = o.a;
+  if (state == nullptr) {
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) weight[i] -= lr * (grad[i] + decay * weight[i]);
+  } else if (o.first) {
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) {
+      state[i] = grad[i] + decay * weight[i];
+      weight[i] -= lr * state[i];
+    }
+  } else {
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) {
+      const float s = a * state[i] + (grad[i] + decay * weight[i]);
+      state[i] = s;
+      weight[i] -= lr * s;
+    }
+  }
+}
+
+void adam(const OptimizerRange& o) {
+  const float* grad = o.grad;
+  float *weight = o.weight, *state = o.state, *state2 = o.state2;
+  const float lr = o.lr, decay = o.weight_decay, eps = o.eps, root_scale = o.scale;
+  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b, one_minus_b = o.one_minus_b;
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < o.n; ++i) {
+    const float g = grad[i] + decay * weight[i];
+    const float s = a * state[i] + one_minus_a * g;
+    const float u = b * state2[i] + one_minus_b * g * g;
+    state[i] = s;
+    state2[i] = u;
+    weight[i] -= lr * s / (__builtin_sqrtf(u) * root_scale + eps);
+  }
+}
+
+void rmsprop(const OptimizerRange& o) {
+  const float* grad = o.grad;
+  float *weight = o.weight, *state = o.state, *state2 = o.state2;
+  const float lr = o.lr, decay = o.weight_decay, eps = o.eps;
+  const float a = o.a, one_minus_a = o.one_minus_a, b = o.b;
+  if (state2 == nullptr) {
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) {
+      const float g = grad[i] + decay * weight[i];
+      const float s = a * state[i] + one_minus_a * g * g;
+      state[i] = s;
+      weight[i] -= lr * (g / (__builtin_sqrtf(s) + eps));
+    }
+  } else {
+    MOKUME_INDEPENDENT
+    for (int64_t i = 0; i < o.n; ++i) {
+      const float g = grad[i] + decay * weight[i];
+      const float s = a * state[i] + one_minus_a * g * g;
+      const float u = b * state2[i] + g / (__builtin_sqrtf(s) + eps);
+      state[i] = s;
+      state2[i] = u;
+      weight[i] -= lr * u;
+    }
+  }
+}
+
+void adadelta(const OptimizerRange& o) {
+  const float* grad = o.grad;
+  float *weight = o.weight, *state = o.state, *state2 = o.state2;
+  const float lr = o.lr, decay = o.weight_decay, eps = o.eps, a = o.a, one_minus_a = o.one_minus_a;
+  MOKUME_INDEPENDENT
+  for (int64_t i = 0; i < o.n; ++i) {
+    const float g = grad[i] + decay * weight[i];
+    const float s = a * state[i] + one_minus_a * g * g;
+    const float d = __builtin_sqrtf(state2[i] + eps) / __builtin_sqrtf(s + eps) * g;
+    state[i] = s;
+    state2[i] = a * state2[i] + one_minus_a * d * d;
+    weight[i] -= lr * d;
+  }
+}
+
+void optimizer(const OptimizerRange& range) {
+  switch (range.kind) {
+    case 0:
+      return sgd(range);
+    case 1:
+      return adam(range);
+    case 2:
+      return rmsprop(range);
+    default:
+      return adadelta(range);
+  }
+}
+
+}  // namespace
+
+extern const NetworkLoops kNetworkLoops;
+const NetworkLoops kNetworkLoops = {bias_act,   relu_grad, affine, dropout,   max_window, optimizer,        add,
+                                    add_chosen, add_share, divide, exp_minus, scale,      scaled_difference};
+
+}  // namespace mokume::host::MOKUME_HOST_ISA

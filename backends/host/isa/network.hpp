@@ -1,0 +1,90 @@
+// The inner loops of the ops for networks, under the rules of loops.hpp. What each computes is the op's definition in
+// core/sdk/ops; strides are in elements. Outputs may be the same view as the first input, and are apart from the
+// others.
+#pragma once
+
+#include <cstdint>
+
+namespace mokume::host {
+
+struct BiasRows {
+  const float* x;
+  const float* bias;  // null: none
+  float* out;
+  int64_t rows, columns, x_stride, out_stride;
+  bool relu;
+};
+
+// dx = y > 0 ? grad : 0
+struct ReluGradRows {
+  const float* grad;
+  const float* y;
+  float* dx;
+  int64_t rows, columns, grad_stride, y_stride, dx_stride;
+};
+
+struct AffineRows {
+  const float* x;
+  const float* scale;
+  const float* shift;  // null: none
+  float* out;
+  int64_t rows, columns, x_stride, out_stride;
+};
+
+struct DropoutRows {
+  const float* x;
+  float* out;
+  int64_t rows, columns, x_stride, out_stride;
+  uint32_t key[2];
+  uint32_t first_row, step, layer;  // words 0, 2 and 3 of the first row's counters
+  uint32_t threshold;
+  float scale;
+};
+
+// One window of max_pool: the part of it that lies in the image.
+struct MaxWindow {
+  const float* first;  // the pixel at the top left of that part
+  int64_t row_stride;  // from a pixel to the one below it
+  int64_t channels;
+  int64_t rows, columns;
+  int32_t place, place_stride;  // of that pixel in the window, and from it to the one below it
+  float* best;
+  int32_t* best_place;
+};
+
+// Adam: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), and lr is divided by 1 - a^t. Otherwise as the op's header.
+struct OptimizerRange {
+  const float* grad;
+  float* weight;
+  float* state;   // null: none
+  float* state2;  // null: none
+  int64_t n;
+  int64_t kind;  // ops::Optimizer
+  bool first;    // t == 1
+  float lr, weight_decay, a, one_minus_a, b, one_minus_b, eps, scale;
+};
+
+struct NetworkLoops {
+  void (*bias_act)(const BiasRows& rows);
+  void (*relu_grad)(const ReluGradRows& rows);
+  void (*affine)(const AffineRows& rows);
+  void (*dropout)(const DropoutRows& rows);
+  void (*max_window)(const MaxWindow& window);
+  void (*optimizer)(const OptimizerRange& range);
+  // sum[i] += x[i]
+  void (*add)(float* sum, const float* x, int64_t n);
+  // sum[i] += place[i] == chosen ? grad[i] : 0
+  void (*add_chosen)(float* sum, const float* grad, const int32_t* place, int32_t chosen, int64_t n);
+  // sum[i] += x[i] / count
+  void (*add_share)(float* sum, const float* x, float count, int64_t n);
+  // x[i] /= count
+  void (*divide)(float* x, float count, int64_t n);
+  // e[i] = exp(x[i] - largest), where x may be e.
+  void (*exp_minus)(const float* x, float largest, float* e, int64_t n);
+  // x[i] *= factor
+  void (*scale)(float* x, float factor, int64_t n);
+  // out[i] = factor * (x[i] - target[i])
+  void (*scaled_difference)(const float* x, const float* target, float factor, float* out, int64_t n);
+};
+
+}  // namespace mokume::host

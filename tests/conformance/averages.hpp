@@ -1,0 +1,37 @@
+// The shapes that the cases of avg_pool and its gradient share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace mokume::conformance {
+
+struct AverageCase {
+  std::string name;
+  Size size;
+  int64_t images;
+  ops::AvgPool pool;
+  Layout image{}, cells{};
+};
+
+inline std::vector<AverageCase> average_cases() {
+  return {
+      {"1x1", Size::tiny, 1, {1, 1, 1, 1, 1}},
+      {"8x6x3_to_2x3", Size::tiny, 3, {8, 6, 3, 2, 3}},
+      {"7x7x5_to_1x1_strided", Size::tiny, 4, {7, 7, 5, 1, 1}, {3, 2}, {1, 4}},
+      {"7x5x2_to_3x4_cells_overlap", Size::tiny, 2, {7, 5, 2, 3, 4}, {1, 0}, {0, 1}},
+      {"2x3x3_to_5x7_more_cells_than_pixels", Size::tiny, 2, {2, 3, 3, 5, 7}, {0, 1}, {2, 0}},
+      {"5x4x17_same_size", Size::tiny, 1, {5, 4, 17, 5, 4}},
+      {"1x31x1_to_1x9", Size::tiny, 3, {1, 31, 1, 1, 9}},
+      {"3x3x129_to_2x1", Size::tiny, 2, {3, 3, 129, 2, 1}},
+      {"no_images", Size::tiny, 0, {4, 4, 2, 2, 2}, {1, 3}, {2, 1}},
+      {"28x27x16_to_7x7", Size::normal, 13, {28, 27, 16, 7, 7}, {1, 1}, {2, 2}},
+      {"13x13x256_to_6x6", Size::normal, 3, {13, 13, 256, 6, 6}},
+      {"64x64x3_to_1x1", Size::normal, 9, {64, 64, 3, 1, 1}},
+      {"large_32x32x64_to_3x3", Size::large, 257, {32, 32, 64, 3, 3}},
+  };
+}
+
+}  // namespace mokume::conformance

@@ -1,0 +1,40 @@
+#include "windows.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+// Every window chose a pixel of the image: the (r + 5 c)th of those it covers, counted round.
+int32_t chosen(const ops::Window& w, int64_t r, int64_t c) {
+  const int64_t window = c / w.channels;
+  const int64_t top = window / w.out_width() * w.stride_h - w.pad_h;
+  const int64_t left = window % w.out_width() * w.stride_w - w.pad_w;
+  const int64_t first_i = std::max<int64_t>(0, -top), rows = std::min(w.kernel_h, w.height - top) - first_i;
+  const int64_t first_j = std::max<int64_t>(0, -left), columns = std::min(w.kernel_w, w.width - left) - first_j;
+  const int64_t at = (r + 5 * c) % (rows * columns);
+  return static_cast<int32_t>((first_i + at / columns) * w.kernel_w + first_j + at % columns);
+}
+
+Case grad_case(const WindowCase& w) {
+  return {w.name, w.size, [w] {
+            Problem p;
+            const int64_t elements = w.window.out_pixels() * w.window.channels;
+            const Layout places{w.windows.offset + 2, w.windows.padding + 1};
+            const mk_tensor grad = p.random(w.images, elements, w.windows);
+            const mk_tensor place =
+                p.integers(w.images, elements, places, [&](int64_t r, int64_t c) { return chosen(w.window, r, c); });
+            p.op = ops::max_pool_grad(grad, place, w.window, p.unwritten(w.images, w.window.image(), w.image));
+            return p;
+          }};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const WindowCase& w : window_cases()) list.push_back(grad_case(w));
+  list.push_back(grad_case({"large_32x32x64", Size::large, 257, {32, 32, 64, 2, 2, 2, 2, 0, 0}}));
+  return list;
+}
+
+const AddCases kAdded{{MK_OP_MAX_POOL_GRAD, cases(), sum_of_magnitudes}};
+
+}  // namespace
+}  // namespace mokume::conformance

@@ -1,0 +1,69 @@
+#include <cmath>
+#include <limits>
+
+#include "losses.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+mk_tensor labels(Problem& p, const LossCase& l) {
+  std::vector<int32_t> values;
+  for (int64_t i = 0; i < l.data_rows; ++i) values.push_back(static_cast<int32_t>((i * 31 + i / 7) % l.columns));
+  return p.indices(values, l.in.offset);
+}
+
+using Change = float (*)(float);
+
+Case softmax_case(const LossCase& l, Change change = nullptr) {
+  return {l.name, l.size, [=] {
+            Problem p;
+            const mk_tensor logits = l.prediction(p);
+            for (int64_t r = 0; change != nullptr && r < l.batch; ++r)
+              for (int64_t c = 0; c < l.columns; ++c) {
+                uint32_t& word = p.memory[Problem::memory_of(logits)][Problem::place(logits, r, c)];
+                word = as_word(change(as_float(word)));
+              }
+            const mk_tensor label = labels(p, l), index = l.index(p), rows = l.rows(p);
+            p.op = ops::softmax_loss(logits, label, index, l.scale, rows, l.grad(p, logits));
+            return p;
+          }};
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> list;
+  for (const LossCase& l : loss_cases()) list.push_back(softmax_case(l));
+  const auto special = [&](const char* name, float range, Change change) {
+    list.push_back(softmax_case({name, Size::tiny, 23, 11, 31, LossCase::apart, {1, 1}, {}, range}, change));
+  };
+  special("logits_far_apart", 300, nullptr);
+  special("logits_beyond_exp", 1e4F, nullptr);
+  special("equal_largest", 2, [](float x) { return std::floor(x); });
+  special("all_equal", 2, [](float) { return -7.5F; });
+  special("nans", 2, [](float x) { return x > 1.9F ? std::numeric_limits<float>::quiet_NaN() : x; });
+  special("minus_infinity", 2, [](float x) { return x < 0 ? -std::numeric_limits<float>::infinity() : x; });
+  list.push_back(softmax_case({"large_16500x1030", Size::large, 16500, 1030, 900, LossCase::in_place}));
+  return list;
+}
+
+std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>& want, Machine&) {
+  const mk_tensor& logits = p.op.inputs[0];
+  if (output == 1)
+    return std::vector<double>(static_cast<size_t>(logits.rows * logits.columns), std::fabs(p.op.reals[0]));
+  const std::vector<double> rows = values_of(p.op.outputs[0], want);
+  std::vector<double> result;
+  for (int64_t r = 0; r < logits.rows; ++r) {
+    double low = p.at(logits, r, 0), high = low;
+    for (int64_t c = 0; c < logits.columns; ++c) {
+      low = std::fmin(low, p.at(logits, r, c));
+      high = std::fmax(high, p.at(logits, r, c));
+    }
+    result.push_back(1 + std::fabs(rows[static_cast<size_t>(2 * r)]) + std::fmin(high - low, 1e30));
+    result.push_back(0);  // a hit is 1 or 0 exactly
+  }
+  return result;
+}
+
+const AddCases kAdded{{MK_OP_SOFTMAX_LOSS, cases(), scale}};
+
+}  // namespace
+}  // namespace mokume::conformance

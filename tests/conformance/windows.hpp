@@ -1,0 +1,40 @@
+// The windows that the cases of unfold, fold and the max pools share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "problem.hpp"
+
+namespace mokume::conformance {
+
+struct WindowCase {
+  std::string name;
+  Size size;
+  int64_t images;
+  ops::Window window;
+  Layout image{}, windows{};  // of the tensor with an image per row, and of the one that holds the windows
+};
+
+inline std::vector<WindowCase> window_cases() {
+  return {
+      {"1x1", Size::tiny, 1, {1, 1, 1, 1, 1, 1, 1, 0, 0}},
+      {"5x7x3_padded", Size::tiny, 2, {5, 7, 3, 3, 3, 1, 1, 1, 1}},
+      {"6x5_not_square_strided", Size::tiny, 3, {6, 5, 1, 2, 3, 2, 1, 0, 0}, {3, 5}, {1, 2}},
+      {"8x9x4_remainder", Size::tiny, 2, {8, 9, 4, 3, 2, 2, 2, 0, 0}, {0, 1}, {5, 0}},
+      {"7x6x2_pad_2_stride_3", Size::tiny, 2, {7, 6, 2, 3, 4, 3, 2, 2, 1}, {2, 0}, {0, 3}},
+      {"4x3x5_whole_image", Size::tiny, 3, {4, 3, 5, 4, 3, 1, 1, 0, 0}, {1, 1}, {1, 1}},
+      {"2x3x2_mostly_padding", Size::tiny, 2, {2, 3, 2, 5, 5, 1, 1, 4, 4}},
+      {"9x8x3_gaps_between_windows", Size::tiny, 2, {9, 8, 3, 2, 2, 4, 3, 0, 0}},
+      {"1x17x3_one_row", Size::tiny, 3, {1, 17, 3, 1, 5, 1, 2, 0, 2}, {0, 2}, {3, 1}},
+      {"3x3x129", Size::tiny, 1, {3, 3, 129, 2, 2, 1, 1, 1, 0}, {7, 0}, {1, 4}},
+      {"2x2x31", Size::tiny, 3, {2, 2, 31, 2, 2, 2, 2, 0, 0}},
+      {"no_images", Size::tiny, 0, {5, 4, 2, 3, 3, 1, 1, 1, 1}, {3, 1}, {1, 2}},
+      {"28x28_5x5", Size::normal, 33, {28, 28, 1, 5, 5, 1, 1, 2, 2}},
+      {"14x15x32_strided", Size::normal, 9, {14, 15, 32, 3, 3, 2, 2, 1, 1}, {3, 1}, {1, 3}},
+      {"32x32x3", Size::normal, 17, {32, 32, 3, 3, 3, 1, 1, 1, 1}, {1, 0}, {}},
+      {"9x7x130_2x2", Size::normal, 11, {9, 7, 130, 2, 2, 2, 2, 1, 0}},
+  };
+}
+
+}  // namespace mokume::conformance
