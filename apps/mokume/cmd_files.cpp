@@ -11,6 +11,7 @@
 #include "data/spec.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
+#include "experiment/refit.hpp"
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
 #include "sdk/error.hpp"
@@ -29,13 +30,33 @@ experiment::Config config_of(Runtime& runtime, const std::string& directory) {
   return *config;
 }
 
+// A regression's predictions, beside the targets if the rows have any.
+void print_numbers(const std::vector<float>& predicted, const std::vector<float>& targets) {
+  std::printf(targets.empty() ? "row,predicted\n" : "row,predicted,target\n");
+  double sum = 0;
+  for (size_t r = 0; r < predicted.size(); ++r) {
+    if (targets.empty()) {
+      fmt::print("{},{}\n", r, predicted[r]);
+      continue;
+    }
+    const double off = static_cast<double>(predicted[r]) - static_cast<double>(targets[r]);
+    sum += off * off;
+    fmt::print("{},{},{}\n", r, predicted[r], targets[r]);
+  }
+  if (!targets.empty())
+    std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(predicted.size()), predicted.size());
+}
+
 }  // namespace
 
 int show_status(Runtime& runtime, const std::string& directory) {
   const experiment::Config config = config_of(runtime, directory);
   const report::RunView view = experiment::read_view(runtime.registry(config.plugin_directories), directory);
-  std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(),
-              view.plan.n_fits());
+  if (view.plan.n_fits() == 0)
+    std::printf("%s: %s, no validation, one refit\n", directory.c_str(), view.state.c_str());
+  else
+    std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(),
+                view.plan.n_fits());
   for (const report::DeviceUse& d : view.devices)
     std::printf("  %u/%-12s %6llu fits  busy %s  %s\n", d.node, d.id.c_str(), static_cast<unsigned long long>(d.fits),
                 base::human_seconds(d.busy_s).c_str(), d.name.c_str());
@@ -74,6 +95,10 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
   const experiment::Machine machine(registry, runtime.log());
   const std::vector<device::Listed> chosen{machine.select(devices).front()};
   const auto opened = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, config.memory_bytes)[0]);
+  if (names.empty()) {
+    print_numbers(experiment::predict_targets(model, raw, opened->services(), rows.train), rows.train.targets);
+    return kDone;
+  }
   std::vector<int32_t> labels(static_cast<size_t>(rows.train.rows));
   sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(raw), opened->services(), rows.train.x.data(),
             rows.train.rows, rows.train.features, labels.data(), static_cast<float*>(nullptr));
@@ -107,19 +132,7 @@ int print_schema(Runtime& runtime) {
 
 int init_config(Runtime& runtime, const std::string& name) {
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
-  std::printf(
-      "# mokume run FILE. Every key: `mokume schema`.\n"
-      "name  = \"my-%s\"\nmodel = \"%s\"\nseed  = 1\n\n"
-      "[data]\nsource = \"digits\"            # digits | mnist | idx | libsvm | csv\n"
-      "standardize = \"features\"     # or { mean = 127.5, scale = 73.61 }, or \"none\"\n\n"
-      "[validation]\nfolds = 5\n\n"
-      "[search]\nmethod = \"none\"             # grid: add [search.params], e.g. C = { log10 = [-1, 3], n = 5 }\n\n"
-      "[model_options]\n",
-      name.c_str(), name.c_str());
-  for (uint32_t p = 0; p < model.n_params; ++p)
-    std::printf("%-14s = %-10s # %s%s%s\n", model.params[p].name, model.params[p].fallback, model.params[p].doc,
-                *model.params[p].choices != '\0' ? ": " : "", model.params[p].choices);
-  std::printf("\n[devices]\nuse = \"all\"                 # every GPU and one CPU device; see `mokume devices`\n");
+  std::fputs(experiment::starter_toml(name, {model.params, model.n_params}).c_str(), stdout);
   return kDone;
 }
 

@@ -49,9 +49,16 @@ int conclude(const experiment::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {
     std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
-    std::fprintf(stderr, "cross-validation error: %.3f %% (sd %.3f)\n", 100 * result.best_mean, 100 * result.best_sd);
+    const char* how = result.folds > 1 ? "cross-validation" : "validation";
+    if (result.metric == "error") {
+      std::fprintf(stderr, "%s error: %.3f %% (sd %.3f)\n", how, 100 * result.best_mean, 100 * result.best_sd);
+    } else if (!result.metric.empty()) {
+      std::fprintf(stderr, "%s %s: %.6g (sd %.3g)\n", how, result.metric.c_str(), result.best_mean, result.best_sd);
+    }
   }
-  if (result.test)
+  if (result.test && result.test->mse)
+    std::fprintf(stderr, "test mse: %.6g (%lld rows)\n", *result.test->mse, static_cast<long long>(result.test->n));
+  if (result.test && !result.test->mse)
     std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
                  100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
                  static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));
@@ -101,6 +108,7 @@ int execute(Runtime& runtime, const experiment::RunRequest& request, const StopW
     throw;
   }
   runtime.log().set_around(nullptr, nullptr, nullptr);
+  std::fputs(result.profile.c_str(), stderr);
   if (!leads) return result.state == "stopped" ? kStopped : kDone;
   return conclude(result);
 }
@@ -143,6 +151,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.config = *config;
   request.command = options.command;
   request.fresh = options.fresh;
+  request.profile = options.profile;
   return execute(runtime, request, watch);
 }
 

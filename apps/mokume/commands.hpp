@@ -16,7 +16,7 @@ struct RunOptions {
   std::string config;             // path of the experiment file
   std::vector<std::string> sets;  // --set texts
   std::optional<std::string> devices, out, seed, max_time;
-  bool dry_run = false, fresh = false;
+  bool dry_run = false, fresh = false, profile = false;
   std::string command;  // as typed, for the report
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);

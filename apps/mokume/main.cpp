@@ -71,6 +71,7 @@ int run(int argc, char** argv) {
   run->add_option("CONFIG", options.config, "experiment file")->required();
   add_run_options(run, options, true);
   run->add_flag("--dry-run", options.dry_run, "show plan, memory and devices, and stop");
+  run->add_flag("--profile", options.profile, "time every op and transfer, and show where the time goes");
   run->add_flag("--fresh", options.fresh, "start a new run even if one is unfinished");
   CLI::App* resume = cli.add_subcommand("resume", "go on with a run directory");
   resume->add_option("RUN", path, "run directory")->required();

@@ -53,6 +53,7 @@ class Agent::LeaseReporter : public Reporter {
     record.start_s = start_s_;
     record.end_s = now_s();
     agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
+      if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);
       {
         const std::lock_guard lock(agent.inbox_mutex_);
         agent.inbox_.durable.emplace_back(lease, record);

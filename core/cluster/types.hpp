@@ -62,6 +62,9 @@ struct AgentSetup {
   // Runs one item on a device, on that device's thread; different devices at the same time. On return, every fit must
   // have been reported. An exception ends the whole run.
   std::function<void(uint32_t device, const WorkItem& item, Reporter& reporter)> work;
+  // A fit of this node is on disk: what it kept for going on is not needed any more. Called on the journal's thread;
+  // must not throw; may be empty.
+  std::function<void(uint32_t fit)> on_durable = {};
 };
 
 // What rank 0 alone knows. Callbacks run on the thread of run() and must be quick.

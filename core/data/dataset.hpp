@@ -44,10 +44,21 @@ struct Column {
   double fill = 0;                  // numeric: what an empty cell becomes under Missing::mean
 };
 
+// What a row is: an image of features = height * width * channels values, channels innermost. What is no image is
+// 1 x 1 with a channel per feature.
+struct Shape {
+  int32_t height = 1;
+  int32_t width = 1;
+  int32_t channels = 0;
+
+  bool operator==(const Shape&) const = default;
+};
+
 struct Dataset {
   std::string name;                      // the source, or the file's stem
   Table train;                           // at least one row
   Table test;                            // may be empty; has the same features
+  Shape shape;                           // of a row: digits, mnist and IDX files of three dimensions hold images
   std::vector<std::string> class_names;  // ascending (numerically where all are numbers); empty for regression
   std::vector<double> mean;              // scaling that was applied: one value, one per feature, or none
   std::vector<double> scale;
@@ -77,5 +88,10 @@ Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>
 // most one, and so do the folds. Throws Error(MK_INVALID_ARGUMENT) unless 2 <= folds <= rows, and for stratified
 // without labels.
 std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed);
+
+// One validation set: round(share * rows) rows, a half going up, drawn with the seed, get 0 and the others -1.
+// Stratified: each class gives its share of them, rounded so that the sum stays (the largest remainders go up). Throws
+// Error(MK_INVALID_ARGUMENT) if no row or every row would be validated, and for stratified without labels.
+std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed);
 
 }  // namespace mokume::data

@@ -181,6 +181,7 @@ Part draw_digits(DigitSet set, int64_t limit) {
   part.path = "digits";
   part.table.rows = limit > 0 ? std::min(limit, all) : all;
   part.table.features = kPixels;
+  part.shape = {kSide, kSide, 1};
   part.table.x.resize(static_cast<size_t>(part.table.rows * kPixels));
   for (int64_t i = 0; i < all; ++i) {
     Draw draw(set, static_cast<uint32_t>(i));

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
 
@@ -58,16 +59,65 @@ void deal_stratified(const Table& train, const std::vector<int64_t>& order, int6
   }
 }
 
+void check_rows(const Table& train, bool stratified) {
+  if (train.rows > int64_t{UINT32_MAX})
+    throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
+  if (stratified && train.labels.empty())
+    throw Error(MK_INVALID_ARGUMENT, "validation.stratified needs classes, but the targets are numbers; remove it");
+}
+
+// `total` seats for groups of these sizes, by the largest remainders of share * size; of equal ones the first.
+std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, int64_t total) {
+  std::vector<int64_t> seats;
+  std::vector<size_t> order(sizes.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto exact = [&](size_t g) { return share * static_cast<double>(sizes[g]); };
+  for (size_t g = 0; g < sizes.size(); ++g) {
+    seats.push_back(static_cast<int64_t>(std::floor(exact(g))));
+    total -= seats.back();
+  }
+  const auto remainder = [&](size_t g) { return exact(g) - static_cast<double>(seats[g]); };
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return remainder(a) > remainder(b); });
+  for (size_t k = 0; total > 0 && k < order.size(); ++k) {
+    if (seats[order[k]] == sizes[order[k]]) continue;
+    ++seats[order[k]];
+    --total;
+  }
+  return seats;
+}
+
 }  // namespace
+
+std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed) {
+  check_rows(train, stratified);
+  const auto total = static_cast<int64_t>(std::floor(share * static_cast<double>(train.rows) + 0.5));
+  if (total < 1 || total >= train.rows)
+    throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(total) + " of " +
+                                         std::to_string(train.rows) +
+                                         " training rows; choose it so that rows are left on both sides");
+  std::vector<int64_t> sizes = {train.rows};
+  const auto group_of = [&](int64_t row) {
+    return stratified ? static_cast<size_t>(train.labels[static_cast<size_t>(row)]) : size_t{0};
+  };
+  if (stratified) {
+    sizes.assign(static_cast<size_t>(*std::max_element(train.labels.begin(), train.labels.end())) + 1, 0);
+    for (const int32_t label : train.labels) ++sizes[static_cast<size_t>(label)];
+  }
+  std::vector<int64_t> left = seats_of(sizes, share, total);
+  std::vector<int32_t> fold_of(static_cast<size_t>(train.rows), -1);
+  for (const int64_t row : row_order(train.rows, true, seed)) {
+    if (left[group_of(row)] == 0) continue;
+    --left[group_of(row)];
+    fold_of[static_cast<size_t>(row)] = 0;
+  }
+  return fold_of;
+}
 
 std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed) {
   if (folds < 2 || int64_t{folds} > train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
                                          std::to_string(train.rows) + " training rows; use 2 to the number of rows");
-  if (train.rows > int64_t{UINT32_MAX})
-    throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
-  if (stratified && train.labels.empty())
-    throw Error(MK_INVALID_ARGUMENT, "validation.stratified needs classes, but the targets are numbers; remove it");
+  check_rows(train, stratified);
   const std::vector<int64_t> order = row_order(train.rows, shuffle, seed);
   std::vector<int32_t> fold_of(order.size());
   if (stratified) {

@@ -11,6 +11,7 @@ struct Header {
   int64_t rows = 0;
   int64_t features = 0;  // per row; 1 for labels
   uint64_t bytes = 0;    // of the values that follow
+  Shape shape;           // of three dimensions
 };
 
 uint32_t big_endian(const unsigned char* p) {
@@ -33,6 +34,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
                  "; check that images and labels are not swapped");
   Header header;
   header.features = 1;
+  int64_t edges[2] = {};
   for (unsigned d = 0; d < dimensions; ++d) {
     unsigned char bytes[4];
     const std::string place = "offset " + std::to_string(4 + 4 * d);
@@ -46,8 +48,10 @@ Header read_header(Input& input, const std::string& path, bool labels) {
       header.features *= size;
       if (header.features > kMaxFeatures)
         bad_data(path, place, "gives more than " + std::to_string(kMaxFeatures) + " features; the header is damaged");
+      if (d <= 2) edges[d - 1] = size;
     }
   }
+  if (dimensions == 3) header.shape = {static_cast<int32_t>(edges[0]), static_cast<int32_t>(edges[1]), 1};
   header.bytes = static_cast<uint64_t>(header.rows) * static_cast<uint64_t>(header.features);
   const uint64_t most = std::min(input.most_bytes(), kMaxFileBytes);
   if (header.bytes > most)
@@ -83,6 +87,7 @@ Part read_idx(const std::string& images, const std::string& labels, int64_t limi
   const Header header = read_header(input, images, false);
   part.table.rows = limit > 0 ? std::min(limit, header.rows) : header.rows;
   part.table.features = header.features;
+  part.shape = header.shape;
   const size_t kept = checked_count(images, part.table.rows, part.table.features);
   std::vector<float>& x = part.table.x;
   x.reserve(kept);  // touched only as values come, in case a gzip header promised too much

@@ -39,6 +39,11 @@ Parts read_idx_sets(const DataSpec& spec) {
       parts.test =
           read_pair(is_directory(spec.test) ? idx_in_directory(spec.test, "t10k") : idx_beside(spec.test, true), 0);
   }
+  if (parts.test.table.rows > 0 && !(parts.test.shape == parts.train.shape) &&
+      parts.test.table.features == parts.train.table.features)
+    bad_data(parts.test.path, "",
+             "has images of another height and width than the training file '" + parts.train.path +
+                 "'; use the files of one set");
   if (parts.test.table.rows > 0 && parts.test.table.features != parts.train.table.features)
     bad_data(parts.test.path, "",
              "has " + std::to_string(parts.test.table.features) + " features, but the training file '" +
@@ -109,6 +114,10 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_pair(pair, spec.limit), {}, {}};
 }
 
+Shape shape_of(const Part& part) {
+  return part.shape.channels > 0 ? part.shape : Shape{1, 1, static_cast<int32_t>(part.table.features)};
+}
+
 void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
                    const std::vector<double>& scale) {
   const std::string have =
@@ -134,6 +143,7 @@ Dataset load(const DataSpec& spec) {
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);
+  data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test = std::move(parts.test.table);
   LabelMap map = learn_labels(parts.train.labels);
@@ -155,6 +165,7 @@ Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);
+  data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test.features = data.train.features;
   data.class_names = class_names;

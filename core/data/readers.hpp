@@ -15,10 +15,12 @@ struct Part {
   std::string path;
   Table table;  // without labels and targets
   Labels labels;
+  Shape shape;  // of an image; channels 0: no image
 };
 
 // IDX (LeCun, Cortes, Burges: the MNIST database): images of unsigned bytes with 2 to 4 dimensions, the first being
-// the rows; labels of unsigned bytes with one. Plain or gzip. An empty `labels` gives a part without labels.
+// the rows (with 3 they are images: rows, height, width); labels of unsigned bytes with one. Plain or gzip. An empty
+// `labels` gives a part without labels.
 Part read_idx(const std::string& images, const std::string& labels, int64_t limit);
 
 // `label index:value ...` per row, indices from 1 and ascending; what is absent is 0. `features` 0: as many as the

@@ -1,6 +1,7 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 
 #include "sdk/error.hpp"
@@ -38,6 +39,14 @@ const Table* extension(const mk_backend* backend, const char* name) {
 }
 
 Device& device_of(void* self) { return *static_cast<Device*>(self); }
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
 
 }  // namespace
 
@@ -143,8 +152,7 @@ void Device::write(mk_buffer* to, uint64_t offset, const void* from, uint64_t by
   copy.to_offset = offset;
   copy.host = const_cast<void*>(from);
   copy.bytes = bytes;
-  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
-  finish();
+  transfer("write", copy);
 }
 
 void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
@@ -156,8 +164,15 @@ void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
   copy.from_offset = offset;
   copy.host = to;
   copy.bytes = bytes;
+  transfer("read", copy);
+}
+
+void Device::transfer(const char* what, const mk_copy& copy) {
+  if (profile_) finish();
+  const Stopwatch watch;
   sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
   finish();
+  if (profile_) profile_->add_transfer(what, copy.bytes, watch.seconds());
 }
 
 void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes) {
@@ -192,6 +207,15 @@ void Device::check_operands(const mk_op& op) const {
 void Device::submit(const mk_op& op) {
   ops::check(op);
   check_operands(op);
+  if (!profile_) return dispatch(op);
+  finish();
+  const Stopwatch watch;
+  dispatch(op);
+  finish();
+  profile_->add_op(op, watch.seconds());
+}
+
+void Device::dispatch(const mk_op& op) {
   if (listed_.table->supports(device_, &op) == MK_SUPPORT_NO) return submit_on_fallback(op);
   sdk::call(listed_.table->submit, queue_, &op, static_cast<mk_event**>(nullptr));
 }

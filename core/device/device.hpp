@@ -10,6 +10,7 @@
 
 #include "abi/backend.h"
 #include "abi/model.h"
+#include "device/profile.hpp"
 
 namespace mokume::device {
 
@@ -56,6 +57,10 @@ class Device {
   void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
   void finish();
 
+  // From now on every op and transfer is waited for and timed: slower, and the same results.
+  void profile() { profile_ = std::make_unique<Profile>(); }
+  const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
+
   // Fallbacks per op name since open.
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
   // Everything results depend on: the backend's choices and those a model recorded.
@@ -70,6 +75,8 @@ class Device {
   void check_range(const char* what, mk_buffer* buffer, uint64_t offset, uint64_t bytes) const;
   void check_operands(const mk_op& op) const;
   void submit_on_fallback(const mk_op& op);
+  void dispatch(const mk_op& op);
+  void transfer(const char* what, const mk_copy& copy);
   void read_choices();
   void fill_services();
 
@@ -84,6 +91,7 @@ class Device {
   std::map<mk_buffer*, uint64_t> sizes_;
   std::map<std::string, uint64_t> fallbacks_;
   Choices choices_;
+  std::unique_ptr<Profile> profile_;
   mk_device_services services_{};
 };
 

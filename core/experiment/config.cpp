@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <exception>
 #include <set>
 
+#include "experiment/forms.hpp"
 #include "experiment/keys.hpp"
 #include "experiment/tree.hpp"
 #include "experiment/values.hpp"
@@ -30,8 +32,11 @@ class Reader {
     check_missing("", root_, nullptr);
     for (const auto& [table, entry] : tables_) check_missing(table, entry->value, entry);
     check_data();
-    read_params();
+    check_validation();
     read_options();
+    check_uses();
+    read_params();
+    for (uint32_t p = 0; schema_ && p < schema_->n_params; ++p) fill_in(schema_->params[p]);
     check_search();
     return std::move(config_);
   }
@@ -134,6 +139,17 @@ class Reader {
                     "add path = \"...\"");
   }
 
+  // A share makes one fold.
+  void check_validation() {
+    const Entry* share = entry_of("validation", "share");
+    if (share == nullptr) return;
+    for (const char* other : {"folds", "shuffle"})
+      if (const Entry* entry = entry_of("validation", other))
+        findings_.add(entry->place, fmt::format("{} has no meaning beside validation.share", other),
+                      "keep one of the two", "a share of the rows is drawn at random, once");
+    if (is_good("validation.share")) config_.folds = 1;
+  }
+
   void check_search() {
     const Entry* params = tables_.count(kParams) != 0 ? tables_.at(kParams) : nullptr;
     const Entry* method = entry_of("search", "method");
@@ -196,39 +212,37 @@ class Reader {
     return names;
   }
 
+  std::vector<std::string> searchable_names() const {
+    std::vector<std::string> names;
+    for (uint32_t p = 0; schema_ && p < schema_->n_params; ++p)
+      if (!is_form(schema_->params[p])) names.emplace_back(schema_->params[p].name);
+    return names;
+  }
+
   const mk_param* param(const std::string& name) const {
     for (uint32_t p = 0; schema_ && p < schema_->n_params; ++p)
       if (name == schema_->params[p].name) return &schema_->params[p];
     return nullptr;
   }
 
-  // The parameter that an entry names; nullptr after reporting an unknown one.
-  const mk_param* known_param(const char* table, const Entry& entry) {
-    const mk_param* found = param(entry.key);
-    if (found == nullptr && schema_) report_unknown(table, entry, param_names(), config_.model + " takes: ");
-    return found;
-  }
+  // ---- [model_options]
 
-  void read_params() {
-    if (tables_.count(kParams) == 0) return;
-    const std::string method = is_good("search.method") ? config_.method : "";
-    for (const Entry& entry : tables_.at(kParams)->value.entries) {
-      const mk_param* known = known_param(kParams, entry);
-      if (known == nullptr && schema_) continue;
-      auto space = read_space(entry.key, known, method, entry.value, findings_);
-      if (space) config_.spaces.push_back(std::move(*space));
+  void read_options() {
+    if (tables_.count(kOptions) == 0 || !schema_) return;
+    for (const Entry& entry : tables_.at(kOptions)->value.entries) {
+      const mk_param* known = param(entry.key);
+      if (known == nullptr) {
+        report_unknown(kOptions, entry, param_names(), config_.model + " takes: ");
+      } else if (is_form(*known)) {
+        if (auto forms = read_forms(*known, entry.value, uses_, findings_))
+          config_.forms[entry.key] = std::move(*forms);
+      } else {
+        read_option(*known, entry);
+      }
     }
   }
 
-  void read_options() {
-    if (tables_.count(kOptions) != 0)
-      for (const Entry& entry : tables_.at(kOptions)->value.entries) read_option(entry);
-    for (uint32_t p = 0; schema_ && p < schema_->n_params; ++p) fill_in(schema_->params[p]);
-  }
-
-  void read_option(const Entry& entry) {
-    const mk_param* known = known_param(kOptions, entry);
-    if (known == nullptr) return;
+  void read_option(const mk_param& known, const Entry& entry) {
     if (const Entry* searched = entry_of(kParams, entry.key)) {
       findings_.add(entry.place, fmt::format("{} stands in [model_options] and in [search.params]", quoted(entry.key)),
                     "keep one of the two", "it is searched at " + findings_.where(searched->place));
@@ -236,22 +250,126 @@ class Reader {
     }
     if (entry.value.kind == Node::Kind::array || entry.value.kind == Node::Kind::table) {
       findings_.add(entry.value.place,
-                    fmt::format("{} must be one value here, not {}", known->name, describe(entry.value.kind)),
+                    fmt::format("{} must be one value here, not {}", known.name, describe(entry.value.kind)),
                     "values to search belong to [search.params]");
       return;
     }
-    if (auto value = read_value(*known, entry.value, findings_)) config_.options[entry.key] = std::move(*value);
+    auto field = read_field(known, entry.value, uses_, findings_);
+    if (!field) return;
+    if (field->reference.empty()) {
+      config_.options[entry.key] = std::move(field->value);
+    } else {
+      config_.references[entry.key] = std::move(field->reference);
+    }
+  }
+
+  // ---- [search.params]
+
+  // Every "$name" must be searched. A searched parameter that a misspelt one probably means is in use.
+  void check_uses() {
+    std::vector<std::string> searched;
+    if (tables_.count(kParams) != 0)
+      for (const Entry& entry : tables_.at(kParams)->value.entries) searched.push_back(entry.key);
+    for (const Use& use : uses_) {
+      if (std::find(searched.begin(), searched.end(), use.name) != searched.end()) continue;
+      std::string hint;
+      for (const std::string& name : searched) {
+        if (suggest(use.name, searched) != suggest(name, {name})) continue;
+        hint = fmt::format("did you mean '${}'?", printable(name));
+        almost_used_.insert(name);
+      }
+      if (hint.empty()) hint = fmt::format("add {} to [{}]", printable(use.name), kParams);
+      findings_.add(use.place, fmt::format("{} is not searched", quoted("$" + use.name)), hint,
+                    searched.empty() ? "" : "searched are: " + printable(join(searched), 1000));
+    }
+  }
+
+  void read_params() {
+    if (tables_.count(kParams) == 0) return;
+    const std::string method = is_good("search.method") ? config_.method : "";
+    for (const Entry& entry : tables_.at(kParams)->value.entries) {
+      if (schema_) {
+        read_searched(entry, method);
+      } else {
+        read_space(entry.key, nullptr, method, entry.value, findings_);
+      }
+    }
+  }
+
+  void read_searched(const Entry& entry, const std::string& method) {
+    const mk_param* known = param(entry.key);
+    if (known != nullptr && is_form(*known)) {
+      findings_.add(entry.place, fmt::format("{} cannot be searched as a whole", quoted(entry.key)),
+                    fmt::format("search its parts: \"$name\" in [{}] stands for the parameter 'name'", kOptions));
+      return;
+    }
+    std::vector<Use> takers;
+    if (known != nullptr) takers.push_back({entry.key, known, {}});
+    for (const Use& use : uses_)
+      if (use.name == entry.key) takers.push_back(use);
+    if (known == nullptr && !takers.empty() && !is_free_name(entry)) return;
+    if (!takers.empty()) {
+      check_takers(entry, method, std::move(takers));
+    } else if (almost_used_.count(entry.key) == 0) {
+      report_unknown(kParams, entry, searchable_names(), config_.model + " takes: ");
+    }
+  }
+
+  // A name that the model does not know becomes a column of results.csv.
+  bool is_free_name(const Entry& entry) {
+    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
+    if (entry.key.empty() || !std::all_of(entry.key.begin(), entry.key.end(), plain)) {
+      findings_.add(entry.place, fmt::format("{} cannot name a searched parameter", quoted(entry.key)),
+                    "use letters, digits, '_' and '-'");
+      return false;
+    }
+    for (const char* column : {"candidate", "bootstrap", "fold", "n", "status"}) {
+      if (entry.key != column) continue;
+      findings_.add(entry.place, fmt::format("{} is a column of results.csv already", quoted(entry.key)),
+                    "give the searched parameter another name");
+      return false;
+    }
+    return true;
+  }
+
+  // The values must suit every parameter that takes them. Where one of these is an integer, integers are drawn.
+  void check_takers(const Entry& entry, const std::string& method, std::vector<Use> takers) {
+    std::stable_partition(takers.begin(), takers.end(), [](const Use& t) { return t.param->type == MK_PARAM_INTEGER; });
+    const bool integers = takers.front().param->type == MK_PARAM_INTEGER;
+    std::optional<search::Space> space;
+    std::set<const mk_param*> checked;
+    for (const Use& taker : takers) {
+      if (!checked.insert(taker.param).second) continue;
+      mk_param wanted = *taker.param;
+      if (integers && wanted.type == MK_PARAM_REAL) wanted.type = MK_PARAM_INTEGER;
+      Findings found = findings_.empty_copy();
+      auto read = read_space(entry.key, &wanted, method, entry.value, found);
+      const bool by_name = taker.place.line == 0;
+      findings_.merge(std::move(found), by_name ? ""
+                                                : fmt::format("{} is taken as {} at {}", printable(entry.key),
+                                                              wanted.name, findings_.where(taker.place)));
+      if (!space) space = std::move(read);
+    }
+    if (space) config_.spaces.push_back(std::move(*space));
   }
 
   void fill_in(const mk_param& known) {
-    if (entry_of(kParams, known.name) != nullptr || entry_of(kOptions, known.name) != nullptr) return;
+    const bool form = is_form(known);
+    if ((!form && entry_of(kParams, known.name) != nullptr) || entry_of(kOptions, known.name) != nullptr) return;
     try {
-      if (auto value = default_value(known)) {
+      if (form) {
+        if (auto forms = default_forms(known)) {
+          config_.forms[known.name] = std::move(*forms);
+          return;
+        }
+      } else if (auto value = default_value(known)) {
         config_.options[known.name] = std::move(*value);
-      } else if (!is_meant(kOptions, known.name) && !is_meant(kParams, known.name)) {
+        return;
+      }
+      if (!is_meant(kOptions, known.name) && !is_meant(kParams, known.name)) {
         findings_.add(entry_of("", "model")->value.place,
                       fmt::format("{} needs a value for '{}'", config_.model, known.name),
-                      "add it to [model_options] or [search.params]");
+                      form ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
       }
     } catch (const std::exception& error) {
       findings_.add(entry_of("", "model")->value.place, error.what());
@@ -267,6 +385,8 @@ class Reader {
   std::vector<std::pair<std::string, const Entry*>> unknown_;
   std::map<std::string, const Entry*> tables_;  // by dotted path: those that are there and are tables
   std::set<std::string> good_;                  // dotted paths of the keys whose values are valid
+  std::vector<Use> uses_;                       // every "$name" of [model_options]
+  std::set<std::string> almost_used_;           // searched parameters that misspelt "$name"s probably mean
   std::set<std::string> meant_;                 // dotted paths of the keys that unknown keys probably mean
 };
 

@@ -14,6 +14,32 @@
 
 namespace mokume::experiment {
 
+// A value in [model_options]. "$name" stands for what a candidate has for the searched parameter `name`: then
+// `reference` is that name and `value` is zero or empty, of the type that is wanted.
+struct Field {
+  std::string key;
+  search::Value value;
+  std::string reference;
+
+  bool operator==(const Field&) const = default;
+};
+
+// { type = "adam", lr = 0.001 }: every key that the form has, in the order of the model's schema.
+struct Form {
+  std::string type;
+  std::vector<Field> fields;
+
+  bool operator==(const Form&) const = default;
+};
+
+// The value of a parameter of type MK_PARAM_FORM (one item, no list) or MK_PARAM_FORMS.
+struct Forms {
+  bool list = false;
+  std::vector<Form> items;
+
+  bool operator==(const Forms&) const = default;
+};
+
 struct Config {
   std::string name;
   std::string model;
@@ -22,14 +48,17 @@ struct Config {
 
   data::DataSpec data;
 
-  uint32_t folds = 5;
+  uint32_t folds = 5;  // 0: no validation; 1 with a share
+  double share = 0;    // of the rows that are validated on, drawn with the seed; 0: folds
   bool shuffle = false;
   bool stratified = false;
 
-  std::string method = "none";                   // grid | random | none
-  uint32_t random_candidates = 0;                // random only
-  std::vector<search::Space> spaces;             // in the order of the file
-  std::map<std::string, search::Value> options;  // [model_options], defaults filled in for what is not searched
+  std::string method = "none";                    // grid | random | none
+  uint32_t random_candidates = 0;                 // random only
+  std::vector<search::Space> spaces;              // in the order of the file
+  std::map<std::string, search::Value> options;   // [model_options], defaults filled in for what is not searched
+  std::map<std::string, std::string> references;  // [model_options] name = "$searched"
+  std::map<std::string, Forms> forms;             // [model_options]: optimizers, layers; defaults filled in
 
   std::string devices = "all";                  // [devices] use
   std::vector<std::string> plugin_directories;  // [plugins] directories (absolute)
@@ -90,6 +119,10 @@ std::string canonical_json(const Config& config);
 
 // JSON Schema (draft 4) of experiment files for editors, from the same tables that parse() checks against.
 std::string json_schema(const std::map<std::string, ModelSchema>& models);
+
+// An experiment file to start from: every parameter of `model` with its default and what it means, and what the tables
+// among them may be. parse() takes it if every parameter has a default.
+std::string starter_toml(const std::string& model, const ModelSchema& schema);
 
 // Candidates and hash: SHA-256 of canonical_json, the data's hash and the plan format. Throws
 // Error(MK_INVALID_ARGUMENT) if there are no candidates or too many (over 10 million, or over 2^32 - 1 fits).

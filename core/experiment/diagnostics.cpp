@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 namespace mokume::experiment {
@@ -153,6 +154,16 @@ void Findings::add(const Place& place, std::string message, std::string hint, st
   d.note = std::move(note);
   d.set = place.set;
   found_.push_back(std::move(d));
+}
+
+void Findings::merge(Findings other, const std::string& note) {
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> taken;
+  for (const Diagnostic& d : found_) taken.emplace(d.set, d.line, d.column);
+  for (Diagnostic& d : other.found_) {
+    if (taken.count({d.set, d.line, d.column}) != 0) continue;
+    if (d.note.empty()) d.note = note;
+    found_.push_back(std::move(d));
+  }
 }
 
 std::vector<Diagnostic> Findings::take() {

@@ -24,6 +24,9 @@ class Findings {
   explicit Findings(std::string file) : file_(std::move(file)) {}
 
   void add(const Place& place, std::string message, std::string hint = "", std::string note = "");
+  // Takes over what `other` found at places where nothing was found yet; what has no note gets `note`.
+  void merge(Findings other, const std::string& note);
+  Findings empty_copy() const { return Findings(file_); }
   bool empty() const { return found_.empty(); }
   size_t size() const { return found_.size(); }
 

@@ -44,6 +44,8 @@ constexpr std::array kKeys = {
 
     Key{"validation", "folds", Type::integer, "number of folds of the cross-validation",
         [](Config& c) -> Slot { return &c.folds; }, kInPlan | kZeroAllowed, 2, 1000},
+    Key{"validation", "share", Type::share, "instead of folds: validate on this share of the rows, drawn with the seed",
+        [](Config& c) -> Slot { return &c.share; }, kInPlan},
     Key{"validation", "shuffle", Type::boolean, "draw the rows of a fold at random instead of in a row",
         [](Config& c) -> Slot { return &c.shuffle; }, kInPlan},
     Key{"validation", "stratified", Type::boolean, "give every fold the same share of each class",

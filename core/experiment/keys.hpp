@@ -20,6 +20,7 @@ enum class Type {
   choice,  // one of `choices`
   boolean,
   integer,      // minimum..maximum
+  share,        // a number above 0 and below 1; 0 in Config: not given
   texts,        // a list of texts
   directories,  // a list of absolute paths
   seed,         // an integer >= 0 or a decimal text of any length
@@ -31,7 +32,7 @@ enum class Type {
 };
 
 // Where a key is kept. std::monostate: nowhere (tables, and what the model defines).
-using Slot = std::variant<std::monostate, std::string*, bool*, int64_t*, uint32_t*, uint64_t*,
+using Slot = std::variant<std::monostate, std::string*, bool*, double*, int64_t*, uint32_t*, uint64_t*,
                           std::vector<std::string>*, data::Missing*, data::Standardize*>;
 
 // Flags.

@@ -1,7 +1,7 @@
 // An experiment in the form that crosses to a model plugin, with everything it points to.
 #pragma once
 
-#include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,7 +23,11 @@ class ModelExperiment {
   const mk_experiment* get() const { return &experiment_; }
 
  private:
-  std::vector<std::unique_ptr<std::string>> texts_;
+  mk_value value_of(const mk_param& param, const Config& config, const search::Plan& plan,
+                    const std::vector<search::Value>& candidate);
+  const char* keep(std::string text);
+
+  std::set<std::string> texts_;  // equal ones once: forms without references are the same for every candidate
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
   mk_data train_{};

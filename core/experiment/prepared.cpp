@@ -7,13 +7,31 @@ namespace mokume::experiment {
 Prepared::Prepared(registry::Registry& registry, const Config& config)
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
   data_ = data::load(config.data);
-  fold_of_ = data::assign_folds(data_.train, config.folds, config.shuffle, config.stratified, config.seed);
+  check_metrics();
+  fold_of_ = assign_rows();
   plan_ = make_plan(config, data_.sha256);
   experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, fold_of_, *model_);
   sdk::call(model_->check, model_->self, experiment_->get());
 }
 
+void Prepared::check_metrics() const {
+  if (!metrics_of(*model_, !data_.class_names.empty()).empty()) return;
+  const std::string model = "the model '" + config_.model + "' ";
+  throw Error(MK_BAD_DATA, data_.class_names.empty()
+                               ? model + "does not predict numbers, and the targets of '" + data_.name +
+                                     "' are no classes: choose another model, or a target with whole numbers or words"
+                               : model + "does not classify, and the targets of '" + data_.name +
+                                     "' are classes: choose another model or target");
+}
+
+std::vector<int32_t> Prepared::assign_rows() const {
+  if (config_.share > 0) return data::assign_share(data_.train, config_.share, config_.stratified, config_.seed);
+  if (config_.folds == 0) return std::vector<int32_t>(static_cast<size_t>(data_.train.rows), -1);
+  return data::assign_folds(data_.train, config_.folds, config_.shuffle, config_.stratified, config_.seed);
+}
+
 std::vector<cluster::Bundle> Prepared::bundles(uint32_t parts) const {
+  if (plan_.n_fits() == 0) return {};
   struct Collector {
     const Prepared& prepared;
     std::vector<cluster::Bundle> bundles;
@@ -37,10 +55,11 @@ std::vector<cluster::Bundle> Prepared::bundles(uint32_t parts) const {
   return std::move(collector.bundles);
 }
 
-std::vector<report::Metric> metrics_of(const mk_model& model) {
+std::vector<report::Metric> metrics_of(const mk_model& model, bool classes) {
+  const mk_metric* all = classes ? model.metrics : model.regression_metrics;
+  const uint32_t count = classes ? model.n_metrics : model.n_regression_metrics;
   std::vector<report::Metric> metrics;
-  for (uint32_t m = 0; m < model.n_metrics; ++m)
-    metrics.push_back({model.metrics[m].name, model.metrics[m].integer != 0, model.metrics[m].selects != 0});
+  for (uint32_t m = 0; m < count; ++m) metrics.push_back({all[m].name, all[m].integer != 0, all[m].selects != 0});
   return metrics;
 }
 

@@ -14,6 +14,9 @@
 
 namespace mokume::experiment {
 
+// The metrics of a model for data with classes, or with numbers as targets; none if it does not do that.
+std::vector<report::Metric> metrics_of(const mk_model& model, bool classes);
+
 class Prepared {
  public:
   // Throws Error for data that cannot be read, and for what the model refuses.
@@ -24,6 +27,7 @@ class Prepared {
   const Config& config() const { return config_; }
   const mk_model& model() const { return *model_; }
   const data::Dataset& data() const { return data_; }
+  std::vector<report::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty()); }
   const search::Plan& plan() const { return plan_; }
   const mk_experiment* model_experiment() const { return experiment_->get(); }
 
@@ -33,6 +37,9 @@ class Prepared {
   uint32_t fit_id(uint32_t candidate, uint32_t fold) const { return candidate * plan_.bootstraps * plan_.folds + fold; }
 
  private:
+  void check_metrics() const;
+  std::vector<int32_t> assign_rows() const;
+
   Config config_;
   const mk_model* model_;
   data::Dataset data_;
@@ -40,8 +47,6 @@ class Prepared {
   search::Plan plan_;
   std::unique_ptr<ModelExperiment> experiment_;
 };
-
-std::vector<report::Metric> metrics_of(const mk_model& model);
 
 // A SchemaLookup over the registry; loads what it is asked for.
 SchemaLookup schema_lookup(registry::Registry& registry);

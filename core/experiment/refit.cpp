@@ -4,9 +4,12 @@
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
+#include "experiment/fit_report.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -18,12 +21,21 @@ using Progress = std::function<void(const std::string&, double)>;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
+// Takes the one report of a refit.
 struct Watcher {
+  journal::RefitRecord& record;
   const Progress& progress;
   const std::atomic<bool>& stop;
 
   mk_fit_sink sink() {
-    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+    return {this,
+            [](void* self, const mk_fit_result* result, mk_error* error) -> int32_t {
+              return sdk::guard(error, [&] {
+                journal::RefitRecord& to = static_cast<Watcher*>(self)->record;
+                to.note = note_of(*result);
+                to.curves = curves_of(*result);
+              });
+            },
             [](void* self, const char* what, double share) { static_cast<Watcher*>(self)->progress(what, share); },
             [](void* self) -> int32_t { return static_cast<Watcher*>(self)->stop ? 1 : 0; }};
   }
@@ -39,7 +51,41 @@ void save(const mk_model& model, const mk_fitted* fitted, const std::string& dir
   fs::rename(fresh, final_path);
 }
 
+using Values = std::map<std::string, double>;
+
+Values predict_classes(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                       const data::Table& test) {
+  std::vector<int32_t> labels(static_cast<size_t>(test.rows));
+  sdk::call(model.predict, model.self, fitted, device, test.x.data(), test.rows, test.features, labels.data(),
+            static_cast<float*>(nullptr));
+  int64_t errors = 0;
+  for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != test.labels[r] ? 1 : 0;
+  return {{"errors", static_cast<double>(errors)}};
+}
+
+Values predict_numbers(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                       const data::Table& test) {
+  const std::vector<float> predicted = predict_targets(model, fitted, device, test);
+  double sum = 0;
+  for (size_t r = 0; r < predicted.size(); ++r) {
+    const double off = static_cast<double>(predicted[r]) - static_cast<double>(test.targets[r]);
+    sum += off * off;
+  }
+  return {{"mse", sum / static_cast<double>(predicted.size())}};
+}
+
 }  // namespace
+
+std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                                   const data::Table& rows) {
+  if (const uint32_t scores = model.scores_per_row(fitted); scores != 1)
+    throw Error(MK_DEVICE_ERROR,
+                fmt::format("the model predicts {} numbers per row, but the data has one target", scores));
+  std::vector<float> predicted(static_cast<size_t>(rows.rows));
+  sdk::call(model.predict, model.self, fitted, device, rows.x.data(), rows.rows, rows.features,
+            static_cast<int32_t*>(nullptr), predicted.data());
+  return predicted;
+}
 
 bool is_refitted(const std::string& directory, const std::optional<journal::RefitRecord>& refit, uint32_t candidate) {
   return refit && refit->candidate == candidate && fs::exists(directory + "/models/best");
@@ -53,20 +99,16 @@ journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t ca
   record.candidate = candidate;
   record.device = worker.devices().front().id;
   record.start_s = now_s();
-  Watcher watcher{progress, stop};
+  Watcher watcher{record, progress, stop};
   const mk_fit_sink sink = watcher.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);
   save(model, fitted.get(), directory);
-  if (test.rows > 0 && !test.labels.empty()) {
+  if (test.rows > 0 && !(test.labels.empty() && test.targets.empty())) {
     progress(fmt::format("predicting {} test rows", test.rows), 0);
-    std::vector<int32_t> labels(static_cast<size_t>(test.rows));
-    sdk::call(model.predict, model.self, static_cast<const mk_fitted*>(fitted.get()), worker.services(0), test.x.data(),
-              test.rows, test.features, labels.data(), static_cast<float*>(nullptr));
-    int64_t errors = 0;
-    for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != test.labels[r] ? 1 : 0;
     record.n = test.rows;
-    record.values["errors"] = static_cast<double>(errors);
+    record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), worker.services(0), test)
+                                        : predict_classes(model, fitted.get(), worker.services(0), test);
   }
   record.end_s = now_s();
   return record;

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "experiment/forms.hpp"
 #include "experiment/keys.hpp"
 #include "experiment/values.hpp"
 
@@ -30,15 +31,8 @@ std::string toml_text(const std::string& text) {
   return result + '"';
 }
 
-// With a point or an exponent, so that large ones are not read as integers that do not fit.
-std::string toml_real(double value) {
-  std::string text = base::shortest(value);
-  if (text.find_first_of(".en") == std::string::npos) text += ".0";
-  return text;
-}
-
 std::string toml_value(const Value& value) {
-  if (const auto* real = std::get_if<double>(&value)) return toml_real(*real);
+  if (const auto* real = std::get_if<double>(&value)) return real_text(*real);
   if (const auto* text = std::get_if<std::string>(&value)) return toml_text(*text);
   return search::to_text(value);
 }
@@ -50,12 +44,38 @@ std::string toml_list(const std::vector<T>& items, Function one) {
   return result + "]";
 }
 
+std::string toml_field(const Field& field) {
+  return field.key + " = " + (field.reference.empty() ? toml_value(field.value) : toml_text("$" + field.reference));
+}
+
+std::string toml_form(const Form& form) {
+  std::string result = "{ type = " + toml_text(form.type);
+  for (const Field& field : form.fields) result += ", " + toml_field(field);
+  return result + " }";
+}
+
+std::string toml_forms(const Forms& forms) {
+  if (!forms.list) return toml_form(forms.items.front());
+  std::string result = "[";
+  for (const Form& form : forms.items) result += "\n  " + toml_form(form) + ",";
+  return result + (forms.items.empty() ? "]" : "\n]");
+}
+
+std::string toml_options(const Config& config) {
+  std::string result;
+  for (const auto& [name, value] : config.options) result += fmt::format("{} = {}\n", name, toml_value(value));
+  for (const auto& [name, searched] : config.references)
+    result += fmt::format("{} = {}\n", name, toml_text("$" + searched));
+  for (const auto& [name, forms] : config.forms) result += fmt::format("{} = {}\n", name, toml_forms(forms));
+  return result;
+}
+
 std::string toml_standardize(const data::Standardize& s) {
   switch (s.kind) {
     case data::Standardize::Kind::features:
       return "\"features\"";
     case data::Standardize::Kind::fixed:
-      return fmt::format("{{ mean = {}, scale = {} }}", toml_real(s.mean), toml_real(s.scale));
+      return fmt::format("{{ mean = {}, scale = {} }}", real_text(s.mean), real_text(s.scale));
     case data::Standardize::Kind::none:
       break;
   }
@@ -71,9 +91,9 @@ std::string toml_seed(const std::string& text) {
 std::string toml_space(const Space& space) {
   switch (space.kind) {
     case Space::Kind::real_uniform:
-      return fmt::format("{{ uniform = [{}, {}] }}", toml_real(space.low), toml_real(space.high));
+      return fmt::format("{{ uniform = [{}, {}] }}", real_text(space.low), real_text(space.high));
     case Space::Kind::log10_uniform:
-      return fmt::format("{{ log10_uniform = [{}, {}] }}", toml_real(space.low), toml_real(space.high));
+      return fmt::format("{{ log10_uniform = [{}, {}] }}", real_text(space.low), real_text(space.high));
     case Space::Kind::integer_uniform:
       return fmt::format("{{ int = [{}, {}] }}", static_cast<int64_t>(space.low), static_cast<int64_t>(space.high));
     case Space::Kind::list:
@@ -94,6 +114,7 @@ struct TomlOf {
     return key.type == Type::seed ? toml_seed(*text) : toml_text(*text);
   }
   std::string operator()(const bool* flag) const { return *flag ? "true" : "false"; }
+  std::string operator()(const double* share) const { return *share == 0 ? "" : real_text(*share); }
   std::string operator()(const int64_t* value) const { return number(static_cast<uint64_t>(*value)); }
   std::string operator()(const uint32_t* value) const { return number(*value); }
   std::string operator()(const uint64_t* value) const { return number(*value); }
@@ -107,6 +128,8 @@ struct TomlOf {
 };
 
 bool applies(const Key& key, const Config& config) {
+  const bool with_folds = key.type != Type::share && std::string_view(key.table) == "validation";
+  if (config.share > 0 && with_folds && std::string_view(key.name) != "stratified") return false;
   const std::vector<std::string> sources = choices_of(key.sources);
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }
@@ -152,6 +175,17 @@ json json_space(const Space& space) {
   return {{"name", space.name}, {"values", std::move(values)}};
 }
 
+json json_forms(const Forms& forms) {
+  json list = json::array();
+  for (const Form& form : forms.items) {
+    json one = {{"type", form.type}};
+    for (const Field& field : form.fields)
+      one[field.key] = field.reference.empty() ? json_value(field.value) : json("$" + field.reference);
+    list.push_back(std::move(one));
+  }
+  return forms.list ? list : list.front();
+}
+
 }  // namespace
 
 std::string to_toml(const Config& config) {
@@ -167,8 +201,9 @@ std::string to_toml(const Config& config) {
     if (key.type == Type::params) {
       if (!config.spaces.empty()) begin_table(dotted(key.table, key.name));
       for (const Space& space : config.spaces) result += fmt::format("{} = {}\n", space.name, toml_space(space));
-      if (!config.options.empty()) begin_table("model_options");
-      for (const auto& [name, value] : config.options) result += fmt::format("{} = {}\n", name, toml_value(value));
+      const std::string options = toml_options(config);
+      if (!options.empty()) begin_table("model_options");
+      result += options;
     }
     if (key.slot == nullptr || !applies(key, config)) continue;
     const std::string value = std::visit(TomlOf{key}, key.slot(copy));
@@ -183,7 +218,8 @@ std::string canonical_json(const Config& config) {
   Config copy = config;
   json result = json::object();
   for (const Key& key : keys()) {
-    if (!key.has(kInPlan)) continue;
+    // A share that is not given stands nowhere: plans of runs made before there were shares keep their hash.
+    if (!key.has(kInPlan) || (key.type == Type::share && config.share == 0)) continue;
     json& table = *key.table == '\0' ? result : result[key.table];
     table[key.name] = std::visit(JsonOf{key}, key.slot(copy));
   }
@@ -191,6 +227,8 @@ std::string canonical_json(const Config& config) {
   for (const Space& space : config.spaces) params.push_back(json_space(space));
   json& options = result["model_options"] = json::object();
   for (const auto& [name, value] : config.options) options[name] = json_value(value);
+  for (const auto& [name, searched] : config.references) options[name] = "$" + searched;
+  for (const auto& [name, forms] : config.forms) options[name] = json_forms(forms);
   return result.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

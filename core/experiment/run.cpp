@@ -113,9 +113,10 @@ class Keeper {
   RunRecord record_;
 };
 
-// The best candidate, if every fit is there.
+// The best candidate, if every fit is there; without validation the only one.
 std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records) {
-  for (const auto& row : report::summarise(prepared.plan(), metrics_of(prepared.model()), records))
+  if (prepared.plan().folds == 0) return report::CandidateRow{};
+  for (const auto& row : report::summarise(prepared.plan(), prepared.metrics(), records))
     if (row.complete && row.rank == 1) return row;
   return std::nullopt;
 }
@@ -145,12 +146,18 @@ class Participant {
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
+    if (request_.profile)
+      for (const auto& device : worker_->open_devices()) device->profile();
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
     journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
-    const cluster::AgentSetup agent{worker_->devices(), [this](uint32_t d, const cluster::WorkItem& item,
-                                                               cluster::Reporter& r) { worker_->work(d, item, r); }};
+    const Scratch scratch(handshake.run_directory);
+    worker_->use_scratch(scratch);
+    const cluster::AgentSetup agent{
+        worker_->devices(),
+        [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
+        [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake);
     const cluster::Outcome outcome =
@@ -163,6 +170,9 @@ class Participant {
       finish(outcome, journal);
     else
       journal.close(result_.state);
+    for (const auto& device : worker_->open_devices())
+      if (device->profiled() != nullptr)
+        result_.profile += device::to_text(device->listed().id(), device->profiled()->rows());
     return result_;
   }
 
@@ -228,6 +238,9 @@ class Participant {
     if (outcome.finished) {
       if (const auto best = best_row(*prepared_, outcome.records)) {
         result_.best = candidate_text(prepared_->plan(), best->candidate);
+        result_.folds = prepared_->plan().folds;
+        for (const report::Metric& metric : prepared_->metrics())
+          if (best->complete && metric.selects && result_.metric.empty()) result_.metric = metric.name;
         result_.best_mean = best->mean;
         result_.best_sd = best->sd;
         try {
@@ -244,6 +257,8 @@ class Participant {
     record.state = result_.state;
     record.exit_reason = result_.reason;
     journal.close(result_.state);
+    // Every fit and the refit are on the disk now.
+    if (result_.state != "stopped") Scratch(result_.directory).remove_all();
     keeper_->write();
     observer_.phase("writing the report");
     result_.test = rebuild_report(registry_, result_.directory).test;
@@ -286,6 +301,42 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
   return result;
 }
 
+namespace {
+
+// What the model says of its candidates, where they differ: of three at most.
+std::string summaries(const Prepared& prepared) {
+  constexpr size_t kMost = 3;
+  constexpr uint32_t kMostAsked = 100;
+  const mk_model& model = prepared.model();
+  if (model.summary == nullptr) return "";
+  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
+  const auto count = std::min(kMostAsked, static_cast<uint32_t>(prepared.plan().candidates.size()));
+  for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
+    std::string text;
+    sdk::call(
+        model.summary, model.self, prepared.model_experiment(), c, static_cast<void*>(&text),
+        +[](void* taker, const char* part) { static_cast<std::string*>(taker)->append(part); });
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    const auto same = [&](const auto& other) { return other.second == text; };
+    if (std::none_of(different.begin(), different.end(), same)) different.emplace_back(c, std::move(text));
+  }
+  std::string all;
+  for (const auto& [candidate, text] : different) {
+    if (different.size() > 1)
+      all += fmt::format("candidate {}: {}\n", candidate, candidate_text(prepared.plan(), candidate));
+    all += text;
+  }
+  return all;
+}
+
+std::string fits_text(const search::Plan& plan, size_t bundles) {
+  if (plan.folds == 0) return "no validation: one refit\n";
+  return fmt::format("{} candidates x {} folds = {} fits in {} bundles, then one refit\n", plan.candidates.size(),
+                     plan.folds, plan.n_fits(), bundles);
+}
+
+}  // namespace
+
 std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config) {
   const Prepared prepared(registry, config);
   const Machine machine(registry, log);
@@ -297,8 +348,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   std::string text = fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {} classes)\n",
                                  config.name, config.model, data.name, data.train.rows, data.test.rows,
                                  data.train.features, data.class_names.size());
-  text += fmt::format("{} candidates x {} folds = {} fits in {} bundles, then one refit\n", plan.candidates.size(),
-                      plan.folds, plan.n_fits(), bundles.size());
+  text += fits_text(plan, bundles.size());
   for (size_t p = 0; p < plan.params.size(); ++p) {
     std::set<std::string> values;
     for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
@@ -306,10 +356,11 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   }
   uint64_t needed = 0;
   for (const cluster::Bundle& b : bundles) needed = std::max(needed, b.bytes);
-  text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  if (!bundles.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
   for (size_t d = 0; d < devices.size(); ++d)
     text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
                         base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
+  text += summaries(prepared);
   return text + "plan " + plan.hash + "\n";
 }
 

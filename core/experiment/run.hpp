@@ -33,6 +33,7 @@ struct RunRequest {
   std::string source_text;  // the experiment file as it is
   std::string command;      // for the report
   bool fresh = false;
+  bool profile = false;                  // time every op and transfer; shown at the end
   std::optional<std::string> directory;  // go on with this one
 };
 
@@ -41,10 +42,13 @@ struct RunResult {
   std::string state;  // "done", "failed fits" or "stopped"
   uint64_t failed = 0;
   std::string best;  // "C = 10, gamma = 0.01", or ""
+  uint32_t folds = 0;
+  std::string metric;  // that chose it, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
   std::optional<report::TestResult> test;
   std::string reproducibility;  // one sentence: what would come out the same again
   std::string reason;           // of a stop
+  std::string profile;          // a table per device of this node, if asked for
 };
 
 // Called by every rank; only rank 0's result says more than the state. A set `stop` drains and returns "stopped".

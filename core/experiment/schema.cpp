@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "experiment/forms.hpp"
 #include "experiment/keys.hpp"
 #include "experiment/values.hpp"
 
@@ -51,6 +52,9 @@ ordered_json key_schema(const Key& key) {
       return {{"type", "boolean"}};
     case Type::integer:
       return integer_schema(key);
+    case Type::share:
+      return {
+          {"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}, {"maximum", 1}, {"exclusiveMaximum", true}};
     case Type::texts:
       return list_of(text_schema());
     case Type::directories:
@@ -126,25 +130,59 @@ std::string doc_of(const mk_param& param) {
   return doc;
 }
 
+// A value of [model_options]: itself or "$name".
+ordered_json field_schema(const mk_param& param) {
+  ordered_json one = param.type == MK_PARAM_TEXT && choices_of(param.choices).empty()
+                         ? value_schema(param)
+                         : either({value_schema(param), {{"type", "string"}, {"pattern", "^\\$"}}});
+  one["description"] = doc_of(param);
+  return one;
+}
+
+ordered_json form_schema(const mk_form& form) {
+  ordered_json properties = {{"type", {{"enum", {form.name}}}}};
+  ordered_json required = {"type"};
+  for (uint32_t p = 0; p < form.n_params; ++p) {
+    const mk_param& param = form.params[p];
+    properties[param.name] = field_schema(param);
+    if (param.fallback == nullptr || *param.fallback == '\0') required.push_back(param.name);
+  }
+  ordered_json result = closed_object(std::move(properties), std::move(required));
+  if (form.doc != nullptr) result["description"] = form.doc;
+  return result;
+}
+
+ordered_json forms_schema(const mk_param& param) {
+  ordered_json forms = ordered_json::array();
+  for (uint32_t f = 0; f < param.n_forms; ++f) forms.push_back(form_schema(param.forms[f]));
+  ordered_json result = either(std::move(forms));
+  if (param.type == MK_PARAM_FORMS) result = {{"type", "array"}, {"items", std::move(result)}};
+  result["description"] = doc_of(param);
+  return result;
+}
+
 ordered_json options_schema(const ModelSchema& model) {
   ordered_json properties = ordered_json::object();
   for (uint32_t p = 0; p < model.n_params; ++p) {
-    ordered_json one = value_schema(model.params[p]);
-    one["description"] = doc_of(model.params[p]);
-    properties[model.params[p].name] = std::move(one);
+    const mk_param& param = model.params[p];
+    properties[param.name] = is_form(param) ? forms_schema(param) : field_schema(param);
   }
   return closed_object(std::move(properties));
 }
 
+// Names that the model does not know stand for what "$name" in [model_options] says: any values.
 ordered_json params_schema(const ModelSchema& model) {
   ordered_json properties = ordered_json::object();
   for (uint32_t p = 0; p < model.n_params; ++p) {
     const mk_param& param = model.params[p];
+    if (is_form(param)) continue;
     ordered_json forms = ordered_json::array({value_schema(param), list_of(value_schema(param))});
     if (is_number(param)) add_shapes(param, forms);
     properties[param.name] = {{"anyOf", std::move(forms)}, {"description", doc_of(param)}};
   }
-  return closed_object(std::move(properties));
+  ordered_json result = closed_object(std::move(properties));
+  result["additionalProperties"] = {{"type", {"number", "string", "boolean", "array", "object"}}};
+  return result;
 }
 
 }  // namespace

@@ -41,6 +41,8 @@ class SettingReader {
         return read_boolean(slot);
       case Type::integer:
         return read_integer(slot);
+      case Type::share:
+        return read_share(slot);
       case Type::texts:
         return keep(slot, texts());
       case Type::directories:
@@ -149,6 +151,14 @@ class SettingReader {
     } else {
       *std::get<uint32_t*>(slot) = static_cast<uint32_t>(value);
     }
+    return true;
+  }
+
+  bool read_share(const Slot& slot) {
+    if (node_.kind != Node::Kind::real && node_.kind != Node::Kind::integer) return wrong_type(node_, "a number");
+    const double value = node_.kind == Node::Kind::real ? node_.real : static_cast<double>(node_.integer);
+    if (!(value > 0 && value < 1)) return fail(node_, "must be above 0 and below 1, not " + base::shortest(value));
+    *std::get<double*>(slot) = value;
     return true;
   }
 

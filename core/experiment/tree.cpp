@@ -209,27 +209,52 @@ bool is_key_character(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
 }
 
-// The parts of "a.b.c" with their places; empty if that is no dotted key.
-std::vector<Entry> split_key(std::string_view key, uint32_t set) {
-  std::vector<Entry> parts;
-  size_t begin = 0;
-  for (size_t at = 0; at <= key.size(); ++at) {
-    if (at < key.size() && is_key_character(key[at])) continue;
-    if (at == begin || (at < key.size() && key[at] != '.')) return {};
-    const auto length = static_cast<uint32_t>(at - begin);
-    Entry& part = parts.emplace_back();
-    part.key = std::string(key.substr(begin, length));
-    part.place = {set, 1, static_cast<uint32_t>(begin) + 1, length};
-    begin = at + 1;
-  }
-  return parts;
+// One part of a key: "layers" or, an element of a list, "layers[2]".
+struct Part {
+  std::string key;
+  Place place;
+  std::optional<size_t> index;
+};
+
+// The index in front of `key`, "[2]"; its length is 0 if there is none.
+size_t read_index(std::string_view key, std::optional<size_t>& index) {
+  constexpr size_t kMostDigits = 6;
+  const size_t end = key.find_first_not_of("0123456789", 1);
+  if (key.empty() || key[0] != '[' || end == std::string_view::npos || key[end] != ']') return 0;
+  if (end == 1 || end > 1 + kMostDigits) return 0;
+  index = std::stoul(std::string(key.substr(1, end - 1)));
+  return end + 1;
 }
 
-// The value at the end of the one path that `tree` holds; nullptr if it holds anything else: VALUE had more lines.
-Node* only_value(Node& tree, const std::vector<Entry>& path) {
+// The parts of "a.b[2].c" with their places; empty if that is no dotted key.
+std::vector<Part> split_key(std::string_view key, uint32_t set) {
+  std::vector<Part> parts;
+  for (size_t at = 0;;) {
+    const size_t begin = at;
+    while (at < key.size() && is_key_character(key[at])) ++at;
+    if (at == begin) return {};
+    Part part{std::string(key.substr(begin, at - begin)), {}, std::nullopt};
+    at += read_index(key.substr(at), part.index);
+    part.place = {set, 1, static_cast<uint32_t>(begin) + 1, static_cast<uint32_t>(at - begin)};
+    parts.push_back(std::move(part));
+    if (at == key.size()) return parts;
+    if (key[at++] != '.') return {};
+  }
+}
+
+// The argument as TOML can read it, every character where it was: "layers[2].p = 1" as "layers_2_.p = 1".
+std::string without_indices(std::string argument, size_t key_length) {
+  std::replace(argument.begin(), argument.begin() + static_cast<ptrdiff_t>(key_length), '[', '_');
+  std::replace(argument.begin(), argument.begin() + static_cast<ptrdiff_t>(key_length), ']', '_');
+  return argument;
+}
+
+// The value at the end of the one path of `depth` keys that `tree` holds; nullptr if it holds anything else: VALUE had
+// more lines.
+Node* only_value(Node& tree, size_t depth) {
   Node* at = &tree;
-  for (const Entry& part : path) {
-    if (at->kind != Node::Kind::table || at->entries.size() != 1 || at->entries[0].key != part.key) return nullptr;
+  for (size_t i = 0; i < depth; ++i) {
+    if (at->kind != Node::Kind::table || at->entries.size() != 1) return nullptr;
     at = &at->entries[0].value;
   }
   return at;
@@ -243,11 +268,23 @@ Node bare_text(std::string_view value, uint32_t column, uint32_t set) {
   return node;
 }
 
-void merge(Node& root, const std::vector<Entry>& path, Node value, Findings& findings) {
+// The element of the list `at` that `part` names; nullptr after reporting that there is none.
+Node* element_of(Node& at, const Part& part, const std::string& reached, Findings& findings) {
+  if (at.kind == Node::Kind::array && *part.index < at.items.size()) return &at.items[*part.index];
+  const bool absent = at.kind == Node::Kind::table && at.entries.empty();
+  const std::string what = absent                         ? "it is not in the file"
+                           : at.kind != Node::Kind::array ? fmt::format("that is {}, no list", describe(at.kind))
+                           : at.items.empty()             ? "it is empty"
+                                              : fmt::format("the last is {}[{}]", part.key, at.items.size() - 1);
+  findings.add(part.place, fmt::format("there is no {}: {}", quoted(reached), what));
+  return nullptr;
+}
+
+void merge(Node& root, const std::vector<Part>& path, Node value, Findings& findings) {
   Node* at = &root;
   std::string reached;
   for (size_t i = 0; i < path.size(); ++i) {
-    const Entry& part = path[i];
+    const Part& part = path[i];
     if (at->kind != Node::Kind::table) {
       findings.add(part.place, fmt::format("cannot set {} inside {}: that is {}, no table", quoted(part.key),
                                            quoted(reached), describe(at->kind)));
@@ -256,13 +293,17 @@ void merge(Node& root, const std::vector<Entry>& path, Node value, Findings& fin
     auto found =
         std::find_if(at->entries.begin(), at->entries.end(), [&](const Entry& e) { return e.key == part.key; });
     if (found == at->entries.end()) {
-      at->entries.push_back(part);
+      at->entries.push_back({part.key, part.place, {}});
       at->entries.back().value.place = part.place;
       found = at->entries.end() - 1;
     }
     reached += (reached.empty() ? "" : ".") + part.key;
-    if (i + 1 == path.size()) found->place = part.place;
+    if (i + 1 == path.size() && !part.index) found->place = part.place;
     at = &found->value;
+    if (!part.index) continue;
+    reached += fmt::format("[{}]", *part.index);
+    at = element_of(*at, part, reached, findings);
+    if (at == nullptr) return;
   }
   *at = std::move(value);
 }
@@ -305,7 +346,7 @@ void apply_set(Node& root, const std::string& argument, uint32_t set, Findings& 
   const size_t equals = argument.find('=');
   std::string_view key = std::string_view(argument).substr(0, std::min(equals, argument.size()));
   while (!key.empty() && key.back() == ' ') key.remove_suffix(1);
-  const std::vector<Entry> path = split_key(key, set);
+  const std::vector<Part> path = split_key(key, set);
   if (equals == std::string::npos || path.empty())
     return findings.add({set, 1, 1, std::max(characters(key), 1U)}, "this is no setting", std::string(kSetForm));
 
@@ -313,8 +354,8 @@ void apply_set(Node& root, const std::string& argument, uint32_t set, Findings& 
   if (begin == std::string::npos)
     return findings.add({set, 1, static_cast<uint32_t>(equals) + 1, 1}, "a value is missing after '='",
                         std::string(kSetForm));
-  Reading reading = read(argument, set);
-  Node* value = reading.tree ? only_value(*reading.tree, path) : nullptr;
+  Reading reading = read(without_indices(argument, key.size()), set);
+  Node* value = reading.tree ? only_value(*reading.tree, path.size()) : nullptr;
   if (value != nullptr) return merge(root, path, std::move(*value), findings);
 
   const bool begins_like_toml = std::string_view("\"'[{").find(argument[begin]) != std::string_view::npos;

@@ -40,8 +40,8 @@ const char* describe(Node::Kind kind);
 // Reads `text`; on any fault adds one finding and returns nothing. `set` is 0 for the file, else the --set argument.
 std::optional<Node> read_tree(const std::string& text, uint32_t set, Findings& findings);
 
-// Applies `argument` (a.b.c=VALUE, the set-th --set argument) to the tree. VALUE is TOML; what is no TOML and does not
-// begin like a quoted text, list or table is taken as a text.
+// Applies `argument` (a.b.c=VALUE, the set-th --set argument) to the tree; a[2] is an element of a list, from 0. VALUE
+// is TOML; what is no TOML and does not begin like a quoted text, list or table is taken as a text.
 void apply_set(Node& root, const std::string& argument, uint32_t set, Findings& findings);
 
 }  // namespace mokume::experiment

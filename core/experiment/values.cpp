@@ -26,8 +26,7 @@ double number_of(const Node& node) {
 }
 
 bool in_range(const mk_param& param, double value) {
-  if (param.type == MK_PARAM_REAL && (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0 && value <= param.minimum)
-    return false;
+  if ((param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0 && value <= param.minimum) return false;
   return value >= param.minimum && value <= param.maximum;
 }
 
@@ -244,10 +243,10 @@ std::optional<Space> read_list(const std::string& name, const mk_param* param, c
 }  // namespace
 
 std::string range_of(const mk_param& param) {
-  if (param.type == MK_PARAM_INTEGER && std::isfinite(param.minimum) && std::isfinite(param.maximum))
+  const bool above = (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0;
+  if (param.type == MK_PARAM_INTEGER && !above && std::isfinite(param.minimum) && std::isfinite(param.maximum))
     return fmt::format("from {} to {}", number_text(param, param.minimum), number_text(param, param.maximum));
   std::string low, high;
-  const bool above = param.type == MK_PARAM_REAL && (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0;
   if (std::isfinite(param.minimum)) low = (above ? "above " : "at least ") + number_text(param, param.minimum);
   if (std::isfinite(param.maximum)) high = "at most " + number_text(param, param.maximum);
   if (low.empty() && high.empty()) return "finite";

@@ -50,9 +50,11 @@ int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
 std::optional<report::TestResult> test_of(const std::optional<journal::RefitRecord>& refit,
                                           std::optional<uint32_t> best) {
   if (!refit || refit->candidate != best || refit->n <= 0) return std::nullopt;
+  if (const auto mse = refit->values.find("mse"); mse != refit->values.end())
+    return report::TestResult{0, refit->n, mse->second};
   const auto errors = refit->values.find("errors");
   if (errors == refit->values.end()) return std::nullopt;
-  return report::TestResult{std::llround(errors->second), refit->n};
+  return report::TestResult{std::llround(errors->second), refit->n, std::nullopt};
 }
 
 void add_devices(report::RunView& view, const RunRecord& record) {
@@ -96,12 +98,14 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   if (view.plan.hash != record.plan_hash)
     throw Error(MK_BAD_DATA,
                 directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
-  view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model());
+  view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0);
   const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
   view.records = contents.records;
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+  if (view.plan.folds == 0) view.best = 0;  // the only candidate
+  if (contents.refit && contents.refit->candidate == view.best) view.refit = contents.refit;
   view.test = test_of(contents.refit, view.best);
   view.wall_s = contents.wall_s;
   add_devices(view, record);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 
+#include "experiment/fit_report.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -31,7 +32,8 @@ int32_t report_fit(void* self, const mk_fit_result* result, mk_error* error) {
     record.status = static_cast<journal::FitStatus>(result->status);
     record.n = result->n;
     if (result->values != nullptr) record.values.assign(result->values, result->values + result->n_values);
-    record.note = result->note != nullptr ? result->note : "";
+    record.note = note_of(*result);
+    record.curves = curves_of(*result);
     context.reporter.report(record);
   });
 }
@@ -100,13 +102,15 @@ mk_session* Worker::session(uint32_t device) {
 void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter) {
   std::vector<mk_fit> fits;
   std::vector<uint32_t> ids;
-  const auto add = [&](uint32_t id, const char* note) {
+  std::vector<std::string> scratch;
+  for (const uint32_t id : item.fits) scratch.push_back(scratch_ ? scratch_->fit(id) : "");
+  const auto add = [&](uint32_t id, const char* note, const char* directory) {
     const search::FitKey key = prepared_.plan().key(id);
-    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, ""});
+    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, directory});
     ids.push_back(id);
   };
-  for (const uint32_t id : item.fits) add(id, nullptr);
-  for (size_t k = 0; k < item.done_fits.size(); ++k) add(item.done_fits[k], item.done_notes[k].c_str());
+  for (size_t k = 0; k < item.fits.size(); ++k) add(item.fits[k], nullptr, scratch[k].c_str());
+  for (size_t k = 0; k < item.done_fits.size(); ++k) add(item.done_fits[k], item.done_notes[k].c_str(), "");
   FitContext context{reporter, ids};
   const mk_fit_sink sink{&context, report_fit, report_progress, is_cancelled};
   const mk_model& model = prepared_.model();
@@ -121,7 +125,8 @@ void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Repor
 
 mk_fitted* Worker::refit(uint32_t candidate, const mk_fit_sink& sink) {
   mk_fitted* fitted = nullptr;
-  const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, ""};
+  const std::string scratch = scratch_ ? scratch_->refit() : "";
+  const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
   sdk::call(prepared_.model().refit, session(0), &fit, &sink, &fitted);
   return fitted;
 }

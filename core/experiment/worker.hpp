@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,7 @@
 #include "cluster/types.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
+#include "experiment/scratch.hpp"
 
 namespace mokume::experiment {
 
@@ -27,6 +29,9 @@ class Worker {
   // Opens again what was opened with other choices than these.
   void agree(const cluster::ClassChoices& choices);
 
+  // Where fits keep what they need to go on after a kill; before the first of them.
+  void use_scratch(const Scratch& scratch) { scratch_ = scratch; }
+
   // Runs one item on one device, on that device's thread.
   void work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter);
 
@@ -38,6 +43,7 @@ class Worker {
   mk_session* session(uint32_t device);
 
   const Machine& machine_;
+  std::optional<Scratch> scratch_;
   const Prepared& prepared_;
   std::vector<device::Listed> listed_;
   std::vector<uint64_t> budgets_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <utility>
@@ -35,6 +36,32 @@ std::string list(const std::vector<double>& values) {
   std::string out;
   for (const double value : values) out += (out.empty() ? "[" : ",") + number(value);
   return out.empty() ? "[]" : out + "]";
+}
+
+// ,"curves":{"train_loss":[...]}; "" without curves.
+std::string curves_text(const std::vector<Curve>& curves) {
+  std::string out;
+  for (const Curve& curve : curves)
+    out += fmt::format("{}{}:{}", out.empty() ? ",\"curves\":{" : ",", quoted(curve.name), list(curve.values));
+  return out.empty() ? "" : out + "}";
+}
+
+std::vector<Curve> curves_from(const nlohmann::json& object) {
+  std::vector<Curve> curves;
+  const nlohmann::json* found = find_field(object, "curves");
+  if (found == nullptr) return curves;
+  if (!found->is_object()) bad_field("curves", "an object");
+  for (const auto& [name, values] : found->items()) {
+    if (!values.is_array()) bad_field("curves", "an object of lists");
+    Curve& curve = curves.emplace_back(Curve{name, {}});
+    for (const nlohmann::json& value : values) curve.values.push_back(to_real(value, "curves"));
+  }
+  return curves;
+}
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); });
 }
 
 std::string checksum(const std::string& object) {
@@ -71,8 +98,10 @@ std::string refit_text(const RefitRecord& record) {
   std::string values;
   for (const auto& [name, value] : record.values)
     values += fmt::format("{}{}:{}", values.empty() ? "" : ",", quoted(name), number(value));
-  return fmt::format(R"({{"refit":{},"n":{},"values":{{{}}},"device":{},"start":{},"end":{}}})", record.candidate,
-                     record.n, values, quoted(record.device), number(record.start_s), number(record.end_s));
+  const std::string note = record.note.empty() ? "" : ",\"note\":" + quoted(record.note);
+  return fmt::format(R"({{"refit":{},"n":{},"values":{{{}}},"device":{},"start":{},"end":{}{}{}}})", record.candidate,
+                     record.n, values, quoted(record.device), number(record.start_s), number(record.end_s), note,
+                     curves_text(record.curves));
 }
 
 RefitRecord refit_from(const nlohmann::json& object) {
@@ -85,6 +114,8 @@ RefitRecord refit_from(const nlohmann::json& object) {
   record.device = text_field(object, "device");
   record.start_s = real_field(object, "start");
   record.end_s = real_field(object, "end");
+  if (find_field(object, "note") != nullptr) record.note = text_field(object, "note");
+  record.curves = curves_from(object);
   return record;
 }
 
@@ -94,9 +125,9 @@ std::string record_text(const FitRecord& record, const search::FitKey* key) {
     out += fmt::format(R"(,"candidate":{},"bootstrap":{},"fold":{})", key->candidate, key->bootstrap, key->fold);
   }
   out += fmt::format(R"(,"status":"{}","n":{},"values":{})", to_text(record.status), record.n, list(record.values));
-  out +=
-      fmt::format(R"(,"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}}})", quoted(record.note),
-                  quoted(record.device), record.bundle, record.attempt, number(record.start_s), number(record.end_s));
+  out += fmt::format(R"(,"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}{}}})", quoted(record.note),
+                     quoted(record.device), record.bundle, record.attempt, number(record.start_s), number(record.end_s),
+                     curves_text(record.curves));
   return out;
 }
 
@@ -119,6 +150,7 @@ FitRecord record_from(const nlohmann::json& object) {
   record.attempt = u32_field(object, "attempt");
   record.start_s = real_field(object, "start");
   record.end_s = real_field(object, "end");
+  record.curves = curves_from(object);
   return record;
 }
 
@@ -139,11 +171,9 @@ std::optional<std::string> unseal(std::string_view line) {
 
 bool same_result(const FitRecord& a, const FitRecord& b) {
   if (a.fit != b.fit || a.status != b.status || a.n != b.n || a.note != b.note) return false;
-  if (a.values.size() != b.values.size()) return false;
-  for (size_t i = 0; i < a.values.size(); ++i) {
-    if (std::bit_cast<uint64_t>(a.values[i]) != std::bit_cast<uint64_t>(b.values[i])) return false;
-  }
-  return true;
+  return same_bits(a.values, b.values) &&
+         std::equal(a.curves.begin(), a.curves.end(), b.curves.begin(), b.curves.end(),
+                    [](const Curve& x, const Curve& y) { return x.name == y.name && same_bits(x.values, y.values); });
 }
 
 }  // namespace mokume::journal

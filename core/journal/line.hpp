@@ -18,11 +18,12 @@ std::string file_name(uint32_t node);  // "node-0000.ndjson"
 std::string header_text(const std::string& plan_hash, uint32_t node);
 std::string event_text(std::string_view event, double time, const std::string& reason);
 
-// One fit as a JSON object; doubles shortest round-trip. `key` adds candidate, bootstrap and fold; the node is left
-// to the file (or the sender of a message). Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+// One fit as a JSON object; doubles shortest round-trip, every NaN alike. `key` adds candidate, bootstrap and fold; the
+// node is left to the file (or the sender of a message); a record without curves has no "curves".
+// Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// {"refit":CANDIDATE,...} of the refit.
+// {"refit":CANDIDATE,...} of the refit; note and curves only if there are any.
 std::string refit_text(const RefitRecord& record);
 RefitRecord refit_from(const nlohmann::json& object);
 

@@ -32,8 +32,8 @@ struct Contents {
 
 // Merges node-*.ndjson below `directory`; none, or no such directory, is an empty run. Throws Error(MK_BAD_DATA) that
 // names file, line and cure for: a damaged line that is not the last, another plan or format, a fit the plan does not
-// have, two records of one fit that disagree in status, n, values or note (bit for bit; of those that agree, the one
-// of the lowest node stays).
+// have, two records of one fit that disagree in status, n, values, note or curves (bit for bit; of those that agree,
+// the one of the lowest node stays).
 Contents read_all(const std::string& directory, const search::Plan& plan);
 
 // Seconds in which a device had a fit of these in work, by (node, device). Fits of one bundle overlap in time, hence

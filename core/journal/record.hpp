@@ -12,12 +12,19 @@ enum class FitStatus : int32_t { ok = 0, copied = 1, capped = 2, failed = 3 };  
 
 const char* to_text(FitStatus status);  // "ok", "copied", "capped", "failed"
 
+// How a number went from epoch to epoch: "train_loss", "validation_accuracy", ...
+struct Curve {
+  std::string name;            // printable ASCII without quotes
+  std::vector<double> values;  // of epoch 1, 2, ...; may hold NaN and infinities
+};
+
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
   int64_t n = 0;               // rows validated on
   std::vector<double> values;  // the model's metrics; empty if failed
   std::string note;            // the model's own, see mk_fit_result
+  std::vector<Curve> curves;   // ascending by name, names differ
 
   // Where and when: for timeline.csv and summary.json only, never for results.
   uint32_t node = 0;
@@ -36,6 +43,8 @@ struct RefitRecord {
   std::string device;
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
+  std::string note = {};           // as of a fit
+  std::vector<Curve> curves = {};  // as of a fit
 };
 
 }  // namespace mokume::journal

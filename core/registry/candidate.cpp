@@ -125,12 +125,14 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
     refuse("its header has no version, description or start function: use MOKUME_PLUGIN(...)");
 }
 
-// Slots [from, to) of a table, in bytes; each must hold a function.
-void check_slots(const void* table, size_t from, size_t to) {
+constexpr size_t kNone = 0;
+
+// Slots [from, to) of a table, in bytes; each but the one at `optional` must hold a function.
+void check_slots(const void* table, size_t from, size_t to, size_t optional = kNone) {
   for (size_t at = from; at < to; at += sizeof(void*)) {
     void* slot = nullptr;
     std::memcpy(&slot, static_cast<const char*>(table) + at, sizeof(slot));
-    if (slot == nullptr)
+    if (slot == nullptr && (optional == kNone || at != optional))
       throw Refused("start", fmt::format("function {} of its table is null: every function of ABI {}.{} is needed",
                                          (at - from) / sizeof(void*) + 1, MK_ABI_MAJOR, MK_ABI_MINOR));
   }
@@ -153,7 +155,7 @@ void check_table(mk_plugin_kind kind, const void* table) {
     case MK_PLUGIN_BACKEND:
       return check_slots(table, offsetof(mk_backend, enumerate), sizeof(mk_backend));
     case MK_PLUGIN_MODEL:
-      return check_slots(table, offsetof(mk_model, check), sizeof(mk_model));
+      return check_slots(table, offsetof(mk_model, check), sizeof(mk_model), offsetof(mk_model, summary));
     case MK_PLUGIN_TRANSPORT:
       return check_slots(table, offsetof(mk_transport, rank), sizeof(mk_transport));
   }

@@ -96,6 +96,7 @@ std::string tile(const std::string& label, const std::string& value, const std::
 
 std::string test_tile(const RunView& view) {
   if (!view.test || view.test->n <= 0) return tile("Test error", "–", "no test result");
+  if (view.test->mse) return tile("Test MSE", pretty(*view.test->mse), counted(at_least_zero(view.test->n), "row"));
   const double share = static_cast<double>(view.test->errors) / static_cast<double>(view.test->n);
   const Interval interval = wilson(view.test->errors, view.test->n);
   return tile("Test error", fmt::format("{:.2f}\u00A0%", 100 * share),
@@ -105,6 +106,7 @@ std::string test_tile(const RunView& view) {
 
 std::string validation_tile(const Figure& figure) {
   const std::string label = figure.unit.name.empty() ? "Validation" : "Validation, mean " + elide(figure.unit.name, 24);
+  if (figure.view.plan.folds == 0) return tile("Validation", "–", "none was asked for");
   if (!figure.best || !figure.pooled[*figure.best].complete) return tile(label, "–", "no complete candidate");
   const Pooled& row = figure.pooled[*figure.best];
   return tile(label, figure.unit.text(row.mean),
@@ -140,7 +142,8 @@ std::string headline(const Figure& figure, const Counts& counts) {
                                ? ""
                                : fmt::format("<span class=\"pill{}\">{}</span>", view.state == "done" ? " done" : "",
                                              escape(elide(view.state, 40)));
-  std::string plan = fmt::format("{} × {}", counted(view.plan.candidates.size(), "candidate"), figure.fits_text());
+  std::string plan = counted(view.plan.candidates.size(), "candidate");
+  plan += view.plan.folds == 0 ? std::string(", no validation") : " × " + figure.fits_text();
   if (!view.seed.empty()) plan += ", seed " + elide(view.seed, 48);
   std::string out = fmt::format(
       "<header>\n<div class=\"over\"><span>mokume</span><span>{}</span>{}</div>\n"
@@ -160,12 +163,13 @@ std::string headline(const Figure& figure, const Counts& counts) {
 // ---- the plots
 
 bool is_box_plot(const NamedFile& file) { return file.name.rfind("plots/box-", 0) == 0; }
+bool is_curve_plot(const NamedFile& file) { return file.name.rfind("plots/curves-", 0) == 0; }
 
 std::string surface_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   std::string body;
   size_t shown = 0;
   for (const NamedFile& file : plots) {
-    if (is_box_plot(file)) continue;
+    if (is_box_plot(file) || is_curve_plot(file)) continue;
     body += inlined(file.content, "plot");
     ++shown;
   }
@@ -212,6 +216,15 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
                  first + fmt::format("<details>\n<summary>All {} plots</summary>\n{}</details>\n", count, grid));
 }
 
+std::string training_section(const std::vector<NamedFile>& plots) {
+  std::string body;
+  for (const NamedFile& file : plots)
+    if (is_curve_plot(file)) body += inlined(file.content, "plot wide");
+  if (body.empty()) return {};
+  return section("Training",
+                 "One thin line per fit, those of the best candidates in colour; the refit is the thick one.", body);
+}
+
 // ---- the tables
 
 std::string candidate_rows(const Figure& figure, const std::vector<size_t>& order) {
@@ -245,7 +258,7 @@ std::string candidate_rows(const Figure& figure, const std::vector<size_t>& orde
 
 std::string candidates_section(const Figure& figure) {
   const auto& plan = figure.view.plan;
-  if (plan.candidates.empty()) return {};
+  if (plan.candidates.empty() || plan.folds == 0) return {};
   std::vector<size_t> order(figure.pooled.size());
   for (size_t c = 0; c < order.size(); ++c) order[figure.pooled[c].rank - 1] = c;
   order.resize(std::min(order.size(), kTopCandidates));
@@ -379,7 +392,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<title>{} – mokume report</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), kPageStyle, svg_style());
   out += headline(figure, counts);
-  out += surface_section(figure, plots) + box_section(figure, plots);
+  out += surface_section(figure, plots) + box_section(figure, plots) + training_section(plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + fits_section(figure, counts) + environment_section(view);

@@ -245,10 +245,12 @@ Placing place_cells(const Axis& axis, double from, double pitch) {
 std::vector<NamedFile> plots(const RunView& view) {
   const Figure figure(view);
   std::vector<NamedFile> files;
-  if (figure.pooled.empty() || !selecting_metric(view.metrics)) return files;
-  if (figure.surface) files = heat_maps(figure);
-  if (!figure.x) files.push_back(candidate_bars(figure));
-  for (NamedFile& file : box_plots(figure)) files.push_back(std::move(file));
+  if (!figure.pooled.empty() && view.plan.folds > 0 && selecting_metric(view.metrics)) {
+    if (figure.surface) files = heat_maps(figure);
+    if (!figure.x) files.push_back(candidate_bars(figure));
+    for (NamedFile& file : box_plots(figure)) files.push_back(std::move(file));
+  }
+  for (NamedFile& file : curve_plots(figure)) files.push_back(std::move(file));
   return files;
 }
 

@@ -85,6 +85,10 @@ Placing place_cells(const Axis& axis, double from, double pitch);
 std::vector<NamedFile> box_plots(const Figure& figure);
 std::vector<NamedFile> heat_maps(const Figure& figure);
 NamedFile candidate_bars(const Figure& figure);
+// How the fits and the refit learned: a plot of every family of curves ("train_loss" and "validation_loss" are of the
+// family "loss"), in the order of their names. The fits of the best candidates are named, the refit stands out, and a
+// line is broken, with a cross, where a value is not finite.
+std::vector<NamedFile> curve_plots(const Figure& figure);
 std::string gantt(const RunView& view);  // "" if no record took time
 
 }  // namespace mokume::report

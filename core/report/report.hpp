@@ -27,9 +27,11 @@ struct DeviceUse {
   double busy_s = 0;
 };
 
+// On the test rows: errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
+  std::optional<double> mse = std::nullopt;
 };
 
 // What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed
@@ -41,7 +43,8 @@ struct RunView {
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
-  std::optional<uint32_t> best;  // candidate
+  std::optional<journal::RefitRecord> refit;  // of the best candidate; for its curves
+  std::optional<uint32_t> best;               // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
@@ -70,7 +73,8 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
 // finite stands as nan, inf or -inf. timeline.csv counts seconds from the earliest start.
 //
 // summary.json: the seed is text, as its digits may be any number; `fits` counts the records there are, `fits_planned`
-// those of the plan; `best` speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
+// those of the plan; a plan without validation has one candidate and no fits, and `best` has null for its error; `best`
+// speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
 // device the union of its fits' intervals, since the fits of a bundle share the bundle's time. A number that is not
 // finite is null, and bytes that are no UTF-8 become U+FFFD.
 std::string results_csv(const RunView& view);
@@ -82,14 +86,16 @@ struct NamedFile {
   std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
   std::string content;
 };
-// Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates: a function of plan, metrics, records
-// and best only, not of devices or times. Empty without candidates or without a metric that selects.
+// Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates, where there are candidates and a
+// metric that selects; then the curves of fits and refit, if there are any. A function of plan, metrics, records, refit
+// and best only, not of devices or times.
 std::vector<NamedFile> plots(const RunView& view);
 // One page that refers to no other file, with the given plots (plots(view)) in it.
 std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
 
-// Writes all of the above into `directory`, each file atomically, and removes the *.svg of plots/ that an earlier
-// report left. Same view, same bytes. Error(MK_INTERNAL) if something cannot be written.
+// Writes all of the above and the event files of report/tensorboard.hpp into `directory`, each file atomically, and
+// removes the *.svg of plots/ that an earlier report left. Same view, same bytes. Error(MK_INTERNAL) if something
+// cannot be written.
 void write(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

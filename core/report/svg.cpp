@@ -44,6 +44,38 @@ constexpr std::string_view kStyle = R"(
 .mk .alt{fill:#7ba3cc}
 .mk .bad{fill:#c0322b}
 .mk .gap{stroke:#aab2be;stroke-dasharray:2 3;fill:none}
+.mk .curve path,.mk .curve line{fill:none;stroke-width:1.2;stroke-linejoin:round}
+.mk .curve .dash{stroke-dasharray:4 2.5}
+.mk .curve .dots{stroke-dasharray:1.2 2}
+.mk .k0 path,.mk .k0 line{stroke:#3072c1}
+.mk .k0 circle{fill:#3072c1}
+.mk .k1 path,.mk .k1 line{stroke:#1a7426}
+.mk .k1 circle{fill:#1a7426}
+.mk .k2 path,.mk .k2 line{stroke:#ab4a7d}
+.mk .k2 circle{fill:#ab4a7d}
+.mk .k3 path,.mk .k3 line{stroke:#00767f}
+.mk .k3 circle{fill:#00767f}
+.mk .k4 path,.mk .k4 line{stroke:#7f7400}
+.mk .k4 circle{fill:#7f7400}
+.mk .k5 path,.mk .k5 line{stroke:#6e49a3}
+.mk .k5 circle{fill:#6e49a3}
+.mk .k6 path,.mk .k6 line{stroke:#b54a46}
+.mk .k6 circle{fill:#b54a46}
+.mk .k7 path,.mk .k7 line{stroke:#007854}
+.mk .k7 circle{fill:#007854}
+.mk .k8 path,.mk .k8 line{stroke:#5b67c2}
+.mk .k8 circle{fill:#5b67c2}
+.mk .k9 path,.mk .k9 line{stroke:#845700}
+.mk .k9 circle{fill:#845700}
+.mk .k10 path,.mk .k10 line{stroke:#99519e}
+.mk .k10 circle{fill:#99519e}
+.mk .k11 path,.mk .k11 line{stroke:#006d9e}
+.mk .k11 circle{fill:#006d9e}
+.mk .curve .cross{stroke:#c0322b;stroke-width:1.5}
+.mk .pale path{stroke:#c3ccd7;stroke-width:.8}
+.mk .pale circle{fill:#c3ccd7}
+.mk .refit path,.mk .refit line{stroke:#b75a08;stroke-width:2.6}
+.mk .refit circle{fill:#b75a08}
 @media (prefers-color-scheme:dark){
 .mk .bg{fill:#161b22}
 .mk text{fill:#9aa5b4}
@@ -69,6 +101,35 @@ constexpr std::string_view kStyle = R"(
 .mk .alt{fill:#3a6796}
 .mk .bad{fill:#ff7b72}
 .mk .gap{stroke:#4b5563}
+.mk .k0 path,.mk .k0 line{stroke:#87bafd}
+.mk .k0 circle{fill:#87bafd}
+.mk .k1 path,.mk .k1 line{stroke:#6db36f}
+.mk .k1 circle{fill:#6db36f}
+.mk .k2 path,.mk .k2 line{stroke:#f197c2}
+.mk .k2 circle{fill:#f197c2}
+.mk .k3 path,.mk .k3 line{stroke:#00b5bc}
+.mk .k3 circle{fill:#00b5bc}
+.mk .k4 path,.mk .k4 line{stroke:#c3bc5a}
+.mk .k4 circle{fill:#c3bc5a}
+.mk .k5 path,.mk .k5 line{stroke:#ab8ddf}
+.mk .k5 circle{fill:#ab8ddf}
+.mk .k6 path,.mk .k6 line{stroke:#fb9890}
+.mk .k6 circle{fill:#fb9890}
+.mk .k7 path,.mk .k7 line{stroke:#3cb794}
+.mk .k7 circle{fill:#3cb794}
+.mk .k8 path,.mk .k8 line{stroke:#a3b2fe}
+.mk .k8 circle{fill:#a3b2fe}
+.mk .k9 path,.mk .k9 line{stroke:#c1993a}
+.mk .k9 circle{fill:#c1993a}
+.mk .k10 path,.mk .k10 line{stroke:#de9ce2}
+.mk .k10 circle{fill:#de9ce2}
+.mk .k11 path,.mk .k11 line{stroke:#37add9}
+.mk .k11 circle{fill:#37add9}
+.mk .curve .cross{stroke:#ff7b72}
+.mk .pale path{stroke:#3b4552}
+.mk .pale circle{fill:#3b4552}
+.mk .refit path,.mk .refit line{stroke:#f0a04b}
+.mk .refit circle{fill:#f0a04b}
 }
 )";
 

@@ -71,6 +71,7 @@ Json json_best(const RunView& view) {
 
 Json json_test(const RunView& view) {
   if (!view.test) return nullptr;
+  if (view.test->mse) return {{"n", view.test->n}, {"mse", json_number(*view.test->mse)}};
   const double n = static_cast<double>(view.test->n);
   const double error = view.test->n > 0 ? static_cast<double>(view.test->errors) / n : std::nan("");
   return {{"errors", view.test->errors}, {"n", view.test->n}, {"error", json_number(error)}};

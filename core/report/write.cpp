@@ -4,6 +4,7 @@
 
 #include "base/files.hpp"
 #include "report/report.hpp"
+#include "report/tensorboard.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::report {
@@ -51,6 +52,7 @@ void write(const RunView& view, const std::string& directory) {
   base::write_file((root / "candidates.csv").string(), candidates_csv(view));
   base::write_file((root / "timeline.csv").string(), timeline_csv(view));
   base::write_file((root / "summary.json").string(), summary_json(view));
+  write_event_files(view, (root / "logs/tensorboard").string());
   // Last: whoever sees it finds everything that it speaks of.
   base::write_file((root / "report.html").string(), report_html(view, files));
 }

@@ -23,7 +23,15 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
 }
 
 // What a number is for: the first word of the counter, so that no two uses share numbers.
-enum class Purpose : uint32_t { folds = 1, digits = 2, search = 3, bootstrap = 4 };
+enum class Purpose : uint32_t {
+  folds = 1,
+  digits = 2,
+  search = 3,
+  bootstrap = 4,
+  weights = 5,
+  batches = 6,
+  dropout = 7
+};
 
 // A stream of one purpose and up to two ids; element i is a pure function of (seed, purpose, ids, i).
 class Random {

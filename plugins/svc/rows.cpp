@@ -52,23 +52,24 @@ int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* s
   std::fill(sign, sign + order.stride(), int8_t{0});
   std::vector<std::array<int32_t, 2>> ranges;
   int64_t first = -1;
-  for (uint32_t fold = 0; fold < order.folds(); ++fold) {
-    if (static_cast<int32_t>(fold) == problem.fold) continue;
-    for (int64_t r = order.fold_begin(fold); r < order.fold_begin(fold) + order.fold_rows(fold); ++r) {
-      const int32_t label = order.label(r);
-      if (label == problem.positive)
-        sign[r] = static_cast<int8_t>(problem.sign());
-      else if (problem.negative == BinaryProblem::kRest || label == problem.negative)
-        sign[r] = static_cast<int8_t>(-problem.sign());
-      else
-        continue;
-      if (sign[r] > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
-      const auto block = static_cast<int32_t>(r / kBlock);
-      if (!ranges.empty() && block <= ranges.back()[1])
-        ranges.back()[1] = std::max(ranges.back()[1], block + 1);
-      else
-        ranges.push_back({block, block + 1});
-    }
+  const bool all = problem.fold == MK_ALL_ROWS;
+  const int64_t left_out = all ? 0 : order.fold_begin(static_cast<uint32_t>(problem.fold));
+  const int64_t left_out_end = all ? 0 : left_out + order.fold_rows(static_cast<uint32_t>(problem.fold));
+  for (int64_t r = 0; r < order.rows(); ++r) {
+    if (r >= left_out && r < left_out_end) continue;
+    const int32_t label = order.label(r);
+    if (label == problem.positive)
+      sign[r] = static_cast<int8_t>(problem.sign());
+    else if (problem.negative == BinaryProblem::kRest || label == problem.negative)
+      sign[r] = static_cast<int8_t>(-problem.sign());
+    else
+      continue;
+    if (sign[r] > 0 && (first < 0 || order.original(r) > order.original(first))) first = r;
+    const auto block = static_cast<int32_t>(r / kBlock);
+    if (!ranges.empty() && block <= ranges.back()[1])
+      ranges.back()[1] = std::max(ranges.back()[1], block + 1);
+    else
+      ranges.push_back({block, block + 1});
   }
   // Too many ranges: close the smallest gaps. Rows in a gap have sign 0 and change nothing.
   while (ranges.size() >= kMaxSpans) {

@@ -12,7 +12,8 @@ namespace mokume::svc {
 
 inline constexpr int64_t kBlock = 16;  // rows are handled in blocks of 16
 
-// Rows sorted by (fold, class, original index): a fold's rows are contiguous, and so are a class's within it.
+// Rows sorted by (fold, class, original index): a fold's rows are contiguous, and so are a class's within it. Rows that
+// no fold validates (fold -1) come first and are always trained on.
 class RowOrder {
  public:
   explicit RowOrder(const mk_experiment& experiment);

@@ -122,8 +122,12 @@ TEST(Run, DrainsOnSigtermAndGoesOn) {
   kill(pid, SIGTERM);
   EXPECT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
   EXPECT_EQ(nlohmann::json::parse(slurp(place.run("small") / "run.json"))["state"], "stopped");
+  // What an unfinished fit may have left to go on from stays until the run is done.
+  const fs::path scratch = place.run("small") / "scratch";
+  fs::create_directories(scratch / "fit-999999/deep");
   const Ended rest = place.mokume("resume " + place.run("small").string());
   EXPECT_EQ(rest.code, 0) << rest.err;
+  EXPECT_FALSE(fs::exists(scratch));
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 

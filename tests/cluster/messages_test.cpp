@@ -54,6 +54,8 @@ TEST(Messages, KeepEveryBitOfARecord) {
   journal::FitRecord record = result_of(9);
   record.status = journal::FitStatus::copied;
   record.values = {0.1, -0.0, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity(), 1e300};
+  record.curves = {{"train_loss", {0.1, -0.0, std::numeric_limits<double>::quiet_NaN(), 5e-324}},
+                   {"validation_loss", {}}};
   record.device = "host:0";
   record.start_s = 1.7e9 + 0.123456;
   record.end_s = 1.7e9 + 1;
@@ -61,6 +63,7 @@ TEST(Messages, KeepEveryBitOfARecord) {
   EXPECT_EQ(done.lease, 5u);
   ASSERT_EQ(done.records.size(), 2u);
   EXPECT_TRUE(journal::same_result(done.records[0], record));
+  ASSERT_EQ(done.records[0].curves.size(), 2u);
   EXPECT_EQ(done.records[0].start_s, record.start_s);
   EXPECT_EQ(done.records[0].end_s, record.end_s);
   EXPECT_EQ(done.records[0].device, "host:0");
@@ -94,6 +97,8 @@ TEST(Messages, RefuseWhatIsNone) {
            R"({"type":"GRANT","lease":1,"device":0,"bundle":0,"attempt":1,"fits":[-1],"done":[],"notes":[]})",
            R"({"type":"DONE","lease":1,"records":[{}]})",
            R"({"type":"DONE","lease":1,"records":5})",
+           R"({"type":"DONE","lease":1,"records":[{"fit":1,"status":"ok","n":1,"values":[],"note":"","device":"",)"
+           R"("bundle":0,"attempt":1,"start":0,"end":0,"curves":{"a":[null]}}]})",
            R"({"type":"BEAT","states":[{"device":0,"what":"x","share":2}]})",
            R"({"type":"BEAT","states":[{"device":0,"what":"x","share":"nan"}]})",
            R"({"type":"STOP","code":0,"reason":""})",

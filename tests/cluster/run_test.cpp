@@ -76,6 +76,7 @@ class RunTest : public testing::Test {
     AgentSetup agent;
     for (uint32_t i = 0; i < devices_; ++i) agent.devices.push_back(make_device("host:" + std::to_string(i)));
     agent.work = [&](uint32_t device, const WorkItem& item, Reporter& reporter) { work(rank, device, item, reporter); };
+    if (on_durable_) agent.on_durable = [&](uint32_t fit) { on_durable_(rank, fit); };
     Result result;
     try {
       participate(transport, [&] {
@@ -133,6 +134,7 @@ class RunTest : public testing::Test {
   uint32_t devices_ = 2;
   std::atomic<bool> stop_{false};
   std::function<void(const journal::FitRecord&)> on_record_;
+  std::function<void(uint32_t node, uint32_t fit)> on_durable_;
   std::function<void(uint32_t, uint32_t, const std::string&, double)> on_device_state_;
 };
 
@@ -173,6 +175,25 @@ TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroHearsOfIt) {
   };
   expect_all_done(run_nodes(2, do_all)[0]);
   EXPECT_EQ(heard, n_fits_);
+  EXPECT_EQ(missing, 0u);
+}
+
+TEST_F(RunTest, ANodeIsToldOnceItsFitIsOnTheDisk) {
+  std::mutex mutex;
+  std::set<uint32_t> told;
+  uint32_t calls = 0, missing = 0;
+  on_durable_ = [&](uint32_t node, uint32_t fit) {
+    std::ifstream in(journals() + "/" + journal::file_name(node));
+    std::ostringstream text;
+    text << in.rdbuf();
+    const std::lock_guard lock(mutex);
+    told.insert(fit);
+    ++calls;
+    if (text.str().find("{\"fit\":" + std::to_string(fit) + ",") == std::string::npos) ++missing;
+  };
+  expect_all_done(run_nodes(2, do_all)[0]);
+  EXPECT_EQ(told.size(), n_fits_);
+  EXPECT_EQ(calls, n_fits_);
   EXPECT_EQ(missing, 0u);
 }
 

@@ -28,6 +28,27 @@ when = 1979-05-27T07:32:00Z # comment
 use = ["host"]
 )";
 
+constexpr const char* kFormsFile = R"(name = "a"
+model = "net"
+data = { source = "digits" }
+[search]
+method = "random"
+candidates = 3
+[search.params]
+width = { int = [1, 9] }
+rate = [1e-3, 1]
+[model_options]
+epochs = "$width"
+optimizer = { type = "sgd", lr = "$rate" }
+[[model_options.layers]]
+type = "conv2d"
+out_channels = "$width"
+kernel_size = 3
+[[model_options.layers]]
+type = "dropout"
+p = 0.25
+)";
+
 class Draws {
  public:
   explicit Draws(uint32_t run) : random_(99, sdk::Purpose::search, run) {}
@@ -73,8 +94,7 @@ TEST(Fuzz, RandomTokens) {
   }
 }
 
-TEST(Fuzz, DamagedFiles) {
-  const std::string original = kSeedFile;
+void damage(const std::string& original) {
   for (uint32_t run = 0; run < 2000; ++run) {
     Draws draws(run + 20'000);
     std::string text = original;
@@ -97,6 +117,12 @@ TEST(Fuzz, DamagedFiles) {
     expect_an_answer(text);
   }
   for (size_t end = 0; end <= original.size(); ++end) expect_an_answer(original.substr(0, end));
+}
+
+TEST(Fuzz, DamagedFiles) {
+  damage(kSeedFile);
+  good(kFormsFile);
+  damage(kFormsFile);
 }
 
 // Large files stay quick: nothing is quadratic in the number of mistakes or values.

@@ -242,7 +242,7 @@ TEST(Messages, OfSettings) {
       {"name = \"\"", 1, 8, 2, "empty"},
       {"name = 3", 1, 8, 1, "a text"},
       {"name = \"a\\nb\"", 1, 8, 6, "control characters"},
-      {"model = \"svd\"", 1, 9, 5, "there are: other, svc"},
+      {"model = \"svd\"", 1, 9, 5, "there are: net, other, svc"},
       {"model = \"../svc\"", 1, 9, 8, "letters"},
       {"seed = -1", 1, 8, 2, "negative"},
       {"seed = 1.5", 1, 8, 3, "an integer"},

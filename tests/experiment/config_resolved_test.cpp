@@ -289,11 +289,11 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
   EXPECT_EQ(svc["model"]["enum"], json{"svc"});
   const json& options = svc["model_options"]["properties"];
   ASSERT_EQ(options.size(), kSvcParams.size());
-  EXPECT_EQ(options["C"]["minimum"], 0);
-  EXPECT_EQ(options["C"]["exclusiveMinimum"], true);
+  EXPECT_EQ(options["C"]["anyOf"][0]["minimum"], 0);
+  EXPECT_EQ(options["C"]["anyOf"][0]["exclusiveMinimum"], true);
   EXPECT_EQ(options["C"]["description"], "penalty of a margin violation; above 0 and at most 1e+12; default 1.0");
-  EXPECT_EQ(options["degree"]["type"], "integer");
-  EXPECT_EQ(options["kernel"]["enum"], (json{"linear", "polynomial", "rbf", "sigmoid"}));
+  EXPECT_EQ(options["degree"]["anyOf"][0]["type"], "integer");
+  EXPECT_EQ(options["kernel"]["anyOf"][0]["enum"], (json{"linear", "polynomial", "rbf", "sigmoid"}));
   EXPECT_EQ(svc["model_options"]["additionalProperties"], false);
 
   const auto forms = [&](const char* name) {

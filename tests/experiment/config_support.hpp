@@ -30,13 +30,48 @@ inline constexpr std::array<mk_param, 4> kOtherParams = {{
     {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr, nullptr, 0, 0},
 }};
 
+// A third model with forms: a network.
+inline constexpr std::array<mk_param, 2> kSgdParams = {{
+    {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "0.01", "", "learning rate", nullptr, 0, 0},
+    {"nesterov", MK_PARAM_BOOL, 0, 0, 0, "false", "", "look ahead", nullptr, 0, 0},
+}};
+inline constexpr std::array<mk_param, 1> kAdadeltaParams = {{
+    {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "1.0", "", "learning rate", nullptr, 0, 0},
+}};
+inline constexpr std::array<mk_form, 2> kOptimizers = {{
+    {"sgd", "gradient descent", kSgdParams.data(), kSgdParams.size(), 0},
+    {"adadelta", "Zeiler's", kAdadeltaParams.data(), kAdadeltaParams.size(), 0},
+}};
+inline constexpr std::array<mk_param, 3> kConvParams = {{
+    {"out_channels", MK_PARAM_INTEGER, 0, 1, 4096, "", "", "number of filters", nullptr, 0, 0},
+    {"kernel_size", MK_PARAM_INTEGER, 0, 1, 99, "", "", "edge of the window", nullptr, 0, 0},
+    {"padding_mode", MK_PARAM_TEXT, 0, 0, 0, "\"zeros\"", "zeros|reflect", "what is around", nullptr, 0, 0},
+}};
+inline constexpr std::array<mk_param, 1> kDropoutParams = {{
+    {"p", MK_PARAM_REAL, 0, 0, 1, "0.5", "", "share of zeros", nullptr, 0, 0},
+}};
+inline constexpr std::array<mk_form, 3> kLayers = {{
+    {"conv2d", "convolution", kConvParams.data(), kConvParams.size(), 0},
+    {"dropout", "zeros at random", kDropoutParams.data(), kDropoutParams.size(), 0},
+    {"relu", nullptr, nullptr, 0, 0},
+}};
+inline constexpr std::array<mk_param, 4> kNetParams = {{
+    {"epochs", MK_PARAM_INTEGER, 0, 1, 1000, "10", "", "passes over the data", nullptr, 0, 0},
+    {"momentum", MK_PARAM_REAL, 0, 0, 1, "0.0", "", "of the optimizer", nullptr, 0, 0},
+    {"optimizer", MK_PARAM_FORM, 0, 0, 0, "{ type = \"adadelta\" }", "", "how steps are made", kOptimizers.data(),
+     kOptimizers.size(), 0},
+    {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
+}};
+
+inline constexpr ModelSchema kNet{kNetParams.data(), kNetParams.size()};
 inline constexpr ModelSchema kSvc{kSvcParams.data(), kSvcParams.size()};
 inline constexpr ModelSchema kOther{kOtherParams.data(), kOtherParams.size()};
 
 inline std::optional<ModelSchema> lookup(const std::string& model, const std::vector<std::string>&, std::string& why) {
   if (model == "svc") return kSvc;
   if (model == "other") return kOther;
-  why = "no model '" + model + "' in the plugin directories; there are: other, svc";
+  if (model == "net") return kNet;
+  why = "no model '" + model + "' in the plugin directories; there are: net, other, svc";
   return std::nullopt;
 }
 
@@ -85,8 +120,8 @@ inline bool same(const Config& a, const Config& b) {
          same_data(a.data, b.data) && a.folds == b.folds && a.shuffle == b.shuffle && a.stratified == b.stratified &&
          a.method == b.method && a.random_candidates == b.random_candidates &&
          std::equal(a.spaces.begin(), a.spaces.end(), b.spaces.begin(), b.spaces.end(), same_space) &&
-         a.options == b.options && a.devices == b.devices && a.plugin_directories == b.plugin_directories &&
-         a.memory_bytes == b.memory_bytes && a.output == b.output;
+         a.options == b.options && a.references == b.references && a.forms == b.forms && a.devices == b.devices &&
+         a.plugin_directories == b.plugin_directories && a.memory_bytes == b.memory_bytes && a.output == b.output;
 }
 
 }  // namespace mokume::experiment

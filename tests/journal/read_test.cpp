@@ -125,7 +125,9 @@ TEST(ReadAll, RefusesSealedLinesThatMakeNoSense) {
         with("\"fit\":4", "\"fit\":-4"), with("\"fit\":4", "\"fit\":4.5"), with("\"fit\":4", "\"fit\":4294967300"),
         with("\"ok\"", "\"fine\""), with("\"n\":1004", "\"n\":\"many\""), with("\"values\":[", "\"values\":[null,"),
         with("\"values\":[", "\"values\":[\"one\","), with("\"note\":", "\"nota\":"),
-        with("\"attempt\":1", "\"attempt\":99999999999")}) {
+        with("\"attempt\":1", "\"attempt\":99999999999"), with("\"attempt\":1", "\"attempt\":1,\"curves\":[]"),
+        with("\"attempt\":1", "\"attempt\":1,\"curves\":{\"a\":1}"),
+        with("\"attempt\":1", "\"attempt\":1,\"curves\":{\"a\":[\"x\"]}")}) {
     const Scratch scratch;
     write_file(scratch, 0, {bad, text_of(make_record(5))});
     expect_failure(scratch, {scratch.file(0), "line 2"});
@@ -150,9 +152,17 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
 
 TEST(ReadAll, RefusesDuplicatesThatDisagree) {
   const std::vector<std::function<void(FitRecord&)>> changes = {
-      [](FitRecord& r) { r.status = FitStatus::copied; }, [](FitRecord& r) { r.n += 1; },
-      [](FitRecord& r) { r.values[1] = std::nextafter(r.values[1], 9.0); }, [](FitRecord& r) { r.values.pop_back(); },
-      [](FitRecord& r) { r.note += " "; }};
+      [](FitRecord& r) { r.status = FitStatus::copied; },
+      [](FitRecord& r) { r.n += 1; },
+      [](FitRecord& r) { r.values[1] = std::nextafter(r.values[1], 9.0); },
+      [](FitRecord& r) { r.values.pop_back(); },
+      [](FitRecord& r) { r.note += " "; },
+      [](FitRecord& r) {
+        r.curves = {{"train_loss", {}}};
+      },
+      [](FitRecord& r) {
+        r.curves = {{"train_loss", {0.1}}};
+      }};
   for (size_t i = 0; i < changes.size(); ++i) {
     const Scratch scratch;
     FitRecord other = make_record(4);
@@ -204,7 +214,7 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
 
 TEST(ReadAll, KeepsTheLastRefit) {
   const Scratch scratch;
-  RefitRecord refit{3, 10000, {{"errors", 389}}, "opencl:0", 1.5, 2.25};
+  RefitRecord refit{3, 10000, {{"errors", 389}}, "opencl:0", 1.5, 2.25, "12 epochs", {{"train_loss", {0.1, 1.0 / 3}}}};
   {
     Journal journal(scratch.directory(), 0, k_plan);
     journal.append({7, 0, {}, "host:0", 0, 1});
@@ -218,6 +228,10 @@ TEST(ReadAll, KeepsTheLastRefit) {
   EXPECT_EQ(found->values, refit.values);
   EXPECT_EQ(found->device, "opencl:0");
   EXPECT_EQ(found->end_s, 2.25);
+  EXPECT_EQ(found->note, "12 epochs");
+  ASSERT_EQ(found->curves.size(), 1u);
+  EXPECT_EQ(found->curves[0].name, "train_loss");
+  EXPECT_EQ(found->curves[0].values, (std::vector<double>{0.1, 1.0 / 3}));
 }
 
 TEST(ReadAll, RefusesARefitThatMakesNoSense) {
@@ -227,9 +241,11 @@ TEST(ReadAll, RefusesARefitThatMakesNoSense) {
     text.replace(text.find(from), from.size(), to);
     return text;
   };
-  for (const std::string& bad : {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"),
-                                 with("\"n\":10", "\"n\":-10"), with("{\"errors\":1}", "[1]"),
-                                 with("{\"errors\":1}", "{\"errors\":\"one\"}"), with("\"device\":", "\"advice\":")}) {
+  for (const std::string& bad :
+       {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"), with("\"n\":10", "\"n\":-10"),
+        with("{\"errors\":1}", "[1]"), with("{\"errors\":1}", "{\"errors\":\"one\"}"),
+        with("\"n\":10", "\"n\":10,\"note\":1"), with("\"n\":10", "\"n\":10,\"curves\":{\"a\":{}}"),
+        with("\"device\":", "\"advice\":")}) {
     const Scratch scratch;
     write_file(scratch, 0, {bad, text_of(make_record(5))});
     expect_failure(scratch, {scratch.file(0), "line 2"});

@@ -43,6 +43,22 @@ TEST(RowOrder, SortsByFoldThenClassThenRow) {
   EXPECT_EQ(total, 103);
 }
 
+TEST(MarkRows, RowsOfNoFoldAreAlwaysTrainedOn) {
+  Rows rows(100, 2, 1);
+  for (size_t r = 0; r < rows.folds.size(); ++r) rows.folds[r] = r % 4 == 0 ? 0 : -1;
+  rows.experiment.fold_of = rows.folds.data();
+  const RowOrder order(rows.experiment);
+  EXPECT_EQ(order.fold_begin(0), 75);
+  EXPECT_EQ(order.fold_rows(0), 25);
+  for (const int32_t fold : {MK_ALL_ROWS, 0}) {
+    std::vector<int8_t> sign(static_cast<size_t>(order.stride()));
+    std::vector<int32_t> spans(2 * kMaxSpans);
+    mark_rows(order, {fold, 0, 1}, sign.data(), spans.data());
+    for (int64_t r = 0; r < order.rows(); ++r)
+      EXPECT_EQ(sign[static_cast<size_t>(r)] != 0, fold == MK_ALL_ROWS || r < 75) << r;
+  }
+}
+
 TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
   for (const int32_t classes : {2, 4, 10, 90}) {
     const Rows rows(3000, classes, 5);

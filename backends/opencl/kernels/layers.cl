@@ -1,0 +1,224 @@
+// Ops between the products of a network, after runs.cl.
+
+// A NaN stays.
+#define RELU(x) ((x) < 0.0f ? 0.0f : (x))
+
+// Without a bias, bias is not read.
+__kernel void bias_act(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+                       long x_offset, long x_step, __global const float* bias, long bias_offset, int biased,
+                       __global float* out, long out_offset, long out_step, int relu) {
+  FOR_EACH_RUN {
+    __global const float* from = x + x_offset + r * x_step;
+    __global const float* add = bias + bias_offset;
+    __global float* to = out + out_offset + r * out_step;
+    const int n = RUN;
+    if (n == VW) {
+      vec v = VLOAD(0, from + c);
+      if (biased) v += VLOAD(0, add + c);
+      VSTORE(relu ? RELU(v) : v, 0, to + c);
+      continue;
+    }
+    for (long i = c; i < c + n; ++i) {
+      const float v = biased ? from[i] + add[i] : from[i];
+      to[i] = relu ? RELU(v) : v;
+    }
+  }
+}
+
+__kernel void act_grad(long rows, long columns, long rows_each, long columns_each, __global const float* grad,
+                       long grad_offset, long grad_step, __global const float* y, long y_offset, long y_step,
+                       __global float* dx, long dx_offset, long dx_step, int relu) {
+  FOR_EACH_RUN {
+    __global const float* from = grad + grad_offset + r * grad_step;
+    __global const float* at = y + y_offset + r * y_step;
+    __global float* to = dx + dx_offset + r * dx_step;
+    const int n = RUN;
+    if (n == VW) {
+      const vec g = VLOAD(0, from + c);
+      VSTORE(relu ? (VLOAD(0, at + c) > 0.0f ? g : 0.0f) : g, 0, to + c);
+      continue;
+    }
+    for (long i = c; i < c + n; ++i) to[i] = !relu || at[i] > 0.0f ? from[i] : 0.0f;
+  }
+}
+
+// Without a shift, shift is not read.
+__kernel void affine_columns(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+                             long x_offset, long x_step, __global const float* scale, long scale_offset,
+                             __global const float* shift, long shift_offset, int shifted, __global float* out,
+                             long out_offset, long out_step) {
+  FOR_EACH_RUN {
+    __global const float* from = x + x_offset + r * x_step;
+    __global const float* less = shift + shift_offset;
+    __global const float* by = scale + scale_offset;
+    __global float* to = out + out_offset + r * out_step;
+    const int n = RUN;
+    if (n == VW) {
+      vec v = VLOAD(0, from + c);
+      if (shifted) v -= VLOAD(0, less + c);
+      VSTORE(v * VLOAD(0, by + c), 0, to + c);
+      continue;
+    }
+    for (long i = c; i < c + n; ++i) to[i] = (shifted ? from[i] - less[i] : from[i]) * by[i];
+  }
+}
+
+// ---- dropout -------------------------------------------------------------------------------------------------------
+
+#if VW == 1
+typedef uint uvec;
+#else
+typedef JOIN(uint, VW) uvec;
+#define AS_UVEC JOIN(as_uint, VW)
+#if VW == 4
+typedef ulong2 pairs;
+#define AS_PAIRS as_ulong2
+#define LANES (uvec)(0, 1, 2, 3)
+#elif VW == 8
+typedef ulong4 pairs;
+#define AS_PAIRS as_ulong4
+#define LANES (uvec)(0, 1, 2, 3, 4, 5, 6, 7)
+#else
+typedef ulong8 pairs;
+#define AS_PAIRS as_ulong8
+#define LANES (uvec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+#endif
+#endif
+
+// Both halves of the products of 32-bit words.
+void multiply(uvec a, uint b, uvec* high, uvec* low) {
+#if VW == 1
+  *high = mul_hi(a, b);
+  *low = a * b;
+#else
+  // CPUs multiply every other word to 64 bits; compilers make something slower of mul_hi.
+  const pairs even = (AS_PAIRS(a) & 0xFFFFFFFFul) * (ulong)b, odd = (AS_PAIRS(a) >> 32) * (ulong)b;
+  *high = AS_UVEC((even >> 32) | (odd & 0xFFFFFFFF00000000ul));
+  *low = AS_UVEC((even & 0xFFFFFFFFul) | (odd << 32));
+#endif
+}
+
+// Philox4x32-10, see sdk/philox.hpp: words of the counters {c0, c1, c2, c3} under one key.
+void philox(uvec* w0, uvec* w1, uvec* w2, uvec* w3, uint key0, uint key1) {
+  uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
+  UNROLL for (int round = 0; round < 10; ++round) {
+    uvec high0, low0, high1, low1;
+    multiply(c0, 0xD2511F53u, &high0, &low0);
+    multiply(c2, 0xCD9E8D57u, &high1, &low1);
+    c0 = high1 ^ c1 ^ (uvec)(key0);
+    c1 = low1;
+    c2 = high0 ^ c3 ^ (uvec)(key1);
+    c3 = low0;
+    key0 += 0x9E3779B9u;
+    key1 += 0xBB67AE85u;
+  }
+  *w0 = c0;
+  *w1 = c1;
+  *w2 = c2;
+  *w3 = c3;
+}
+
+#if VW > 1
+// a0 b0 a1 b1 ... of the first and of the second half.
+uvec zip_low(uvec a, uvec b) {
+  uvec z;
+  z.even = a.lo;
+  z.odd = b.lo;
+  return z;
+}
+
+uvec zip_high(uvec a, uvec b) {
+  uvec z;
+  z.even = a.hi;
+  z.odd = b.hi;
+  return z;
+}
+
+// The words of VW counters, one counter after the other.
+typedef struct {
+  uvec part[4];
+} words_t;
+
+words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, uint key1) {
+  uvec w0 = row, w1 = quad, w2 = (uvec)(step), w3 = (uvec)(layer);
+  philox(&w0, &w1, &w2, &w3, key0, key1);
+  const uvec a = zip_low(w0, w2), b = zip_low(w1, w3), c = zip_high(w0, w2), d = zip_high(w1, w3);
+  words_t words;
+  words.part[0] = zip_low(a, b);
+  words.part[1] = zip_high(a, b);
+  words.part[2] = zip_low(c, d);
+  words.part[3] = zip_high(c, d);
+  return words;
+}
+#endif
+
+// columns_each is a multiple of 4, or all columns.
+__kernel void dropout(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+                      long x_offset, long x_step, __global float* out, long out_offset, long out_step, uint threshold,
+                      float scale, uint key0, uint key1, uint layer, uint step, uint first_row) {
+  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;
+  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);
+  x += x_offset;
+  out += out_offset;
+#if VW == 1
+  for (long r = r0; r < r1; ++r)
+    for (long c = c0; c < c1; c += 4) {
+      uint word[4] = {first_row + (uint)r, (uint)(c / 4), step, layer};
+      philox(&word[0], &word[1], &word[2], &word[3], key0, key1);
+      const int n = (int)min(4L, c1 - c);
+      for (int i = 0; i < n; ++i)
+        out[r * out_step + c + i] = word[i] >= threshold ? x[r * x_step + c + i] * scale : 0.0f;
+    }
+#else
+  long r = r0, c = c0;
+  while (r < r1 && c < c1) {
+    if (c + 4 * VW <= c1) {
+      const words_t words =
+          words_of((uvec)(first_row + (uint)r), (uvec)((uint)(c / 4)) + LANES, step, layer, key0, key1);
+      for (int i = 0; i < 4; ++i) {
+        const vec v = VLOAD(i, x + r * x_step + c) * scale;
+        VSTORE(words.part[i] >= threshold ? v : 0.0f, i, out + r * out_step + c);
+      }
+      c += 4 * VW;
+      if (c == c1) {
+        c = c0;
+        ++r;
+      }
+      continue;
+    }
+    // The lanes go on in the next rows.
+    uint row[VW], quad[VW], word[4 * VW];
+    const long first_r = r, first_c = c;
+    int live = 0;
+    for (int i = 0; i < VW; ++i) {
+      row[i] = first_row + (uint)r;
+      quad[i] = (uint)(c / 4);
+      if (r == r1) continue;
+      ++live;
+      c += 4;
+      if (c >= c1) {
+        c = c0;
+        ++r;
+      }
+    }
+    const words_t words = words_of(VLOAD(0, row), VLOAD(0, quad), step, layer, key0, key1);
+    for (int i = 0; i < 4; ++i) VSTORE(words.part[i], i, word);
+    long to_r = first_r, to_c = first_c;
+    for (int i = 0; i < live; ++i) {
+      __global const float* from = x + to_r * x_step + to_c;
+      __global float* to = out + to_r * out_step + to_c;
+      if (to_c + 4 <= c1) {
+        const float4 v = vload4(0, from) * scale;
+        vstore4(vload4(i, word) >= threshold ? v : 0.0f, 0, to);
+      } else {
+        for (int j = 0; j < (int)(c1 - to_c); ++j) to[j] = word[4 * i + j] >= threshold ? from[j] * scale : 0.0f;
+      }
+      to_c += 4;
+      if (to_c >= c1) {
+        to_c = c0;
+        ++to_r;
+      }
+    }
+  }
+#endif
+}

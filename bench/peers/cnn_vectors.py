@@ -1,0 +1,147 @@
+#!/usr/bin/env python3
+"""Makes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses for the cnn tests to follow.
+
+Two small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
+optimizers. Run it again only if the tests need other cases; the file is part of the tree.
+
+    python3 bench/peers/cnn_vectors.py tests/cnn/data/torch.safetensors
+
+Needs torch and safetensors.
+"""
+import json
+import sys
+
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+ROWS, BATCH, EPOCHS = 400, 16, 4  # 100 steps
+
+NETS = {
+    "pool": ([{"type": "conv2d", "out_channels": 4, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
+              {"type": "relu"},
+              {"type": "max_pool2d", "kernel_size": 2, "stride": 0, "padding": 0},
+              {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 1, "padding": 0, "bias": True},
+              {"type": "relu"},
+              {"type": "flatten"},
+              {"type": "linear", "out_features": 10, "bias": True},
+              {"type": "relu"},
+              {"type": "linear", "out_features": 3, "bias": True},
+              {"type": "log_softmax"}], (1, 8, 8)),
+    "average": ([{"type": "normalise", "mean": 0.1, "std": 0.8, "per_feature": False},
+                 {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": False},
+                 {"type": "relu"},
+                 {"type": "adaptive_avg_pool2d", "output_size": 3},
+                 {"type": "flatten"},
+                 {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    "regression": ([{"type": "linear", "out_features": 20, "bias": True},
+                    {"type": "relu"},
+                    {"type": "linear", "out_features": 1, "bias": True}], (64,)),
+}
+
+OPTIMIZERS = {
+    "sgd": ({"type": "sgd", "lr": 0.05, "momentum": 0.9, "weight_decay": 0.001},
+            lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=0.001)),
+    "plain": ({"type": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0}, lambda p: torch.optim.SGD(p, lr=0.1)),
+    "adam": ({"type": "adam", "lr": 0.002, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0},
+             lambda p: torch.optim.Adam(p, lr=0.002)),
+    "rmsprop": ({"type": "rmsprop", "lr": 0.001, "alpha": 0.99, "eps": 1e-8, "momentum": 0.5, "weight_decay": 0.0},
+                lambda p: torch.optim.RMSprop(p, lr=0.001, momentum=0.5)),
+    "adadelta": ({"type": "adadelta", "lr": 1.0, "rho": 0.9, "eps": 1e-6, "weight_decay": 0.0},
+                 lambda p: torch.optim.Adadelta(p, lr=1.0)),
+}
+
+SCHEDULES = {
+    "constant": ({"type": "constant"}, None),
+    "step": ({"type": "step", "gamma": 0.7, "step_size": 1},
+             lambda o: torch.optim.lr_scheduler.StepLR(o, 1, gamma=0.7)),
+    "exponential": ({"type": "exponential", "gamma": 0.8},
+                    lambda o: torch.optim.lr_scheduler.ExponentialLR(o, 0.8)),
+    "cosine": ({"type": "cosine", "eta_min": 0.0001},
+               lambda o: torch.optim.lr_scheduler.CosineAnnealingLR(o, EPOCHS, 0.0001)),
+    "one_cycle": ({"type": "one_cycle", "max_lr": 0.1, "pct_start": 0.3, "div_factor": 25.0, "final_div_factor": 1e4},
+                  lambda o: torch.optim.lr_scheduler.OneCycleLR(o, 0.1, total_steps=100, cycle_momentum=False)),
+}
+
+RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "adadelta", "step"),
+        ("average", "plain", "exponential"), ("average", "rmsprop", "cosine"), ("average", "sgd", "one_cycle"),
+        ("regression", "adam", "constant")]
+
+
+class Normalise(nn.Module):
+    def __init__(self, mean, std):
+        super().__init__()
+        self.mean, self.std = mean, std
+
+    def forward(self, x):
+        return (x - self.mean) / self.std
+
+
+def build(layers, shape):
+    modules, size = [], torch.zeros(1, *shape)
+    for one in layers:
+        kind = one["type"]
+        if kind == "conv2d":
+            module = nn.Conv2d(size.shape[1], one["out_channels"], one["kernel_size"], one["stride"], one["padding"],
+                               bias=one["bias"])
+        elif kind == "linear":
+            module = nn.Linear(size.shape[1], one["out_features"], bias=one["bias"])
+        elif kind == "max_pool2d":
+            module = nn.MaxPool2d(one["kernel_size"])
+        elif kind == "adaptive_avg_pool2d":
+            module = nn.AdaptiveAvgPool2d(one["output_size"])
+        elif kind == "normalise":
+            module = Normalise(one["mean"], one["std"])
+        else:
+            module = {"relu": nn.ReLU, "flatten": nn.Flatten, "log_softmax": lambda: nn.LogSoftmax(1)}[kind]()
+        modules.append(module)
+        size = module(size)
+    return nn.Sequential(*modules)
+
+
+def main():
+    torch.manual_seed(1)
+    torch.set_num_threads(1)
+    x = torch.randn(ROWS, 64)
+    teacher = torch.randn(64, 3)
+    labels = ((x + 0.3 * x * x) @ teacher).argmax(1)
+    targets = (x[:, :8].sum(1) + x[:, 8] * x[:, 9]) / 3
+    tensors = {"x": x, "labels": labels.to(torch.int32), "targets": targets}
+    runs = []
+    for net, optimizer, schedule in RUNS:
+        layers, shape = NETS[net]
+        torch.manual_seed(2)
+        model = build(layers, shape)
+        loss_of = nn.MSELoss() if net == "regression" else (
+            nn.NLLLoss() if layers[-1]["type"] == "log_softmax" else nn.CrossEntropyLoss())
+        step = OPTIMIZERS[optimizer][1](model.parameters())
+        scheduler = SCHEDULES[schedule][1](step) if SCHEDULES[schedule][1] else None
+        for name, value in model.named_parameters():
+            tensors[f"{net}/initial/{name}"] = value.detach().clone()
+        losses = []
+        for _ in range(EPOCHS):
+            for first in range(0, ROWS, BATCH):
+                rows = slice(first, first + BATCH)
+                step.zero_grad()
+                out = model(x[rows].reshape(-1, *shape))
+                loss = loss_of(out.squeeze(1), targets[rows]) if net == "regression" else loss_of(out, labels[rows])
+                loss.backward()
+                if not losses:
+                    for name, value in model.named_parameters():
+                        tensors[f"{net}/gradient/{name}"] = value.grad.clone()
+                losses.append(loss.item())
+                step.step()
+                if scheduler and schedule == "one_cycle":
+                    scheduler.step()
+            if scheduler and schedule != "one_cycle":
+                scheduler.step()
+        name = f"{net}-{optimizer}-{schedule}"
+        tensors[f"losses/{name}"] = torch.tensor(losses, dtype=torch.float32)
+        runs.append({"name": name, "net": net, "shape": shape, "layers": layers,
+                     "optimizer": OPTIMIZERS[optimizer][0], "scheduler": SCHEDULES[schedule][0]})
+        print(f"{name}: {losses[0]:.4f} -> {losses[-1]:.4f}")
+    save_file(tensors, sys.argv[1], {"runs": json.dumps(runs), "torch": torch.__version__})
+
+
+if __name__ == "__main__":
+    main()

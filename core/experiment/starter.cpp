@@ -1,0 +1,74 @@
+// What `mokume init` prints.
+#include <fmt/format.h>
+
+#include "experiment/config.hpp"
+#include "experiment/forms.hpp"
+#include "experiment/values.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+std::string text_of(const char* text) { return text == nullptr ? "" : text; }
+
+// "dropout rate; from 0 to 1", "kernel function: linear, rbf".
+std::string meaning(const mk_param& param) {
+  std::string text = text_of(param.doc);
+  const auto choices = choices_of(param.choices);
+  if (!choices.empty()) text += (text.empty() ? "" : ": ") + join(choices);
+  return text;
+}
+
+// "name = default  # what it means"; without a default a comment, to be filled in.
+std::string line(const mk_param& param, const std::string& indent) {
+  const std::string fallback = text_of(param.fallback);
+  const std::string start = indent + (fallback.empty() && indent.empty() ? "# " : "");
+  const std::string doc = meaning(param);
+  return fmt::format("{}{:<14} = {:<10}{}{}\n", start, param.name, fallback, doc.empty() ? "" : " # ", doc);
+}
+
+// What a form may be, as comments that can be uncommented.
+std::string forms_of(const mk_param& param) {
+  std::string text;
+  for (uint32_t f = 0; f < param.n_forms; ++f) {
+    const mk_form& form = param.forms[f];
+    const std::string doc = text_of(form.doc);
+    text += param.type == MK_PARAM_FORMS ? fmt::format("# [[model_options.{}]]\n", param.name)
+                                         : fmt::format("# [model_options.{}]\n", param.name);
+    text += fmt::format("#   type = \"{}\"{}{}\n", form.name, doc.empty() ? "" : "  # ", doc);
+    for (uint32_t p = 0; p < form.n_params; ++p) text += line(form.params[p], "#   ");
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string starter_toml(const std::string& model, const ModelSchema& schema) {
+  std::string text = fmt::format(R"(# mokume run FILE. Every key: `mokume schema`.
+name  = "my-{0}"
+model = "{0}"
+seed  = 1
+
+[data]
+source = "digits"            # digits | mnist | idx | libsvm | csv
+standardize = "features"     # or {{ mean = 127.5, scale = 73.61 }}, or "none"
+
+[validation]
+folds = 5                    # or share = 0.15: that share of the rows, drawn once
+
+[search]
+method = "none"             # grid: add [search.params], e.g. C = {{ log10 = [-1, 3], n = 5 }}
+
+[devices]
+use = "all"                 # every GPU and one CPU device; see `mokume devices`
+
+[model_options]
+)",
+                                 model);
+  for (uint32_t p = 0; p < schema.n_params; ++p) text += line(schema.params[p], "");
+  for (uint32_t p = 0; p < schema.n_params; ++p)
+    if (is_form(schema.params[p]))
+      text += fmt::format("\n# {} may be:\n", schema.params[p].name) + forms_of(schema.params[p]);
+  return text;
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,33 @@
+// The curves as event files, the format that TensorBoard reads.
+//
+// A file is a list of TFRecords: length (uint64), masked CRC-32C of those 8 bytes, data, masked CRC-32C of the data;
+// all little endian. The data are Event messages of Protocol Buffers: the file's version first, then one per epoch with
+// a simple_value for each curve. tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "journal/record.hpp"
+#include "report/report.hpp"
+
+namespace mokume::report {
+
+// CRC-32C (Castagnoli; iSCSI, RFC 3720 appendix B.4).
+uint32_t crc32c(std::string_view bytes);
+
+// The bytes of an event file: step = epoch, from 1; tag = the curve's name; every event carries `wall_time` (seconds
+// since the epoch). Values are rounded to float.
+std::string event_file(const std::vector<journal::Curve>& curves, double wall_time);
+
+// "candidate-0003-fold-1"; the bootstrap stands between where there are several.
+std::string event_folder(const search::Plan& plan, const search::FitKey& key);
+
+// DIRECTORY/<candidate-0003-fold-1 | refit>/events.out.tfevents.mokume of every fit that has curves, each atomically,
+// but not synced: the journal can make them again. Folders of an earlier report that have no place in this one lose
+// their event file. Without curves nothing is created. Error(MK_INTERNAL) if something cannot be written.
+void write_event_files(const RunView& view, const std::string& directory);
+
+}  // namespace mokume::report

@@ -1,0 +1,202 @@
+#include "session.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "sdk/error.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+bool classifies(const mk_experiment& experiment) { return experiment.train->n_classes > 0; }
+
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
+  return settings_of(experiment.values + static_cast<size_t>(candidate) * kParams.size(), classifies(experiment));
+}
+
+Network candidate_network(const mk_experiment& experiment, const Settings& settings) {
+  const mk_data& d = *experiment.train;
+  const bool image = int64_t{d.height} * d.width > 1;
+  const Shape input = image ? Shape{d.height, d.width, d.channels, false} : Shape{1, 1, d.features, true};
+  return make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
+}
+
+// Rows that a fit of this fold trains on, or is validated on.
+std::vector<int32_t> rows_of(const mk_experiment& experiment, int32_t fold, bool validated) {
+  std::vector<int32_t> rows;
+  for (int64_t r = 0; r < experiment.train->rows; ++r) {
+    const bool held_out = fold != MK_ALL_ROWS && experiment.fold_of[r] == fold;
+    if (held_out == validated) rows.push_back(static_cast<int32_t>(r));
+  }
+  return rows;
+}
+
+// A curve as it crosses the boundary.
+void add_curve(std::vector<mk_curve>& curves, const char* name, const std::vector<double>& values) {
+  if (!values.empty()) curves.push_back({name, static_cast<uint32_t>(values.size()), 0, values.data()});
+}
+
+std::vector<mk_curve> curves_of(const History& history) {
+  std::vector<mk_curve> curves;
+  add_curve(curves, "train_loss", history.train_loss);
+  add_curve(curves, "train_accuracy", history.train_accuracy);
+  add_curve(curves, "validation_loss", history.validation_loss);
+  add_curve(curves, "validation_accuracy", history.validation_accuracy);
+  return curves;
+}
+
+std::string divergence(const Training& training) {
+  return "the training diverged: its loss is no finite number in epoch " + std::to_string(training.epochs_done()) +
+         "; lower lr or scale the data";
+}
+
+double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
+  double products = 0;
+  for (const Stage& s : network.stages) {
+    const double outputs = static_cast<double>(s.out.elements());
+    if (s.kind == Stage::Kind::convolution) products += outputs * static_cast<double>(s.window.patch());
+    if (s.kind == Stage::Kind::linear) products += outputs * static_cast<double>(s.in.elements());
+  }
+  const double rows = static_cast<double>(experiment.train->rows);
+  const double steps = rows / static_cast<double>(settings.batch_size);
+  // Forward and two products backward per row; a few reads and writes of every parameter per step.
+  return static_cast<double>(settings.epochs) *
+         (rows * 3 * products + steps * 10 * static_cast<double>(network.n_parameters));
+}
+
+}  // namespace
+
+Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
+    : host_(host), experiment_(experiment), device_(device) {}
+
+const ResidentData& Session::data() {
+  if (!data_) data_.emplace(device_, *experiment_.train);
+  return *data_;
+}
+
+TrainingTask Session::task(const mk_fit& fit) const {
+  TrainingTask t;
+  t.seed = experiment_.seed;
+  // Fold n_folds stands for the refit.
+  const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : static_cast<uint32_t>(fit.fold);
+  t.stream = fit.candidate * (experiment_.n_folds + 1) + fold;
+  t.train = rows_of(experiment_, fit.fold, false);
+  if (fit.fold != MK_ALL_ROWS) t.validate = rows_of(experiment_, fit.fold, true);
+  return t;
+}
+
+void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
+  for (uint32_t k = 0; k < fits.size(); ++k)
+    if (fits[k].done == 0) fit_one(k, fits[k], sink);
+}
+
+void Session::fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink) {
+  const Settings settings = candidate_settings(experiment_, fit.candidate);
+  const Network network = candidate_network(experiment_, settings);
+  mk_fit_result result{};
+  result.index = index;
+  std::string note;
+  std::vector<mk_curve> curves;
+  double values[3] = {};
+  try {
+    Training training(device_, data(), network, settings, task(fit));
+    training.run(sink);
+    curves = curves_of(training.history());
+    note = "epochs=" + std::to_string(training.epochs_done());
+    const Score score = training.validation();
+    result.n = score.rows;
+    if (training.diverged()) {
+      result.status = MK_FIT_FAILED;
+      note = divergence(training);
+    } else if (classifies(experiment_)) {
+      values[0] = static_cast<double>(score.rows - score.hits);
+      values[1] = 1 - score.accuracy();
+      values[2] = score.loss;
+      result.n_values = 3;
+    } else {
+      values[0] = score.loss;
+      result.n_values = 1;
+    }
+    result.values = result.n_values > 0 ? &values[0] : nullptr;
+    result.note = note.c_str();
+    result.curves = curves.data();
+    result.n_curves = static_cast<uint32_t>(curves.size());
+    sdk::call(sink.report, sink.self, &result);
+  } catch (const Error& e) {
+    // Other candidates may be smaller.
+    if (e.status() != MK_OUT_OF_MEMORY) throw;
+    result = {};
+    result.index = index;
+    result.status = MK_FIT_FAILED;
+    result.note = e.what();
+    sdk::call(sink.report, sink.self, &result);
+  }
+}
+
+std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
+  const Settings settings = candidate_settings(experiment_, fit.candidate);
+  auto fitted = std::make_unique<Fitted>();
+  fitted->settings = settings;
+  fitted->network = candidate_network(experiment_, settings);
+  Training training(device_, data(), fitted->network, settings, task(fit));
+  training.run(sink);
+  if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
+  fitted->parameters = training.engine().read_parameters();
+  fitted->feature_mean = training.feature_mean();
+  fitted->feature_sd = training.feature_sd();
+  const mk_data& d = *experiment_.train;
+  for (int32_t c = 0; c < d.n_classes; ++c) fitted->class_names.emplace_back(d.class_names[c]);
+  if (experiment_.n_scaling > 0) {
+    fitted->mean.assign(experiment_.scaling_mean, experiment_.scaling_mean + experiment_.n_scaling);
+    fitted->scale.assign(experiment_.scaling_scale, experiment_.scaling_scale + experiment_.n_scaling);
+  }
+  const std::vector<mk_curve> curves = curves_of(training.history());
+  const std::string note = "epochs=" + std::to_string(training.epochs_done());
+  mk_fit_result result{};
+  result.note = note.c_str();
+  result.curves = curves.data();
+  result.n_curves = static_cast<uint32_t>(curves.size());
+  sdk::call(sink.report, sink.self, &result);
+  return fitted;
+}
+
+void check(const mk_experiment& experiment) {
+  const mk_data& d = *experiment.train;
+  if (d.labels == nullptr && d.targets == nullptr)
+    throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
+  if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn takes at most 2^31 - 1 rows: set data.limit");
+  int64_t fewest = d.rows;
+  for (uint32_t f = 0; f < experiment.n_folds; ++f) {
+    const auto held_out = std::count(experiment.fold_of, experiment.fold_of + d.rows, static_cast<int32_t>(f));
+    fewest = std::min(fewest, d.rows - static_cast<int64_t>(held_out));
+  }
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    if (settings.batch_size > fewest)
+      throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(settings.batch_size) +
+                                           ", and a fit trains on " + std::to_string(fewest) + " rows: lower it");
+    candidate_network(experiment, settings);
+  }
+}
+
+void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink) {
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    const Network network = candidate_network(experiment, settings);
+    const auto copies = static_cast<uint64_t>(2 + settings.optimizer.states());
+    const uint64_t bytes = 4 * (copies * static_cast<uint64_t>(network.n_parameters) +
+                                static_cast<uint64_t>(experiment.train->rows * experiment.train->features));
+    for (uint32_t f = 0; f < experiment.n_folds; ++f) {
+      const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
+      const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};
+      sdk::call(sink.add, sink.self, &bundle);
+    }
+  }
+}
+
+std::string summary(const mk_experiment& experiment, uint32_t candidate) {
+  const Settings settings = candidate_settings(experiment, candidate);
+  return describe(settings, candidate_network(experiment, settings));
+}
+
+}  // namespace mokume::cnn

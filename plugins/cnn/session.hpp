@@ -1,0 +1,41 @@
+// One experiment on one device: its rows resident in the device's memory, shared by all fits.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "fitted.hpp"
+#include "training.hpp"
+
+namespace mokume::cnn {
+
+// Used by one thread at a time; memory is taken at the first fit.
+class Session {
+ public:
+  Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
+
+  void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
+  std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
+
+ private:
+  const ResidentData& data();
+  TrainingTask task(const mk_fit& fit) const;
+  void fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink);
+
+  sdk::Host host_;
+  const mk_experiment& experiment_;
+  sdk::Device device_;
+  std::optional<ResidentData> data_;
+};
+
+// Throws what the schema cannot express: a network that does not fit the data, a batch larger than the data.
+void check(const mk_experiment& experiment);
+
+// One bundle per fit.
+void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink);
+
+// The layer table of a candidate.
+std::string summary(const mk_experiment& experiment, uint32_t candidate);
+
+}  // namespace mokume::cnn

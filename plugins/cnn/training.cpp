@@ -1,0 +1,228 @@
+#include "training.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <numeric>
+
+#include "sdk/ops.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr double kShowSeconds = 0.5;
+constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// Mean and deviation (over n, as PyTorch's normalise takes them) of every feature over some rows.
+void feature_moments(const std::vector<float>& x, int64_t features, std::vector<float>& mean, std::vector<float>& sd) {
+  const auto d = static_cast<size_t>(features);
+  const size_t rows = x.size() / d;
+  std::vector<double> sum(d, 0.0), square(d, 0.0);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t f = 0; f < d; ++f) sum[f] += static_cast<double>(x[r * d + f]);
+  for (double& s : sum) s /= static_cast<double>(rows);
+  for (size_t r = 0; r < rows; ++r)
+    for (size_t f = 0; f < d; ++f) {
+      const double difference = static_cast<double>(x[r * d + f]) - sum[f];
+      square[f] += difference * difference;
+    }
+  mean.assign(sum.begin(), sum.end());
+  sd.clear();
+  for (const double s : square) sd.push_back(static_cast<float>(std::sqrt(s / static_cast<double>(rows))));
+}
+
+}  // namespace
+
+ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
+    : rows(data.rows), features(data.features), classifies(data.n_classes > 0) {
+  x = device.buffer<float>(static_cast<uint64_t>(rows * features));
+  device.write(x, data.x, static_cast<uint64_t>(rows * features));
+  target = device.buffer<float>(static_cast<uint64_t>(rows));
+  if (classifies)
+    device.write(target, data.labels, static_cast<uint64_t>(rows));
+  else
+    device.write(target, data.targets, static_cast<uint64_t>(rows));
+}
+
+Score sum_up(const std::vector<float>& results) {
+  Score s;
+  for (size_t r = 0; r + 1 < results.size(); r += 2) {
+    s.loss += static_cast<double>(results[r]);
+    s.hits += results[r + 1] > 0 ? 1 : 0;
+    ++s.rows;
+  }
+  if (s.rows > 0) s.loss /= static_cast<double>(s.rows);
+  return s;
+}
+
+std::vector<float> initial_parameters(const Network& network, uint64_t seed, uint32_t stream) {
+  std::vector<float> values(static_cast<size_t>(network.n_parameters));
+  for (size_t p = 0; p < network.parameters.size(); ++p) {
+    const Parameter& parameter = network.parameters[p];
+    const sdk::Random random(seed, sdk::Purpose::weights, stream, static_cast<uint32_t>(p));
+    const double bound = 1 / std::sqrt(static_cast<double>(parameter.fan_in));
+    for (int64_t i = 0; i < parameter.size(); ++i) {
+      const double u = random.uniform(static_cast<uint32_t>(parameter.torch_index(i)));
+      values[static_cast<size_t>(parameter.offset + i)] = static_cast<float>((2 * u - 1) * bound);
+    }
+  }
+  return values;
+}
+
+Training::Training(const sdk::Device& device, const ResidentData& data, const Network& network,
+                   const Settings& settings, TrainingTask task)
+    : device_(device),
+      data_(data),
+      network_(network),
+      settings_(settings),
+      task_(std::move(task)),
+      engine_(device, network, settings.batch_size, true, settings.optimizer),
+      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
+  const uint64_t n = task_.train.size(), m = task_.validate.size();
+  order_ = device.buffer<int32_t>(n);
+  results_ = device.buffer<float>(2 * n);
+  validation_order_ = device.upload(task_.validate);
+  validation_results_ = device.buffer<float>(2 * m);
+  initialise();
+}
+
+void Training::initialise() {
+  engine_.set_parameters(initial_parameters(network_, task_.seed, task_.stream));
+  if (network_.stages.front().kind != Stage::Kind::normalise || !network_.stages.front().normalise.per_feature) return;
+  std::vector<float> all(static_cast<size_t>(data_.rows * data_.features));
+  device_.read(data_.x, all.data(), all.size());
+  std::vector<float> used;
+  used.reserve(task_.train.size() * static_cast<size_t>(data_.features));
+  for (const int32_t r : task_.train) {
+    const auto from = all.begin() + static_cast<std::ptrdiff_t>(r) * data_.features;
+    used.insert(used.end(), from, from + data_.features);
+  }
+  feature_moments(used, data_.features, feature_mean_, feature_sd_);
+  engine_.set_normalisation(feature_mean_, feature_sd_);
+}
+
+int64_t Training::batches() const {
+  const auto n = static_cast<int64_t>(task_.train.size());
+  return settings_.drop_last ? n / settings_.batch_size : (n + settings_.batch_size - 1) / settings_.batch_size;
+}
+
+void Training::run(const mk_fit_sink& sink) {
+  while (epoch_ < settings_.epochs && !diverged_) {
+    run_epoch(sink);
+    if (!diverged_ && stops()) break;
+  }
+}
+
+void Training::run_epoch(const mk_fit_sink& sink) {
+  const auto n = static_cast<int64_t>(task_.train.size());
+  std::vector<int32_t> order = task_.train;
+  if (settings_.shuffle) {
+    const sdk::Random random(task_.seed, sdk::Purpose::batches, task_.stream, static_cast<uint32_t>(epoch_));
+    for (size_t k = order.size(); k > 1; --k)
+      std::swap(order[k - 1], order[random.below(static_cast<uint32_t>(k - 1), k)]);
+  }
+  device_.write(order_, order.data(), order.size());
+  shown_at_ = now_s();
+  shown_batch_ = 0;
+  const int64_t count = batches();
+  for (int64_t b = 0; b < count; ++b) {
+    const int64_t first = b * settings_.batch_size;
+    run_batch(first, std::min(settings_.batch_size, n - first), epoch_ * count + b);
+    if ((b + 1) % kBatchesInFlight != 0) continue;
+    device_.finish();
+    if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
+    if (now_s() - shown_at_ > kShowSeconds) show(sink, b + 1);
+  }
+  ++epoch_;
+  const Score trained = score(0, std::min(n, count * settings_.batch_size));
+  history_.train_loss.push_back(trained.loss);
+  if (data_.classifies) history_.train_accuracy.push_back(trained.accuracy());
+  diverged_ = !std::isfinite(trained.loss);
+  if (diverged_ || task_.validate.empty()) return;
+  validation_ = validate();
+  history_.validation_loss.push_back(validation_.loss);
+  if (data_.classifies) history_.validation_accuracy.push_back(validation_.accuracy());
+}
+
+void Training::run_batch(int64_t first, int64_t rows, int64_t step) {
+  const mk_tensor index = sdk::vector(order_.get(), rows, first, MK_I32);
+  device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+  const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};
+  const mk_tensor outputs = engine_.forward(rows, &place);
+  device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
+                      sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
+  engine_.backward(rows, place);
+  ops::OptimizerSettings now = settings_.optimizer;
+  now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
+  engine_.step(now, step + 1);
+}
+
+mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+                     const mk_tensor& gradient) const {
+  if (data_.classifies)
+    return ops::softmax_loss(outputs, sdk::vector(data_.target.get(), data_.rows, 0, MK_I32), index, scale, rows,
+                             gradient);
+  return ops::squared_loss(outputs, sdk::matrix(data_.target.get(), data_.rows, 1), index, scale, rows, gradient);
+}
+
+Score Training::score(int64_t first, int64_t rows) const {
+  std::vector<float> results(static_cast<size_t>(2 * rows));
+  device_.read(results_, results.data(), results.size(), static_cast<uint64_t>(2 * first));
+  return sum_up(results);
+}
+
+Score Training::validate() const {
+  const auto n = static_cast<int64_t>(task_.validate.size());
+  for (int64_t first = 0; first < n; first += engine_.batch()) {
+    const int64_t rows = std::min(engine_.batch(), n - first);
+    const mk_tensor index = sdk::vector(validation_order_.get(), rows, first, MK_I32);
+    device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+    const mk_tensor outputs = engine_.forward(rows, nullptr);
+    device_.submit(loss(outputs, index, 1, sdk::matrix(validation_results_.get(), rows, 2, 0, 2 * first), {}));
+  }
+  std::vector<float> results(static_cast<size_t>(2 * n));
+  device_.read(validation_results_, results.data(), results.size());
+  return sum_up(results);
+}
+
+bool Training::stops() const {
+  const std::vector<double>& train = history_.train_loss;
+  switch (settings_.stop.kind) {
+    case StopRule::Kind::none:
+      return false;
+    case StopRule::Kind::ratio:
+      return train.size() > 1 && train.back() > settings_.stop.ratio * train[train.size() - 2];
+    case StopRule::Kind::plateau: {
+      const std::vector<double>& loss = history_.validation_loss.empty() ? train : history_.validation_loss;
+      const auto patience = static_cast<size_t>(settings_.stop.patience);
+      if (loss.size() <= patience) return false;
+      const auto recent = loss.end() - static_cast<std::ptrdiff_t>(patience);
+      return *std::min_element(recent, loss.end()) >=
+             *std::min_element(loss.begin(), recent) - settings_.stop.min_delta;
+    }
+  }
+  return false;
+}
+
+void Training::show(const mk_fit_sink& sink, int64_t batch) {
+  const int64_t end = std::min(batch * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
+  const int64_t rows = end - shown_batch_ * settings_.batch_size;
+  const Score recent = score(shown_batch_ * settings_.batch_size, rows);
+  const double now = now_s();
+  char text[160];
+  char accuracy[32] = "";
+  if (data_.classifies) std::snprintf(&accuracy[0], sizeof(accuracy), ", %.1f %% right", 100 * recent.accuracy());
+  std::snprintf(&text[0], sizeof(text), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s", static_cast<long long>(epoch_ + 1),
+                static_cast<long long>(settings_.epochs), recent.loss, &accuracy[0],
+                static_cast<double>(rows) / (now - shown_at_));
+  const double done = static_cast<double>(epoch_) + static_cast<double>(batch) / static_cast<double>(batches());
+  sink.progress(sink.self, &text[0], done / static_cast<double>(settings_.epochs));
+  shown_at_ = now;
+  shown_batch_ = batch;
+}
+
+}  // namespace mokume::cnn

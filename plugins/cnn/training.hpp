@@ -1,0 +1,102 @@
+// Training one network: epochs of batches over rows that are resident on the device.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "engine.hpp"
+#include "sdk/plugin.hpp"
+
+namespace mokume::cnn {
+
+// Every row of an experiment in the device's memory.
+struct ResidentData {
+  ResidentData(const sdk::Device& device, const mk_data& data);
+
+  int64_t rows, features;
+  bool classifies;
+  sdk::Buffer x;       // rows x features
+  sdk::Buffer target;  // labels (i32) or targets (f32), one per row
+
+  mk_tensor inputs() const { return sdk::matrix(x.get(), rows, features); }
+};
+
+// Loss and hits over some rows, summed in double in the order of the rows.
+struct Score {
+  double loss = 0;  // mean
+  int64_t hits = 0;
+  int64_t rows = 0;
+
+  double accuracy() const { return rows == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(rows); }
+};
+
+// How a training went, epoch by epoch.
+struct History {
+  std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
+};
+
+struct TrainingTask {
+  uint64_t seed = 0;
+  uint32_t stream = 0;  // of the experiment's random numbers: another for every fit
+  std::vector<int32_t> train, validate;
+};
+
+class Training {
+ public:
+  // All references must outlive it.
+  Training(const sdk::Device& device, const ResidentData& data, const Network& network, const Settings& settings,
+           TrainingTask task);
+
+  // Runs to the end, the stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when
+  // the sink says so.
+  void run(const mk_fit_sink& sink);
+  // One epoch of it.
+  void run_epoch(const mk_fit_sink& sink);
+
+  bool diverged() const { return diverged_; }
+  const History& history() const { return history_; }
+  const Score& validation() const { return validation_; }  // of the last epoch
+  int64_t epochs_done() const { return static_cast<int64_t>(history_.train_loss.size()); }
+  // Of the rows at places [first, first + rows) of the epoch that ran last.
+  Score score(int64_t first, int64_t rows) const;
+  const Engine& engine() const { return engine_; }
+  // Of a first layer that normalises every feature; else empty.
+  const std::vector<float>& feature_mean() const { return feature_mean_; }
+  const std::vector<float>& feature_sd() const { return feature_sd_; }
+
+ private:
+  int64_t batches() const;
+  void initialise();
+  void run_batch(int64_t first, int64_t rows, int64_t step);
+  void show(const mk_fit_sink& sink, int64_t batch);
+  Score validate() const;
+  bool stops() const;
+  mk_op loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
+             const mk_tensor& gradient) const;
+
+  const sdk::Device& device_;
+  const ResidentData& data_;
+  const Network& network_;
+  Settings settings_;
+  TrainingTask task_;
+  Engine engine_;
+  uint64_t dropout_seed_;
+  sdk::Buffer order_, results_;  // of the epoch: rows in order, loss and hit of each
+  sdk::Buffer validation_order_, validation_results_;
+  int64_t epoch_ = 0;
+  History history_;
+  Score validation_;
+  bool diverged_ = false;
+  std::vector<float> feature_mean_, feature_sd_;
+  double shown_at_ = 0;
+  int64_t shown_batch_ = 0;
+};
+
+// Loss and hits of `rows` rows from what the loss ops wrote: B x 2.
+Score sum_up(const std::vector<float>& results);
+
+// PyTorch's default initialisation: weights and biases uniform in +-1 / sqrt(fan_in), drawn in PyTorch's order.
+std::vector<float> initial_parameters(const Network& network, uint64_t seed, uint32_t stream);
+
+}  // namespace mokume::cnn

@@ -1,0 +1,118 @@
+// Every layer's gradients against central differences, in the host backend's reference (double accumulation).
+#include <cmath>
+
+#include "harness.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+using namespace cnn;
+
+constexpr int64_t kRows = 4;
+
+struct Net {
+  const char* name;
+  Shape input;
+  int64_t outputs;
+  Loss loss;
+  std::vector<LayerSettings> layers;
+};
+
+std::vector<Net> nets() {
+  const Shape image{7, 6, 2, false}, row{1, 1, 9, true};
+  const Conv2d conv{3, 3, 1, 1, true};
+  return {
+      {"Linear", row, 4, Loss::cross_entropy, {Linear{4, true}}},
+      {"LinearWithoutBias", row, 4, Loss::cross_entropy, {Linear{5, false}, Relu{}, Linear{4, false}}},
+      {"Regression", row, 1, Loss::mse, {Normalise{0.2, 1.5, false}, Linear{6, true}, Relu{}, Linear{1, true}}},
+      {"Convolution", image, 3, Loss::cross_entropy, {conv, Flatten{}, Linear{3, true}}},
+      {"ConvolutionStride2",
+       image,
+       3,
+       Loss::cross_entropy,
+       {Conv2d{4, 2, 2, 1, false}, Relu{}, Conv2d{3, 3, 1, 0, true}, Flatten{}, Linear{3, true}}},
+      {"MaxPool", image, 3, Loss::cross_entropy, {conv, MaxPool2d{3, 2, 1}, Flatten{}, Linear{3, true}}},
+      {"AvgPool", image, 3, Loss::cross_entropy, {conv, AdaptiveAvgPool2d{4}, Flatten{}, Linear{3, true}}},
+      {"Dropout",
+       image,
+       3,
+       Loss::cross_entropy,
+       {conv, Relu{}, Dropout{0.4}, Flatten{}, Linear{8, true}, Relu{}, Dropout{0.5}, Linear{3, true}, LogSoftmax{}}},
+      {"ReluBehindPool",
+       image,
+       3,
+       Loss::cross_entropy,
+       {conv, MaxPool2d{2, 2, 0}, Relu{}, Conv2d{4, 2, 1, 0, true}, Normalise{0.1, 2, false}, Flatten{},
+        Linear{3, true}}},
+  };
+}
+
+class Gradients : public testing::TestWithParam<Net> {};
+INSTANTIATE_TEST_SUITE_P(Nets, Gradients, testing::ValuesIn(nets()), [](const auto& i) { return i.param.name; });
+
+TEST_P(Gradients, MatchCentralDifferences) {
+  const World world("host", 1);
+  ASSERT_TRUE(world.present());
+  const sdk::Device device = world.device();
+  Settings settings;
+  settings.layers = GetParam().layers;
+  settings.loss = GetParam().loss;
+  const Network network = make_network(settings, GetParam().input, GetParam().outputs);
+  const Engine engine(device, network, kRows, true);
+  const auto features = static_cast<size_t>(network.input.elements());
+  const std::vector<float> x = random_floats(kRows * features, 1, -2, 2);
+  std::vector<float> weights = random_floats(static_cast<size_t>(network.n_parameters), 2, -0.5F, 0.5F);
+  const sdk::Buffer labels = device.upload(std::vector<int32_t>{2, 0, 1, 2});
+  const sdk::Buffer targets = device.upload(std::vector<float>{0.5F, -1, 2, 0.25F});
+  const sdk::Buffer index = device.upload(std::vector<int32_t>{0, 1, 2, 3});
+  const sdk::Buffer results = device.buffer<float>(2 * kRows);
+  const ops::DropoutPlace place{77, 0, 3, 0};
+
+  // The loss summed over the rows; the gradient too if wanted.
+  const auto evaluate = [&](bool with_gradient) {
+    engine.set_parameters(weights);
+    engine.write_input(x.data(), kRows);
+    const mk_tensor out = engine.forward(kRows, &place), rows = sdk::matrix(results.get(), kRows, 2);
+    const mk_tensor which = sdk::vector(index.get(), kRows, 0, MK_I32);
+    const mk_tensor gradient = with_gradient ? engine.output_gradient(kRows) : mk_tensor{};
+    if (settings.loss == Loss::mse)
+      device.submit(ops::squared_loss(out, sdk::matrix(targets.get(), kRows, 1), which, 1, rows, gradient));
+    else
+      device.submit(ops::softmax_loss(out, sdk::vector(labels.get(), kRows, 0, MK_I32), which, 1, rows, gradient));
+    if (with_gradient) engine.backward(kRows, place);
+    std::vector<float> r(2 * kRows);
+    device.read(results, r.data(), r.size());
+    double sum = 0;
+    for (size_t k = 0; k < r.size(); k += 2) sum += static_cast<double>(r[k]);
+    return sum;
+  };
+
+  evaluate(true);
+  std::vector<float> gradient(weights.size());
+  device.read(engine.gradients(), gradient.data(), gradient.size());
+  double largest = 0;
+  for (const float g : gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
+  ASSERT_GT(largest, 0.01);
+  const auto slope = [&](size_t i, float step) {
+    const float kept = weights[i];
+    weights[i] = kept + step;
+    const double above = evaluate(false), from = static_cast<double>(weights[i]);
+    weights[i] = kept - step;
+    const double below = evaluate(false), to = static_cast<double>(weights[i]);
+    weights[i] = kept;
+    return (above - below) / (from - to);
+  };
+  int kinks = 0;  // a relu or a pool that changes within the step has no slope there
+  for (size_t i = 0; i < weights.size(); ++i) {
+    const double wide = slope(i, 0.01F), narrow = slope(i, 0.005F);
+    if (std::fabs(wide - narrow) > 2e-3 * largest)
+      ++kinks;
+    else
+      EXPECT_NEAR(static_cast<double>(gradient[i]), narrow, 4e-3 * largest) << "parameter " << i;
+  }
+  EXPECT_LE(kinks, static_cast<int>(weights.size()) / 8);
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test

@@ -1,0 +1,71 @@
+// The cnn plugin's parts on a real device.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "device/device.hpp"
+#include "engine.hpp"
+#include "registry/registry.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::cnn_test {
+
+// One open device; absent where the machine has none of that backend.
+class World {
+ public:
+  explicit World(const std::string& backend, uint32_t index = 0)
+      : cache_(std::filesystem::temp_directory_path() / ("mokume-cnn-test-" + std::to_string(getpid()))),
+        host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
+        registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
+    log_.set_level(MK_LOG_ERROR);
+    const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
+    uint32_t count = 0;
+    sdk::call(table->enumerate, table->self, static_cast<mk_device_info*>(nullptr), 0U, &count);
+    std::vector<mk_device_info> infos(count);
+    if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
+    if (index >= count) return;
+    std::unique_ptr<device::Device> fallback;
+    if (backend != "host") {
+      const mk_backend* host = registry_.load(MK_PLUGIN_BACKEND, "host").backend();
+      mk_device_info info[2];
+      uint32_t n = 0;
+      sdk::call(host->enumerate, host->self, &info[0], 2U, &n);
+      fallback = device::Device::open({"host", 0, host, info[0]}, {}, kBudget, nullptr);
+    }
+    device_ = device::Device::open({backend, index, table, infos[index]}, {}, kBudget, std::move(fallback));
+  }
+  ~World() {
+    device_.reset();
+    std::filesystem::remove_all(cache_);
+  }
+
+  bool present() const { return device_ != nullptr; }
+  sdk::Device device() const { return sdk::Device(device_->services()); }
+  const mk_model& model(const char* name) { return *registry_.load(MK_PLUGIN_MODEL, name).model(); }
+
+ private:
+  static constexpr uint64_t kBudget = uint64_t{2} << 30;
+  std::filesystem::path cache_;
+  base::Log log_;
+  scheduler::HostServices host_;
+  registry::Registry registry_;
+  std::unique_ptr<device::Device> device_;
+};
+
+// Uniform in [low, high).
+inline std::vector<float> random_floats(size_t n, uint32_t stream, float low = -1, float high = 1) {
+  const sdk::Random random(5, sdk::Purpose::digits, stream);
+  std::vector<float> values(n);
+  for (size_t i = 0; i < n; ++i)
+    values[i] = low + (high - low) * static_cast<float>(random.uniform(static_cast<uint32_t>(i)));
+  return values;
+}
+
+}  // namespace mokume::cnn_test

@@ -1,0 +1,124 @@
+// PyTorch's gradients and losses, from the same weights over the same batches: data/torch.safetensors, made by
+// bench/peers/cnn_vectors.py.
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "harness.hpp"
+#include "sdk/ops.hpp"
+#include "sdk/safetensors.hpp"
+#include "training.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+using namespace cnn;
+namespace st = sdk::safetensors;
+
+constexpr int64_t kRows = 400, kBatch = 16, kEpochs = 4;
+
+const st::Reader& vectors() {
+  static const st::Reader reader(std::string(MOKUME_SOURCE_DIR) + "/tests/cnn/data/torch.safetensors");
+  return reader;
+}
+
+template <class T>
+std::vector<T> read(const std::string& name) {
+  const st::Tensor* tensor = vectors().find(name);
+  EXPECT_NE(tensor, nullptr) << name;
+  std::vector<T> values(tensor->bytes / sizeof(T));
+  vectors().read(*tensor, values.data());
+  return values;
+}
+
+nlohmann::json runs() { return nlohmann::json::parse(vectors().metadata().at("runs")); }
+
+// The parameters of a network as PyTorch had them under `prefix`.
+std::vector<float> parameters(const Network& network, const std::string& prefix) {
+  std::vector<float> all(static_cast<size_t>(network.n_parameters));
+  for (const Parameter& p : network.parameters) from_torch(p, read<float>(prefix + p.name), all);
+  return all;
+}
+
+const mk_fit_sink kSink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+                        [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+
+class LikeTorch : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, LikeTorch, testing::Values("host", "opencl"),
+                         [](const auto& i) { return std::string(i.param); });
+
+TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
+  const World world(GetParam());
+  if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+  const sdk::Device device = world.device();
+  const std::vector<float> x = read<float>("x"), targets = read<float>("targets");
+  const std::vector<int32_t> labels = read<int32_t>("labels");
+  for (const nlohmann::json& run : runs()) {
+    SCOPED_TRACE(run.at("name").get<std::string>());
+    const std::string net = run.at("net");
+    const bool regression = net == "regression";
+    Settings settings;
+    settings.layers = layers_of(run.at("layers").dump());
+    settings.loss = regression ? Loss::mse : Loss::cross_entropy;
+    settings.epochs = kEpochs;
+    settings.batch_size = kBatch;
+    settings.shuffle = false;
+    settings.optimizer = optimizer_of(run.at("optimizer").dump());
+    settings.schedule = schedule_of(run.at("scheduler").dump());
+    const Shape shape = regression ? Shape{1, 1, 64, true} : Shape{8, 8, 1, false};
+    const Network network = make_network(settings, shape, regression ? 1 : 3);
+
+    mk_data data{};
+    data.rows = kRows;
+    data.features = 64;
+    data.x = x.data();
+    data.labels = regression ? nullptr : labels.data();
+    data.targets = regression ? targets.data() : nullptr;
+    data.n_classes = regression ? 0 : 3;
+    const ResidentData resident(device, data);
+    TrainingTask task;
+    for (int32_t r = 0; r < kRows; ++r) task.train.push_back(r);
+    Training training(device, resident, network, settings, task);
+    training.engine().set_parameters(parameters(network, net + "/initial/"));
+
+    const std::vector<float> losses = read<float>("losses/" + run.at("name").get<std::string>());
+    constexpr int64_t kPerEpoch = kRows / kBatch;
+    double worst = 0;
+    for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
+      training.run_epoch(kSink);
+      for (int64_t b = 0; b < kPerEpoch; ++b) {
+        const double ours = training.score(b * kBatch, kBatch).loss;
+        const auto theirs = static_cast<double>(losses[static_cast<size_t>(epoch * kPerEpoch + b)]);
+        worst = std::max(worst, std::fabs(ours - theirs) / theirs);
+      }
+    }
+    EXPECT_LT(worst, 1e-4);
+
+    // The gradients of the first batch, by an engine of its own.
+    const Engine engine(device, network, kBatch, true);
+    engine.set_parameters(parameters(network, net + "/initial/"));
+    engine.write_input(x.data(), kBatch);
+    const ops::DropoutPlace place;
+    const mk_tensor out = engine.forward(kBatch, &place);
+    const sdk::Buffer index = device.upload(std::vector<int32_t>(task.train.begin(), task.train.begin() + kBatch));
+    const sdk::Buffer results = device.buffer<float>(2 * kBatch);
+    const mk_tensor which = sdk::vector(index.get(), kBatch, 0, MK_I32), rows = sdk::matrix(results.get(), kBatch, 2);
+    if (regression)
+      device.submit(ops::squared_loss(out, sdk::matrix(resident.target.get(), kRows, 1), which, 1.0 / kBatch, rows,
+                                      engine.output_gradient(kBatch)));
+    else
+      device.submit(ops::softmax_loss(out, sdk::vector(resident.target.get(), kRows, 0, MK_I32), which, 1.0 / kBatch,
+                                      rows, engine.output_gradient(kBatch)));
+    engine.backward(kBatch, place);
+    std::vector<float> gradient(static_cast<size_t>(network.n_parameters));
+    device.read(engine.gradients(), gradient.data(), gradient.size());
+    for (const Parameter& p : network.parameters) {
+      const std::vector<float> ours = to_torch(p, gradient), theirs = read<float>(net + "/gradient/" + p.name);
+      double largest = 0;
+      for (const float g : theirs) largest = std::max(largest, std::fabs(static_cast<double>(g)));
+      for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 1e-5 * largest) << p.name << " " << i;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test

@@ -1,0 +1,184 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "report/panels.hpp"
+#include "report/support.hpp"
+
+namespace mokume::report {
+namespace {
+
+using testing::find;
+using testing::grid;
+using testing::occurrences;
+using testing::xml_fault;
+
+constexpr double kNan = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInf = std::numeric_limits<double>::infinity();
+
+std::vector<journal::Curve> falling(double from) {
+  return {{"train_accuracy", {0.5, 0.7, 0.8}},
+          {"train_loss", {from, from / 2, from / 4}},
+          {"validation_loss", {from, from / 2, from / 3}}};
+}
+
+RunView trained(size_t nc = 2, size_t ng = 2) {
+  RunView view = grid(nc, ng);
+  for (auto& r : view.records) r.curves = falling(2 + 0.01 * r.fit);
+  view.refit = journal::RefitRecord{*view.best, 0, {}, "host:0", 0, 1, "", {{"train_loss", {2, 1, 0.5}}}};
+  return view;
+}
+
+// The plot of a family; "" if there is none.
+std::string plot(const RunView& view, const std::string& family) {
+  const auto files = plots(view);
+  const NamedFile* file = find(files, "plots/curves-" + family + ".svg");
+  if (file == nullptr) return "";
+  EXPECT_EQ(xml_fault(file->content), "");
+  EXPECT_EQ(file->content.find("nan,"), std::string::npos);
+  return file->content;
+}
+
+// One fit with this curve of the loss.
+std::string plot_of(const std::vector<double>& values) {
+  RunView view = grid(1, 1);
+  view.records[0].curves = {{"train_loss", values}};
+  return plot(view, "loss");
+}
+
+TEST(Curves, OnePlotForEachFamily) {
+  const RunView view = trained();
+  const std::string loss = plot(view, "loss"), accuracy = plot(view, "accuracy");
+  EXPECT_EQ(occurrences(loss, "<g class=\"curve k"), 8U + 8U);  // lines and their entries
+  EXPECT_EQ(occurrences(loss, "<g class=\"curve refit\""), 2U);
+  EXPECT_EQ(occurrences(loss, "class=\"dash\""), 8U);
+  EXPECT_NE(loss.find("8 fits; solid: validation; dashed: training"), std::string::npos);
+  EXPECT_NE(loss.find(">refit, training<"), std::string::npos);
+  EXPECT_NE(loss.find("validation_loss: 0.6667 after 3 epochs"), std::string::npos);
+  EXPECT_EQ(occurrences(accuracy, "class=\"dash\""), 0U);
+  EXPECT_NE(accuracy.find("8 fits; on training rows"), std::string::npos);
+  EXPECT_EQ(accuracy.find("refit<"), std::string::npos);
+}
+
+TEST(Curves, NoneWithoutCurves) {
+  for (const NamedFile& file : plots(grid(5, 3))) EXPECT_EQ(file.name.find("curves"), std::string::npos);
+  RunView view = grid(2, 2);
+  view.records[0].curves = {{"train_loss", {}}};
+  for (const NamedFile& file : plots(view)) EXPECT_EQ(file.name.find("curves"), std::string::npos);
+}
+
+TEST(Curves, TwelveFitsHaveNamesTheRestIsPale) {
+  const std::string few = plot(trained(3, 2), "loss");
+  EXPECT_EQ(occurrences(few, "curve pale"), 0U);
+  EXPECT_EQ(few.find("more<"), std::string::npos);
+  const std::string many = plot(trained(5, 3), "loss");
+  EXPECT_EQ(occurrences(many, "curve pale"), 18U);
+  EXPECT_NE(many.find(">and 18 more<"), std::string::npos);
+  EXPECT_LT(many.find("curve pale"), many.find("curve k11"));  // below the others
+  EXPECT_LT(many.find("curve k11"), many.find("curve k0\""));
+  EXPECT_LT(many.find("curve k0\""), many.find("curve refit"));
+  EXPECT_NE(many.find(">candidate 14, fold 0<"), std::string::npos);  // the best one comes first
+  const std::string most = plot(trained(20, 20), "loss");
+  EXPECT_EQ(occurrences(most, "curve pale"), 300U);
+  EXPECT_NE(most.find("the 312 best drawn"), std::string::npos);
+}
+
+TEST(Curves, LossIsLogarithmicFromOneAndAHalfDecadesOn) {
+  EXPECT_EQ(plot_of({31, 1}).find("log scale"), std::string::npos);
+  EXPECT_NE(plot_of({32, 1}).find("loss, log scale"), std::string::npos);
+  EXPECT_EQ(plot_of({32, 0}).find("log scale"), std::string::npos);
+  EXPECT_NE(plot_of({32, kInf, 1}).find("loss, log scale"), std::string::npos);
+  RunView view = grid(1, 1);
+  view.records[0].curves = {{"accuracy", {0.001, 0.9}}};
+  EXPECT_EQ(plot(view, "accuracy").find("log scale"), std::string::npos);
+}
+
+TEST(Curves, WhatIsNotFiniteBreaksTheLine) {
+  const auto path = [](const std::string& text) {
+    const size_t from = text.find("<path d=\"", text.find("curve k0"));
+    return text.substr(from, text.find('>', from) - from);
+  };
+  const std::string whole = plot_of({4, 3, 2, 1, 1});
+  EXPECT_EQ(occurrences(path(whole), "M"), 1U);
+  EXPECT_EQ(occurrences(path(whole), "L"), 4U);
+  EXPECT_EQ(occurrences(whole, "class=\"cross\""), 0U);
+  EXPECT_EQ(whole.find("not finite"), std::string::npos);
+  for (const double bad : {kNan, kInf, -kInf, 1e200}) {
+    const std::string broken = plot_of({4, 3, bad, 1, 1});
+    EXPECT_EQ(occurrences(path(broken), "M"), 2U);
+    EXPECT_EQ(occurrences(path(broken), "L"), 2U);
+    EXPECT_EQ(occurrences(broken, "class=\"cross\""), 1U);
+    EXPECT_NE(broken.find("cross: not finite"), std::string::npos);
+  }
+  const std::string lonely = plot_of({4, kNan, 2, kNan, kNan, 1, 1});
+  EXPECT_EQ(occurrences(lonely, "<circle"), 2U);
+  EXPECT_EQ(occurrences(lonely, "class=\"cross\""), 2U);
+  const std::string nothing = plot_of({kNan, kNan});
+  EXPECT_EQ(occurrences(nothing, "class=\"cross\""), 1U);
+  EXPECT_EQ(occurrences(plot_of({0.25}), "<circle"), 1U);  // one epoch: a dot
+}
+
+TEST(Curves, LongCurvesStaySmallAndKeepTheirPeaks) {
+  std::vector<double> values(1000000, 2.0);
+  values[333333] = 0.5;
+  values[666666] = 9.0;
+  for (size_t i = 0; i < 1000; ++i) values[900000 + 2 * i] = kNan;
+  const std::string text = plot_of(values);
+  EXPECT_LT(text.size(), 40000U);
+  // The axis goes from 0.075 to 9.425 over 278 px.
+  EXPECT_NE(text.find(" 74.64L"), std::string::npos);
+  EXPECT_NE(text.find(" 327.36L"), std::string::npos);
+  EXPECT_NE(text.find("after 1000000 epochs"), std::string::npos);
+  for (size_t i = 0; i < values.size(); i += 2) values[i] = kInf;
+  EXPECT_LT(plot_of(values).size(), 80000U);
+}
+
+TEST(Curves, EpochsAreWhole) {
+  for (const size_t epochs : {1U, 2U, 5U, 11U, 40U}) {
+    const std::string text = plot_of(std::vector<double>(epochs, 1.0));
+    EXPECT_EQ(text.find(">0.5</text>"), std::string::npos);
+    EXPECT_EQ(text.find(">1.5</text>"), std::string::npos);
+    EXPECT_EQ(text.find(">2.5</text>"), std::string::npos);
+  }
+}
+
+TEST(Curves, HostileNamesAndNumbers) {
+  RunView view = trained();
+  const std::string evil = "train_</svg><script>\"&/../x";
+  view.records[0].curves = {{evil, {1, 1e308, -1e308, 5e-324, 0}}, {"train_", {1}}, {"x-y", {1}}, {"x y", {1}}};
+  view.refit->candidate = 77;
+  view.refit->curves = {{"", {1, 2}}};
+  const auto files = plots(view);
+  for (const NamedFile& file : files) {
+    EXPECT_EQ(xml_fault(file.content), "") << file.name;
+    EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
+    EXPECT_EQ(file.content.find("<script"), std::string::npos);
+  }
+  EXPECT_NE(find(files, "plots/curves-x-y.svg"), nullptr);
+  EXPECT_NE(find(files, "plots/curves-x-y-2.svg"), nullptr);
+}
+
+TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
+  RunView view = trained();
+  view.records.clear();
+  EXPECT_NE(plot(view, "loss").find("0 fits"), std::string::npos);
+  view = trained();
+  view.metrics.clear();
+  EXPECT_NE(plot(view, "loss"), "");
+}
+
+TEST(Curves, StandInThePageUnderTraining) {
+  const RunView view = trained();
+  const auto files = plots(view);
+  const std::string page = report_html(view, files);
+  EXPECT_EQ(xml_fault(page), "");
+  EXPECT_EQ(occurrences(page, "<h2>Training</h2>"), 1U);
+  EXPECT_EQ(occurrences(page, "over epochs</text>"), 2U);
+  EXPECT_LT(page.find("<h2>Training</h2>"), page.find("over epochs</text>"));
+  const RunView plain = grid(2, 2);
+  EXPECT_EQ(report_html(plain, plots(plain)).find("Training"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mokume::report
