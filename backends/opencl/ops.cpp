@@ -4,8 +4,11 @@
 
 #include "common.embed.hpp"
 #include "elementwise.embed.hpp"
+#include "math.embed.hpp"
 #include "row_norm2.embed.hpp"
+#include "runs.embed.hpp"
 #include "sdk/ops.hpp"
+#include "share.hpp"
 #include "vector.embed.hpp"
 
 namespace mokume::opencl {
@@ -20,44 +23,16 @@ void check_operand(const char* op, const char* side, const mk_tensor& t) {
                                          std::to_string(end) + " of a buffer of " + std::to_string(t.buffer->bytes));
 }
 
-std::string elementwise_source() { return std::string(k_common) + k_vector + k_elementwise; }
+std::string elementwise_source() { return std::string(k_common) + k_vector + k_math + k_runs + k_elementwise; }
 std::string row_norm2_source() { return std::string(k_common) + k_row_norm2; }
-
-bool wide(const mk_device& device) { return device.choices.map == "vector"; }
-
-cl_kernel elementwise_kernel(mk_device& device, const char* name) {
-  const std::string width = std::to_string(wide(device) ? device.vector_width : 1);
-  return device.kernel({"elementwise/" + width, elementwise_source, "-DVW=" + width}, name);
-}
-
-// How an elementwise kernel shares its elements: see FOR_EACH_RUN in elementwise.cl.
-struct Share {
-  int64_t rows_each = 1, columns_each = 1;
-  std::array<int64_t, 3> global{}, local{1, 1, 1};
-};
-
-Share share(const mk_device& device, int64_t rows, int64_t columns) {
-  Share s;
-  if (wide(device)) {
-    constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
-    s.columns_each = std::min(columns, kElementsEach);
-    s.rows_each = std::clamp<int64_t>(kElementsEach / columns, 1, rows);
-  } else {
-    s.local = {64, 1, 1};
-  }
-  s.global = {(columns + s.columns_each - 1) / s.columns_each, (rows + s.rows_each - 1) / s.rows_each, 1};
-  return s;
-}
-
-cl_mem memory(const mk_tensor& t) { return t.buffer == nullptr ? nullptr : t.buffer->memory.get(); }
 
 // Runs an elementwise kernel over a view of rows x columns.
 template <class... Arguments>
 void run_elementwise(Launcher& launcher, const char* name, const mk_tensor& view, const Arguments&... arguments) {
   if (sdk::empty(view)) return;
-  const Share s = share(launcher.device(), view.rows, view.columns);
-  launcher.run(elementwise_kernel(launcher.device(), name), s.global, s.local, view.rows, view.columns, s.rows_each,
-               s.columns_each, arguments...);
+  mk_device& device = launcher.device();
+  const cl_kernel kernel = device.kernel(for_width("elementwise", elementwise_source, run_width(device)), name);
+  run_over(launcher, kernel, share(device, view.rows, view.columns), view, arguments...);
 }
 
 }  // namespace
@@ -78,6 +53,32 @@ void submit(Launcher& launcher, const mk_op& op) {
       return kernel_map(launcher, op);
     case MK_OP_GATHER_ROWS:
       return gather_rows(launcher, op);
+    case MK_OP_UNFOLD:
+      return unfold(launcher, op);
+    case MK_OP_FOLD:
+      return fold(launcher, op);
+    case MK_OP_MAX_POOL:
+      return max_pool(launcher, op);
+    case MK_OP_MAX_POOL_GRAD:
+      return max_pool_grad(launcher, op);
+    case MK_OP_AVG_POOL:
+      return avg_pool(launcher, op);
+    case MK_OP_AVG_POOL_GRAD:
+      return avg_pool_grad(launcher, op);
+    case MK_OP_BIAS_ACT:
+      return bias_act(launcher, op);
+    case MK_OP_ACT_GRAD:
+      return act_grad(launcher, op);
+    case MK_OP_DROPOUT:
+      return dropout(launcher, op);
+    case MK_OP_AFFINE_COLUMNS:
+      return affine_columns(launcher, op);
+    case MK_OP_SOFTMAX_LOSS:
+      return softmax_loss(launcher, op);
+    case MK_OP_SQUARED_LOSS:
+      return squared_loss(launcher, op);
+    case MK_OP_OPTIMIZER_STEP:
+      return optimizer_step(launcher, op);
     default:
       throw Error(MK_UNSUPPORTED, std::string(name) + " is not implemented by the opencl backend");
   }

@@ -18,6 +18,23 @@ void row_norm2(Launcher& launcher, const mk_op& op);
 void kernel_map(Launcher& launcher, const mk_op& op);
 void gather_rows(Launcher& launcher, const mk_op& op);
 
+// Images: ops_images.cpp.
+void unfold(Launcher& launcher, const mk_op& op);
+void fold(Launcher& launcher, const mk_op& op);
+void max_pool(Launcher& launcher, const mk_op& op);
+void max_pool_grad(Launcher& launcher, const mk_op& op);
+void avg_pool(Launcher& launcher, const mk_op& op);
+void avg_pool_grad(Launcher& launcher, const mk_op& op);
+
+// What lies between the products of a network: ops_network.cpp.
+void bias_act(Launcher& launcher, const mk_op& op);
+void act_grad(Launcher& launcher, const mk_op& op);
+void dropout(Launcher& launcher, const mk_op& op);
+void affine_columns(Launcher& launcher, const mk_op& op);
+void softmax_loss(Launcher& launcher, const mk_op& op);
+void squared_loss(Launcher& launcher, const mk_op& op);
+void optimizer_step(Launcher& launcher, const mk_op& op);
+
 // view = keep * view; zero for keep = 0.
 void scale(Launcher& launcher, const mk_tensor& view, float keep);
 

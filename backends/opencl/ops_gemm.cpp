@@ -15,6 +15,7 @@
 #include "gemm_vector.embed.hpp"
 #include "ops.hpp"
 #include "sdk/ops.hpp"
+#include "share.hpp"
 #include "vector.embed.hpp"
 
 namespace mokume::opencl {
@@ -51,7 +52,6 @@ Operand operand(const mk_tensor& t, bool k_is_row, int64_t rows) {
   return {t.buffer->memory.get(), t.offset, k_is_row ? 1 : t.row_stride, k_is_row ? t.row_stride : 1, rows};
 }
 
-int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 // ---- vector: CPUs -------------------------------------------------------------------------------------------------

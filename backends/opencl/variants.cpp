@@ -13,8 +13,10 @@
 #include "gemm_skinny.embed.hpp"
 #include "gemm_tile.embed.hpp"
 #include "gemm_vector.embed.hpp"
+#include "math.embed.hpp"
 #include "ops.hpp"
 #include "row_norm2.embed.hpp"
+#include "runs.embed.hpp"
 #include "sdk/ops.hpp"
 #include "vector.embed.hpp"
 
@@ -165,7 +167,7 @@ std::string class_file(const mk_device& device) {
        {std::string_view(i.name), std::string_view(i.driver), std::string_view(i.version), std::string_view(i.isa),
         std::string_view(k_common), std::string_view(k_vector), std::string_view(k_gemm_vector),
         std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile), std::string_view(k_elementwise),
-        std::string_view(k_row_norm2)})
+        std::string_view(k_row_norm2), std::string_view(k_math), std::string_view(k_runs)})
     key += std::string(part) + '\0';
   return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
 }

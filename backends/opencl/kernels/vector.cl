@@ -17,6 +17,8 @@ typedef JOIN(int, VW) ivec;
 #define VLOAD JOIN(vload, VW)
 #define VSTORE JOIN(vstore, VW)
 #endif
+// A vec of one value.
+#define SPLAT(x) ((vec)(x))
 
 // A hint to fetch a cache line. Only where the host says so: on PoCL it is an instruction, drivers that go through SPIR-V
 // abort the process over it.

@@ -1,0 +1,36 @@
+// How kernels go over a matrix view, after vector.cl. One work-item does rows_each x columns_each elements, VW at a time:
+// whole rows on CPUs, one element (VW = 1) on GPUs.
+
+// The first n of VW elements; the others are zero and are not read.
+vec load_some(__global const float* p, int n) {
+#if VW == 1
+  return *p;
+#else
+  if (n == VW) return VLOAD(0, p);
+  float some[VW];
+  for (int i = 0; i < VW; ++i) some[i] = i < n ? p[i] : 0.0f;
+  return VLOAD(0, some);
+#endif
+}
+
+void store_some(vec v, __global float* p, int n) {
+#if VW == 1
+  *p = v;
+#else
+  if (n == VW) {
+    VSTORE(v, 0, p);
+    return;
+  }
+  float some[VW];
+  VSTORE(v, 0, some);
+  for (int i = 0; i < n; ++i) p[i] = some[i];
+#endif
+}
+
+// The part of rows x columns that this work-item does: for each of its rows r, runs of n <= VW columns from c.
+#define FOR_EACH_RUN                                                                                        \
+  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;            \
+  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);                          \
+  for (long r = r0; r < r1; ++r)                                                                            \
+    for (long c = c0; c < c1; c += VW)
+#define RUN ((int)min((long)VW, c1 - c))
