@@ -66,8 +66,8 @@ void unfold(Launcher& launcher, const mk_op& op) {
     const ImageShare s = share_images(device, rows, w.out_width(), w.patch());
     return run(launcher, patches_kernel(device, 1, "unfold_scalar"), s, sides(w), images, out);
   }
-  ImageShare s = share_images(device, rows, 1, w.out_width() * w.patch());
-  run(launcher, patches_kernel(device, run_length, "unfold_vector"), s, sides(w), images, out);
+  const ImageShare s = share_images(device, rows, 1, w.out_width() * w.patch());
+  run(launcher, patches_kernel(device, std::max<int64_t>(run_length, 4), "unfold_vector"), s, sides(w), images, out);
 }
 
 void fold(Launcher& launcher, const mk_op& op) {

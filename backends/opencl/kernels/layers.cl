@@ -69,21 +69,42 @@ __kernel void affine_columns(long rows, long columns, long rows_each, long colum
 typedef uint uvec;
 #else
 typedef JOIN(uint, VW) uvec;
+#define AS_UVEC JOIN(as_uint, VW)
 #if VW == 4
+typedef ulong2 pairs;
+#define AS_PAIRS as_ulong2
 #define LANES (uvec)(0, 1, 2, 3)
 #elif VW == 8
+typedef ulong4 pairs;
+#define AS_PAIRS as_ulong4
 #define LANES (uvec)(0, 1, 2, 3, 4, 5, 6, 7)
 #else
+typedef ulong8 pairs;
+#define AS_PAIRS as_ulong8
 #define LANES (uvec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #endif
 #endif
+
+// Both halves of the products of 32-bit words.
+void multiply(uvec a, uint b, uvec* high, uvec* low) {
+#if VW == 1
+  *high = mul_hi(a, b);
+  *low = a * b;
+#else
+  // CPUs multiply every other word to 64 bits; compilers make something slower of mul_hi.
+  const pairs even = (AS_PAIRS(a) & 0xFFFFFFFFul) * (ulong)b, odd = (AS_PAIRS(a) >> 32) * (ulong)b;
+  *high = AS_UVEC((even >> 32) | (odd & 0xFFFFFFFF00000000ul));
+  *low = AS_UVEC((even & 0xFFFFFFFFul) | (odd << 32));
+#endif
+}
 
 // Philox4x32-10, see sdk/philox.hpp: words of the counters {c0, c1, c2, c3} under one key.
 void philox(uvec* w0, uvec* w1, uvec* w2, uvec* w3, uint key0, uint key1) {
   uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
   UNROLL for (int round = 0; round < 10; ++round) {
-    const uvec high0 = mul_hi((uvec)(0xD2511F53u), c0), low0 = (uvec)(0xD2511F53u) * c0;
-    const uvec high1 = mul_hi((uvec)(0xCD9E8D57u), c2), low1 = (uvec)(0xCD9E8D57u) * c2;
+    uvec high0, low0, high1, low1;
+    multiply(c0, 0xD2511F53u, &high0, &low0);
+    multiply(c2, 0xCD9E8D57u, &high1, &low1);
     c0 = high1 ^ c1 ^ (uvec)(key0);
     c1 = low1;
     c2 = high0 ^ c3 ^ (uvec)(key1);
@@ -113,48 +134,91 @@ uvec zip_high(uvec a, uvec b) {
   return z;
 }
 
-void drop(uvec word, __global const float* from, __global float* to, uint threshold, float scale) {
-  const vec v = VLOAD(0, from) * scale;
-  VSTORE(word >= threshold ? v : 0.0f, 0, to);
+// The words of VW counters, one counter after the other.
+typedef struct {
+  uvec part[4];
+} words_t;
+
+words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, uint key1) {
+  uvec w0 = row, w1 = quad, w2 = (uvec)(step), w3 = (uvec)(layer);
+  philox(&w0, &w1, &w2, &w3, key0, key1);
+  const uvec a = zip_low(w0, w2), b = zip_low(w1, w3), c = zip_high(w0, w2), d = zip_high(w1, w3);
+  words_t words;
+  words.part[0] = zip_low(a, b);
+  words.part[1] = zip_high(a, b);
+  words.part[2] = zip_low(c, d);
+  words.part[3] = zip_high(c, d);
+  return words;
 }
 #endif
 
-// columns_each is a multiple of 4, or all columns. A run is VW counters: 4 * VW columns.
+// columns_each is a multiple of 4, or all columns.
 __kernel void dropout(long rows, long columns, long rows_each, long columns_each, __global const float* x,
                       long x_offset, long x_step, __global float* out, long out_offset, long out_step, uint threshold,
                       float scale, uint key0, uint key1, uint layer, uint step, uint first_row) {
   const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;
   const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);
-  for (long r = r0; r < r1; ++r) {
-    __global const float* from = x + x_offset + r * x_step;
-    __global float* to = out + out_offset + r * out_step;
-    for (long c = c0; c < c1; c += 4 * VW) {
-      uvec w0 = (uvec)(first_row + (uint)r), w1 = (uvec)((uint)(c / 4)), w2 = (uvec)(step), w3 = (uvec)(layer);
-      const int n = (int)min(4L * VW, c1 - c);
+  x += x_offset;
+  out += out_offset;
 #if VW == 1
-      philox(&w0, &w1, &w2, &w3, key0, key1);
-      to[c] = w0 >= threshold ? from[c] * scale : 0.0f;
-      if (n > 1) to[c + 1] = w1 >= threshold ? from[c + 1] * scale : 0.0f;
-      if (n > 2) to[c + 2] = w2 >= threshold ? from[c + 2] * scale : 0.0f;
-      if (n > 3) to[c + 3] = w3 >= threshold ? from[c + 3] * scale : 0.0f;
+  for (long r = r0; r < r1; ++r)
+    for (long c = c0; c < c1; c += 4) {
+      uint word[4] = {first_row + (uint)r, (uint)(c / 4), step, layer};
+      philox(&word[0], &word[1], &word[2], &word[3], key0, key1);
+      const int n = (int)min(4L, c1 - c);
+      for (int i = 0; i < n; ++i)
+        out[r * out_step + c + i] = word[i] >= threshold ? x[r * x_step + c + i] * scale : 0.0f;
+    }
 #else
-      w1 += LANES;
-      philox(&w0, &w1, &w2, &w3, key0, key1);
-      const uvec a = zip_low(w0, w2), b = zip_low(w1, w3), d = zip_high(w0, w2), e = zip_high(w1, w3);
-      if (n == 4 * VW) {
-        drop(zip_low(a, b), from + c, to + c, threshold, scale);
-        drop(zip_high(a, b), from + c + VW, to + c + VW, threshold, scale);
-        drop(zip_low(d, e), from + c + 2 * VW, to + c + 2 * VW, threshold, scale);
-        drop(zip_high(d, e), from + c + 3 * VW, to + c + 3 * VW, threshold, scale);
-        continue;
+  long r = r0, c = c0;
+  while (r < r1 && c < c1) {
+    if (c + 4 * VW <= c1) {
+      const words_t words =
+          words_of((uvec)(first_row + (uint)r), (uvec)((uint)(c / 4)) + LANES, step, layer, key0, key1);
+      for (int i = 0; i < 4; ++i) {
+        const vec v = VLOAD(i, x + r * x_step + c) * scale;
+        VSTORE(words.part[i] >= threshold ? v : 0.0f, i, out + r * out_step + c);
       }
-      uint words[4 * VW];
-      VSTORE(zip_low(a, b), 0, words);
-      VSTORE(zip_high(a, b), 1, words);
-      VSTORE(zip_low(d, e), 2, words);
-      VSTORE(zip_high(d, e), 3, words);
-      for (int i = 0; i < n; ++i) to[c + i] = words[i] >= threshold ? from[c + i] * scale : 0.0f;
-#endif
+      c += 4 * VW;
+      if (c == c1) {
+        c = c0;
+        ++r;
+      }
+      continue;
+    }
+    // The lanes go on in the next rows.
+    uint row[VW], quad[VW], word[4 * VW];
+    const long first_r = r, first_c = c;
+    int live = 0;
+    for (int i = 0; i < VW; ++i) {
+      row[i] = first_row + (uint)r;
+      quad[i] = (uint)(c / 4);
+      if (r == r1) continue;
+      ++live;
+      c += 4;
+      if (c >= c1) {
+        c = c0;
+        ++r;
+      }
+    }
+    const words_t words = words_of(VLOAD(0, row), VLOAD(0, quad), step, layer, key0, key1);
+    for (int i = 0; i < 4; ++i) VSTORE(words.part[i], i, word);
+    long to_r = first_r, to_c = first_c;
+    for (int i = 0; i < live; ++i) {
+      __global const float* from = x + to_r * x_step + to_c;
+      __global float* to = out + to_r * out_step + to_c;
+      if (to_c + 4 <= c1) {
+        const float4 v = vload4(0, from) * scale;
+        vstore4(vload4(i, word) >= threshold ? v : 0.0f, 0, to);
+      } else {
+        for (int j = 0; j < (int)(c1 - to_c); ++j) to[j] = word[4 * i + j] >= threshold ? from[j] * scale : 0.0f;
+      }
+      to_c += 4;
+      if (to_c >= c1) {
+        to_c = c0;
+        ++to_r;
+      }
     }
   }
+#endif
 }

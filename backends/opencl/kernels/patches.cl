@@ -13,26 +13,53 @@ void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
+// A window inside the image, row by row: runs of memory `line` apart. Where runs are shorter than a vector, what follows
+// them is copied too if it may be: the next runs, up to `limit` and written later, put that right.
+void copy_runs(__global const float* from, long line, __global const float* from_end, __global float* to, long run,
+               int count, __global float* limit) {
+  if (run > 2 * VW) {
+    for (int i = 0; i < count; ++i) copy(from + i * line, to + i * run, run);
+  } else if (run >= VW) {
+    for (int i = 0; i < count; ++i) {
+      const vec first = VLOAD(0, from + i * line), last = VLOAD(0, from + i * line + run - VW);
+      VSTORE(first, 0, to + i * run);
+      VSTORE(last, 0, to + i * run + run - VW);
+    }
+  } else if (to + (count - 1) * run + VW <= limit && from + (count - 1) * line + VW <= from_end) {
+    for (int i = 0; i < count; ++i) VSTORE(VLOAD(0, from + i * line), 0, to + i * run);
+  } else {
+    for (int i = 0; i < count; ++i)
+      for (int j = 0; j < (int)run; ++j) to[i * run + j] = from[i * line + j];
+  }
+}
+
 // CPUs: row after row of a window, which is one run of memory where the window is inside the image.
 __kernel ONE_ITEM void unfold_vector(SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
-  const long run = (long)kernel_w * channels;
+  const long run = (long)kernel_w * channels, line = (long)width * channels;
+  out += out_offset;
   FOR_EACH_ROW {
     const long n = divide(r, out_h);
     const int top = (int)(r - n * out_h) * stride_h - pad_h;
     __global const float* image = images + images_offset + n * images_step;
+    // The end of what this work-item writes, if that is one piece.
+    __global float* limit = out_step == run * kernel_h ? out + row1 * out_w * out_step : out;
     for (int column = 0; column < out_w; ++column) {
       const int left = column * stride_w - pad_w;
       const int begin = max(0, -left), end = min(kernel_w, width - left);  // of the window's columns, inside the image
-      __global float* to = out + out_offset + (r * out_w + column) * out_step;
+      __global float* to = out + (r * out_w + column) * out_step;
+      if (top >= 0 && top + kernel_h <= height && end - begin == kernel_w) {
+        copy_runs(image + top * line + (long)left * channels, line, image + height * line, to, run, kernel_h, limit);
+        continue;
+      }
       for (int i = 0; i < kernel_h; ++i, to += run) {
         if (top + i < 0 || top + i >= height) {
           clear(to, run);
           continue;
         }
-        __global const float* from = image + ((long)(top + i) * width + left) * channels;
-        if (begin != 0) clear(to, (long)begin * channels);
-        copy(from + (long)begin * channels, to + (long)begin * channels, (long)(end - begin) * channels);
-        if (end != kernel_w) clear(to + (long)end * channels, (long)(kernel_w - end) * channels);
+        __global const float* from = image + (top + i) * line + (long)(left + begin) * channels;
+        clear(to, (long)begin * channels);
+        copy(from, to + (long)begin * channels, (long)(end - begin) * channels);
+        clear(to + (long)end * channels, (long)(kernel_w - end) * channels);
       }
     }
   }
