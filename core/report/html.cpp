@@ -109,6 +109,7 @@ std::string validation_tile(const Figure& figure) {
   if (figure.view.plan.folds == 0) return tile("Validation", "–", "none was asked for");
   if (!figure.best || !figure.pooled[*figure.best].complete) return tile(label, "–", "no complete candidate");
   const Pooled& row = figure.pooled[*figure.best];
+  if (row.values.size() == 1) return tile(label, figure.unit.text(row.mean), "one validation set");
   return tile(label, figure.unit.text(row.mean),
               fmt::format("± {} over {}", figure.unit.text(row.sd), figure.fits_text()));
 }

@@ -66,10 +66,19 @@ TEST_F(Kinds, WhatTheModelHasNoMetricsForIsRefused) {
       << ended.err;
 }
 
+TEST_F(Kinds, ASearchedNameMustNotBeAMetric) {
+  const Ended ended = run(kCsv,
+                          "validation.folds = 2\n[search]\nmethod = \"grid\"\n[search.params]\nmse = [1, 2]\n"
+                          "[model_options]\nshift = \"$mse\"\n");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("'mse' is a metric of the model 'mean'"), std::string::npos) << ended.err;
+}
+
 TEST_F(Kinds, AShareIsOneFoldAndTheRefitTakesEveryRow) {
   const Ended ended = run(kCsv, "validation.share = 0.25\n");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("\nvalidation mse: "), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("(sd "), std::string::npos) << "one fold has no spread";
   EXPECT_EQ(file("results.csv").substr(38, 8), "0,0,0,2,") << file("results.csv");
   EXPECT_EQ(summary()["folds"], 1);
   EXPECT_EQ(summary()["best"]["sd"], 0);
