@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <tuple>
 
 #include "problem.hpp"
 #include "sdk/plugin.hpp"
@@ -182,6 +183,29 @@ void indices_are_checked(Machine& machine) {
     }
 }
 
+void labels_are_checked(Machine& machine) {
+  for (DeviceUnderTest* dut : {&fast(machine), &machine.oracle()})
+    for (const auto& [label, index, part] : {std::tuple<int32_t, int32_t, const char*>{4, 1, "label 4"},
+                                             {-1, 1, "label -1"},
+                                             {0, 3, "index 2 is 3"},
+                                             {0, -1, "index 2 is -1"},
+                                             {4, 0, ""}}) {
+      Buffer logits(*dut, Words(12, 0)), labels(*dut, Words{3, static_cast<uint32_t>(label), 0});
+      Buffer indices(*dut, Words{0, 2, static_cast<uint32_t>(index)}), rows(*dut, Words(6, 7));
+      const Outcome outcome =
+          submit(*dut, ops::softmax_loss(sdk::matrix(logits.handle(), 3, 4), sdk::vector(labels.handle(), 3, 0, MK_I32),
+                                         sdk::vector(indices.handle(), 3, 0, MK_I32), 1,
+                                         sdk::matrix(rows.handle(), 3, 2), {}));
+      if (*part == 0) {
+        EXPECT_EQ(outcome.status, MK_OK) << "a label that no row uses";
+        continue;
+      }
+      EXPECT_EQ(outcome.status, MK_INVALID_ARGUMENT) << label << " " << index;
+      EXPECT_NE(std::string(outcome.error.text).find(part), std::string::npos) << outcome.error.text;
+      EXPECT_TRUE(rows.read() == Words(6, 7)) << "rows were written before the fault was found";
+    }
+}
+
 void overlaps_are_refused(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
   Buffer buffer(dut, Words(400, as_word(1)));
@@ -198,6 +222,18 @@ void overlaps_are_refused(Machine& machine) {
   EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, x, linear)).status, MK_OK) << "in place";
   EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, view(4, 4, 20, 1), linear)).status, MK_INVALID_ARGUMENT);
   EXPECT_EQ(submit(dut, ops::row_norm2(x, sdk::vector(b, 4, 2))).status, MK_INVALID_ARGUMENT);
+  const mk_tensor image = sdk::vector(b, 9, 300), out = sdk::vector(b, 4, 200), place = sdk::vector(b, 4, 0, MK_I32);
+  const ops::Window w{3, 3, 1, 2, 2, 1, 1, 0, 0};
+  const auto at = [](mk_tensor t, int64_t offset) {
+    t.offset = offset;
+    return t;
+  };
+  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, place)).status, MK_OK);
+  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, at(place, 203))).status, MK_INVALID_ARGUMENT) << "two outputs";
+  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, at(place, 308))).status, MK_INVALID_ARGUMENT);
+  const ops::OptimizerSettings momentum{ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0};
+  EXPECT_EQ(submit(dut, ops::optimizer_step(at(out, 300), out, at(out, 204), {}, momentum, 1)).status, MK_OK);
+  EXPECT_EQ(submit(dut, ops::optimizer_step(at(out, 300), out, out, {}, momentum, 1)).status, MK_INVALID_ARGUMENT);
 }
 
 void buffers_of_another_device_are_refused(Machine& machine) {
@@ -267,6 +303,7 @@ void add_host_tests(Machine& machine) {
   add("exp_is_accurate", exp_is_accurate);
   add("exp_ends_well", exp_ends_well);
   add("indices_are_checked", indices_are_checked);
+  add("labels_are_checked", labels_are_checked);
   add("overlaps_are_refused", overlaps_are_refused);
   add("buffers_of_another_device_are_refused", buffers_of_another_device_are_refused);
   add("host_pointer_is_the_memory", host_pointer_is_the_memory);

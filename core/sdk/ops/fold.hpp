@@ -26,7 +26,7 @@ inline void check_fold(const mk_op& op) {
   sdk::check_view("fold", "patches", op.inputs[0], MK_F32);
   sdk::check_view("fold", "out", op.outputs[0], MK_F32);
   sdk::check_shape("fold", "out", op.outputs[0], op.outputs[0].rows, w.image());
-  sdk::check_shape("fold", "patches", op.inputs[0], op.outputs[0].rows * w.out_pixels(), w.patch());
+  sdk::check_shape("fold", "patches", op.inputs[0], all_windows("fold", w, op.outputs[0].rows), w.patch());
 }
 
 // Relative to the sum of the magnitudes added.

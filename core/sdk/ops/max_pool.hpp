@@ -38,8 +38,16 @@ inline mk_op max_pool_grad(const mk_tensor& grad, const mk_tensor& place, const 
   return op;
 }
 
+// check_window, and that a place in the window fits an i32.
+inline Window check_pool_window(const char* name, const mk_op& op) {
+  const Window w = check_window(name, op);
+  if (w.kernel_h * w.kernel_w > INT32_MAX)
+    throw Error(MK_INVALID_ARGUMENT, std::string(name) + ": the window has 2^31 pixels or more");
+  return w;
+}
+
 inline void check_max_pool(const mk_op& op) {
-  const Window w = check_window("max_pool", op);
+  const Window w = check_pool_window("max_pool", op);
   const int64_t n = op.inputs[0].rows;
   sdk::check_view("max_pool", "x", op.inputs[0], MK_F32);
   sdk::check_view("max_pool", "out", op.outputs[0], MK_F32);
@@ -50,7 +58,7 @@ inline void check_max_pool(const mk_op& op) {
 }
 
 inline void check_max_pool_grad(const mk_op& op) {
-  const Window w = check_window("max_pool_grad", op);
+  const Window w = check_pool_window("max_pool_grad", op);
   const int64_t n = op.inputs[0].rows;
   sdk::check_view("max_pool_grad", "grad", op.inputs[0], MK_F32);
   sdk::check_view("max_pool_grad", "place", op.inputs[1], MK_I32);

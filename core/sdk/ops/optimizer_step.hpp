@@ -63,7 +63,9 @@ inline void check_optimizer_step(const mk_op& op) {
   if (op.integers[1] < 1) refuse("steps count from 1");
   for (int i = 0; i < 5; ++i)
     if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
-  if (op.reals[2] >= 1 && op.integers[0] != 0) refuse("a decay must be below 1");
+  const Optimizer kind = optimizer_of(op).kind;
+  if ((op.reals[2] >= 1 && kind != Optimizer::sgd) || (op.reals[3] >= 1 && kind == Optimizer::adam))
+    refuse("a decay must be below 1");
   if (op.n_outputs != 1 + optimizer_of(op).states()) refuse("wrong number of states");
   sdk::check_view("optimizer_step", "grad", op.inputs[0], MK_F32);
   sdk::check_shape("optimizer_step", "grad", op.inputs[0], 1, op.inputs[0].columns);

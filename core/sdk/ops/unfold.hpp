@@ -26,7 +26,7 @@ inline void check_unfold(const mk_op& op) {
   sdk::check_view("unfold", "x", op.inputs[0], MK_F32);
   sdk::check_view("unfold", "out", op.outputs[0], MK_F32);
   sdk::check_shape("unfold", "x", op.inputs[0], op.inputs[0].rows, w.image());
-  sdk::check_shape("unfold", "out", op.outputs[0], op.inputs[0].rows * w.out_pixels(), w.patch());
+  sdk::check_shape("unfold", "out", op.outputs[0], all_windows("unfold", w, op.inputs[0].rows), w.patch());
 }
 
 // Exact on every device.

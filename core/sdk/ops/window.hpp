@@ -52,4 +52,11 @@ inline Window check_window(const char* op, const mk_op& descriptor) {
   return w;
 }
 
+// The windows of `images` images, which is at least 0. Throws if there are more than any matrix has rows.
+inline int64_t all_windows(const char* op, const Window& w, int64_t images) {
+  constexpr int64_t kLimit = int64_t{1} << 48;
+  if (images > kLimit / w.out_pixels()) throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": too many windows");
+  return images * w.out_pixels();
+}
+
 }  // namespace mokume::ops

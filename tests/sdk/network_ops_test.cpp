@@ -1,0 +1,236 @@
+// What the ops for networks refuse, without a device.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+
+#include "sdk/ops.hpp"
+
+namespace mokume::ops {
+namespace {
+
+mk_tensor m(int64_t rows, int64_t columns, mk_dtype dtype = MK_F32) {
+  return sdk::matrix(reinterpret_cast<mk_buffer*>(64), rows, columns, 0, 0, dtype);
+}
+mk_tensor v(int64_t size, mk_dtype dtype = MK_F32) { return m(1, size, dtype); }
+
+void expect_refused(const mk_op& op, const std::string& part) {
+  try {
+    check(op);
+    ADD_FAILURE() << "accepted; expected a refusal with \"" << part << "\"";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+template <class Change>
+Window changed(Window w, Change&& change) {
+  change(w);
+  return w;
+}
+
+const Window kWindow{6, 7, 3, 2, 3, 2, 1, 1, 0};  // 4 x 5 windows
+
+TEST(WindowTest, CountsItsPixels) {
+  EXPECT_EQ(kWindow.out_height(), 4);
+  EXPECT_EQ(kWindow.out_width(), 5);
+  EXPECT_EQ(kWindow.image(), 126);
+  EXPECT_EQ(kWindow.patch(), 18);
+  const Window remainder{5, 8, 1, 2, 3, 2, 2, 0, 0};
+  EXPECT_EQ(remainder.out_height(), 2);
+  EXPECT_EQ(remainder.out_width(), 3);
+}
+
+TEST(WindowTest, RefusesWhatFitsNoImage) {
+  const auto refused = [](const char* part, auto&& change) {
+    const Window w = changed(kWindow, change);
+    expect_refused(unfold(m(2, 126), w, m(40, 18)), part);
+    expect_refused(fold(m(40, 18), w, m(2, 126)), part);
+    expect_refused(max_pool(m(2, 126), w, m(2, 60), m(2, 60, MK_I32)), part);
+    expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), w, m(2, 126)), part);
+  };
+  for (int64_t Window::*side : {&Window::height, &Window::width, &Window::channels, &Window::kernel_h,
+                                &Window::kernel_w, &Window::stride_h, &Window::stride_w})
+    for (const int64_t value : {int64_t{0}, int64_t{-1}, kMaxSide + 1, INT64_MAX, INT64_MIN})
+      refused("a side", [&](Window& w) { w.*side = value; });
+  refused("padding", [](Window& w) { w.pad_h = 2; });
+  refused("padding", [](Window& w) { w.pad_w = 3; });
+  refused("padding", [](Window& w) { w.pad_h = -1; });
+  refused("larger than the padded image", [](Window& w) { w.kernel_h = 9; });
+  refused("larger than the padded image", [](Window& w) { w.kernel_w = 8; });
+}
+
+TEST(Unfold, ChecksShapes) {
+  EXPECT_NO_THROW(check(unfold(m(2, 126), kWindow, m(40, 18))));
+  EXPECT_NO_THROW(check(unfold(m(0, 126), kWindow, m(0, 18))));
+  expect_refused(unfold(m(2, 125), kWindow, m(40, 18)), "unfold: x is 2x125, expected 2x126");
+  expect_refused(unfold(m(2, 126), kWindow, m(39, 18)), "unfold: out is 39x18, expected 40x18");
+  expect_refused(unfold(m(2, 126), kWindow, m(40, 17)), "unfold: out");
+  expect_refused(unfold(m(2, 126, MK_I32), kWindow, m(40, 18)), "element type");
+  expect_refused(unfold(m(-2, 126), kWindow, m(40, 18)), "negative size");
+}
+
+// One pixel with 2^40 windows: their number times that of the images is beyond 64 bits.
+TEST(Unfold, CountsWindowsWithoutOverflow) {
+  const Window w{1, 1, 1, kMaxSide, kMaxSide, 1, 1, kMaxSide - 1, kMaxSide - 1};
+  expect_refused(unfold(m(int64_t{1} << 47, 1), w, m(0, w.patch())), "too many windows");
+  expect_refused(fold(m(0, w.patch()), w, m(int64_t{1} << 47, 1)), "too many windows");
+}
+
+TEST(Fold, ChecksShapes) {
+  EXPECT_NO_THROW(check(fold(m(40, 18), kWindow, m(2, 126))));
+  expect_refused(fold(m(20, 18), kWindow, m(2, 126)), "fold: patches is 20x18, expected 40x18");
+  expect_refused(fold(m(40, 18), kWindow, m(2, 120)), "fold: out is 2x120");
+}
+
+TEST(MaxPool, ChecksShapes) {
+  EXPECT_NO_THROW(check(max_pool(m(2, 126), kWindow, m(2, 60), m(2, 60, MK_I32))));
+  expect_refused(max_pool(m(2, 126), kWindow, m(2, 60), m(2, 60)), "place has the wrong element type");
+  expect_refused(max_pool(m(2, 126), kWindow, m(2, 60), m(2, 59, MK_I32)), "place is 2x59");
+  expect_refused(max_pool(m(2, 126), kWindow, m(3, 60), m(2, 60, MK_I32)), "out is 3x60");
+  EXPECT_NO_THROW(check(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 126))));
+  expect_refused(max_pool_grad(m(2, 60), m(2, 60), kWindow, m(2, 126)), "place has the wrong element type");
+  expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), kWindow, m(2, 60)), "dx is 2x60");
+}
+
+TEST(MaxPool, RefusesPlacesBeyond32Bits) {
+  const Window w{1, 1, 1, 1 << 16, 1 << 15, 1, 1, (1 << 16) - 1, (1 << 15) - 1};
+  const int64_t out = w.out_pixels();
+  expect_refused(max_pool(m(1, 1), w, m(1, out), m(1, out, MK_I32)), "2^31");
+  expect_refused(max_pool_grad(m(1, out), m(1, out, MK_I32), w, m(1, 1)), "2^31");
+}
+
+TEST(AvgPoolTest, ChecksShapesAndSides) {
+  const AvgPool pool{7, 5, 3, 2, 4};
+  EXPECT_NO_THROW(check(avg_pool(m(2, 105), pool, m(2, 24))));
+  EXPECT_NO_THROW(check(avg_pool_grad(m(2, 24), pool, m(2, 105))));
+  expect_refused(avg_pool(m(2, 24), pool, m(2, 105)), "avg_pool: x is 2x24");
+  expect_refused(avg_pool_grad(m(2, 105), pool, m(2, 24)), "avg_pool_grad: grad is 2x105");
+  expect_refused(avg_pool(m(2, 105), pool, m(3, 24)), "out is 3x24");
+  for (int i = 0; i < 5; ++i)
+    for (const int64_t value : {int64_t{0}, int64_t{-3}, kMaxSide + 1, INT64_MAX}) {
+      mk_op op = avg_pool(m(2, 105), pool, m(2, 24));
+      op.integers[i] = value;
+      expect_refused(op, "a side of an image");
+    }
+}
+
+// PyTorch's cells: every pixel is in one, and cells that do not divide the side overlap.
+TEST(AvgPoolTest, CellsCoverTheSide) {
+  for (int64_t size = 1; size <= 12; ++size)
+    for (int64_t cells = 1; cells <= 15; ++cells) {
+      EXPECT_EQ(avg_pool_begin(0, size, cells), 0);
+      EXPECT_EQ(avg_pool_end(cells - 1, size, cells), size);
+      for (int64_t at = 0; at < cells; ++at) {
+        EXPECT_LT(avg_pool_begin(at, size, cells), avg_pool_end(at, size, cells));
+        const int64_t before = at == 0 ? 0 : avg_pool_end(at - 1, size, cells);
+        EXPECT_LE(avg_pool_begin(at, size, cells), before);
+      }
+    }
+  EXPECT_EQ(avg_pool_begin(1, 5, 3), 1);
+  EXPECT_EQ(avg_pool_end(1, 5, 3), 4);
+}
+
+TEST(BiasAct, ChecksShapesAndActivation) {
+  EXPECT_NO_THROW(check(bias_act(m(3, 4), v(4), Activation::relu, m(3, 4))));
+  EXPECT_NO_THROW(check(bias_act(m(3, 4), {}, Activation::none, m(3, 4))));
+  expect_refused(bias_act(m(3, 4), v(3), Activation::relu, m(3, 4)), "bias is 1x3, expected 1x4");
+  expect_refused(bias_act(m(3, 4), v(4), Activation::relu, m(4, 3)), "out is 4x3");
+  expect_refused(bias_act(m(3, 4), v(4), static_cast<Activation>(2), m(3, 4)), "unknown activation 2");
+  EXPECT_NO_THROW(check(act_grad(m(3, 4), m(3, 4), Activation::relu, m(3, 4))));
+  expect_refused(act_grad(m(3, 4), m(3, 5), Activation::relu, m(3, 4)), "y is 3x5");
+  expect_refused(act_grad(m(3, 4), m(3, 4), static_cast<Activation>(-1), m(3, 4)), "unknown activation -1");
+}
+
+TEST(Dropout, ChecksItsAttributes) {
+  const auto with = [](double p, const DropoutPlace& place) { return dropout(m(3, 4), p, place, m(3, 4)); };
+  EXPECT_NO_THROW(check(with(0, {})));
+  EXPECT_NO_THROW(check(with(0.999, {UINT64_MAX, UINT32_MAX, UINT32_MAX, (int64_t{1} << 32) - 3})));
+  for (const double p : {1.0, -0.1, 2.0, std::nan("")}) expect_refused(with(p, {}), "p must be");
+  expect_refused(with(0.5, {0, 0, 0, -1}), "below 2^32");
+  expect_refused(with(0.5, {0, 0, 0, (int64_t{1} << 32) - 2}), "below 2^32");
+  for (const int i : {1, 2})
+    for (const int64_t value : {int64_t{-1}, int64_t{1} << 32}) {
+      mk_op op = with(0.5, {});
+      op.integers[i] = value;
+      expect_refused(op, "layer and step");
+    }
+  expect_refused(dropout(m(3, 4), 0.5, {}, m(4, 3)), "out is 4x3");
+}
+
+TEST(Dropout, ThresholdIsRounded) {
+  EXPECT_EQ(dropout_threshold(dropout(m(1, 1), 0, {}, m(1, 1))), 0U);
+  EXPECT_EQ(dropout_threshold(dropout(m(1, 1), 0.5, {}, m(1, 1))), 0x80000000U);
+  EXPECT_EQ(dropout_threshold(dropout(m(1, 1), 0.3, {}, m(1, 1))), 0x4CCCCCCDU);
+  EXPECT_EQ(dropout_threshold(dropout(m(1, 1), 1 - 0x1p-50, {}, m(1, 1))), UINT32_MAX);
+  EXPECT_EQ(dropout_scale(dropout(m(1, 1), 0.75, {}, m(1, 1))), 4.0F);
+}
+
+TEST(AffineColumns, ChecksShapes) {
+  EXPECT_NO_THROW(check(affine_columns(m(3, 4), v(4), v(4), m(3, 4))));
+  EXPECT_NO_THROW(check(affine_columns(m(3, 4), v(4), {}, m(3, 4))));
+  expect_refused(affine_columns(m(3, 4), v(3), v(4), m(3, 4)), "scale is 1x3");
+  expect_refused(affine_columns(m(3, 4), v(4), v(5), m(3, 4)), "shift is 1x5");
+  expect_refused(affine_columns(m(3, 4), v(4), v(4), m(3, 3)), "out is 3x3");
+}
+
+TEST(Losses, CheckShapes) {
+  const mk_tensor index = v(5, MK_I32), label = v(9, MK_I32);
+  EXPECT_NO_THROW(check(softmax_loss(m(5, 3), label, index, 1, m(5, 2), m(5, 3))));
+  EXPECT_NO_THROW(check(softmax_loss(m(5, 3), label, index, 1, m(5, 2), {})));
+  expect_refused(softmax_loss(m(5, 3), v(9), index, 1, m(5, 2), {}), "label has the wrong element type");
+  expect_refused(softmax_loss(m(5, 3), m(9, 1, MK_I32), index, 1, m(5, 2), {}), "label is 9x1");
+  expect_refused(softmax_loss(m(5, 3), label, v(4, MK_I32), 1, m(5, 2), {}), "index is 1x4");
+  expect_refused(softmax_loss(m(5, 3), label, index, 1, m(5, 1), {}), "rows is 5x1");
+  expect_refused(softmax_loss(m(5, 3), label, index, 1, m(5, 2), m(5, 4)), "grad is 5x4");
+  expect_refused(softmax_loss(m(5, 0), label, index, 1, m(5, 2), {}), "no columns");
+  EXPECT_NO_THROW(check(squared_loss(m(5, 3), m(9, 3), index, 1, m(5, 2), m(5, 3))));
+  expect_refused(squared_loss(m(5, 3), m(9, 2), index, 1, m(5, 2), {}), "target is 9x2");
+  expect_refused(squared_loss(m(5, 3), m(9, 3, MK_I32), index, 1, m(5, 2), {}), "target has the wrong element type");
+}
+
+TEST(OptimizerStep, ChecksShapesAndStates) {
+  const OptimizerSettings plain{Optimizer::sgd, 0.1, 0, 0, 0, 0}, momentum{Optimizer::sgd, 0.1, 0, 0.9, 0, 0};
+  const OptimizerSettings adam{Optimizer::adam, 0.1, 0, 0.9, 0.999, 1e-8};
+  const OptimizerSettings rmsprop{Optimizer::rmsprop, 0.1, 0, 0.99, 0, 1e-8};
+  EXPECT_EQ(plain.states(), 0U);
+  EXPECT_EQ(momentum.states(), 1U);
+  EXPECT_EQ(adam.states(), 2U);
+  EXPECT_EQ(rmsprop.states(), 1U);
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), {}, {}, plain, 1)));
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), {}, momentum, 1)));
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), v(7), adam, 3)));
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), {}, rmsprop, 3)));
+  expect_refused(optimizer_step(v(7), v(6), {}, {}, plain, 1), "weight is 1x6");
+  expect_refused(optimizer_step(m(7, 1), m(7, 1), {}, {}, plain, 1), "grad is 7x1");
+  expect_refused(optimizer_step(v(7), v(7), v(7), v(8), adam, 1), "state is 1x8");
+  expect_refused(optimizer_step(v(7), v(7), v(7), v(7), adam, 0), "steps count from 1");
+  mk_op op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
+  op.n_outputs = 2;
+  expect_refused(op, "wrong number of states");
+  op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
+  op.integers[0] = 4;
+  expect_refused(op, "unknown optimizer 4");
+}
+
+TEST(OptimizerStep, ChecksSettings) {
+  const OptimizerSettings adam{Optimizer::adam, 0.1, 0, 0.9, 0.999, 1e-8};
+  for (int i = 0; i < 5; ++i)
+    for (const double value : {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
+      mk_op op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
+      op.reals[i] = value;
+      expect_refused(op, "finite and not negative");
+    }
+  for (const int i : {2, 3}) {  // 1 - beta^t would be 0
+    mk_op op = optimizer_step(v(7), v(7), v(7), v(7), adam, 1);
+    op.reals[i] = 1;
+    expect_refused(op, "below 1");
+  }
+  const OptimizerSettings heavy{Optimizer::sgd, 0.1, 0, 1, 0, 0};
+  EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), {}, heavy, 1))) << "momentum is no decay";
+}
+
+}  // namespace
+}  // namespace mokume::ops
