@@ -260,6 +260,7 @@ std::vector<Tick> epoch_ticks(const Scale& scale) {
 
 std::string caption_of(const Family& family) {
   std::string text = fmt::format("{} fit{}", grouped(family.fits), family.fits == 1 ? "" : "s");
+  if (family.fits == 0) text = "the refit";
   if (family.lines.size() < family.fits) text += fmt::format(", the {} best drawn", grouped(family.lines.size()));
   if (family.fits > kMaxNamed) text += ", named are those of the best candidates";
   if (family.cut) text += "; lines along the top are beyond it";
