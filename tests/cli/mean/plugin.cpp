@@ -1,7 +1,11 @@
 // A model for tests: predicts the mean of its training targets, or the most frequent class, plus `shift`. Its summary
-// says what kind of rows it sees and what its candidates have.
+// says what kind of rows it sees and what its candidates have. It can pretend to learn for `epochs`, with curves, and
+// to be killed in epoch `die_in` of each fit and of the refit, once: what it left in its scratch directory tells.
 #include <array>
+#include <csignal>
+#include <filesystem>
 #include <fstream>
+#include <iomanip>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,15 +19,17 @@ namespace {
 using mokume::Error;
 using mokume::sdk::guard;
 
-enum Param { kShift, kLayers };
+enum Param { kShift, kLayers, kEpochs, kDieIn };
 
 constexpr std::array<mk_param, 1> kLinear = {{
     {"size", MK_PARAM_INTEGER, 0, 1, 100, "", "", "number of outputs", nullptr, 0, 0},
 }};
 constexpr std::array<mk_form, 1> kForms = {{{"linear", "every input to every output", kLinear.data(), 1, 0}}};
-constexpr std::array<mk_param, 2> kParams = {{
+constexpr std::array<mk_param, 4> kParams = {{
     {"shift", MK_PARAM_REAL, 0, -100, 100, "0.0", "", "added to what is predicted", nullptr, 0, 0},
     {"layers", MK_PARAM_FORMS, 0, 0, 0, "[]", "", "only shown", kForms.data(), 1, 0},
+    {"epochs", MK_PARAM_INTEGER, 0, 0, 1000, "0", "", "with a curve of the loss each", nullptr, 0, 0},
+    {"die_in", MK_PARAM_INTEGER, 0, 0, 1000, "0", "", "epoch", nullptr, 0, 0},
 }};
 constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1}}};
 constexpr std::array<mk_metric, 1> kRegressionMetrics = {{{"mse", 0, 1}}};
@@ -62,6 +68,32 @@ double train(const mk_experiment& e, uint32_t candidate, int32_t fold) {
   if (data.targets != nullptr) return sum / n + value(e, candidate, kShift).real;
   return static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
+
+// The losses of the epochs, those of an earlier attempt read back from the scratch directory.
+struct Course {
+  std::vector<double> losses;
+  mk_curve curve{};
+
+  Course(const mk_experiment& e, const mk_fit& fit) {
+    const int64_t epochs = value(e, fit.candidate, kEpochs).integer, die_in = value(e, fit.candidate, kDieIn).integer;
+    const std::string state = std::string(fit.scratch) + "/losses.txt";
+    std::ifstream left(state);
+    for (double loss = 0; left >> loss;) losses.push_back(loss);
+    const bool went_on = !losses.empty();
+    if (epochs > 0) std::filesystem::create_directories(fit.scratch);
+    while (static_cast<int64_t>(losses.size()) < epochs) {
+      losses.push_back(1.0 / static_cast<double>(losses.size() + 2));
+      std::ofstream(state, std::ios::app) << std::setprecision(17) << losses.back() << '\n';
+      if (!went_on && static_cast<int64_t>(losses.size()) == die_in) raise(SIGKILL);
+    }
+    curve = {"train_loss", static_cast<uint32_t>(losses.size()), 0, losses.data()};
+  }
+
+  void report_in(mk_fit_result& result) const {
+    result.curves = &curve;
+    result.n_curves = losses.empty() ? 0 : 1;
+  }
+};
 
 int32_t check(void*, const mk_experiment*, mk_error*) { return MK_OK; }
 
@@ -108,7 +140,9 @@ int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n_fits, const mk_fit_sin
       }
       const bool numbers = e.train->targets != nullptr;
       const double values[2] = {numbers ? squares / n : errors, errors / n};
+      const Course course(e, fits[i]);
       mk_fit_result result{};
+      course.report_in(result);
       result.index = i;
       result.n = static_cast<int64_t>(n);
       result.n_values = numbers ? 1 : 2;
@@ -119,13 +153,18 @@ int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n_fits, const mk_fit_sin
   });
 }
 
-int32_t refit(mk_session* s, const mk_fit* fit, const mk_fit_sink*, mk_fitted** out, mk_error* error) {
+int32_t refit(mk_session* s, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** out, mk_error* error) {
   return guard(error, [&] {
     const mk_experiment& e = *session(s)->experiment;
     auto made = std::make_unique<Fitted>();
     made->value = train(e, fit->candidate, MK_ALL_ROWS);
     for (int32_t c = 0; c < e.train->n_classes; ++c) made->classes.emplace_back(e.train->class_names[c]);
     made->point();
+    const Course course(e, *fit);
+    mk_fit_result result{};
+    course.report_in(result);
+    result.note = "refitted";
+    mokume::sdk::call(sink->report, sink->self, &result);
     *out = reinterpret_cast<mk_fitted*>(made.release());
   });
 }
