@@ -74,11 +74,12 @@ int conclude(const experiment::RunResult& result) {
                  result.reason.empty() ? "asked to" : result.reason.c_str());
     return kStopped;
   }
+  if (result.refit_failed) std::fprintf(stderr, "%s\n", result.reason.c_str());
   if (result.failed > 0) {
     std::fprintf(stderr, "%llu fits failed; the report says why\n", static_cast<unsigned long long>(result.failed));
     return kFailedFits;
   }
-  return kDone;
+  return result.refit_failed ? kFailedFits : kDone;
 }
 
 int execute(Runtime& runtime, const experiment::RunRequest& request, const StopWatch& watch) {

@@ -128,8 +128,9 @@ typedef struct mk_fit {
   int32_t done; /* already in the journal: do not report it again */
   int32_t reserved;
   const char* note; /* done: the note it was reported with, so that work can go on behind it; else NULL */
-  /* A directory of this fit's own for what it needs to go on after a kill (it may hold what an earlier attempt left;
-   * anything in it is hostile until checked); removed once the fit is reported. "" if there is none. */
+  /* A directory of this fit's own for what it needs to go on after a kill, made by the model with its parents when it
+   * is needed (it may hold what an earlier attempt left; anything in it is hostile until checked); removed once the fit
+   * is reported. "" if there is none. */
   const char* scratch;
 } mk_fit;
 
@@ -250,7 +251,7 @@ typedef struct mk_model {
   int32_t (*fit)(mk_session* session, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error);
 
   /* Trains one candidate on every row; `fit` is {candidate, MK_ALL_ROWS} with its scratch directory. Reports once to
-   * the sink, without values, for the note and the curves. */
+   * the sink, without values, for the note and the curves. MK_INVALID_ARGUMENT: this candidate cannot be trained. */
   int32_t (*refit)(mk_session* session, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** fitted,
                    mk_error* error);
 

@@ -246,12 +246,19 @@ class Participant {
         try {
           refit_best(best->candidate, journal);
         } catch (const Error& e) {
-          if (e.status() != MK_CANCELLED) throw;
-          result_.state = "stopped";
-          result_.reason = "stopped during the refit";
+          if (e.status() == MK_CANCELLED) {
+            result_.state = "stopped";
+            result_.reason = "stopped during the refit";
+          } else if (e.status() ==
+                     MK_INVALID_ARGUMENT) {  // this candidate cannot be trained: the fits stand all the same
+            result_.reason = std::string("the refit failed: ") + e.what();
+            result_.refit_failed = true;
+          } else {
+            throw;
+          }
         }
       }
-      if (result_.state == "done" && result_.failed > 0) result_.state = "failed fits";
+      if (result_.state == "done" && (result_.failed > 0 || result_.refit_failed)) result_.state = "failed fits";
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
     record.state = result_.state;

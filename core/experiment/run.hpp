@@ -41,7 +41,8 @@ struct RunResult {
   std::string directory;
   std::string state;  // "done", "failed fits" or "stopped"
   uint64_t failed = 0;
-  std::string best;  // "C = 10, gamma = 0.01", or ""
+  bool refit_failed = false;  // `reason` says why
+  std::string best;           // "C = 10, gamma = 0.01", or ""
   uint32_t folds = 0;
   std::string metric;  // that chose it, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;

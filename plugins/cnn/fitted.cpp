@@ -69,7 +69,8 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
       if (classifies())
         labels[first + r] = log_softmax(row, outputs, to);
       else if (to != nullptr)
-        std::copy_n(row, outputs, to);
+        for (int64_t c = 0; c < outputs; ++c)
+          to[c] = static_cast<float>(static_cast<double>(row[c]) * target_deviation + target_mean);
     }
   }
 }
@@ -99,6 +100,7 @@ void Fitted::save(const std::string& directory) const {
                        {"image", network.input.height * network.input.width > 1}};
   manifest["per_feature"] = features > 0;
   manifest["classes"] = class_names;
+  manifest["target"] = {{"mean", target_mean}, {"deviation", target_deviation}};
   manifest["scaling"] = {{"mean", mean}, {"scale", scale}};
   std::ofstream out(directory + "/manifest.json", std::ios::binary);
   out << manifest.dump(1) << "\n";
@@ -127,6 +129,8 @@ Fitted Fitted::load(const std::string& directory) {
       if (side < 1 || side > ops::kMaxSide) throw Error(MK_BAD_DATA, path + ": the input's size is out of range");
     f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
+    f.target_mean = manifest.at("target").at("mean").get<double>();
+    f.target_deviation = manifest.at("target").at("deviation").get<double>();
     const auto features = static_cast<size_t>(shape.elements());
     if (f.mean.size() != f.scale.size() || (f.mean.size() > 1 && f.mean.size() != features))
       throw Error(MK_BAD_DATA, path + ": the scaling does not fit the input");

@@ -147,6 +147,8 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   fitted->parameters = training.engine().read_parameters();
   fitted->feature_mean = training.feature_mean();
   fitted->feature_sd = training.feature_sd();
+  fitted->target_mean = training.target_mean();
+  fitted->target_deviation = training.target_deviation();
   const mk_data& d = *experiment_.train;
   for (int32_t c = 0; c < d.n_classes; ++c) fitted->class_names.emplace_back(d.class_names[c]);
   if (experiment_.n_scaling > 0) {

@@ -115,7 +115,18 @@ const std::vector<mk_form> kStops = {
     form("plateau", "once the validation loss (the training loss without validation) stops falling", kPlateau),
 };
 
-enum Param { kLayersParam, kLossParam, kEpochs, kBatchSize, kShuffle, kDropLast, kOptimizer, kScheduler, kStop };
+enum Param {
+  kLayersParam,
+  kLossParam,
+  kEpochs,
+  kBatchSize,
+  kShuffle,
+  kDropLast,
+  kStandardise,
+  kOptimizer,
+  kScheduler,
+  kStop
+};
 
 json read(const mk_value& value) { return json::parse(value.text); }
 
@@ -187,8 +198,8 @@ double cosine_between(double from, double to, double share) {
 }  // namespace
 
 const std::vector<mk_param> kParams = {
-    {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "the network, from input to output", kLayers.data(),
-     static_cast<uint32_t>(kLayers.size()), 0},
+    {"layers", MK_PARAM_FORMS, 0, 0, 0, "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]", "",
+     "the network, from input to output", kLayers.data(), static_cast<uint32_t>(kLayers.size()), 0},
     {"loss", MK_PARAM_TEXT, 0, 0, 0, "\"auto\"", "auto|cross_entropy|nll|mse",
      "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy behind a log_softmax layer", nullptr, 0,
      0},
@@ -196,6 +207,9 @@ const std::vector<mk_param> kParams = {
     integer("batch_size", 1, 1e8, "64", "rows of one step"),
     flag("shuffle", "true", "a new order of the rows every epoch"),
     flag("drop_last", "false", "leave out a last batch that is not full"),
+    flag("standardise_target", "false",
+         "regression: learn (target - mean) / deviation over the rows trained on; metrics stay in the target's own "
+         "unit"),
     one_of("optimizer", "{ type = \"sgd\" }", "how a step changes the weights", kOptimizers),
     one_of("scheduler", "{ type = \"constant\" }", "how the learning rate changes", kSchedules),
     one_of("stop", "{ type = \"none\" }", "when to stop before the last epoch", kStops),
@@ -271,6 +285,7 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;
     s.drop_last = v[kDropLast].integer != 0;
+    s.standardise_target = v[kStandardise].integer != 0 && s.loss == Loss::mse;
     s.optimizer = optimizer_of(v[kOptimizer].text);
     s.schedule = schedule_of(v[kScheduler].text);
     s.stop = stop_of(read(v[kStop]));

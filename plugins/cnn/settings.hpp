@@ -57,7 +57,7 @@ struct Settings {
   std::vector<LayerSettings> layers;
   Loss loss = Loss::cross_entropy;
   int64_t epochs = 1, batch_size = 64;
-  bool shuffle = true, drop_last = false;
+  bool shuffle = true, drop_last = false, standardise_target = false;
   ops::OptimizerSettings optimizer;
   Schedule schedule;
   StopRule stop;

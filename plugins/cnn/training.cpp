@@ -93,7 +93,30 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
   initialise();
 }
 
+void Training::scale_target() {
+  std::vector<float> target(static_cast<size_t>(data_.rows));
+  device_.read(data_.target, target.data(), target.size());
+  double sum = 0, square = 0;
+  for (const int32_t r : task_.train) sum += static_cast<double>(target[static_cast<size_t>(r)]);
+  const auto n = static_cast<double>(task_.train.size());
+  target_mean_ = sum / n;
+  for (const int32_t r : task_.train) {
+    const double off = static_cast<double>(target[static_cast<size_t>(r)]) - target_mean_;
+    square += off * off;
+  }
+  target_deviation_ = square > 0 ? std::sqrt(square / n) : 1;
+  for (float& t : target) t = static_cast<float>((static_cast<double>(t) - target_mean_) / target_deviation_);
+  scaled_target_ = device_.upload(target);
+}
+
+Score Training::sum_up(const std::vector<float>& results) const {
+  Score s = cnn::sum_up(results);
+  s.loss *= target_deviation_ * target_deviation_;
+  return s;
+}
+
 void Training::initialise() {
+  if (settings_.standardise_target) scale_target();
   engine_.set_parameters(initial_parameters(network_, task_.seed, task_.stream));
   if (network_.stages.front().kind != Stage::Kind::normalise || !network_.stages.front().normalise.per_feature) return;
   std::vector<float> all(static_cast<size_t>(data_.rows * data_.features));
@@ -211,7 +234,8 @@ mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double sc
   if (data_.classifies)
     return ops::softmax_loss(outputs, sdk::vector(data_.target.get(), data_.rows, 0, MK_I32), index, scale, rows,
                              gradient);
-  return ops::squared_loss(outputs, sdk::matrix(data_.target.get(), data_.rows, 1), index, scale, rows, gradient);
+  const sdk::Buffer& target = settings_.standardise_target ? scaled_target_ : data_.target;
+  return ops::squared_loss(outputs, sdk::matrix(target.get(), data_.rows, 1), index, scale, rows, gradient);
 }
 
 Score Training::score(int64_t first, int64_t rows) const {

@@ -62,10 +62,15 @@ class Training {
   // Of a first layer that normalises every feature; else empty.
   const std::vector<float>& feature_mean() const { return feature_mean_; }
   const std::vector<float>& feature_sd() const { return feature_sd_; }
+  // What the network's output stands for: target = output * deviation + mean.
+  double target_mean() const { return target_mean_; }
+  double target_deviation() const { return target_deviation_; }
 
  private:
   int64_t batches() const;
   void initialise();
+  void scale_target();
+  Score sum_up(const std::vector<float>& results) const;
   void run_batch(int64_t first, int64_t rows, int64_t step);
   void restore();
   void save();
@@ -89,6 +94,8 @@ class Training {
   Score validation_;
   bool diverged_ = false;
   std::vector<float> feature_mean_, feature_sd_;
+  double target_mean_ = 0, target_deviation_ = 1;
+  sdk::Buffer scaled_target_;  // of standardise_target
   double shown_at_ = 0, saved_at_ = 0, save_interval_;
   int64_t shown_batch_ = 0;
 };
