@@ -94,9 +94,8 @@ void run_loss(Launcher& launcher, const char* name, const mk_op& op, const Argum
   const int64_t rows_each = wide(device) ? std::clamp<int64_t>(2048 / x.columns, 1, x.rows) : 1;
   const int64_t group = wide(device) ? 1 : 32;
   const int width = x.columns < run_width(device) ? 1 : run_width(device);
-  launcher.run(device.kernel(for_width("losses", losses_source, width), name),
-               {divide_up(x.rows, rows_each), 1, 1}, {group, 1, 1}, x.rows, x.columns, rows_each, memory(x), x.offset,
-               x.row_stride, arguments...);
+  launcher.run(device.kernel(for_width("losses", losses_source, width), name), {divide_up(x.rows, rows_each), 1, 1},
+               {group, 1, 1}, x.rows, x.columns, rows_each, memory(x), x.offset, x.row_stride, arguments...);
 }
 
 // Where the gradient goes; without one, memory that the kernel leaves alone.

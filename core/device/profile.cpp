@@ -50,8 +50,8 @@ std::vector<ProfileRow> Profile::rows() const {
 std::string to_text(const std::string& device, const std::vector<ProfileRow>& rows) {
   double total = 0;
   for (const ProfileRow& row : rows) total += row.seconds;
-  std::string text = fmt::format("{}: {:.3f} s in ops and transfers\n{:<34} {:>9} {:>10} {:>7} {:>9} {:>8}\n", device, total,
-                                 "what", "calls", "seconds", "share", "GFLOP/s", "GB/s");
+  std::string text = fmt::format("{}: {:.3f} s in ops and transfers\n{:<34} {:>9} {:>10} {:>7} {:>9} {:>8}\n", device,
+                                 total, "what", "calls", "seconds", "share", "GFLOP/s", "GB/s");
   for (const ProfileRow& row : rows)
     text += fmt::format("{:<34} {:>9} {:>10.3f} {:>6.1f}% {:>9} {:>8}\n", row.what, row.calls, row.seconds,
                         total > 0 ? 100 * row.seconds / total : 0, rate(row.flops, row.seconds),
