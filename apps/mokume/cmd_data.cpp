@@ -83,9 +83,11 @@ int list_data() {
 
 int data_info(const std::string& spec) {
   const data::Dataset d = data::load(data::parse_spec(spec));
-  std::printf("%s\n%lld training rows, %lld test rows, %lld features, %zu classes\nsha256 %s\n", d.name.c_str(),
+  std::printf("%s\n%lld training rows, %lld test rows, %lld features, %s\nsha256 %s\n", d.name.c_str(),
               static_cast<long long>(d.train.rows), static_cast<long long>(d.test.rows),
-              static_cast<long long>(d.train.features), d.class_names.size(), d.sha256.c_str());
+              static_cast<long long>(d.train.features),
+              d.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", d.class_names.size()).c_str(),
+              d.sha256.c_str());
   if (!d.train.labels.empty()) {
     std::vector<int64_t> counts(d.class_names.size(), 0);
     for (const int32_t label : d.train.labels) ++counts[static_cast<size_t>(label)];

@@ -49,11 +49,16 @@ int conclude(const experiment::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {
     std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
-    const char* how = result.folds > 1 ? "cross-validation" : "validation";
-    if (result.metric == "error") {
-      std::fprintf(stderr, "%s error: %.3f %% (sd %.3f)\n", how, 100 * result.best_mean, 100 * result.best_sd);
+    // One fold has no spread.
+    const std::string how = result.folds > 1 ? "cross-validation" : "validation";
+    const bool share = result.metric == "error";
+    const std::string spread = result.folds <= 1 ? ""
+                               : share           ? fmt::format(" (sd {:.3f})", 100 * result.best_sd)
+                                                 : fmt::format(" (sd {:.3g})", result.best_sd);
+    if (share) {
+      fmt::print(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
     } else if (!result.metric.empty()) {
-      std::fprintf(stderr, "%s %s: %.6g (sd %.3g)\n", how, result.metric.c_str(), result.best_mean, result.best_sd);
+      fmt::print(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
     }
   }
   if (result.test && result.test->mse)

@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "common.embed.hpp"
+#include "describe.hpp"
 #include "math.embed.hpp"
 #include "ops.hpp"
 #include "patches.embed.hpp"
@@ -18,7 +19,9 @@ std::string patches_source() { return std::string(k_common) + k_vector + k_windo
 std::string pools_source() { return std::string(k_common) + k_vector + k_math + k_windows + k_pools; }
 
 cl_kernel patches_kernel(mk_device& device, int64_t run, const char* name) {
-  return device.kernel(for_width("patches", patches_source, channel_width(device, run)), name);
+  BuiltIn program = for_width("patches", patches_source, channel_width(device, run));
+  if (is_pocl(device.info)) program.options += " -DHINTS";
+  return device.kernel(program, name);
 }
 
 cl_kernel pools_kernel(mk_device& device, int64_t channels, const char* name) {

@@ -19,8 +19,8 @@ std::string layers_source() { return std::string(k_common) + k_vector + k_runs +
 std::string losses_source() { return std::string(k_common) + k_vector + k_math + k_runs + k_losses; }
 std::string optimizer_source() { return std::string(k_common) + k_vector + k_runs + k_optimizer; }
 
-cl_kernel layers_kernel(mk_device& device, const char* name) {
-  return device.kernel(for_width("layers", layers_source, run_width(device)), name);
+cl_kernel layers_kernel(mk_device& device, int width, const char* name) {
+  return device.kernel(for_width("layers", layers_source, width), name);
 }
 
 bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
@@ -47,9 +47,9 @@ void bias_act(Launcher& launcher, const mk_op& op) {
     out = as_one_row(out);
   }
   const mk_tensor& bias = biased ? op.inputs[1] : x;
-  run_over(launcher, layers_kernel(launcher.device(), "bias_act"), share(launcher.device(), out.rows, out.columns), out,
-           memory(x), x.offset, x.row_stride, memory(bias), bias.offset, static_cast<int32_t>(biased), memory(out),
-           out.offset, out.row_stride, is_relu(op));
+  run_over(launcher, layers_kernel(launcher.device(), row_width(launcher.device(), out.columns), "bias_act"),
+           share(launcher.device(), out.rows, out.columns), out, memory(x), x.offset, x.row_stride, memory(bias),
+           bias.offset, static_cast<int32_t>(biased), memory(out), out.offset, out.row_stride, is_relu(op));
 }
 
 void act_grad(Launcher& launcher, const mk_op& op) {
@@ -57,20 +57,20 @@ void act_grad(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(dx)) return;
   if (dense(grad) && dense(y) && dense(dx))
     for (mk_tensor* t : {&grad, &y, &dx}) *t = as_one_row(*t);
-  run_over(launcher, layers_kernel(launcher.device(), "act_grad"), share(launcher.device(), dx.rows, dx.columns), dx,
-           memory(grad), grad.offset, grad.row_stride, memory(y), y.offset, y.row_stride, memory(dx), dx.offset,
-           dx.row_stride, is_relu(op));
+  run_over(launcher, layers_kernel(launcher.device(), row_width(launcher.device(), dx.columns), "act_grad"),
+           share(launcher.device(), dx.rows, dx.columns), dx, memory(grad), grad.offset, grad.row_stride, memory(y),
+           y.offset, y.row_stride, memory(dx), dx.offset, dx.row_stride, is_relu(op));
 }
 
 void dropout(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &out = op.outputs[0];
   if (sdk::empty(out)) return;
   const auto seed = static_cast<uint64_t>(op.integers[0]);
-  run_over(launcher, layers_kernel(launcher.device(), "dropout"), share(launcher.device(), out.rows, out.columns, 4),
-           out, memory(x), x.offset, x.row_stride, memory(out), out.offset, out.row_stride, ops::dropout_threshold(op),
-           ops::dropout_scale(op), static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
-           static_cast<uint32_t>(op.integers[1]), static_cast<uint32_t>(op.integers[2]),
-           static_cast<uint32_t>(op.integers[3]));
+  run_over(launcher, layers_kernel(launcher.device(), run_width(launcher.device()), "dropout"),
+           share(launcher.device(), out.rows, out.columns, 4), out, memory(x), x.offset, x.row_stride, memory(out),
+           out.offset, out.row_stride, ops::dropout_threshold(op), ops::dropout_scale(op), static_cast<uint32_t>(seed),
+           static_cast<uint32_t>(seed >> 32), static_cast<uint32_t>(op.integers[1]),
+           static_cast<uint32_t>(op.integers[2]), static_cast<uint32_t>(op.integers[3]));
 }
 
 void affine_columns(Launcher& launcher, const mk_op& op) {
@@ -78,7 +78,7 @@ void affine_columns(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(out)) return;
   const bool shifted = op.n_inputs == 3;
   const mk_tensor& shift = shifted ? op.inputs[2] : scale;
-  run_over(launcher, layers_kernel(launcher.device(), "affine_columns"),
+  run_over(launcher, layers_kernel(launcher.device(), row_width(launcher.device(), out.columns), "affine_columns"),
            share(launcher.device(), out.rows, out.columns), out, memory(x), x.offset, x.row_stride, memory(scale),
            scale.offset, memory(shift), shift.offset, static_cast<int32_t>(shifted), memory(out), out.offset,
            out.row_stride);
@@ -91,7 +91,7 @@ template <class... Arguments>
 void run_loss(Launcher& launcher, const char* name, const mk_op& op, const Arguments&... arguments) {
   mk_device& device = launcher.device();
   const mk_tensor& x = op.inputs[0];
-  const int64_t rows_each = wide(device) ? std::clamp<int64_t>(2048 / x.columns, 1, x.rows) : 1;
+  const int64_t rows_each = wide(device) ? std::clamp<int64_t>(512 / x.columns, 1, x.rows) : 1;
   const int64_t group = wide(device) ? 1 : 32;
   const int width = x.columns < run_width(device) ? 1 : run_width(device);
   launcher.run(device.kernel(for_width("losses", losses_source, width), name), {divide_up(x.rows, rows_each), 1, 1},

@@ -20,6 +20,14 @@ bool wide(const mk_device& device) { return device.choices.map == "vector"; }
 
 int run_width(const mk_device& device) { return wide(device) ? device.vector_width : 1; }
 
+int row_width(const mk_device& device, int64_t columns) {
+  int best = run_width(device);
+  const auto steps = [&](int width) { return columns / width + columns % width; };
+  for (const int width : {8, 4})
+    if (width < best && steps(width) < steps(best)) best = width;
+  return best;
+}
+
 int channel_width(const mk_device& device, int64_t channels) {
   for (const int width : {16, 8, 4})
     if (width <= run_width(device) && width <= channels) return width;

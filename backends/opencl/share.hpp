@@ -17,6 +17,8 @@ bool wide(const mk_device& device);
 
 // The VW of kernels that go over rows (runs.cl), and of those that go over `channels` (windows.cl: VW <= channels).
 int run_width(const mk_device& device);
+// Of kernels that go over short rows, whose last columns are done one by one: the width that needs the fewest steps.
+int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
 
 // A program of kernels/*.cl, built for VW = width.

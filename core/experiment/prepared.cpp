@@ -1,5 +1,7 @@
 #include "experiment/prepared.hpp"
 
+#include <algorithm>
+
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -10,6 +12,7 @@ Prepared::Prepared(registry::Registry& registry, const Config& config)
   check_metrics();
   fold_of_ = assign_rows();
   plan_ = make_plan(config, data_.sha256);
+  check_columns();
   experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, fold_of_, *model_);
   sdk::call(model_->check, model_->self, experiment_->get());
 }
@@ -22,6 +25,14 @@ void Prepared::check_metrics() const {
                                      "' are no classes: choose another model, or a target with whole numbers or words"
                                : model + "does not classify, and the targets of '" + data_.name +
                                      "' are classes: choose another model or target");
+}
+
+// Searched parameters and metrics are columns of results.csv.
+void Prepared::check_columns() const {
+  for (const report::Metric& metric : metrics())
+    if (std::find(plan_.params.begin(), plan_.params.end(), metric.name) != plan_.params.end())
+      throw Error(MK_INVALID_ARGUMENT, "'" + metric.name + "' is a metric of the model '" + config_.model +
+                                           "' and a column of results.csv: give the searched parameter another name");
 }
 
 std::vector<int32_t> Prepared::assign_rows() const {

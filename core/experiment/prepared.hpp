@@ -38,6 +38,7 @@ class Prepared {
 
  private:
   void check_metrics() const;
+  void check_columns() const;
   std::vector<int32_t> assign_rows() const;
 
   Config config_;

@@ -345,9 +345,10 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   const auto bundles = prepared.bundles(wanted_parts(devices.size()));
   const search::Plan& plan = prepared.plan();
   const data::Dataset& data = prepared.data();
-  std::string text = fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {} classes)\n",
-                                 config.name, config.model, data.name, data.train.rows, data.test.rows,
-                                 data.train.features, data.class_names.size());
+  std::string text =
+      fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
+                  config.model, data.name, data.train.rows, data.test.rows, data.train.features,
+                  data.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", data.class_names.size()));
   text += fits_text(plan, bundles.size());
   for (size_t p = 0; p < plan.params.size(); ++p) {
     std::set<std::string> values;

@@ -57,6 +57,7 @@ struct Family {
   Scale x, y;
   std::set<size_t> kinds;
   bool broken = false;  // a named line has a cross
+  bool cut = false;     // lines reach past the top
   size_t fits = 0;
 };
 
@@ -83,11 +84,12 @@ Line line_of(const std::string& name, const std::string& params, const std::vect
   return line;
 }
 
-// Of the lines that are drawn, so that they share one pair of axes.
+// One pair of axes for all lines that are drawn. A fit that diverged must not press all others into the bottom: where
+// the worse half would stretch the axis a hundredfold, it ends a little above the better half and the refit.
 void set_scales(Family& family) {
-  double low = std::numeric_limits<double>::infinity(), high = -low;
+  double low = std::numeric_limits<double>::infinity(), high = -low, better_high = -low;
   size_t epochs = 1;
-  const auto add = [&](const Line& line, bool named) {
+  const auto add = [&](const Line& line, bool named, bool better) {
     for (const journal::Curve* curve : line.curves) {
       epochs = std::max(epochs, curve->values.size());
       family.kinds.insert(kind_of(curve->name));
@@ -98,15 +100,18 @@ void set_scales(Family& family) {
         }
         low = std::min(low, value);
         high = std::max(high, value);
+        if (better) better_high = std::max(better_high, value);
       }
     }
   };
-  for (size_t i = 0; i < family.lines.size(); ++i) add(family.lines[i], i < kMaxNamed);
-  if (family.refit) add(*family.refit, true);
+  for (size_t i = 0; i < family.lines.size(); ++i) add(family.lines[i], i < kMaxNamed, 2 * i < family.lines.size());
+  if (family.refit) add(*family.refit, true, true);
   const double last = static_cast<double>(epochs);
   family.x = epochs == 1 ? Scale{false, 0.5, 1.5, kLeft, kRight} : make_scale(1, last, false, 0.02, kLeft, kRight);
   const bool loss = family.name.find("loss") != std::string::npos || family.name.find("mse") != std::string::npos;
   if (low > high) low = 0, high = 1;
+  family.cut = better_high > 0 && high / better_high > 100;
+  if (family.cut) high = 2 * better_high;
   family.y = make_scale(low, high, loss && low > 0 && high / low > kLogFrom, 0.05, kBottom, kTop);
   if (!family.y.log && low >= 0) family.y.low = std::max(0.0, family.y.low);
 }
@@ -181,7 +186,7 @@ class Stroke {
  private:
   size_t place_of(size_t i) const { return values_.size() <= 2 * places_ ? i : i * places_ / values_.size(); }
   double x_of(size_t i) const { return family_.x.at(static_cast<double>(i + 1)); }
-  double y_of(size_t i) const { return family_.y.at(values_[i]); }
+  double y_of(size_t i) const { return std::max(kTop, family_.y.at(values_[i])); }
 
   void point(size_t i, char command) {
     path_ += fmt::format("{}{} {}", command, coordinate(x_of(i)), coordinate(y_of(i)));
@@ -255,8 +260,10 @@ std::vector<Tick> epoch_ticks(const Scale& scale) {
 
 std::string caption_of(const Family& family) {
   std::string text = fmt::format("{} fit{}", grouped(family.fits), family.fits == 1 ? "" : "s");
+  if (family.fits == 0) text = "the refit";
   if (family.lines.size() < family.fits) text += fmt::format(", the {} best drawn", grouped(family.lines.size()));
   if (family.fits > kMaxNamed) text += ", named are those of the best candidates";
+  if (family.cut) text += "; lines along the top are beyond it";
   if (family.broken) text += "; cross: not finite";
   if (family.kinds.size() == 1) {
     const Kind& kind = kKinds[*family.kinds.begin()];

@@ -109,6 +109,7 @@ std::string validation_tile(const Figure& figure) {
   if (figure.view.plan.folds == 0) return tile("Validation", "–", "none was asked for");
   if (!figure.best || !figure.pooled[*figure.best].complete) return tile(label, "–", "no complete candidate");
   const Pooled& row = figure.pooled[*figure.best];
+  if (row.values.size() == 1) return tile(label, figure.unit.text(row.mean), "one validation set");
   return tile(label, figure.unit.text(row.mean),
               fmt::format("± {} over {}", figure.unit.text(row.sd), figure.fits_text()));
 }
@@ -216,13 +217,16 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
                  first + fmt::format("<details>\n<summary>All {} plots</summary>\n{}</details>\n", count, grid));
 }
 
-std::string training_section(const std::vector<NamedFile>& plots) {
+std::string training_section(const RunView& view, const std::vector<NamedFile>& plots) {
   std::string body;
   for (const NamedFile& file : plots)
     if (is_curve_plot(file)) body += inlined(file.content, "plot wide");
   if (body.empty()) return {};
-  return section("Training",
-                 "One thin line per fit, those of the best candidates in colour; the refit is the thick one.", body);
+  const bool fits =
+      std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); });
+  return section(
+      "Training",
+      fits ? "One thin line per fit, those of the best candidates in colour; the refit is the thick one." : "", body);
 }
 
 // ---- the tables
@@ -392,7 +396,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<title>{} – mokume report</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), kPageStyle, svg_style());
   out += headline(figure, counts);
-  out += surface_section(figure, plots) + box_section(figure, plots) + training_section(plots);
+  out += surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + fits_section(figure, counts) + environment_section(view);

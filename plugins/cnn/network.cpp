@@ -129,8 +129,6 @@ class Builder {
   void add(const Flatten&) {
     before_flatten_ = shape_;
     shape_ = {1, 1, shape_.elements(), true};
-    if (!net_.stages.empty()) net_.stages.back().out = shape_;
-    if (net_.stages.empty()) net_.input.flat = true;
   }
 
   void add(const Normalise& n) {

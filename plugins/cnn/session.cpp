@@ -81,6 +81,9 @@ TrainingTask Session::task(const mk_fit& fit) const {
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : static_cast<uint32_t>(fit.fold);
   t.stream = fit.candidate * (experiment_.n_folds + 1) + fold;
   t.train = rows_of(experiment_, fit.fold, false);
+  t.scratch = fit.scratch;
+  t.fingerprint = "candidate " + std::to_string(fit.candidate) + ", fold " + std::to_string(fold) + ", rows " +
+                  std::to_string(t.train.size());
   if (fit.fold != MK_ALL_ROWS) t.validate = rows_of(experiment_, fit.fold, true);
   return t;
 }

@@ -13,6 +13,8 @@ namespace mokume::cnn {
 namespace {
 
 constexpr double kShowSeconds = 0.5;
+constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what one takes
+constexpr double kSaveShare = 20;
 constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
@@ -81,7 +83,8 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
       settings_(settings),
       task_(std::move(task)),
       engine_(device, network, settings.batch_size, true, settings.optimizer),
-      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
+      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
+      save_interval_(kSaveSeconds) {
   const uint64_t n = task_.train.size(), m = task_.validate.size();
   order_ = device.buffer<int32_t>(n);
   results_ = device.buffer<float>(2 * n);
@@ -110,7 +113,45 @@ int64_t Training::batches() const {
   return settings_.drop_last ? n / settings_.batch_size : (n + settings_.batch_size - 1) / settings_.batch_size;
 }
 
+void Training::restore() {
+  const auto found = load_checkpoint(task_.scratch, task_.fingerprint, static_cast<uint64_t>(network_.n_parameters),
+                                     settings_.optimizer.states());
+  if (!found || found->epoch < 0 || found->epoch >= settings_.epochs || found->batch < 0 || found->batch >= batches() ||
+      found->results.size() != static_cast<size_t>(2 * found->batch * settings_.batch_size) ||
+      found->history.train_loss.size() != static_cast<size_t>(found->epoch))
+    return;
+  epoch_ = found->epoch;
+  batch_ = found->batch;
+  history_ = found->history;
+  engine_.set_parameters(found->parameters);
+  for (size_t k = 0; k < found->states.size(); ++k)
+    device_.write(engine_.states()[k], found->states[k].data(), found->states[k].size());
+  device_.write(results_, found->results.data(), found->results.size());
+}
+
+void Training::save() {
+  if (task_.scratch.empty()) return;
+  const double start = now_s();
+  Checkpoint c;
+  c.fingerprint = task_.fingerprint;
+  c.epoch = epoch_;
+  c.batch = batch_;
+  c.history = history_;
+  c.parameters = engine_.read_parameters();
+  for (const sdk::Buffer& state : engine_.states()) {
+    c.states.emplace_back(c.parameters.size());
+    device_.read(state, c.states.back().data(), c.states.back().size());
+  }
+  c.results.resize(static_cast<size_t>(2 * batch_ * settings_.batch_size));
+  device_.read(results_, c.results.data(), c.results.size());
+  save_checkpoint(task_.scratch, c);
+  saved_at_ = now_s();
+  save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
+}
+
 void Training::run(const mk_fit_sink& sink) {
+  restore();
+  saved_at_ = now_s();
   while (epoch_ < settings_.epochs && !diverged_) {
     run_epoch(sink);
     if (!diverged_ && stops()) break;
@@ -127,16 +168,20 @@ void Training::run_epoch(const mk_fit_sink& sink) {
   }
   device_.write(order_, order.data(), order.size());
   shown_at_ = now_s();
-  shown_batch_ = 0;
+  shown_batch_ = batch_;
   const int64_t count = batches();
-  for (int64_t b = 0; b < count; ++b) {
-    const int64_t first = b * settings_.batch_size;
-    run_batch(first, std::min(settings_.batch_size, n - first), epoch_ * count + b);
-    if ((b + 1) % kBatchesInFlight != 0) continue;
+  while (batch_ < count) {
+    const int64_t first = batch_ * settings_.batch_size;
+    run_batch(first, std::min(settings_.batch_size, n - first), epoch_ * count + batch_);
+    ++batch_;
+    if (batch_ % kBatchesInFlight != 0 || batch_ == count) continue;
     device_.finish();
-    if (sink.cancelled(sink.self) != 0) throw Error(MK_CANCELLED, "stopped");
-    if (now_s() - shown_at_ > kShowSeconds) show(sink, b + 1);
+    const bool cancelled = sink.cancelled(sink.self) != 0;
+    if (cancelled || now_s() - saved_at_ > save_interval_) save();
+    if (cancelled) throw Error(MK_CANCELLED, "stopped");
+    if (now_s() - shown_at_ > kShowSeconds) show(sink, batch_);
   }
+  batch_ = 0;
   ++epoch_;
   const Score trained = score(0, std::min(n, count * settings_.batch_size));
   history_.train_loss.push_back(trained.loss);

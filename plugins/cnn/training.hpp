@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "checkpoint.hpp"
 #include "engine.hpp"
 #include "sdk/plugin.hpp"
 
@@ -31,15 +32,12 @@ struct Score {
   double accuracy() const { return rows == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(rows); }
 };
 
-// How a training went, epoch by epoch.
-struct History {
-  std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
-};
-
 struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // of the experiment's random numbers: another for every fit
   std::vector<int32_t> train, validate;
+  std::string scratch;      // a directory for checkpoints; "": none are written
+  std::string fingerprint;  // says which fit a checkpoint belongs to
 };
 
 class Training {
@@ -48,8 +46,8 @@ class Training {
   Training(const sdk::Device& device, const ResidentData& data, const Network& network, const Settings& settings,
            TrainingTask task);
 
-  // Runs to the end, the stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when
-  // the sink says so.
+  // Goes on from the fit's checkpoint if there is a good one, and leaves one when it is cancelled. Runs to the end, the
+  // stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when the sink says so.
   void run(const mk_fit_sink& sink);
   // One epoch of it.
   void run_epoch(const mk_fit_sink& sink);
@@ -69,6 +67,8 @@ class Training {
   int64_t batches() const;
   void initialise();
   void run_batch(int64_t first, int64_t rows, int64_t step);
+  void restore();
+  void save();
   void show(const mk_fit_sink& sink, int64_t batch);
   Score validate() const;
   bool stops() const;
@@ -84,12 +84,12 @@ class Training {
   uint64_t dropout_seed_;
   sdk::Buffer order_, results_;  // of the epoch: rows in order, loss and hit of each
   sdk::Buffer validation_order_, validation_results_;
-  int64_t epoch_ = 0;
+  int64_t epoch_ = 0, batch_ = 0;  // in work
   History history_;
   Score validation_;
   bool diverged_ = false;
   std::vector<float> feature_mean_, feature_sd_;
-  double shown_at_ = 0;
+  double shown_at_ = 0, saved_at_ = 0, save_interval_;
   int64_t shown_batch_ = 0;
 };
 

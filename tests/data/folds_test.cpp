@@ -57,6 +57,37 @@ TEST(Folds, StratifiedKeepsSharesAndSizes) {
   EXPECT_EQ(assign_folds(rows(6, {0, 0, 0, 0, 1, 1}), 3, false, true, 0), (Ints{0, 0, 1, 2, 1, 2}));
 }
 
+TEST(Share, IsDrawnWithTheSeed) {
+  const Ints a = assign_share(rows(1000), 0.15, false, 42);
+  EXPECT_EQ(std::count(a.begin(), a.end(), 0), 150);
+  EXPECT_EQ(std::count(a.begin(), a.end(), -1), 850);
+  EXPECT_EQ(a, assign_share(rows(1000), 0.15, false, 42));
+  EXPECT_NE(a, assign_share(rows(1000), 0.15, false, 43));
+  const auto early = std::count(a.begin(), a.begin() + 500, 0);
+  EXPECT_TRUE(early > 50 && early < 100) << early << " of 150 in the first half";
+  EXPECT_EQ(assign_share(rows(6), 0.5, false, 1), (Ints{0, -1, 0, 0, -1, -1})) << "the same on every machine";
+  const Ints rounded = assign_share(rows(10), 0.25, false, 1);
+  EXPECT_EQ(std::count(rounded.begin(), rounded.end(), 0), 3) << "a half goes up";
+}
+
+TEST(Share, StratifiedTakesFromEachClassAndKeepsTheSum) {
+  Ints labels;
+  for (int i = 0; i < 103; ++i) labels.push_back(i < 50 ? 0 : i < 91 ? 1 : i < 100 ? 2 : 4);  // class 3 is empty
+  const Ints folds = assign_share(rows(103, labels), 0.3, true, 9);
+  Ints count(5);
+  for (size_t i = 0; i < folds.size(); ++i)
+    if (folds[i] == 0) ++count[static_cast<size_t>(labels[i])];
+  // 15.0, 12.3, 2.7 and 0.9 rows: 31 in all, so the two largest remainders go up.
+  EXPECT_EQ(count, (Ints{15, 12, 3, 0, 1}));
+}
+
+TEST(Share, RefusesWhatLeavesOneSideEmpty) {
+  for (const double share : {0.04, 0.96})
+    expect_error(MK_INVALID_ARGUMENT, {"validation.share", "10 training rows"},
+                 [&] { assign_share(rows(10), share, false, 0); });
+  expect_error(MK_INVALID_ARGUMENT, {"stratified"}, [] { assign_share(rows(10), 0.5, true, 0); });
+}
+
 TEST(Folds, RefusesWhatCannotBeCut) {
   for (const uint32_t folds : {0U, 1U, 11U, UINT32_MAX})
     expect_error(MK_INVALID_ARGUMENT, {"validation.folds", std::to_string(folds), "10"},

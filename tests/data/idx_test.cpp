@@ -15,6 +15,8 @@ TEST_F(Idx, ReadsPlainAndGzipAlike) {
   EXPECT_EQ(plain.table.rows, 3);
   EXPECT_EQ(plain.table.features, 4);
   EXPECT_EQ(plain.table.x, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 254, 255}));
+  EXPECT_EQ(plain.shape, (Shape{2, 2, 1}));
+  EXPECT_EQ(read_idx(write("flat", idx({3, 4}, std::string(12, 'a'))), "", 0).shape.channels, 0) << "no image";
   EXPECT_EQ(plain.labels.values, (std::vector<double>{7, 2, 7}));
   EXPECT_EQ(packed.table.x, plain.table.x);
   EXPECT_EQ(packed.labels.values, plain.labels.values);

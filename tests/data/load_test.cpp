@@ -114,6 +114,22 @@ TEST_F(Load, IdxTakesADirectoryOrItsFiles) {
   });
 }
 
+TEST_F(Load, ImagesKeepTheirShape) {
+  write("train-images-idx3-ubyte", idx({1, 2, 3}, "abcdef"));
+  write("train-labels-idx1-ubyte", idx({1}, "\x01"));
+  write("wide/t10k-images-idx3-ubyte", idx({1, 3, 2}, "abcdef"));
+  write("wide/t10k-labels-idx1-ubyte", idx({1}, "\x01"));
+  const std::string images = write("train-images-idx3-ubyte", idx({1, 2, 3}, "abcdef"));
+  EXPECT_EQ(load(spec("idx", images)).shape, (Shape{2, 3, 1}));
+  EXPECT_EQ(load_for_prediction(spec("idx", images), {"1"}, {}, {}).shape, (Shape{2, 3, 1}));
+  const std::string other = images.substr(0, images.rfind('/')) + "/wide";
+  expect_error(MK_BAD_DATA, {"another height and width"}, [&] { load(spec("idx", images, other)); });
+  DataSpec digits;
+  digits.source = "digits";
+  EXPECT_EQ(load(digits).shape, (Shape{28, 28, 1}));
+  EXPECT_EQ(load(spec("csv", write("a.csv", "a,b,y\n1,2,3\n"))).shape, (Shape{1, 1, 2}));
+}
+
 TEST_F(Load, NamesAreLookedUpInTheDataDirectories) {
   const Environment cache("XDG_CACHE_HOME", path("cache"));
   {

@@ -220,5 +220,17 @@ TEST(Parse, ALookupThatThrowsIsADiagnostic) {
   EXPECT_EQ(result.diagnostics[0].line, 2U);
 }
 
+TEST(Parse, AShareIsOneFold) {
+  EXPECT_EQ(good(minimal()).share, 0);
+  const Config c = good(minimal("[validation]\nshare = 0.15\nstratified = true\n"));
+  EXPECT_EQ(c.share, 0.15);
+  EXPECT_EQ(c.folds, 1U);
+  EXPECT_TRUE(c.stratified);
+  EXPECT_EQ(make_plan(c, "d").n_fits(), 1U);
+  EXPECT_NE(make_plan(c, "d").hash, make_plan(good(minimal("[validation]\nshare = 0.16\n")), "d").hash);
+  EXPECT_EQ(good(minimal("[validation]\nfolds = 0\n")).folds, 0U);
+  EXPECT_EQ(make_plan(good(minimal("[validation]\nfolds = 0\n")), "d").n_fits(), 0U);
+}
+
 }  // namespace
 }  // namespace mokume::experiment

@@ -94,7 +94,9 @@ TEST(Resolved, ManyConfigsRoundTrip) {
       "source = \"libsvm\"\npath = \"x\"\ntest = \"y\"\nstandardize = { mean = 127.5, scale = 73.61 }\n",
       "source = \"csv\"\npath = \"x\"\ntarget = \"t\"\nmissing = \"mean\"\ncategorical = [\"a\", \"b\"]\n"};
   const std::string searches[] = {
-      "[validation]\nfolds = 0\n", "[search]\nmethod = \"none\"\n[validation]\nshuffle = true\nstratified = true\n",
+      "[validation]\nfolds = 0\n",
+      "[validation]\nshare = 0.25\nstratified = true\n",
+      "[search]\nmethod = \"none\"\n[validation]\nshuffle = true\nstratified = true\n",
       "[search]\nmethod = \"grid\"\n[search.params]\ngamma = { log10 = [-6, -2], n = 24 }\nC = [1, 2e10, 1e-7]\n",
       "[search]\nmethod = \"grid\"\n[search.params]\nkernel = \"linear\"\ndegree = { log2 = [0, 6], n = 7 }\n"
       "coef0 = { linear = [-1, 1], n = 7 }\n",

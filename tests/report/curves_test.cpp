@@ -94,6 +94,19 @@ TEST(Curves, LossIsLogarithmicFromOneAndAHalfDecadesOn) {
   EXPECT_EQ(plot(view, "accuracy").find("log scale"), std::string::npos);
 }
 
+TEST(Curves, AFitThatDivergedDoesNotFlattenTheOthers) {
+  RunView view = trained();                                // losses from 2 to 0.5
+  view.records[0].curves = {{"train_loss", {1e30, 1e6}}};  // of the worst candidate
+  const std::string cut = plot(view, "loss");
+  EXPECT_NE(cut.find("lines along the top are beyond it"), std::string::npos);
+  EXPECT_EQ(cut.find("log scale"), std::string::npos);
+  EXPECT_NE(cut.find(" 62L"), std::string::npos);
+  view.records[0].curves = {{"train_loss", {150, 1}}};
+  const std::string whole = plot(view, "loss");
+  EXPECT_EQ(whole.find("beyond"), std::string::npos);
+  EXPECT_NE(whole.find("log scale"), std::string::npos);
+}
+
 TEST(Curves, WhatIsNotFiniteBreaksTheLine) {
   const auto path = [](const std::string& text) {
     const size_t from = text.find("<path d=\"", text.find("curve k0"));
@@ -162,7 +175,7 @@ TEST(Curves, HostileNamesAndNumbers) {
 TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
   RunView view = trained();
   view.records.clear();
-  EXPECT_NE(plot(view, "loss").find("0 fits"), std::string::npos);
+  EXPECT_NE(plot(view, "loss").find(">the refit; on training rows<"), std::string::npos);
   view = trained();
   view.metrics.clear();
   EXPECT_NE(plot(view, "loss"), "");

@@ -103,6 +103,25 @@ TEST(Html, UnfinishedAndEmptyRuns) {
   EXPECT_NE(page(RunView{}).find("nothing to plot"), std::string::npos);
 }
 
+TEST(Html, ARunWithoutValidationHasNothingToCompare) {
+  RunView view = grid(1, 1);
+  view.plan.folds = 0;
+  view.records.clear();
+  view.best = 0;
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_NE(text.find("none was asked for"), std::string::npos);
+  EXPECT_NE(text.find("1 candidate, no validation"), std::string::npos);
+  EXPECT_NE(text.find("10.00\u00A0%"), std::string::npos) << "the test error";
+  EXPECT_TRUE(plots(view).empty());
+}
+
+TEST(Html, NumbersAsTargetsHaveAnMse) {
+  RunView view = grid(2, 2);
+  view.test = TestResult{0, 50, 0.125};
+  EXPECT_NE(page(view).find("<span>Test MSE</span><b>0.125</b><span>50 rows</span>"), std::string::npos);
+}
+
 TEST(Html, HostileNumbers) {
   RunView view = grid(3, 2);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();

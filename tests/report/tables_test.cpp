@@ -146,6 +146,12 @@ TEST(SummaryJson, NothingFinishedGivesNulls) {
   EXPECT_EQ(json.at("fit_s"), 0.0);
 }
 
+TEST(SummaryJson, NumbersAsTargetsHaveAnMse) {
+  RunView view = grid(2, 2);
+  view.test = TestResult{0, 50, 0.125};
+  EXPECT_NE(summary_json(view).find("\"test\": {\n    \"n\": 50,\n    \"mse\": 0.125\n  }"), std::string::npos);
+}
+
 TEST(SummaryJson, HostileNumbersAndTextsStayValidJson) {
   RunView view = grid();
   view.name = "\xFF\xC0\"\\\x01";

@@ -3,24 +3,31 @@
 // A NaN stays.
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))
 
+// As FOR_EACH_RUN, for kernels that work on c of a whole vector in BY_VECTORS and on one element in THE_REST: rows may be
+// as short as a few vectors, so the loops must be too.
+#define FOR_EACH_LINE                                                                                      \
+  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;          \
+  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);                         \
+  for (long r = r0; r < r1; ++r)
+#define BY_VECTORS for (; c + VW <= c1; c += VW)
+#define THE_REST for (; c < c1; ++c)
+
 // Without a bias, bias is not read.
 __kernel void bias_act(long rows, long columns, long rows_each, long columns_each, __global const float* x,
                        long x_offset, long x_step, __global const float* bias, long bias_offset, int biased,
                        __global float* out, long out_offset, long out_step, int relu) {
-  FOR_EACH_RUN {
+  bias += bias_offset;
+  FOR_EACH_LINE {
     __global const float* from = x + x_offset + r * x_step;
-    __global const float* add = bias + bias_offset;
     __global float* to = out + out_offset + r * out_step;
-    const int n = RUN;
-    if (n == VW) {
-      vec v = VLOAD(0, from + c);
-      if (biased) v += VLOAD(0, add + c);
+    long c = c0;
+    BY_VECTORS {
+      const vec v = biased ? VLOAD(0, from + c) + VLOAD(0, bias + c) : VLOAD(0, from + c);
       VSTORE(relu ? RELU(v) : v, 0, to + c);
-      continue;
     }
-    for (long i = c; i < c + n; ++i) {
-      const float v = biased ? from[i] + add[i] : from[i];
-      to[i] = relu ? RELU(v) : v;
+    THE_REST {
+      const float v = biased ? from[c] + bias[c] : from[c];
+      to[c] = relu ? RELU(v) : v;
     }
   }
 }
@@ -28,17 +35,16 @@ __kernel void bias_act(long rows, long columns, long rows_each, long columns_eac
 __kernel void act_grad(long rows, long columns, long rows_each, long columns_each, __global const float* grad,
                        long grad_offset, long grad_step, __global const float* y, long y_offset, long y_step,
                        __global float* dx, long dx_offset, long dx_step, int relu) {
-  FOR_EACH_RUN {
+  FOR_EACH_LINE {
     __global const float* from = grad + grad_offset + r * grad_step;
     __global const float* at = y + y_offset + r * y_step;
     __global float* to = dx + dx_offset + r * dx_step;
-    const int n = RUN;
-    if (n == VW) {
+    long c = c0;
+    BY_VECTORS {
       const vec g = VLOAD(0, from + c);
       VSTORE(relu ? (VLOAD(0, at + c) > 0.0f ? g : 0.0f) : g, 0, to + c);
-      continue;
     }
-    for (long i = c; i < c + n; ++i) to[i] = !relu || at[i] > 0.0f ? from[i] : 0.0f;
+    THE_REST to[c] = !relu || at[c] > 0.0f ? from[c] : 0.0f;
   }
 }
 
@@ -47,19 +53,17 @@ __kernel void affine_columns(long rows, long columns, long rows_each, long colum
                              long x_offset, long x_step, __global const float* scale, long scale_offset,
                              __global const float* shift, long shift_offset, int shifted, __global float* out,
                              long out_offset, long out_step) {
-  FOR_EACH_RUN {
+  scale += scale_offset;
+  shift += shift_offset;
+  FOR_EACH_LINE {
     __global const float* from = x + x_offset + r * x_step;
-    __global const float* less = shift + shift_offset;
-    __global const float* by = scale + scale_offset;
     __global float* to = out + out_offset + r * out_step;
-    const int n = RUN;
-    if (n == VW) {
-      vec v = VLOAD(0, from + c);
-      if (shifted) v -= VLOAD(0, less + c);
-      VSTORE(v * VLOAD(0, by + c), 0, to + c);
-      continue;
+    long c = c0;
+    BY_VECTORS {
+      const vec v = shifted ? VLOAD(0, from + c) - VLOAD(0, shift + c) : VLOAD(0, from + c);
+      VSTORE(v * VLOAD(0, scale + c), 0, to + c);
     }
-    for (long i = c; i < c + n; ++i) to[i] = (shifted ? from[i] - less[i] : from[i]) * by[i];
+    THE_REST to[c] = (shifted ? from[c] - shift[c] : from[c]) * scale[c];
   }
 }
 

@@ -86,6 +86,12 @@ __kernel void unfold_scalar(SHARE, WINDOW, __global const float* VIEW(images), _
   }
 }
 
+// A patch is read in as many pieces as the window has rows, kernel_h image rows apart: too far for what the hardware
+// fetches ahead of itself.
+void fetch_patch(__global const float* patch, long size) {
+  for (long i = 0; i < size; i += 16) FETCH(patch + i);
+}
+
 __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
   // From a window to the next lower one, in which the pixel's place is a stride further on.
   const long next_x = (long)stride_w * channels - patches_step;
@@ -97,7 +103,10 @@ __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global 
     __global const float* top = patches + patches_offset + (n * out_h + high_y) * out_w * patches_step +
                                 (long)(y + pad_h - high_y * stride_h) * kernel_w * channels;
     __global float* to = out + out_offset + n * out_step + (long)y * width * channels;
+    const long ahead = (n * out_h + high_y + 1) * out_w, last = divide(rows, height) * out_h * out_w;
     FOR_EACH_COLUMN(width) {
+      if (x < out_w && ahead < last)
+        fetch_patch(patches + patches_offset + (ahead + x) * patches_step, (long)kernel_h * kernel_w * channels);
       WINDOWS_OF(x, pad_w, kernel_w, stride_w, out_w, low_x, high_x);
       __global const float* first =
           top + high_x * patches_step + (long)(x + pad_w - high_x * stride_w) * channels;

@@ -1,0 +1,134 @@
+// Runs of every kind of validation and target, with the model `mean` of this folder.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using nlohmann::json;
+
+// The mean of the targets is 5.5; the test rows are 1.5 and 0.5 away from it.
+constexpr const char* kTrain = "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n7,5.0\n8,6.0\n";
+constexpr const char* kTest = "a,y\n1,7.0\n2,5.0\n";
+
+std::string experiment(const std::string& data, const std::string& more) {
+  return std::string("name = \"k\"\nmodel = \"mean\"\nplugins.directories = [\"") + MOKUME_TEST_LIBRARY +
+         "\"]\ndevices.use = \"host\"\ndata = { " + data + " }\n" + more;
+}
+
+constexpr const char* kCsv = R"(source = "csv", path = "./train.csv", test = "./test.csv")";
+
+class Kinds : public testing::Test {
+ protected:
+  Kinds() {
+    place.write("train.csv", kTrain);
+    place.write("test.csv", kTest);
+  }
+  Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {
+    place.write("e.toml", experiment(data, more));
+    return place.mokume("run e.toml " + arguments);
+  }
+  json summary() const { return json::parse(slurp(place.run("k") / "summary.json")); }
+  std::string file(const char* name) const { return slurp(place.run("k") / name); }
+
+  Place place;
+};
+
+TEST_F(Kinds, RegressionIsMeasuredAndPredicted) {
+  const Ended ended = run(kCsv, "validation.folds = 2\n[search]\nmethod = \"grid\"\n[search.params]\nshift = [1, 0]\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("best candidate: shift = 0\ncross-validation mse: "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("test mse: 1.25 (2 rows)"), std::string::npos) << ended.err;
+  EXPECT_EQ(file("results.csv").substr(0, 44), "candidate,bootstrap,fold,shift,n,mse,status\n");
+  EXPECT_EQ(summary()["test"], (json{{"n", 2}, {"mse", 1.25}}));
+  EXPECT_EQ(summary()["best"]["candidate"], 1);
+  EXPECT_NE(file("report.html").find("Test MSE"), std::string::npos);
+
+  const std::string path = place.run("k").string();
+  const Ended with = place.mokume("predict " + path + " --data csv:./test.csv --devices host");
+  EXPECT_EQ(with.code, 0) << with.err;
+  EXPECT_EQ(with.out, "row,predicted,target\n0,5.5,7\n1,5.5,5\n");
+  place.write("bare.csv", "a\n3\n");
+  const Ended without = place.mokume("predict " + path + " --data csv:./bare.csv --devices host");
+  EXPECT_EQ(without.out, "row,predicted\n0,5.5\n") << without.err;
+  EXPECT_EQ(place.mokume("report " + path).code, 0);
+}
+
+TEST_F(Kinds, WhatTheModelHasNoMetricsForIsRefused) {
+  place.write("e.toml", experiment(kCsv, ""));
+  const Ended ended = place.mokume("run e.toml --set model=svc");
+  EXPECT_EQ(ended.code, 3) << ended.err;
+  EXPECT_NE(ended.err.find("the model 'svc' does not predict numbers, and the targets of 'train' are no classes"),
+            std::string::npos)
+      << ended.err;
+}
+
+TEST_F(Kinds, ASearchedNameMustNotBeAMetric) {
+  const Ended ended = run(kCsv,
+                          "validation.folds = 2\n[search]\nmethod = \"grid\"\n[search.params]\nmse = [1, 2]\n"
+                          "[model_options]\nshift = \"$mse\"\n");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("'mse' is a metric of the model 'mean'"), std::string::npos) << ended.err;
+}
+
+TEST_F(Kinds, AShareIsOneFoldAndTheRefitTakesEveryRow) {
+  const Ended ended = run(kCsv, "validation.share = 0.25\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("\nvalidation mse: "), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find("(sd "), std::string::npos) << "one fold has no spread";
+  EXPECT_EQ(file("results.csv").substr(38, 8), "0,0,0,2,") << file("results.csv");
+  EXPECT_EQ(summary()["folds"], 1);
+  EXPECT_EQ(summary()["best"]["sd"], 0);
+  EXPECT_EQ(summary()["test"]["mse"], 1.25);
+  EXPECT_EQ(place.mokume("resume " + place.run("k").string()).code, 0) << "config.resolved.toml reads back";
+}
+
+TEST_F(Kinds, WithoutValidationTheOnlyCandidateIsRefitted) {
+  const std::string off = "validation.folds = 0\nmodel_options.shift = 1\n";
+  const Ended plan = run(kCsv, off, "--dry-run");
+  EXPECT_NE(plan.err.find("no validation: one refit\n"), std::string::npos) << plan.err;
+  const Ended ended = run(kCsv, off);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.err.find("validation mse"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("test mse: 1.25"), std::string::npos) << ended.err;
+  EXPECT_EQ(file("results.csv"), "candidate,bootstrap,fold,n,mse,status\n");
+  const json s = summary();
+  EXPECT_EQ(s["fits"], 0);
+  EXPECT_EQ(s["state"], "done");
+  EXPECT_EQ(s["best"], (json{{"candidate", 0}, {"params", json::object()}, {"mean", nullptr}, {"sd", nullptr}}));
+  EXPECT_NE(file("report.html").find("none was asked for"), std::string::npos);
+
+  const std::string path = place.run("k").string();
+  EXPECT_EQ(place.mokume("status " + path).out.find(path + ": done, no validation, one refit\n"), 0U);
+  EXPECT_EQ(place.mokume("resume " + path).code, 0) << "nothing is left to do";
+  EXPECT_EQ(place.mokume("predict " + path + " --data csv:./test.csv --devices host").out,
+            "row,predicted,target\n0,6.5,7\n1,6.5,5\n");
+
+  const Ended searched = run(kCsv, off + "[search]\nmethod = \"grid\"\n[search.params]\nshift = [1, 2]\n");
+  EXPECT_EQ(searched.code, 2);
+  EXPECT_NE(searched.err.find("folds must not be 0"), std::string::npos) << searched.err;
+}
+
+TEST_F(Kinds, TheDryRunShowsWhatTheModelSaysOfItsCandidates) {
+  const Ended one = run("source = \"digits\"", "", "--dry-run");
+  EXPECT_EQ(one.code, 0);
+  EXPECT_NE(one.err.find("\nrows of 28x28x1, layers []\n"), std::string::npos) << one.err;
+  EXPECT_EQ(one.err.find("candidate 0"), std::string::npos) << "there is one text only";
+  const Ended four = run(kCsv,
+                         "[search]\nmethod = \"grid\"\n[search.params]\nshift = [1, 2]\nwide = [3, 4, 5, 6]\n"
+                         "[[model_options.layers]]\ntype = \"linear\"\nsize = \"$wide\"\n",
+                         "--dry-run --set validation.folds=2");
+  EXPECT_NE(
+      four.err.find("\ncandidate 0: shift = 1, wide = 3\nrows of 1x1x1, layers [{\"type\":\"linear\",\"size\":3}]\n"
+                    "candidate 1: shift = 1, wide = 4\n"),
+      std::string::npos)
+      << four.err;
+  EXPECT_NE(four.err.find("\"size\":5}"), std::string::npos);
+  EXPECT_EQ(four.err.find("\"size\":6}"), std::string::npos) << "three at most";
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
