@@ -14,10 +14,10 @@ struct History {
 };
 
 struct Checkpoint {
-  std::string fingerprint;    // of the fit: another one's checkpoint is not taken
-  int64_t epoch = 0;          // in work, from 0
-  int64_t batch = 0;          // the next of this epoch
-  History history;            // of the epochs before
+  std::string fingerprint;                 // of the fit: another one's checkpoint is not taken
+  int64_t epoch = 0;                       // in work, from 0
+  int64_t batch = 0;                       // the next of this epoch
+  History history;                         // of the epochs before
   std::vector<float> results;              // of this epoch's batches so far: loss and hit of each row
   std::vector<float> parameters;           // in the network's own order
   std::vector<std::vector<float>> states;  // of the optimizer
