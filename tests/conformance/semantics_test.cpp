@@ -52,6 +52,77 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
+bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& steps) {
+  for (const mk_op& step : steps)
+    if (dut.table().supports(dut.device(), &step) == MK_SUPPORT_NO) return false;
+  return true;
+}
+
+// As a network does it: unfold, gemm with weights of kernel_h x kernel_w x channels, bias and relu in place. Of
+// integers, so that every device gives the sums of the definition exactly.
+void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
+  const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
+  constexpr int64_t kImages = 2, kFilters = 4;
+  const int64_t pixels = w.out_pixels();
+  Problem p;
+  const auto integer = [](int64_t factor) {
+    return [factor](int64_t r, int64_t c) { return static_cast<float>((r * 31 + c * factor) % 11 - 5); };
+  };
+  const mk_tensor x = p.floats(kImages, w.image(), {}, integer(7));
+  const mk_tensor weight = p.floats(kFilters, w.patch(), {}, integer(3)), bias = p.floats(1, kFilters, {}, integer(5));
+  std::vector<std::unique_ptr<Buffer>> buffers;
+  for (const Words& content : p.memory) buffers.push_back(std::make_unique<Buffer>(dut, content));
+  Buffer patches(dut, static_cast<uint64_t>(kImages * pixels * w.patch()) * 4);
+  Buffer maps(dut, static_cast<uint64_t>(kImages * pixels * kFilters) * 4);
+  const mk_tensor dx = sdk::matrix(buffers[0]->handle(), kImages, w.image());
+  const mk_tensor dw = sdk::matrix(buffers[1]->handle(), kFilters, w.patch());
+  const mk_tensor dp = sdk::matrix(patches.handle(), kImages * pixels, w.patch());
+  const mk_tensor out = sdk::matrix(maps.handle(), kImages * pixels, kFilters);
+  const std::vector<mk_op> steps = {
+      ops::unfold(dx, w, dp), ops::gemm(dp, false, dw, true, out),
+      ops::bias_act(out, sdk::vector(buffers[2]->handle(), kFilters), ops::Activation::relu, out)};
+  if (!all_supported(dut, steps)) GTEST_SKIP() << kUnsupportedOp;
+  for (const mk_op& step : steps) must(submit(dut, step));
+  finish(dut);
+  const Words got = maps.read();
+  const auto pixel = [&](int64_t n, int64_t y, int64_t column, int64_t k) {
+    const bool inside = y >= 0 && y < w.height && column >= 0 && column < w.width;
+    return inside ? p.at(x, n, (y * w.width + column) * w.channels + k) : 0;
+  };
+  for (int64_t row = 0; row < kImages * pixels; ++row)
+    for (int64_t f = 0; f < kFilters; ++f) {
+      const int64_t y = row % pixels / w.out_width() * w.stride_h - w.pad_h;
+      const int64_t column = row % w.out_width() * w.stride_w - w.pad_w;
+      double sum = p.at(bias, 0, f);
+      for (int64_t e = 0; e < w.patch(); ++e) {
+        const int64_t i = e / (w.kernel_w * w.channels), j = e / w.channels % w.kernel_w;
+        sum += p.at(weight, f, e) * pixel(row / pixels, y + i, column + j, e % w.channels);
+      }
+      ASSERT_EQ(as_float(got[static_cast<size_t>(row * kFilters + f)]), std::fmax(sum, 0)) << row << ", " << f;
+    }
+}
+
+// The gradient of max_pool goes where the largest element was, all of it: of integers, so that sums are exact.
+void max_pool_gradient_arrives(DeviceUnderTest& dut) {
+  const ops::Window w{7, 6, 3, 3, 2, 2, 2, 1, 0};
+  const int64_t outputs = w.out_pixels() * w.channels;
+  Problem p;
+  p.random(2, w.image());
+  Buffer image(dut, p.memory[0]), largest(dut, static_cast<uint64_t>(2 * outputs) * 4);
+  Buffer place(dut, static_cast<uint64_t>(2 * outputs) * 4), dx(dut, static_cast<uint64_t>(2 * w.image()) * 4);
+  const mk_tensor out = sdk::matrix(largest.handle(), 2, outputs);
+  const mk_tensor places = sdk::matrix(place.handle(), 2, outputs, 0, 0, MK_I32);
+  const std::vector<mk_op> steps = {ops::max_pool(sdk::matrix(image.handle(), 2, w.image()), w, out, places),
+                                    ops::fill(out, 1),
+                                    ops::max_pool_grad(out, places, w, sdk::matrix(dx.handle(), 2, w.image()))};
+  if (!all_supported(dut, steps)) GTEST_SKIP() << kUnsupportedOp;
+  for (const mk_op& step : steps) must(submit(dut, step));
+  finish(dut);
+  double sum = 0;
+  for (const uint32_t word : dx.read()) sum += static_cast<double>(as_float(word));
+  EXPECT_EQ(sum, static_cast<double>(2 * outputs));
+}
+
 // Commands of one queue run in the order they were submitted, without a finish between them.
 void queue_is_in_order(DeviceUnderTest& dut) {
   Buffer a(dut, uint64_t{400}), b(dut, uint64_t{400});
@@ -78,6 +149,9 @@ void queue_is_in_order(DeviceUnderTest& dut) {
 void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   if (skip_reason(dut, Size::tiny) != nullptr) return;  // said once, by the op tests
   add_test(dut.label(), "semantics.rbf_of_equal_rows_is_one", [&dut] { rbf_of_equal_rows_is_one(dut); });
+  add_test(dut.label(), "semantics.convolution_of_integers_is_exact",
+           [&dut] { convolution_of_integers_is_exact(dut); });
+  add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }
 
