@@ -13,9 +13,9 @@ void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// `count` windows inside the image: windows `apart` and, in them, rows `line` apart in the image; in `to` all is dense but
-// for to_step from window to window. Where runs are shorter than a vector, what follows them is copied too if it may be:
-// the next runs, which come before `limit` and are written later, put that right.
+// `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they are
+// to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the next
+// runs, which come before `limit` and are written later, put that right.
 void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
@@ -105,11 +105,13 @@ __kernel void unfold_scalar(SHARE, WINDOW, __global const float* VIEW(images), _
   }
 }
 
-// A patch is read in as many pieces as the window has rows, kernel_h image rows apart: too far for what the hardware
+#ifdef HINTS
+// A patch is read in as many pieces as the window has rows, a row of the image apart: too far for what the hardware
 // fetches ahead of itself.
 void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }
+#endif
 
 __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
   // From a window to the next lower one, in which the pixel's place is a stride further on.
@@ -122,10 +124,14 @@ __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global 
     __global const float* top = patches + patches_offset + (n * out_h + high_y) * out_w * patches_step +
                                 (long)(y + pad_h - high_y * stride_h) * kernel_w * channels;
     __global float* to = out + out_offset + n * out_step + (long)y * width * channels;
+#ifdef HINTS
     const long ahead = (n * out_h + high_y + 1) * out_w, last = divide(rows, height) * out_h * out_w;
+#endif
     FOR_EACH_COLUMN(width) {
+#ifdef HINTS
       if (x < out_w && ahead < last)
         fetch_patch(patches + patches_offset + (ahead + x) * patches_step, (long)kernel_h * kernel_w * channels);
+#endif
       WINDOWS_OF(x, pad_w, kernel_w, stride_w, out_w, low_x, high_x);
       __global const float* first =
           top + high_x * patches_step + (long)(x + pad_w - high_x * stride_w) * channels;
