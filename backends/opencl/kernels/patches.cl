@@ -13,9 +13,9 @@ void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they are
-// to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the next
-// runs, which come before `limit` and are written later, put that right.
+// `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they
+// are to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the
+// next runs, which come before `limit` and are written later, put that right.
 void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
