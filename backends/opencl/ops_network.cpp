@@ -86,16 +86,17 @@ void affine_columns(Launcher& launcher, const mk_op& op) {
 
 namespace {
 
-// Runs a loss: one work-item does some rows on CPUs and one on GPUs.
+// Runs a loss: one work-item does some rows on CPUs, whole vectors of them, and one on GPUs.
 template <class... Arguments>
 void run_loss(Launcher& launcher, const char* name, const mk_op& op, const Arguments&... arguments) {
+  constexpr int64_t kLanes = 16;
   mk_device& device = launcher.device();
   const mk_tensor& x = op.inputs[0];
-  const int64_t rows_each = wide(device) ? std::clamp<int64_t>(512 / x.columns, 1, x.rows) : 1;
+  const int64_t rows_each = wide(device) ? divide_up(512, x.columns * kLanes) * kLanes : 1;
   const int64_t group = wide(device) ? 1 : 32;
-  const int width = x.columns < run_width(device) ? 1 : run_width(device);
-  launcher.run(device.kernel(for_width("losses", losses_source, width), name), {divide_up(x.rows, rows_each), 1, 1},
-               {group, 1, 1}, x.rows, x.columns, rows_each, memory(x), x.offset, x.row_stride, arguments...);
+  launcher.run(device.kernel(for_width("losses", losses_source, run_width(device)), name),
+               {divide_up(x.rows, rows_each), 1, 1}, {group, 1, 1}, x.rows, x.columns, rows_each, memory(x), x.offset,
+               x.row_stride, arguments...);
 }
 
 // Where the gradient goes; without one, memory that the kernel leaves alone.
@@ -108,9 +109,11 @@ void softmax_loss(Launcher& launcher, const mk_op& op) {
   if (sdk::empty(rows)) return;
   // Of no labels, every index is outside.
   const cl_mem labels = sdk::empty(label) ? memory(index) : memory(label);
-  run_loss(launcher, "softmax_loss", op, labels, label.offset, label.columns, memory(index), index.offset, memory(rows),
-           rows.offset, rows.row_stride, static_cast<int32_t>(op.n_outputs == 2), memory(grad), grad.offset,
-           grad.row_stride, rounded(op.reals[0]));
+  constexpr int64_t kShortRow = 64;  // SHORT_ROW of losses.cl
+  const bool by_lanes = wide(launcher.device()) && op.inputs[0].columns <= kShortRow;
+  run_loss(launcher, by_lanes ? "softmax_loss_short" : "softmax_loss", op, labels, label.offset, label.columns,
+           memory(index), index.offset, memory(rows), rows.offset, rows.row_stride,
+           static_cast<int32_t>(op.n_outputs == 2), memory(grad), grad.offset, grad.row_stride, rounded(op.reals[0]));
 }
 
 void squared_loss(Launcher& launcher, const mk_op& op) {

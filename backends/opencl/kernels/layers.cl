@@ -3,8 +3,8 @@
 // A NaN stays.
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))
 
-// As FOR_EACH_RUN, for kernels that work on c of a whole vector in BY_VECTORS and on one element in THE_REST: rows may be
-// as short as a few vectors, so the loops must be too.
+// As FOR_EACH_RUN, in tight loops for rows that may be as short as a few vectors: c goes BY_VECTORS as far as there are
+// whole ones, and element by element through THE_REST.
 #define FOR_EACH_LINE                                                                                      \
   const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;          \
   const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);                         \
@@ -90,7 +90,7 @@ typedef ulong8 pairs;
 #endif
 
 // Both halves of the products of 32-bit words.
-void multiply(uvec a, uint b, uvec* high, uvec* low) {
+void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) {
 #if VW == 1
   *high = mul_hi(a, b);
   *low = a * b;
@@ -103,7 +103,7 @@ void multiply(uvec a, uint b, uvec* high, uvec* low) {
 }
 
 // Philox4x32-10, see sdk/philox.hpp: words of the counters {c0, c1, c2, c3} under one key.
-void philox(uvec* w0, uvec* w1, uvec* w2, uvec* w3, uint key0, uint key1) {
+void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __private uvec* w3, uint key0, uint key1) {
   uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
   UNROLL for (int round = 0; round < 10; ++round) {
     uvec high0, low0, high1, low1;

@@ -51,6 +51,74 @@ __kernel void softmax_loss(long rows, long columns, long rows_each, __global con
   }
 }
 
+#if VW > 1
+#define SHORT_ROW 64
+
+// The same for rows of at most SHORT_ROW columns, a row to a lane: the same operations, so the same bits.
+__kernel ONE_ITEM void softmax_loss_short(long rows, long columns, long rows_each, __global const float* logits,
+                                          long x_offset, long x_step, __global const int* label, long label_offset,
+                                          long labels, __global const int* index, long index_offset,
+                                          __global float* out, long out_offset, long out_step, int wanted,
+                                          __global float* grad, long grad_offset, long grad_step, float scale) {
+  const long r0 = (long)get_global_id(0) * rows_each, r1 = min(r0 + rows_each, rows);
+  const int count = (int)columns;
+  float tile[SHORT_ROW * VW];  // columns of VW rows
+  int targets[VW];
+  float at_target[VW], losses[VW], hits[VW];
+  for (long r = r0; r < r1; r += VW) {
+    const int live = (int)min((long)VW, r1 - r);
+    for (int i = 0; i < VW; ++i) {
+      // Lanes without a row repeat the last one.
+      const long row = r + min(i, live - 1);
+      __global const float* x = logits + x_offset + row * x_step;
+      for (int c = 0; c < count; ++c) tile[c * VW + i] = x[c];
+      const long place = index[index_offset + row];
+      const int target = place < 0 || place >= labels ? -1 : label[label_offset + place];
+      const bool inside = target >= 0 && target < count;
+      targets[i] = inside ? target : 0;
+      at_target[i] = inside ? x[target] : NAN;
+    }
+    vec largest = VLOAD(0, tile);
+    ivec best = (ivec)(0), good = largest == largest;
+    for (int c = 1; c < count; ++c) {
+      const vec v = VLOAD(c, tile);
+      const ivec larger = v > largest;
+      good &= v == v;
+      best = larger ? (ivec)(c) : best;
+      largest = larger ? v : largest;
+    }
+    const ivec target = VLOAD(0, targets);
+    const vec target_logit = VLOAD(0, at_target);
+    // Without a label in range the logit is NaN.
+    good &= target_logit == target_logit;
+    largest = good ? largest : NAN;
+    vec sum = SPLAT(0.0f);
+    for (int c = 0; c < count; ++c) {
+      const vec e = exp_f32(VLOAD(c, tile) - largest);
+      sum += e;
+      VSTORE(e, c, tile);
+    }
+    VSTORE(log_f32(sum) - (target_logit - largest), 0, losses);
+    VSTORE((good & (best == target)) ? SPLAT(1.0f) : SPLAT(0.0f), 0, hits);
+    for (int i = 0; i < live; ++i) {
+      __global float* to = out + out_offset + (r + i) * out_step;
+      to[0] = losses[i];
+      to[1] = hits[i];
+    }
+    if (!wanted) continue;
+    const vec share = reciprocal(sum);
+    for (int c = 0; c < count; ++c) {
+      const vec p = VLOAD(c, tile) * share;
+      VSTORE((target == (ivec)(c) ? p - SPLAT(1.0f) : p) * SPLAT(scale), c, tile);
+    }
+    for (int i = 0; i < live; ++i) {
+      __global float* dx = grad + grad_offset + (r + i) * grad_step;
+      for (int c = 0; c < count; ++c) dx[c] = tile[c * VW + i];
+    }
+  }
+}
+#endif
+
 // Squares are added as in row_norm2.cl. `mean` is 1 / columns, `factor` 2 * scale / columns.
 __kernel void squared_loss(long rows, long columns, long rows_each, __global const float* prediction, long x_offset,
                            long x_step, __global const float* targets, long target_offset, long target_step,

@@ -32,8 +32,8 @@ __kernel void sgd_momentum(FLAT, __global const float* VECTOR(grad), __global fl
 
 // step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
 __kernel void adam(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                   __global float* VECTOR(state), __global float* VECTOR(state2), float decay, float a, float one_minus_a,
-                   float b, float one_minus_b, float eps, float step_size, float to_root) {
+                   __global float* VECTOR(state), __global float* VECTOR(state2), float decay, float a,
+                   float one_minus_a, float b, float one_minus_b, float eps, float step_size, float to_root) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;

@@ -13,44 +13,63 @@ void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// A window inside the image, row by row: runs of memory `line` apart. Where runs are shorter than a vector, what follows
-// them is copied too if it may be: the next runs, up to `limit` and written later, put that right.
-void copy_runs(__global const float* from, long line, __global const float* from_end, __global float* to, long run,
-               int count, __global float* limit) {
+// `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they
+// are to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the
+// next runs, which come before `limit` and are written later, put that right.
+void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
+                  __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
+  const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
+  int w = 0;
   if (run > 2 * VW) {
-    for (int i = 0; i < count; ++i) copy(from + i * line, to + i * run, run);
+    for (; w < count; ++w, from += apart, to += to_step)
+      for (int i = 0; i < kernel_h; ++i) copy(from + i * line, to + i * run, run);
   } else if (run >= VW) {
-    for (int i = 0; i < count; ++i) {
-      const vec first = VLOAD(0, from + i * line), last = VLOAD(0, from + i * line + run - VW);
-      VSTORE(first, 0, to + i * run);
-      VSTORE(last, 0, to + i * run + run - VW);
+    for (; w < count; ++w, from += apart, to += to_step) {
+      __global const float* p = from;
+      __global float* q = to;
+      for (int i = 0; i < kernel_h; ++i, p += line, q += run) {
+        const vec first = VLOAD(0, p), last = VLOAD(0, p + run - VW);
+        VSTORE(first, 0, q);
+        VSTORE(last, 0, q + run - VW);
+      }
     }
-  } else if (to + (count - 1) * run + VW <= limit && from + (count - 1) * line + VW <= from_end) {
-    for (int i = 0; i < count; ++i) VSTORE(VLOAD(0, from + i * line), 0, to + i * run);
   } else {
-    for (int i = 0; i < count; ++i)
-      for (int j = 0; j < (int)run; ++j) to[i * run + j] = from[i * line + j];
+    for (; w < count && from + last_row + VW <= from_end && to + last_run + VW <= limit;
+         ++w, from += apart, to += to_step) {
+      __global const float* p = from;
+      __global float* q = to;
+      for (int i = 0; i < kernel_h; ++i, p += line, q += run) VSTORE(VLOAD(0, p), 0, q);
+    }
+    for (; w < count; ++w, from += apart, to += to_step)
+      for (int i = 0; i < kernel_h; ++i)
+        for (int j = 0; j < (int)run; ++j) to[i * run + j] = from[i * line + j];
   }
 }
 
 // CPUs: row after row of a window, which is one run of memory where the window is inside the image.
 __kernel ONE_ITEM void unfold_vector(SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
   const long run = (long)kernel_w * channels, line = (long)width * channels;
+  // The windows of a row that lie inside the image.
+  const int room = width + pad_w - kernel_w;
+  const int in0 = min((pad_w + stride_w - 1) / stride_w, out_w), in1 = room < 0 ? 0 : min(room / stride_w + 1, out_w);
   out += out_offset;
   FOR_EACH_ROW {
     const long n = divide(r, out_h);
     const int top = (int)(r - n * out_h) * stride_h - pad_h;
     __global const float* image = images + images_offset + n * images_step;
     // The end of what this work-item writes, if that is one piece.
-    __global float* limit = out_step == run * kernel_h ? out + row1 * out_w * out_step : out;
+    __global const float* limit = out_step == run * kernel_h ? out + row1 * out_w * out_step : out;
+    const bool inside = top >= 0 && top + kernel_h <= height;
     for (int column = 0; column < out_w; ++column) {
       const int left = column * stride_w - pad_w;
-      const int begin = max(0, -left), end = min(kernel_w, width - left);  // of the window's columns, inside the image
       __global float* to = out + (r * out_w + column) * out_step;
-      if (top >= 0 && top + kernel_h <= height && end - begin == kernel_w) {
-        copy_runs(image + top * line + (long)left * channels, line, image + height * line, to, run, kernel_h, limit);
+      if (inside && column == in0 && in1 > in0) {
+        copy_windows(image + top * line + (long)left * channels, (long)stride_w * channels, line, image + height * line,
+                     to, out_step, limit, run, kernel_h, in1 - in0);
+        column = in1 - 1;
         continue;
       }
+      const int begin = max(0, -left), end = min(kernel_w, width - left);  // of the window's columns, inside the image
       for (int i = 0; i < kernel_h; ++i, to += run) {
         if (top + i < 0 || top + i >= height) {
           clear(to, run);
@@ -86,11 +105,13 @@ __kernel void unfold_scalar(SHARE, WINDOW, __global const float* VIEW(images), _
   }
 }
 
-// A patch is read in as many pieces as the window has rows, kernel_h image rows apart: too far for what the hardware
+#ifdef HINTS
+// A patch is read in as many pieces as the window has rows, a row of the image apart: too far for what the hardware
 // fetches ahead of itself.
 void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }
+#endif
 
 __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
   // From a window to the next lower one, in which the pixel's place is a stride further on.
@@ -103,10 +124,14 @@ __kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global 
     __global const float* top = patches + patches_offset + (n * out_h + high_y) * out_w * patches_step +
                                 (long)(y + pad_h - high_y * stride_h) * kernel_w * channels;
     __global float* to = out + out_offset + n * out_step + (long)y * width * channels;
+#ifdef HINTS
     const long ahead = (n * out_h + high_y + 1) * out_w, last = divide(rows, height) * out_h * out_w;
+#endif
     FOR_EACH_COLUMN(width) {
+#ifdef HINTS
       if (x < out_w && ahead < last)
         fetch_patch(patches + patches_offset + (ahead + x) * patches_step, (long)kernel_h * kernel_w * channels);
+#endif
       WINDOWS_OF(x, pad_w, kernel_w, stride_w, out_w, low_x, high_x);
       __global const float* first =
           top + high_x * patches_step + (long)(x + pad_w - high_x * stride_w) * channels;

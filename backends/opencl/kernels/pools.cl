@@ -61,7 +61,7 @@ __kernel void max_pool_grad(SHARE, WINDOW, __global const float* VIEW(grad), __g
   }
 }
 
-// ---- adaptive averages: see sdk/ops/avg_pool.hpp ---------------------------------------------------------------------
+// ---- adaptive averages: see sdk/ops/avg_pool.hpp ------------------------------------------------------------------
 
 #define AREAS int height, int width, int channels, int out_h, int out_w
 
