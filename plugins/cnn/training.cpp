@@ -181,8 +181,7 @@ void Training::run(const mk_fit_sink& sink) {
   }
 }
 
-void Training::run_epoch(const mk_fit_sink& sink) {
-  const auto n = static_cast<int64_t>(task_.train.size());
+void Training::begin_epoch() {
   std::vector<int32_t> order = task_.train;
   if (settings_.shuffle) {
     const sdk::Random random(task_.seed, sdk::Purpose::batches, task_.stream, static_cast<uint32_t>(epoch_));
@@ -190,13 +189,24 @@ void Training::run_epoch(const mk_fit_sink& sink) {
       std::swap(order[k - 1], order[random.below(static_cast<uint32_t>(k - 1), k)]);
   }
   device_.write(order_, order.data(), order.size());
+}
+
+int64_t Training::run_batches(int64_t most) {
+  if (batch_ == 0) begin_epoch();
+  const int64_t end = std::min(batch_ + most, batches()), count = end - batch_;
+  for (; batch_ < end; ++batch_) run_batch(batch_);
+  device_.finish();
+  if (batch_ == batches()) batch_ = 0, ++epoch_;
+  return count;
+}
+
+void Training::run_epoch(const mk_fit_sink& sink) {
+  begin_epoch();
   shown_at_ = now_s();
   shown_batch_ = batch_;
   const int64_t count = batches();
   while (batch_ < count) {
-    const int64_t first = batch_ * settings_.batch_size;
-    run_batch(first, std::min(settings_.batch_size, n - first), epoch_ * count + batch_);
-    ++batch_;
+    run_batch(batch_++);
     if (batch_ % kBatchesInFlight != 0 || batch_ == count) continue;
     device_.finish();
     const bool cancelled = sink.cancelled(sink.self) != 0;
@@ -206,6 +216,7 @@ void Training::run_epoch(const mk_fit_sink& sink) {
   }
   batch_ = 0;
   ++epoch_;
+  const auto n = static_cast<int64_t>(task_.train.size());
   const Score trained = score(0, std::min(n, count * settings_.batch_size));
   history_.train_loss.push_back(trained.loss);
   if (data_.classifies) history_.train_accuracy.push_back(trained.accuracy());
@@ -216,7 +227,9 @@ void Training::run_epoch(const mk_fit_sink& sink) {
   if (data_.classifies) history_.validation_accuracy.push_back(validation_.accuracy());
 }
 
-void Training::run_batch(int64_t first, int64_t rows, int64_t step) {
+void Training::run_batch(int64_t batch) {
+  const int64_t first = batch * settings_.batch_size, step = epoch_ * batches() + batch;
+  const int64_t rows = std::min(settings_.batch_size, static_cast<int64_t>(task_.train.size()) - first);
   const mk_tensor index = sdk::vector(order_.get(), rows, first, MK_I32);
   device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};

@@ -51,6 +51,8 @@ class Training {
   void run(const mk_fit_sink& sink);
   // One epoch of it.
   void run_epoch(const mk_fit_sink& sink);
+  // Queues up to `most` batches of the epoch in work, or of the next; returns how many. For measurements.
+  int64_t run_batches(int64_t most);
 
   bool diverged() const { return diverged_; }
   const History& history() const { return history_; }
@@ -69,9 +71,10 @@ class Training {
  private:
   int64_t batches() const;
   void initialise();
+  void begin_epoch();
   void scale_target();
   Score sum_up(const std::vector<float>& results) const;
-  void run_batch(int64_t first, int64_t rows, int64_t step);
+  void run_batch(int64_t batch);
   void restore();
   void save();
   void show(const mk_fit_sink& sink, int64_t batch);

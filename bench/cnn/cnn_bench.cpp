@@ -1,0 +1,128 @@
+// Images a second of the published networks, trained and inferred on one device; one JSON line. For
+// bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
+//
+//   cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]     NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study
+//
+// The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+
+#include "base/log.hpp"
+#include "device/device.hpp"
+#include "registry/registry.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+#include "sdk/ops.hpp"
+#include "training.hpp"
+
+namespace {
+
+using namespace mokume;
+using namespace mokume::cnn;
+
+constexpr int64_t kImages = 4096;
+
+Settings settings_of(const std::string& name) {
+  Settings s;
+  const auto conv = [](int64_t out, int64_t padding) { return Conv2d{out, 3, 1, padding, true}; };
+  if (name == "guide") {
+    s.layers = {conv(32, 0), Relu{}, conv(64, 0), Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.25}, Flatten{}, Linear{128, true},
+                Relu{}, Dropout{0.5}, Linear{10, true}};
+    s.optimizer = {ops::Optimizer::adadelta, 1.0, 0, 0.9, 0, 1e-6};
+  } else if (name == "lightning") {
+    s.layers = {conv(64, 1),  Relu{},  conv(64, 1),           Relu{},       MaxPool2d{2, 2, 0}, conv(128, 1), Relu{},
+                conv(128, 1), Relu{}, AdaptiveAvgPool2d{1}, Dropout{0.5}, Flatten{},          Linear{10, true}};
+    s.optimizer = {ops::Optimizer::adam, 1e-3, 0, 0.9, 0.999, 1e-8};
+  } else {
+    long long n = 0, kernel = 0, hidden = 0;
+    if (std::sscanf(name.c_str(), "%lld,%lld,%lld", &n, &kernel, &hidden) != 3)
+      throw Error(MK_INVALID_ARGUMENT, "unknown network " + name);
+    s.layers = {Conv2d{n, kernel, 1, 0, true}, Relu{}, Flatten{}, Linear{hidden, true}, Relu{}, Linear{10, true}};
+    s.optimizer = {ops::Optimizer::sgd, 0.001, 0, 0.1, 0, 0};
+  }
+  return s;
+}
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+double train(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
+             double seconds) {
+  const ResidentData resident(device, data);
+  TrainingTask task;
+  for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
+  Training training(device, resident, network, settings, task);
+  training.run_batches(4);
+  device.finish();
+  const double start = now_s();
+  int64_t batches = 0;
+  while (now_s() - start < seconds) batches += training.run_batches(4);
+  device.finish();
+  return static_cast<double>(batches * settings.batch_size) / (now_s() - start);
+}
+
+double infer(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
+             double seconds) {
+  const Engine engine(device, network, settings.batch_size, false);
+  engine.set_parameters(initial_parameters(network, 1, 0));
+  std::vector<float> out(static_cast<size_t>(settings.batch_size * network.outputs()));
+  double start = 0;
+  int64_t images = 0;
+  for (int turn = 0; turn < 4 || now_s() - start < seconds; ++turn) {
+    if (turn == 3) start = now_s(), images = 0;
+    engine.write_input(data.x, settings.batch_size);
+    engine.read(engine.forward(settings.batch_size, nullptr), out.data());
+    images += settings.batch_size;
+  }
+  return static_cast<double>(images) / (now_s() - start);
+}
+
+int run(int argc, char** argv) {
+  if (argc < 5) throw Error(MK_INVALID_ARGUMENT, "usage: cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]");
+  Settings settings = settings_of(argv[1]);
+  settings.batch_size = std::stoll(argv[2]);
+  settings.epochs = 1'000'000;
+  const Network network = make_network(settings, {28, 28, 1, false}, 10);
+  const std::string cache = (std::filesystem::temp_directory_path() / "mokume-cnn-bench").string();
+  std::filesystem::create_directories(cache);
+  base::Log log;
+  scheduler::HostServices host(log, 2, cache);
+  registry::Registry registry(host.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"});
+  const std::string backend = argc > 5 ? argv[5] : "opencl";
+  const mk_backend* table = registry.load(MK_PLUGIN_BACKEND, backend).backend();
+  mk_device_info info[8];
+  uint32_t count = 0;
+  sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
+  if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
+  const auto opened = device::Device::open({backend, 0, table, info[0]}, {}, uint64_t{12} << 30, nullptr);
+  const sdk::Device device(opened->services());
+
+  std::vector<float> x = initial_parameters(network, 7, 1);
+  x.resize(static_cast<size_t>(kImages * 784), 0.25F);
+  std::vector<int32_t> labels;
+  for (int32_t r = 0; r < kImages; ++r) labels.push_back(r % 10);
+  mk_data data{};
+  data.rows = kImages;
+  data.features = 784;
+  data.x = x.data();
+  data.labels = labels.data();
+  data.n_classes = 10;
+  const bool training = std::string(argv[3]) == "train";
+  const double rate = (training ? train : infer)(device, network, settings, data, std::stod(argv[4]));
+  std::printf("{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
+              "\"images_per_s\": %.1f}\n",
+              argv[1], argv[2], argv[3], info[0].name, static_cast<long long>(network.n_parameters), rate);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s\n", e.what());
+    return 1;
+  }
+}
