@@ -28,11 +28,11 @@ Settings settings_of(const std::string& name) {
   Settings s;
   const auto conv = [](int64_t out, int64_t padding) { return Conv2d{out, 3, 1, padding, true}; };
   if (name == "guide") {
-    s.layers = {conv(32, 0), Relu{}, conv(64, 0), Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.25}, Flatten{}, Linear{128, true},
-                Relu{}, Dropout{0.5}, Linear{10, true}};
+    s.layers = {conv(32, 0),       Relu{}, conv(64, 0),  Relu{},          MaxPool2d{2, 2, 0}, Dropout{0.25}, Flatten{},
+                Linear{128, true}, Relu{}, Dropout{0.5}, Linear{10, true}};
     s.optimizer = {ops::Optimizer::adadelta, 1.0, 0, 0.9, 0, 1e-6};
   } else if (name == "lightning") {
-    s.layers = {conv(64, 1),  Relu{},  conv(64, 1),           Relu{},       MaxPool2d{2, 2, 0}, conv(128, 1), Relu{},
+    s.layers = {conv(64, 1),  Relu{}, conv(64, 1),          Relu{},       MaxPool2d{2, 2, 0}, conv(128, 1),    Relu{},
                 conv(128, 1), Relu{}, AdaptiveAvgPool2d{1}, Dropout{0.5}, Flatten{},          Linear{10, true}};
     s.optimizer = {ops::Optimizer::adam, 1e-3, 0, 0.9, 0.999, 1e-8};
   } else {
@@ -110,9 +110,10 @@ int run(int argc, char** argv) {
   data.n_classes = 10;
   const bool training = std::string(argv[3]) == "train";
   const double rate = (training ? train : infer)(device, network, settings, data, std::stod(argv[4]));
-  std::printf("{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
-              "\"images_per_s\": %.1f}\n",
-              argv[1], argv[2], argv[3], info[0].name, static_cast<long long>(network.n_parameters), rate);
+  std::printf(
+      "{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
+      "\"images_per_s\": %.1f}\n",
+      argv[1], argv[2], argv[3], info[0].name, static_cast<long long>(network.n_parameters), rate);
   return 0;
 }
 

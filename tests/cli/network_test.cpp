@@ -1,0 +1,141 @@
+// Networks as a user trains them: searched, stopped, killed, gone on with, predicted with.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string experiment(int epochs) {
+  return R"(name = "net"
+model = "cnn"
+seed = 3
+[data]
+source = "digits"
+limit = 600
+standardize = { mean = 0, scale = 255 }
+[validation]
+share = 0.25
+[search]
+method = "grid"
+[search.params]
+rate = [0.002, 0.01]
+[devices]
+use = "host"
+[model_options]
+epochs = )" +
+         std::to_string(epochs) + R"(
+batch_size = 25
+optimizer = { type = "adam", lr = "$rate" }
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 4
+kernel_size = 5
+stride = 2
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "max_pool2d"
+kernel_size = 2
+[[model_options.layers]]
+type = "dropout"
+p = 0.1
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+)";
+}
+
+struct Bytes {
+  std::string results, model, curves;
+  bool operator==(const Bytes&) const = default;
+};
+
+Bytes bytes_of(const fs::path& run) {
+  return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
+          slurp(run / "plots/curves-loss.svg")};
+}
+
+TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
+  const Place place;
+  place.write("e.toml", experiment(6));
+  const Ended dry = place.mokume("run e.toml --dry-run");
+  EXPECT_NE(dry.err.find("4 x 12 x 12"), std::string::npos) << dry.err;
+  EXPECT_NE(dry.err.find("1554 parameters"), std::string::npos) << dry.err;
+  const Ended run = place.mokume("run e.toml --profile");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("GFLOP/s"), std::string::npos) << run.err;
+  const fs::path d = place.run("net");
+  const std::string results = slurp(d / "results.csv");
+  EXPECT_EQ(results.substr(0, results.find('\n')), "candidate,bootstrap,fold,rate,n,errors,error,loss,status");
+  const auto summary = nlohmann::json::parse(slurp(d / "summary.json"));
+  EXPECT_LT(summary["test"]["error"], 0.3);
+  EXPECT_NE(slurp(d / "report.html").find("Training"), std::string::npos);
+  EXPECT_FALSE(fs::exists(d / "scratch"));
+  const Ended predicted = place.mokume("predict " + d.string() + " --data digits,limit=50 --devices host");
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
+}
+
+TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
+  const Place undisturbed;
+  undisturbed.write("e.toml", experiment(60));
+  ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
+  const Bytes expected = bytes_of(undisturbed.run("net"));
+
+  const Place place;
+  place.write("e.toml", experiment(60));
+  const auto started = [&] { return !place.run("net").empty() && fs::exists(place.run("net") / "run.json"); };
+  for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
+    const pid_t pid = place.start({"run", "e.toml"});
+    for (int k = 0; k < 2000 && (!fs::exists(place.path() / "runs/net") || !started()); ++k)
+      std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(60ms);  // some batches on
+    kill(pid, signal);
+    const int code = Place::wait(pid);
+    EXPECT_TRUE(code == 75 || code == 128 + SIGKILL) << code << slurp(place.path() / "child.txt");
+  }
+  const Ended last = place.mokume("run e.toml");
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_EQ(bytes_of(place.run("net")), expected);
+}
+
+TEST(Network, TwoNodesWriteTheSameBytesAsOne) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place one, two;
+  one.write("e.toml", experiment(4));
+  two.write("e.toml", experiment(4));
+  ASSERT_EQ(one.mokume("run e.toml").code, 0);
+  const Ended run =
+      two.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
+                Place::program() + " run e.toml");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(bytes_of(two.run("net")) == bytes_of(one.run("net")));
+}
+
+TEST(Network, FaultsAreSentences) {
+  const Place place;
+  place.write("e.toml", experiment(2));
+  const auto expect = [](const Ended& ended, int code, const std::vector<std::string>& words) {
+    EXPECT_EQ(ended.code, code) << ended.err;
+    for (const std::string& word : words) EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
+  };
+  expect(place.mokume("run e.toml --set model_options.batch_size=1000"), 2, {"batch_size is 1000", "450 rows"});
+  expect(place.mokume("run e.toml --set model_options.layers[0].kernel_size=29"), 2, {"layer 1 (conv2d)", "29 x 29"});
+  expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
+  expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layer 6 (linear)", "10"});
+  // Inputs beyond what float32 can multiply: the loss is no number from the first batch on.
+  expect(place.mokume("run e.toml --fresh --set 'data.standardize={ mean = 0, scale = 1e-36 }'"), 5, {"2 fits failed"});
+  expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 5, {"failed"});
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
