@@ -1,7 +1,10 @@
 #include "device_under_test.hpp"
 
 #include <cctype>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <sstream>
 
 #include "sdk/error.hpp"
 
@@ -12,6 +15,23 @@ std::string identifier(std::string text) {
   for (char& c : text)
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   return text;
+}
+
+// MOKUME_TEST_CHOICES, "key=value,key=value": for variants that a device does not choose by itself.
+std::vector<mk_choice> choices_to_test() {
+  std::vector<mk_choice> choices;
+  const char* given = std::getenv("MOKUME_TEST_CHOICES");
+  std::istringstream text(given == nullptr ? "" : given);
+  for (std::string one; std::getline(text, one, ',');) {
+    const size_t equals = one.find('=');
+    if (equals == std::string::npos)
+      throw Error(MK_INVALID_ARGUMENT, "MOKUME_TEST_CHOICES: " + one + " is not key=value");
+    mk_choice choice{};
+    std::snprintf(choice.key, sizeof(choice.key), "%s", one.substr(0, equals).c_str());
+    std::snprintf(choice.value, sizeof(choice.value), "%s", one.substr(equals + 1).c_str());
+    choices.push_back(choice);
+  }
+  return choices;
 }
 
 }  // namespace
@@ -33,7 +53,8 @@ DeviceUnderTest::~DeviceUnderTest() {
 void DeviceUnderTest::open() {
   if (device_ != nullptr) return;
   mk_device* opened = nullptr;
-  sdk::call(table_->open, table_->self, index_, static_cast<const mk_choice*>(nullptr), 0U, &opened);
+  const std::vector<mk_choice> choices = choices_to_test();
+  sdk::call(table_->open, table_->self, index_, choices.data(), static_cast<uint32_t>(choices.size()), &opened);
   device_ = opened;
   sdk::call(table_->queue_create, device_, MK_QUEUE_PROFILING, &queue_);
 }

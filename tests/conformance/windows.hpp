@@ -31,6 +31,7 @@ inline std::vector<WindowCase> window_cases() {
       {"2x2x31", Size::tiny, 3, {2, 2, 31, 2, 2, 2, 2, 0, 0}},
       {"9x8_3x3", Size::tiny, 3, {9, 8, 1, 3, 3, 1, 1, 0, 0}},
       {"9x8_3x3_padded", Size::tiny, 3, {9, 8, 1, 3, 3, 1, 1, 1, 1}},
+      {"10x10_3x3_halving", Size::tiny, 2, {10, 10, 1, 3, 3, 2, 2, 0, 0}},
       {"5x6x2_single_pixels", Size::tiny, 2, {5, 6, 2, 1, 1, 1, 1, 0, 0}},
       {"4x5x20_3x3", Size::tiny, 2, {4, 5, 20, 3, 3, 1, 1, 0, 0}},
       {"no_images", Size::tiny, 0, {5, 4, 2, 3, 3, 1, 1, 1, 1}, {3, 1}, {1, 2}},
