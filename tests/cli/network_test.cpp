@@ -126,14 +126,24 @@ TEST(Network, FaultsAreSentences) {
   place.write("e.toml", experiment(2));
   const auto expect = [](const Ended& ended, int code, const std::vector<std::string>& words) {
     EXPECT_EQ(ended.code, code) << ended.err;
-    for (const std::string& word : words) EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
+    for (const std::string& word : words)
+      EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
   };
   expect(place.mokume("run e.toml --set model_options.batch_size=1000"), 2, {"batch_size is 1000", "450 rows"});
   expect(place.mokume("run e.toml --set model_options.layers[0].kernel_size=29"), 2, {"layer 1 (conv2d)", "29 x 29"});
   expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
   expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layer 6 (linear)", "10"});
-  // Inputs beyond what float32 can multiply: the loss is no number from the first batch on.
-  expect(place.mokume("run e.toml --fresh --set 'data.standardize={ mean = 0, scale = 1e-36 }'"), 5, {"2 fits failed"});
+  std::string rows = "x,y\n";
+  for (int k = 0; k < 40; ++k) rows += std::to_string(k) + "," + std::to_string(2 * k) + ".5\n";
+  place.write("line.csv", rows);
+  place.write("line.toml",
+              "name = \"line\"\nmodel = \"cnn\"\ndata = { source = \"csv\", path = \"./line.csv\" }\n"
+              "validation.folds = 2\ndevices.use = \"host\"\n[model_options]\nepochs = 100\nbatch_size = 4\n"
+              "optimizer = { type = \"sgd\", lr = 10.0 }\n[[model_options.layers]]\ntype = \"linear\"\n"
+              "out_features = 1\n");
+  expect(place.mokume("run line.toml"), 5, {"2 fits failed"});
+  expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
+         {"the refit failed", "diverged", "lower lr"});
   expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 5, {"failed"});
 }
 
