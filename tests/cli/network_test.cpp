@@ -87,12 +87,12 @@ TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
 
 TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   const Place undisturbed;
-  undisturbed.write("e.toml", experiment(60));
+  undisturbed.write("e.toml", experiment(200));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
   const Bytes expected = bytes_of(undisturbed.run("net"));
 
   const Place place;
-  place.write("e.toml", experiment(60));
+  place.write("e.toml", experiment(200));
   const auto started = [&] { return !place.run("net").empty() && fs::exists(place.run("net") / "run.json"); };
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
     const pid_t pid = place.start({"run", "e.toml"});
