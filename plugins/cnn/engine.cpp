@@ -11,7 +11,7 @@ using Kind = Stage::Kind;
 
 // Patches of a few images at a time stay in a CPU's cache; a GPU wants one large product. The sum of a weight's
 // gradient runs over these pieces in order, so the size is a constant of the kind of device.
-constexpr int64_t kCpuPatchBytes = int64_t{2} << 20;
+constexpr int64_t kCpuPatchBytes = int64_t{6} << 20;
 constexpr int64_t kGpuPatchBytes = int64_t{256} << 20;
 
 // What a batch needs beside parameters, in elements.
@@ -19,15 +19,13 @@ struct Needs {
   int64_t activations = 0, places = 0, flow = 0, patches = 0, ones = 1;
 };
 
-int64_t images_at_once(const sdk::Device& device, const Network& network, int64_t batch) {
+// Images of a convolution whose patches are worked on at once.
+int64_t images_at_once(const sdk::Device& device, const Stage& stage, int64_t batch) {
   const int64_t wanted = device.info().kind == MK_DEVICE_CPU ? kCpuPatchBytes : kGpuPatchBytes;
-  int64_t images = batch;
-  for (const Stage& s : network.stages)
-    if (s.kind == Kind::convolution) images = std::min(images, wanted / 4 / (s.window.out_pixels() * s.window.patch()));
-  return std::max<int64_t>(1, images);
+  return std::clamp<int64_t>(wanted / 4 / (stage.window.out_pixels() * stage.window.patch()), 1, batch);
 }
 
-Needs needs(const Network& network, int64_t batch, int64_t images) {
+Needs needs(const sdk::Device& device, const Network& network, int64_t batch) {
   Needs n;
   n.activations = network.input.elements() * batch;
   n.flow = network.input.elements() * batch;
@@ -37,6 +35,7 @@ Needs needs(const Network& network, int64_t batch, int64_t images) {
     n.flow = std::max(n.flow, s.out.elements() * batch);
     if (s.kind == Kind::max_pool) n.places += s.out.elements() * batch;
     if (s.kind != Kind::convolution) continue;
+    const int64_t images = images_at_once(device, s, batch);
     n.patches = std::max(n.patches, images * s.window.out_pixels() * s.window.patch());
     n.ones = std::max(n.ones, images * s.window.out_pixels());
   }
@@ -56,7 +55,7 @@ mk_tensor pixels(const mk_tensor& images, int64_t channels) {
 
 uint64_t Engine::bytes(const sdk::Device& device, const Network& network, int64_t batch, bool training,
                        const ops::OptimizerSettings& optimizer) {
-  const Needs n = needs(network, batch, images_at_once(device, network, batch));
+  const Needs n = needs(device, network, batch);
   const double copies = training ? 2.0 + optimizer.states() : 1.0;
   const double elements = copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations) +
                           static_cast<double>(n.patches) * (training ? 2 : 1) + static_cast<double>(n.ones) +
@@ -66,7 +65,7 @@ uint64_t Engine::bytes(const sdk::Device& device, const Network& network, int64_
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
                const ops::OptimizerSettings& optimizer)
-    : device_(device), network_(network), batch_(batch), images_at_once_(images_at_once(device, network, batch)) {
+    : device_(device), network_(network), batch_(batch) {
   const uint64_t wanted = bytes(device, network, batch, training, optimizer);
   const uint64_t largest = static_cast<uint64_t>(network.n_parameters) * 4;
   if (wanted > device.budget_bytes() || largest > device.info().max_buffer_bytes)
@@ -76,7 +75,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
                     " gives it " + std::to_string(device.budget_bytes() >> 20) + " MiB (" +
                     std::to_string(device.info().max_buffer_bytes >> 20) +
                     " MiB in one piece): lower batch_size, make the layers smaller, or name another device");
-  const Needs n = needs(network, batch, images_at_once_);
+  const Needs n = needs(device, network, batch);
   const auto parameters = static_cast<uint64_t>(network.n_parameters);
   const auto floats = [&](int64_t count) { return device.buffer<float>(static_cast<uint64_t>(count)); };
   const auto zeros = [&](uint64_t count) {
@@ -201,8 +200,9 @@ void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
 
 void Engine::forward_convolution(const Stage& s, const mk_tensor& x, const mk_tensor& y) const {
   const mk_tensor w = weight(parameters_, s);
-  for (int64_t first = 0; first < x.rows; first += images_at_once_) {
-    const int64_t count = std::min(images_at_once_, x.rows - first);
+  const int64_t images = images_at_once(device_, s, batch_);
+  for (int64_t first = 0; first < x.rows; first += images) {
+    const int64_t count = std::min(images, x.rows - first);
     const mk_tensor patches = sdk::matrix(patches_.get(), count * s.window.out_pixels(), s.window.patch());
     const mk_tensor out = pixels(rows_of(y, first, count), w.columns);
     device_.submit(ops::unfold(rows_of(x, first, count), s.window, patches));
@@ -261,8 +261,9 @@ void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor
 
 void Engine::backward_convolution(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
   const mk_tensor w = weight(parameters_, s), dw = weight(gradients_, s);
-  for (int64_t first = 0; first < x.rows; first += images_at_once_) {
-    const int64_t count = std::min(images_at_once_, x.rows - first);
+  const int64_t images = images_at_once(device_, s, batch_);
+  for (int64_t first = 0; first < x.rows; first += images) {
+    const int64_t count = std::min(images, x.rows - first);
     const int64_t patch_rows = count * s.window.out_pixels();
     const float keep = first == 0 ? 0.0F : 1.0F;
     const mk_tensor patches = sdk::matrix(patches_.get(), patch_rows, s.window.patch());

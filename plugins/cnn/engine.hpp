@@ -61,7 +61,6 @@ class Engine {
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
-  int64_t images_at_once_;  // of a convolution's patches
   sdk::Buffer parameters_, gradients_, ones_, patches_, patch_gradients_;
   std::vector<sdk::Buffer> states_;
   std::vector<sdk::Buffer> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
