@@ -219,11 +219,11 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
   return found->second.get(name);
 }
 
-cl_mem mk_queue::workspace(size_t slot, uint64_t bytes) {
+mk_buffer& mk_queue::workspace_buffer(size_t slot, uint64_t bytes) {
   mk_buffer& space = workspaces_.at(slot);
   if (space.bytes < bytes) {
     space = mk_buffer{};  // the driver keeps it for the commands that still use it
     space = mokume::opencl::create_buffer(*device, bytes);
   }
-  return space.memory.get();
+  return space;
 }

@@ -20,8 +20,19 @@ class ClBlast;
 // The recorded choices. Own variants of an op give the same bits as each other; CLBlast's GEMM has bits of its own.
 struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
+  std::string conv;  // "winograd" or "patches": see ops_convolution.cpp; they differ within the op's tolerance
   std::string map;   // "vector" or "scalar": kernel_map and every op that touches each element once
 };
+
+// A key of the record, where it is kept, and what it may be.
+struct ChoiceKey {
+  const char* name;
+  std::string Choices::*slot;
+  std::array<const char*, 3> values;
+};
+inline constexpr std::array<ChoiceKey, 3> kChoiceKeys{{{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}},
+                                                       {"conv", &Choices::conv, {"winograd", "patches", ""}},
+                                                       {"map", &Choices::map, {"vector", "scalar", ""}}}};
 
 }  // namespace mokume::opencl
 
@@ -54,10 +65,11 @@ struct mk_queue {
 
   // Device memory for the ops of this queue, at least `bytes` large; contents do not outlive the op. Ops on one queue
   // run in order, so they share it; each slot is one such buffer.
-  cl_mem workspace(size_t slot, uint64_t bytes);
+  cl_mem workspace(size_t slot, uint64_t bytes) { return workspace_buffer(slot, bytes).memory.get(); }
+  mk_buffer& workspace_buffer(size_t slot, uint64_t bytes);
 
  private:
-  std::array<mk_buffer, 2> workspaces_;
+  std::array<mk_buffer, 4> workspaces_;
 };
 
 // The first and the last command of what it stands for.

@@ -79,6 +79,12 @@ void submit(Launcher& launcher, const mk_op& op) {
       return squared_loss(launcher, op);
     case MK_OP_OPTIMIZER_STEP:
       return optimizer_step(launcher, op);
+    case MK_OP_CONV2D:
+      return conv2d(launcher, op);
+    case MK_OP_CONV2D_GRAD_INPUT:
+      return conv2d_grad_input(launcher, op);
+    case MK_OP_CONV2D_GRAD_WEIGHT:
+      return conv2d_grad_weight(launcher, op);
     default:
       throw Error(MK_UNSUPPORTED, std::string(name) + " is not implemented by the opencl backend");
   }

@@ -26,6 +26,11 @@ void max_pool_grad(Launcher& launcher, const mk_op& op);
 void avg_pool(Launcher& launcher, const mk_op& op);
 void avg_pool_grad(Launcher& launcher, const mk_op& op);
 
+// Convolutions: ops_convolution.cpp.
+void conv2d(Launcher& launcher, const mk_op& op);
+void conv2d_grad_input(Launcher& launcher, const mk_op& op);
+void conv2d_grad_weight(Launcher& launcher, const mk_op& op);
+
 // What lies between the products of a network: ops_network.cpp.
 void bias_act(Launcher& launcher, const mk_op& op);
 void act_grad(Launcher& launcher, const mk_op& op);

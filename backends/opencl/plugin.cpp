@@ -53,13 +53,11 @@ void close(mk_device* device) { delete device; }
 int32_t choices(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error) {
   return sdk::guard(error, [&] {
     need(device != nullptr && count != nullptr && (out != nullptr || capacity == 0), "place for the choices");
-    mk_choice all[2]{};
-    sdk::set_text(all[0].key, "gemm");
-    sdk::set_text(all[0].value, device->choices.gemm);
-    sdk::set_text(all[1].key, "map");
-    sdk::set_text(all[1].value, device->choices.map);
-    std::copy_n(all, std::min<uint32_t>(2, capacity), out);
-    *count = 2;
+    for (size_t i = 0; i < kChoiceKeys.size() && i < capacity; ++i) {
+      sdk::set_text(out[i].key, kChoiceKeys[i].name);
+      sdk::set_text(out[i].value, device->choices.*kChoiceKeys[i].slot);
+    }
+    *count = static_cast<uint32_t>(kChoiceKeys.size());
   });
 }
 

@@ -15,10 +15,13 @@
 #include "gemm_vector.embed.hpp"
 #include "math.embed.hpp"
 #include "ops.hpp"
+#include "patches.embed.hpp"
 #include "row_norm2.embed.hpp"
 #include "runs.embed.hpp"
 #include "sdk/ops.hpp"
 #include "vector.embed.hpp"
+#include "windows.embed.hpp"
+#include "winograd.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -59,6 +62,11 @@ std::vector<std::string> gemm_candidates(const mk_device& device) {
 std::vector<std::string> map_candidates(const mk_device& device) {
   if (device.info.kind == MK_DEVICE_GPU || emulated(device)) return {"scalar"};
   return {"vector", "scalar"};
+}
+
+std::vector<std::string> conv_candidates(const mk_device& device) {
+  if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};
+  return {"patches"};
 }
 
 // The best of up to four runs after one that builds and warms up; infinity if the variant fails on this device.
@@ -158,6 +166,25 @@ void probe_map(mk_device& device, mk_queue& queue) {
        {"map", &device.choices.map, candidates, good_enough_s(device.info, elements, 5e7), size.budget_s});
 }
 
+void probe_conv(mk_device& device, mk_queue& queue) {
+  const std::vector<std::string> candidates = conv_candidates(device);
+  device.choices.conv = candidates.front();
+  if (candidates.size() == 1) return;
+  // A layer as published networks have them.
+  constexpr int64_t kImages = 4, kChannels = 64;
+  const ops::Window window{28, 28, kChannels, 3, 3, 1, 1, 1, 1};
+  mk_buffer x = create_buffer(device, static_cast<uint64_t>(kImages * window.image()) * 4);
+  mk_buffer y = create_buffer(device, x.bytes);
+  mk_buffer weight = create_buffer(device, static_cast<uint64_t>(window.patch() * kChannels) * 4);
+  const mk_tensor from = sdk::matrix(&x, kImages, window.image()), to = sdk::matrix(&y, kImages, window.image());
+  const mk_tensor weights = sdk::matrix(&weight, window.patch(), kChannels);
+  Launcher launcher(queue, false);
+  for (const mk_tensor& t : {from, weights}) submit(launcher, ops::fill(t, 0.5F));
+  finish(queue);
+  race(device, queue, ops::conv2d(from, weights, {}, window, ops::Activation::none, to),
+       {"conv", &device.choices.conv, candidates, 0, probe_size(device.info).budget_s});
+}
+
 // A device class: what makes two devices run the same code, and the code itself.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
@@ -167,14 +194,14 @@ std::string class_file(const mk_device& device) {
        {std::string_view(i.name), std::string_view(i.driver), std::string_view(i.version), std::string_view(i.isa),
         std::string_view(k_common), std::string_view(k_vector), std::string_view(k_gemm_vector),
         std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile), std::string_view(k_elementwise),
-        std::string_view(k_row_norm2), std::string_view(k_math), std::string_view(k_runs)})
+        std::string_view(k_row_norm2), std::string_view(k_math), std::string_view(k_runs), std::string_view(k_windows),
+        std::string_view(k_patches), std::string_view(k_winograd)})
     key += std::string(part) + '\0';
   return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
 }
 
-bool known(const std::string& key, const std::string& value) {
-  if (key == "gemm") return value == "vector" || value == "tile" || value == "clblast";
-  return value == "vector" || value == "scalar";
+bool allows(const ChoiceKey& key, const std::string& value) {
+  return !value.empty() && std::find(key.values.begin(), key.values.end(), value) != key.values.end();
 }
 
 // Lines of "key value"; what is not known is as if not there.
@@ -186,10 +213,10 @@ Choices remembered(const std::string& file) {
     const size_t end = std::min(text.find('\n', at), text.size());
     const std::string line = text.substr(at, end - at);
     at = end + 1;
-    const std::string key = line.substr(0, line.find(' '));
-    const std::string value = line.size() > key.size() ? line.substr(key.size() + 1) : "";
-    if (key == "gemm" && known(key, value)) choices.gemm = value;
-    if (key == "map" && known(key, value)) choices.map = value;
+    const std::string name = line.substr(0, line.find(' '));
+    const std::string value = line.size() > name.size() ? line.substr(name.size() + 1) : "";
+    for (const ChoiceKey& key : kChoiceKeys)
+      if (name == key.name && allows(key, value)) choices.*key.slot = value;
   }
   return choices;
 }
@@ -197,13 +224,16 @@ Choices remembered(const std::string& file) {
 Choices given(const mk_choice* choices, uint32_t count) {
   Choices result;
   for (uint32_t i = 0; i < count; ++i) {
-    const std::string key(choices[i].key, strnlen(choices[i].key, sizeof(choices[i].key)));
+    const std::string name(choices[i].key, strnlen(choices[i].key, sizeof(choices[i].key)));
     const std::string value(choices[i].value, strnlen(choices[i].value, sizeof(choices[i].value)));
-    if (key != "gemm" && key != "map") continue;
-    if (!known(key, value))
-      throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + key + " = " + value + " is not known; " +
-                                           (key == "gemm" ? "vector, tile and clblast" : "vector and scalar") + " are");
-    (key == "gemm" ? result.gemm : result.map) = value;
+    for (const ChoiceKey& key : kChoiceKeys) {
+      if (name != key.name) continue;
+      if (!allows(key, value))
+        throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + name + " = " + value + " is not known; known are " +
+                                             key.values[0] + ", " + key.values[1] +
+                                             (*key.values[2] != '\0' ? std::string(", ") + key.values[2] : ""));
+      result.*key.slot = value;
+    }
   }
   return result;
 }
@@ -213,20 +243,28 @@ Choices given(const mk_choice* choices, uint32_t count) {
 void choose_variants(mk_device& device, const mk_choice* choices, uint32_t n_choices) {
   device.choices = given(choices, n_choices);
   const std::string file = class_file(device);
-  const Choices cached = remembered(file);
-  if (device.choices.map.empty()) device.choices.map = cached.map;
-  if (device.choices.gemm.empty()) device.choices.gemm = cached.gemm;
+  Choices measured = remembered(file);
+  for (const ChoiceKey& key : kChoiceKeys)
+    if ((device.choices.*key.slot).empty()) device.choices.*key.slot = measured.*key.slot;
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
-  const bool probe_map_needed = device.choices.map.empty(), probe_gemm_needed = device.choices.gemm.empty();
-  if (!probe_map_needed && !probe_gemm_needed) return;
-  const std::unique_ptr<mk_queue> queue = create_queue(device, 0);
-  if (probe_map_needed) probe_map(device, *queue);
-  if (probe_gemm_needed) probe_gemm(device, *queue);
+  std::unique_ptr<mk_queue> queue;
   // Only what was measured is remembered: a choice given for one run must not decide the next.
-  if (file.empty()) return;
-  replace_file(file, "map " + (probe_map_needed ? device.choices.map : cached.map) + "\ngemm " +
-                         (probe_gemm_needed ? device.choices.gemm : cached.gemm) + "\n");
+  const auto probe = [&](std::string Choices::*slot, void (*run)(mk_device&, mk_queue&)) {
+    if (!(device.choices.*slot).empty()) return;
+    if (queue == nullptr) queue = create_queue(device, 0);
+    run(device, *queue);
+    measured.*slot = device.choices.*slot;
+  };
+  // In this order: each uses what was chosen before.
+  probe(&Choices::map, probe_map);
+  probe(&Choices::gemm, probe_gemm);
+  probe(&Choices::conv, probe_conv);
+  if (queue == nullptr || file.empty()) return;
+  std::string text;
+  for (const ChoiceKey& key : kChoiceKeys)
+    if (!(measured.*key.slot).empty()) text += std::string(key.name) + " " + measured.*key.slot + "\n";
+  replace_file(file, text);
 }
 
 }  // namespace mokume::opencl

@@ -4,6 +4,7 @@
 #include "sdk/ops/affine_columns.hpp"
 #include "sdk/ops/avg_pool.hpp"
 #include "sdk/ops/bias_act.hpp"
+#include "sdk/ops/conv2d.hpp"
 #include "sdk/ops/dropout.hpp"
 #include "sdk/ops/fill.hpp"
 #include "sdk/ops/fold.hpp"
@@ -55,6 +56,11 @@ inline constexpr OpRule kOps[] = {
      cost_squared_loss},
     {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 1, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
      cost_optimizer_step},
+    {MK_OP_CONV2D, "conv2d", 2, 3, 1, 1, kApart, check_conv2d, tolerance_conv2d, cost_conv2d},
+    {MK_OP_CONV2D_GRAD_INPUT, "conv2d_grad_input", 2, 2, 1, 1, kApart, check_conv2d_grad_input,
+     tolerance_conv2d_grad_input, cost_conv2d_grad_input},
+    {MK_OP_CONV2D_GRAD_WEIGHT, "conv2d_grad_weight", 2, 2, 1, 2, kApart, check_conv2d_grad_weight,
+     tolerance_conv2d_grad_weight, cost_conv2d_grad_weight},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");

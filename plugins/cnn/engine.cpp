@@ -9,64 +9,37 @@ namespace {
 
 using Kind = Stage::Kind;
 
-// Patches of a few images at a time stay in a CPU's cache; a GPU wants one large product. The sum of a weight's
-// gradient runs over these pieces in order, so the size is a constant of the kind of device.
-constexpr int64_t kCpuPatchBytes = int64_t{6} << 20;
-constexpr int64_t kGpuPatchBytes = int64_t{256} << 20;
-
 // What a batch needs beside parameters, in elements.
 struct Needs {
-  int64_t activations = 0, places = 0, flow = 0, patches = 0, ones = 1;
+  int64_t activations = 0, places = 0, flow = 0;
 };
 
-// Images of a convolution whose patches are worked on at once.
-int64_t images_at_once(const sdk::Device& device, const Stage& stage, int64_t batch) {
-  const int64_t wanted = device.info().kind == MK_DEVICE_CPU ? kCpuPatchBytes : kGpuPatchBytes;
-  return std::clamp<int64_t>(wanted / 4 / (stage.window.out_pixels() * stage.window.patch()), 1, batch);
-}
-
-Needs needs(const sdk::Device& device, const Network& network, int64_t batch) {
+Needs needs(const Network& network, int64_t batch) {
   Needs n;
   n.activations = network.input.elements() * batch;
   n.flow = network.input.elements() * batch;
-  n.ones = batch;
   for (const Stage& s : network.stages) {
     if (!s.in_place()) n.activations += s.out.elements() * batch;
     n.flow = std::max(n.flow, s.out.elements() * batch);
     if (s.kind == Kind::max_pool) n.places += s.out.elements() * batch;
-    if (s.kind != Kind::convolution) continue;
-    const int64_t images = images_at_once(device, s, batch);
-    n.patches = std::max(n.patches, images * s.window.out_pixels() * s.window.patch());
-    n.ones = std::max(n.ones, images * s.window.out_pixels());
   }
   return n;
 }
 
-mk_tensor rows_of(const mk_tensor& t, int64_t first, int64_t count) {
-  return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
-}
-
-// Images as one row per pixel.
-mk_tensor pixels(const mk_tensor& images, int64_t channels) {
-  return sdk::matrix(images.buffer, images.rows * (images.columns / channels), channels, 0, images.offset);
-}
-
 }  // namespace
 
-uint64_t Engine::bytes(const sdk::Device& device, const Network& network, int64_t batch, bool training,
-                       const ops::OptimizerSettings& optimizer) {
-  const Needs n = needs(device, network, batch);
+uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer) {
+  const Needs n = needs(network, batch);
   const double copies = training ? 2.0 + optimizer.states() : 1.0;
   const double elements = copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations) +
-                          static_cast<double>(n.patches) * (training ? 2 : 1) + static_cast<double>(n.ones) +
-                          (training ? static_cast<double>(n.places + 2 * n.flow) : static_cast<double>(n.places));
+                          static_cast<double>(n.places) + (training ? static_cast<double>(2 * n.flow + batch) : 0.0);
   return static_cast<uint64_t>(4 * elements);
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
                const ops::OptimizerSettings& optimizer)
     : device_(device), network_(network), batch_(batch) {
-  const uint64_t wanted = bytes(device, network, batch, training, optimizer);
+  const uint64_t wanted = bytes(network, batch, training, optimizer);
   const uint64_t largest = static_cast<uint64_t>(network.n_parameters) * 4;
   if (wanted > device.budget_bytes() || largest > device.info().max_buffer_bytes)
     throw Error(MK_OUT_OF_MEMORY,
@@ -75,7 +48,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
                     " gives it " + std::to_string(device.budget_bytes() >> 20) + " MiB (" +
                     std::to_string(device.info().max_buffer_bytes >> 20) +
                     " MiB in one piece): lower batch_size, make the layers smaller, or name another device");
-  const Needs n = needs(device, network, batch);
+  const Needs n = needs(network, batch);
   const auto parameters = static_cast<uint64_t>(network.n_parameters);
   const auto floats = [&](int64_t count) { return device.buffer<float>(static_cast<uint64_t>(count)); };
   const auto zeros = [&](uint64_t count) {
@@ -98,14 +71,12 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     shift_.back() = device.upload(std::vector<float>(features, static_cast<float>(s.normalise.mean)));
     scale_.back() = device.upload(std::vector<float>(features, static_cast<float>(1 / s.normalise.std)));
   }
-  patches_ = floats(n.patches);
   if (!training) return;
   gradients_ = zeros(parameters);
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.push_back(zeros(parameters));
-  patch_gradients_ = floats(n.patches);
   for (sdk::Buffer& flow : flow_) flow = floats(n.flow);
-  ones_ = floats(n.ones);
-  device.submit(ops::fill(sdk::vector(ones_.get(), n.ones), 1.0F));
+  ones_ = floats(batch);
+  device.submit(ops::fill(sdk::vector(ones_.get(), batch), 1.0F));
 }
 
 void Engine::set_parameters(const std::vector<float>& values) const {
@@ -162,7 +133,7 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
     switch (s.kind) {
       case Kind::convolution:
-        forward_convolution(s, x, y);
+        device_.submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
         break;
       case Kind::linear:
         device_.submit(ops::gemm(x, false, weight(parameters_, s), false, y));
@@ -198,20 +169,6 @@ void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
       ops::affine_columns(x, sdk::vector(scale_[k].get(), x.columns), sdk::vector(shift_[k].get(), x.columns), x));
 }
 
-void Engine::forward_convolution(const Stage& s, const mk_tensor& x, const mk_tensor& y) const {
-  const mk_tensor w = weight(parameters_, s);
-  const int64_t images = images_at_once(device_, s, batch_);
-  for (int64_t first = 0; first < x.rows; first += images) {
-    const int64_t count = std::min(images, x.rows - first);
-    const mk_tensor patches = sdk::matrix(patches_.get(), count * s.window.out_pixels(), s.window.patch());
-    const mk_tensor out = pixels(rows_of(y, first, count), w.columns);
-    device_.submit(ops::unfold(rows_of(x, first, count), s.window, patches));
-    device_.submit(ops::gemm(patches, false, w, false, out));
-    if (s.bias >= 0 || s.activation != ops::Activation::none)
-      device_.submit(ops::bias_act(out, bias(parameters_, s), s.activation, out));
-  }
-}
-
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
   const size_t first = network_.first_with_parameters();
   int current = 0;
@@ -224,7 +181,8 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
     if (s.activation != ops::Activation::none) device_.submit(ops::act_grad(dy, y, s.activation, dy));
     switch (s.kind) {
       case Kind::convolution:
-        backward_convolution(s, x, dy, wanted);
+        device_.submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
+        if (wanted != nullptr) device_.submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
         break;
       case Kind::linear:
         backward_linear(s, x, dy, wanted);
@@ -257,27 +215,6 @@ void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor
   device_.submit(ops::gemm(x, true, dy, false, weight(gradients_, s)));
   if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
   if (dx != nullptr) device_.submit(ops::gemm(dy, false, weight(parameters_, s), true, *dx));
-}
-
-void Engine::backward_convolution(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
-  const mk_tensor w = weight(parameters_, s), dw = weight(gradients_, s);
-  const int64_t images = images_at_once(device_, s, batch_);
-  for (int64_t first = 0; first < x.rows; first += images) {
-    const int64_t count = std::min(images, x.rows - first);
-    const int64_t patch_rows = count * s.window.out_pixels();
-    const float keep = first == 0 ? 0.0F : 1.0F;
-    const mk_tensor patches = sdk::matrix(patches_.get(), patch_rows, s.window.patch());
-    const mk_tensor grad = pixels(rows_of(dy, first, count), w.columns);
-    device_.submit(ops::unfold(rows_of(x, first, count), s.window, patches));
-    device_.submit(ops::gemm(patches, true, grad, false, dw, 1.0F, keep));
-    if (s.bias >= 0)
-      device_.submit(
-          ops::gemm(sdk::vector(ones_.get(), patch_rows), false, grad, false, bias(gradients_, s), 1.0F, keep));
-    if (dx == nullptr) continue;
-    const mk_tensor patch_grad = sdk::matrix(patch_gradients_.get(), patch_rows, s.window.patch());
-    device_.submit(ops::gemm(grad, false, w, true, patch_grad));
-    device_.submit(ops::fold(patch_grad, s.window, rows_of(*dx, first, count)));
-  }
 }
 
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {

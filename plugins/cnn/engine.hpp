@@ -20,7 +20,7 @@ class Engine {
          const ops::OptimizerSettings& optimizer = {});
 
   // Bytes of device memory such an engine takes.
-  static uint64_t bytes(const sdk::Device& device, const Network& network, int64_t batch, bool training,
+  static uint64_t bytes(const Network& network, int64_t batch, bool training,
                         const ops::OptimizerSettings& optimizer = {});
 
   int64_t batch() const { return batch_; }
@@ -53,15 +53,13 @@ class Engine {
   mk_tensor activation(size_t stage, int64_t rows) const;  // what stage `stage` reads
   mk_tensor weight(const sdk::Buffer& of, const Stage& stage) const;
   mk_tensor bias(const sdk::Buffer& of, const Stage& stage) const;
-  void forward_convolution(const Stage& stage, const mk_tensor& x, const mk_tensor& y) const;
-  void backward_convolution(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const;
   void backward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const;
   void forward_normalise(size_t stage, const mk_tensor& x) const;
 
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
-  sdk::Buffer parameters_, gradients_, ones_, patches_, patch_gradients_;
+  sdk::Buffer parameters_, gradients_, ones_;
   std::vector<sdk::Buffer> states_;
   std::vector<sdk::Buffer> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
   std::vector<size_t> slot_;                // stages + 1: in-place stages share their input's

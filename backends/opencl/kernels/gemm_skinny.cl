@@ -66,7 +66,7 @@ __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long off
   for (long k0 = 0; k0 < k_size; k0 += KB) {
     const int terms = (int)min((long)KB, k_size - k0);
     for (long s = 0; s < s_size; s += MR)
-      tile(panels + s * k_size + k0 * MR, x + k0 * k_step, k_step, terms, out + s * out_s, out_s, out_l,
+      tile(panels + s * k_size + k0 * MR, MR, x + k0 * k_step, k_step, terms, out + s * out_s, out_s, out_l,
            (int)min((long)MR, s_size - s), (int)(l - begin), NR, alpha, beta, k0 == 0);
   }
 }

@@ -120,10 +120,10 @@ PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
 PACK_KERNEL(pack_short, SHORT)
 
-// One register tile: `terms` terms of an A panel times NR columns, b_step apart along k, are added to MR x NR elements
-// of out, element (i, j) of them at out[i * out_i + j * out_j]. Only rows below `rows` and columns in [j0, j1) are
-// written.
-void tile(__global const float* restrict a, __global const float* restrict b, long b_step, int terms,
+// One register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step apart, are
+// added to MR x NR elements of out, element (i, j) of them at out[i * out_i + j * out_j]. Only rows below `rows` and
+// columns in [j0, j1) are written.
+void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
           __global float* restrict out, long out_i, long out_j, int rows, int j0, int j1, float alpha, float beta,
           int first) {
 #define ZERO(i) vec s##i##0 = (vec)(0.0f), s##i##1 = (vec)(0.0f);
@@ -153,10 +153,10 @@ void tile(__global const float* restrict a, __global const float* restrict b, lo
   for (int k = 0; k < terms; ++k) {
     const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
     FOR_MR(STEP)
-    FETCH(a + 8 * MR);
+    FETCH(a + 8 * a_step);
     FETCH(b + 8 * b_step);
     FETCH(b + 8 * b_step + NR - 1);
-    a += MR;
+    a += a_step;
     b += b_step;
   }
   const float keep = first ? beta : 1.0f;
@@ -190,7 +190,7 @@ __kernel ONE_ITEM void gemm_packed(__global const float* restrict a, __global co
     const int terms = (int)min((long)KB, k_size - k0);
     for (long n = n0; n < n1; n += NR)
       for (long m = m0; m < m1; m += MR)
-        tile(a + m * k_size + k0 * MR, b + n * k_size + k0 * NR, NR, terms, out + m * out_step + n, out_step, 1,
+        tile(a + m * k_size + k0 * MR, MR, b + n * k_size + k0 * NR, NR, terms, out + m * out_step + n, out_step, 1,
              (int)min((long)MR, m1 - m), 0, (int)min((long)NR, n1 - n), alpha, beta, first && k0 == 0);
   }
 }

@@ -1,0 +1,25 @@
+#include "sdk/ops/conv2d.hpp"
+
+#include "fast/convolution.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::host::fast {
+
+void conv2d(const Call& call) {
+  const ops::Window w = ops::window_of(call.op);
+  const mk_tensor &x = call.op.inputs[0], &weight = call.op.inputs[1], &y = call.op.outputs[0];
+  const mk_tensor bias = call.op.n_inputs == 3 ? call.op.inputs[2] : mk_tensor{};
+  const auto activation = static_cast<ops::Activation>(call.op.integers[9]);
+  const auto run = [&](OpFunction function, const mk_op& op) { function({op, call.host, call.loops}); };
+  Patches patches(w, x.rows);
+  const int64_t each = side_by_side(y) ? patches.images_each() : 1;
+  for (int64_t first = 0; first < x.rows; first += each) {
+    const int64_t count = std::min(each, x.rows - first);
+    const mk_tensor out = pixels_of(images_of(y, first, count), weight.columns);
+    run(unfold, ops::unfold(images_of(x, first, count), w, patches.of(count)));
+    run(gemm, ops::gemm(patches.of(count), false, weight, false, out));
+    if (bias.buffer != nullptr || activation != ops::Activation::none) run(bias_act, ops::bias_act(out, bias, activation, out));
+  }
+}
+
+}  // namespace mokume::host::fast

@@ -1,0 +1,22 @@
+#include "sdk/ops/conv2d.hpp"
+
+#include "fast/convolution.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::host::fast {
+
+void conv2d_grad_input(const Call& call) {
+  const ops::Window w = ops::window_of(call.op);
+  const mk_tensor &dy = call.op.inputs[0], &weight = call.op.inputs[1], &dx = call.op.outputs[0];
+  const auto run = [&](OpFunction function, const mk_op& op) { function({op, call.host, call.loops}); };
+  Patches patches(w, dx.rows);
+  const int64_t each = side_by_side(dy) ? patches.images_each() : 1;
+  for (int64_t first = 0; first < dx.rows; first += each) {
+    const int64_t count = std::min(each, dx.rows - first);
+    const mk_tensor grad = pixels_of(images_of(dy, first, count), weight.columns);
+    run(gemm, ops::gemm(grad, false, weight, true, patches.of(count)));
+    run(fold, ops::fold(patches.of(count), w, images_of(dx, first, count)));
+  }
+}
+
+}  // namespace mokume::host::fast

@@ -1,0 +1,52 @@
+// A convolution on the host: patches of some images at a time, and products of them.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "call.hpp"
+#include "sdk/ops/window.hpp"
+
+namespace mokume::host::fast {
+
+void unfold(const Call& call);
+void fold(const Call& call);
+void gemm(const Call& call);
+void bias_act(const Call& call);
+void fill(const Call& call);
+
+// Memory for the patches of some images: about 6 MiB, so that they are still in the cache when the product reads them.
+// Sums over images run piece by piece, so the size is a constant.
+class Patches {
+ public:
+  Patches(const ops::Window& window, int64_t images)
+      : window_(window),
+        each_(std::clamp<int64_t>(kBytes / 4 / (window.out_pixels() * window.patch()), 1, std::max<int64_t>(images, 1))),
+        values_(static_cast<size_t>(each_ * window.out_pixels() * window.patch())),
+        buffer_{nullptr, reinterpret_cast<std::byte*>(values_.data()), values_.size() * sizeof(float)} {}
+
+  int64_t images_each() const { return each_; }
+  // One patch per row.
+  mk_tensor of(int64_t images) { return sdk::matrix(&buffer_, images * window_.out_pixels(), window_.patch()); }
+
+ private:
+  static constexpr int64_t kBytes = int64_t{6} << 20;
+  ops::Window window_;
+  int64_t each_;
+  std::vector<float> values_;
+  mk_buffer buffer_;
+};
+
+inline mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
+  return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
+}
+
+// Images whose rows lie side by side, as one row per pixel.
+inline mk_tensor pixels_of(const mk_tensor& t, int64_t channels) {
+  return sdk::matrix(t.buffer, t.rows * (t.columns / channels), channels, channels, t.offset);
+}
+
+inline bool side_by_side(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
+
+}  // namespace mokume::host::fast

@@ -1,0 +1,27 @@
+#include "sdk/ops/conv2d.hpp"
+
+#include <vector>
+
+#include "reference/convolution.hpp"
+
+namespace mokume::host::reference {
+
+void conv2d_grad_input(const Call& call) {
+  const ops::Window w = ops::window_of(call.op);
+  const View<const float> dy = call.input(0), weight = call.input(1);
+  const View<float> dx = call.output();
+  const int64_t channels = weight.columns;
+  std::vector<double> sums(static_cast<size_t>(w.image()));
+  for (int64_t n = 0; n < dx.rows; ++n) {
+    sums.assign(sums.size(), 0.0);
+    for (int64_t p = 0; p < w.out_pixels(); ++p)
+      for_window(w, p, [&](int64_t pixel, int64_t element) {
+        double sum = 0;
+        for (int64_t c = 0; c < channels; ++c) sum += double{dy.row(n)[p * channels + c]} * weight.row(element)[c];
+        sums[static_cast<size_t>(pixel)] += sum;
+      });
+    for (int64_t e = 0; e < w.image(); ++e) dx.row(n)[e] = static_cast<float>(sums[static_cast<size_t>(e)]);
+  }
+}
+
+}  // namespace mokume::host::reference

@@ -1,0 +1,322 @@
+// Convolutions with a window of 3 x 3 and stride 1 on CPUs, after gemm_vector.cl: minimal filtering with the polynomials
+// of Toom and Cook over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural
+// Networks, CVPR 2016.
+//
+// A tile of 4 x 4 outputs takes 36 products in the transformed space for the 144 of its definition, and so does the
+// gradient of 3 x 3 weights from a tile of 4 x 4. The points are 0, +-P, +-Q and infinity with P = sqrt(1/2), Q = sqrt(2):
+// P * Q = 1 keeps the transforms short, and the error is a third of that with the usual 0, +-1, +-2.
+//
+// Channels are whole vectors. Element (i, j) of the transformed space is number 6 * i + j. KC channels at a time lie side
+// by side, so that the rows of a product are a constant apart; TILES tiles are worked on at once.
+#define P 0.70710678118654752440f
+#define Q 1.41421356237309504880f
+#define SPACE 36
+#define TILES (2 * MR)
+#define SIDES int height, int width, int channels, int pad_h, int pad_w, int out_h, int out_w, int out_channels
+
+// Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
+void pixels_1d(__private const vec* d, __private vec* t) {
+  t[0] = fma(SPLAT(-2.5f), d[2], d[0] + d[4]);
+  const vec even_p = fma(SPLAT(-2.0f), d[2], d[4]), odd_p = P * fma(SPLAT(-2.0f), d[1], d[3]);
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(-0.5f), d[2], d[4]), odd_q = Q * fma(SPLAT(-0.5f), d[1], d[3]);
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = fma(SPLAT(-2.5f), d[3], d[1] + d[5]);
+}
+
+void weights_1d(__private const vec* g, __private vec* t) {
+  t[0] = g[0];
+  const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = (-2.0f / 3 * P) * g[1];
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(2.0f), g[2], g[0]) * (1.0f / 6), odd_q = (1.0f / 6 * Q) * g[1];
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = g[2];
+}
+
+void grads_1d(__private const vec* g, __private vec* t) {
+  t[0] = g[0];
+  const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = fma(SPLAT(0.5f), g[3], g[1]) * (-2.0f / 3 * P);
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(2.0f), g[2], g[0]) * (1.0f / 6), odd_q = fma(SPLAT(2.0f), g[3], g[1]) * (1.0f / 6 * Q);
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = g[3];
+}
+
+// ... and back: four outputs, three gradients of weights.
+void outputs_1d(__private const vec* m, __private vec* y) {
+  const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
+  y[0] = m[0] + sum_p + sum_q;
+  y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
+  y[2] = fma(SPLAT(2.0f), sum_q, 0.5f * sum_p);
+  y[3] = fma(SPLAT(2.0f * Q), difference_q, fma(SPLAT(0.5f * P), difference_p, m[5]));
+}
+
+void weight_grads_1d(__private const vec* m, __private vec* y) {
+  const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
+  y[0] = m[0] + sum_p + sum_q;
+  y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
+  y[2] = fma(SPLAT(2.0f), sum_q, fma(SPLAT(0.5f), sum_p, m[5]));
+}
+
+// Where a tile lies: its image and the top left corner of its 4 x 4 outputs.
+typedef struct {
+  long image;
+  int y, x;
+} place_t;
+
+place_t place_of(long tile, int out_h, int out_w) {
+  const int across = (out_w + 3) / 4, down = (out_h + 3) / 4;
+  const long row = tile / across;
+  place_t p;
+  p.image = row / down;
+  p.y = 4 * (int)(row - p.image * down);
+  p.x = 4 * (int)(tile - row * across);
+  return p;
+}
+
+// VW channels of the 6 x 6 pixels from (top, left): element e goes to out + e * apart. What is outside the image is 0.
+void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
+                    __global float* out, long apart) {
+  vec t[6][6];
+  image += ((long)top * width + left) * channels;
+  const bool inside = top >= 0 && left >= 0 && top + 6 <= height && left + 6 <= width;
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec d[6], column[6];
+    UNROLL
+    for (int i = 0; i < 6; ++i) {
+      const bool here = inside || (top + i >= 0 && top + i < height && left + j >= 0 && left + j < width);
+      d[i] = here ? VLOAD(0, image + ((long)i * width + j) * channels) : SPLAT(0.0f);
+    }
+    pixels_1d(d, column);
+    UNROLL
+    for (int i = 0; i < 6; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 6; ++i) {
+    vec row[6];
+    pixels_1d(t[i], row);
+    UNROLL
+    for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, out + (6 * i + j) * apart);
+  }
+}
+
+// ---- forward, and the gradient of the pixels -------------------------------------------------------------------------
+
+// The weights in panels of NR lanes: element e of term k and lane l is at ((e * panels + l / NR) * terms + k) * NR + l % NR.
+// Forward (flip = 0) terms are input channels and lanes output channels. For the gradient of the pixels (flip = 1) they
+// change places, and the window is turned by 180 degrees.
+__kernel ONE_ITEM void winograd_weights(__global const float* weight, long offset, long step, int terms, int lanes,
+                                        int flip, __global float* out) {
+  const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (lanes + NR - 1) / NR;
+  const int in_channels = flip ? lanes : terms;
+  weight += offset;
+  vec t[6][3];
+  UNROLL
+  for (int j = 0; j < 3; ++j) {
+    vec g[3], column[6];
+    UNROLL
+    for (int i = 0; i < 3; ++i) {
+      if (l >= lanes) {
+        g[i] = SPLAT(0.0f);
+      } else if (flip) {
+        float gathered[VW];
+        for (int lane = 0; lane < VW; ++lane) gathered[lane] = weight[((long)(8 - 3 * i - j) * in_channels + l + lane) * step + k];
+        g[i] = VLOAD(0, gathered);
+      } else {
+        g[i] = VLOAD(0, weight + ((long)(3 * i + j) * in_channels + k) * step + l);
+      }
+    }
+    weights_1d(g, column);
+    UNROLL
+    for (int i = 0; i < 6; ++i) t[i][j] = column[i];
+  }
+  const long apart = (long)panels * terms * NR;
+  out += ((long)(l / NR) * terms + k) * NR + l % NR;
+  UNROLL
+  for (int i = 0; i < 6; ++i) {
+    vec row[6];
+    weights_1d(t[i], row);
+    UNROLL
+    for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, out + (6 * i + j) * apart);
+  }
+}
+
+// MR tiles times one panel of weights; channels in blocks of KC that are block_step apart.
+void product(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,
+             __global float* restrict out) {
+#define PRODUCT_STEP(i)                            \
+  {                                                \
+    const vec ai = (vec)(a[i * KC + k]);           \
+    s##i##0 = fma(ai, b0, s##i##0);                \
+    s##i##1 = fma(ai, b1, s##i##1);                \
+  }
+#define PRODUCT_SET(i)                             \
+  VSTORE(s##i##0, 0, out + i * NR);                \
+  VSTORE(s##i##1, 1, out + i * NR);
+  FOR_MR(ZERO)
+  for (int block = 0; block < blocks; ++block, a += block_step)
+    for (int k = 0; k < KC; ++k, b += NR) {
+      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
+      FOR_MR(PRODUCT_STEP)
+    }
+  FOR_MR(PRODUCT_SET)
+}
+
+// VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Those outside the image are left out.
+void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
+                     __global float* out, long row_step, long column_step) {
+  vec t[4][6];
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec d[6], column[4];
+    UNROLL
+    for (int i = 0; i < 6; ++i) d[i] = VLOAD(0, m + (6 * i + j) * apart);
+    outputs_1d(d, column);
+    UNROLL
+    for (int i = 0; i < 4; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    if (i >= rows) break;
+    vec y[4];
+    outputs_1d(t[i], y);
+    UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const vec sum = y[j] + bias;
+      // This way round a NaN stays.
+      if (j < columns) VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
+    }
+  }
+}
+
+// One work-item does tiles_each tiles and has SPACE * TILES * (channels + NR) floats of scratch.
+__kernel ONE_ITEM void winograd_conv2d(SIDES, __global const float* images, long images_offset, long images_step,
+                                       __global const float* restrict weights, __global const float* bias,
+                                       long bias_offset, int biased, int relu, __global float* out, long out_offset,
+                                       long out_step, __global float* scratch, long tiles, long tiles_each) {
+  const long begin = (long)get_global_id(0) * tiles_each, end = min(begin + tiles_each, tiles);
+  const int panels = (out_channels + NR - 1) / NR;
+  __global float* pixels = scratch + (long)get_global_id(0) * SPACE * TILES * (channels + NR);
+  __global float* products = pixels + (long)SPACE * TILES * channels;
+  const long apart = (long)TILES * channels;
+  images += images_offset;
+  out += out_offset;
+  for (long first = begin; first < end; first += TILES) {
+    const int live = (int)min((long)TILES, end - first), whole = (live + MR - 1) / MR * MR;
+    for (int t = 0; t < whole; ++t) {
+      // The product is of whole registers: beyond the last tile it gets that one again.
+      const place_t at = place_of(first + min(t, live - 1), out_h, out_w);
+      __global const float* image = images + at.image * images_step;
+      for (int c = 0; c < channels; c += VW)
+        pixels_of_tile(image + c, height, width, channels, at.y - pad_h, at.x - pad_w,
+                       pixels + (c / KC * TILES + t) * KC + c % KC, apart);
+    }
+    for (int panel = 0; panel < panels; ++panel) {
+      for (int e = 0; e < SPACE; ++e)
+        for (int t = 0; t < whole; t += MR)
+          product(pixels + e * apart + t * KC, channels / KC, (long)TILES * KC,
+                  weights + ((long)e * panels + panel) * channels * NR, products + (e * TILES + t) * NR);
+      for (int t = 0; t < live; ++t) {
+        const place_t at = place_of(first + t, out_h, out_w);
+        __global float* to = out + at.image * out_step + ((long)at.y * out_w + at.x) * out_channels + panel * NR;
+        for (int c = 0; c < NR && panel * NR + c < out_channels; c += VW)
+          outputs_of_tile(products + t * NR + c, TILES * NR,
+                          biased ? VLOAD(0, bias + bias_offset + panel * NR + c) : SPLAT(0.0f), relu, out_h - at.y,
+                          out_w - at.x, to + c, (long)out_w * out_channels, out_channels);
+      }
+    }
+  }
+}
+
+// ---- the gradient of the weights ---------------------------------------------------------------------------------------
+
+// Tiles from `first` into the transformed space: element e of tile t and channel c is at (e * most + t) * channels + c of
+// the pixels, and likewise of the gradients of the outputs, which begin at grads_at. One work-item does one tile.
+__kernel ONE_ITEM void winograd_spread(SIDES, __global const float* images, long images_offset, long images_step,
+                                       __global const float* grads, long grads_offset, long grads_step,
+                                       __global float* out, long grads_at, long first, long most) {
+  const long t = (long)get_global_id(0);
+  __global float* grads_out = out + grads_at;
+  const place_t at = place_of(first + t, out_h, out_w);
+  __global const float* image = images + images_offset + at.image * images_step;
+  for (int c = 0; c < channels; c += VW)
+    pixels_of_tile(image + c, height, width, channels, at.y - pad_h, at.x - pad_w, out + t * channels + c,
+                   most * channels);
+  __global const float* from =
+      grads + grads_offset + at.image * grads_step + ((long)at.y * out_w + at.x) * out_channels;
+  for (int c = 0; c < out_channels; c += VW) {
+    vec s[6][4];
+    UNROLL
+    for (int j = 0; j < 4; ++j) {
+      vec g[4], column[6];
+      UNROLL
+      for (int i = 0; i < 4; ++i)
+        g[i] = at.y + i < out_h && at.x + j < out_w ? VLOAD(0, from + ((long)i * out_w + j) * out_channels + c)
+                                                    : SPLAT(0.0f);
+      grads_1d(g, column);
+      UNROLL
+      for (int i = 0; i < 6; ++i) s[i][j] = column[i];
+    }
+    UNROLL
+    for (int i = 0; i < 6; ++i) {
+      vec row[6];
+      grads_1d(s[i], row);
+      UNROLL
+      for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, grads_out + ((6 * i + j) * most + t) * out_channels + c);
+    }
+  }
+}
+
+// Products of pixels and gradients over `count` tiles, added to sums: element (k, c) of e is at
+// (e * channels + k) * out_channels + c. One work-item does MR * rows_each rows of one e.
+__kernel ONE_ITEM void winograd_sum(int channels, int out_channels, __global const float* restrict spread,
+                                    long grads_at, __global float* restrict sums, int count, long most, int rows_each,
+                                    int first) {
+  const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * rows_each * MR;
+  const int end = min(begin + rows_each * MR, channels);
+  __global const float* pixels = spread + e * most * channels;
+  __global const float* grads = spread + grads_at + e * most * out_channels;
+  sums += (long)e * channels * out_channels;
+  for (int t = 0; t < count; t += KB)
+    for (int c = 0; c < out_channels; c += NR) {
+      // The last columns begin early and drop what is another's.
+      const int c0 = max(0, min(c, out_channels - NR));
+      for (int k = begin; k < end; k += MR)
+        tile(pixels + (long)t * channels + k, channels, grads + (long)t * out_channels + c0, out_channels,
+             min(KB, count - t), sums + (long)k * out_channels + c0, out_channels, 1, min(MR, end - k), c - c0,
+             min(NR, out_channels), 1.0f, 0.0f, first && t == 0);
+    }
+}
+
+// The sums back from the transformed space. One work-item does VW output channels of one input channel.
+__kernel ONE_ITEM void winograd_weight_grads(int channels, int out_channels, __global const float* sums,
+                                             __global float* out, long offset, long step) {
+  const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);
+  const long apart = (long)channels * out_channels;
+  sums += (long)k * out_channels + c;
+  out += offset + k * step + c;
+  vec t[3][6];
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec m[6], column[3];
+    UNROLL
+    for (int i = 0; i < 6; ++i) m[i] = VLOAD(0, sums + (6 * i + j) * apart);
+    weight_grads_1d(m, column);
+    UNROLL
+    for (int i = 0; i < 3; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 3; ++i) {
+    vec y[3];
+    weight_grads_1d(t[i], y);
+    UNROLL
+    for (int j = 0; j < 3; ++j) VSTORE(y[j], 0, out + (long)(3 * i + j) * channels * step);
+  }
+}

@@ -1,0 +1,248 @@
+// Convolutions, forward and backward, in one of two ways.
+//
+// "patches", on every device: the patches of some images at a time, and products of them.
+// "winograd", for windows of 3 x 3 with stride 1 and whole vectors of channels on CPUs: kernels/winograd.cl.
+// Which one is the recorded choice `conv`; sums over images run in pieces of a size that a device class fixes.
+#include <algorithm>
+
+#include "column_sums.embed.hpp"
+#include "common.embed.hpp"
+#include "describe.hpp"
+#include "gemm_vector.embed.hpp"
+#include "ops.hpp"
+#include "sdk/ops.hpp"
+#include "share.hpp"
+#include "vector.embed.hpp"
+#include "winograd.embed.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr int64_t kFloat = sizeof(float);
+// Slots of the queue's workspaces; the GEMMs have 0 and 1.
+constexpr size_t kPatches = 2, kScratch = 2, kTransformed = 3;
+
+// A convolution as its three ops see it.
+struct Problem {
+  ops::Window window;
+  mk_tensor images, weight, windows;
+  int64_t out_channels;
+
+  Problem(const mk_op& op, const mk_tensor& images_, const mk_tensor& weight_, const mk_tensor& windows_)
+      : window(ops::window_of(op)),
+        images(images_),
+        weight(weight_),
+        windows(windows_),
+        out_channels(weight_.columns) {}
+};
+
+mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
+  return sdk::matrix(images.buffer, count, images.columns, images.row_stride, images.offset + first * images.row_stride);
+}
+
+// ---- patches --------------------------------------------------------------------------------------------------------
+
+// body(first, count) for some images at a time: as many as have their patches in a CPU's cache (measured: 6 MiB; a GPU
+// wants one large product), one where those of their rows that the product reads do not lie side by side.
+template <class Body>
+void by_pieces(const mk_device& device, const Problem& p, Body&& body) {
+  const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
+  const bool dense = p.windows.rows <= 1 || p.windows.row_stride == p.windows.columns;
+  const int64_t each = dense ? std::max<int64_t>(bytes / kFloat / (p.window.out_pixels() * p.window.patch()), 1) : 1;
+  for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
+}
+
+mk_tensor patches_of(Launcher& launcher, const Problem& p, int64_t images) {
+  const int64_t rows = images * p.window.out_pixels();
+  mk_buffer& space = launcher.queue().workspace_buffer(kPatches, static_cast<uint64_t>(rows * p.window.patch() * kFloat));
+  return sdk::matrix(&space, rows, p.window.patch());
+}
+
+// One row per pixel of some images that lie side by side.
+mk_tensor pixels_of(const Problem& p, int64_t first, int64_t count) {
+  const mk_tensor some = some_of(p.windows, first, count);
+  return sdk::matrix(some.buffer, count * p.window.out_pixels(), p.out_channels, 0, some.offset);
+}
+
+void patches_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, ops::Activation activation) {
+  by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count), out = pixels_of(p, first, count);
+    unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
+    gemm(launcher, ops::gemm(patches, false, p.weight, false, out));
+    if (bias.buffer != nullptr || activation != ops::Activation::none)
+      bias_act(launcher, ops::bias_act(out, bias, activation, out));
+  });
+}
+
+void patches_grad_input(Launcher& launcher, const Problem& p) {
+  by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count);
+    gemm(launcher, ops::gemm(pixels_of(p, first, count), false, p.weight, true, patches));
+    fold(launcher, ops::fold(patches, p.window, some_of(p.images, first, count)));
+  });
+}
+
+void patches_grad_weight(Launcher& launcher, const Problem& p) {
+  by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count);
+    unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
+    gemm(launcher, ops::gemm(patches, true, pixels_of(p, first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
+  });
+}
+
+// ---- winograd -------------------------------------------------------------------------------------------------------
+
+constexpr int64_t kSpace = 36;  // elements of a transformed tile: SPACE of winograd.cl
+constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
+
+bool suits_winograd(const mk_device& device, const Problem& p) {
+  const ops::Window& w = p.window;
+  return device.choices.conv == "winograd" && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
+         w.stride_w == 1 && w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0;
+}
+
+std::string winograd_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_winograd; }
+
+// `block`: channels side by side, KC of winograd.cl.
+cl_kernel winograd_kernel(mk_device& device, const char* name, int64_t block) {
+  const std::string width = std::to_string(device.vector_width), kc = std::to_string(block);
+  return device.kernel({"winograd/" + width + "/" + kc, winograd_source,
+                        "-DVW=" + width + " -DKB=256 -DKC=" + kc + (is_pocl(device.info) ? " -DHINTS" : "")},
+                       name);
+}
+
+int64_t channel_block(int64_t channels) {
+  int64_t block = 64;
+  while (channels % block != 0) block /= 2;
+  return block;
+}
+
+int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
+
+// MR of gemm_vector.cl.
+int64_t tile_rows(const mk_device& device) { return device.vector_width == 16 ? 14 : 6; }
+
+// Which way the images go through the window.
+enum class Direction { forward, back };
+
+// y = x convolved with the weights (forward), or dx = dy convolved with the turned weights, where the images have the
+// shape of the windows, and padding makes up what the window takes away.
+void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction, const mk_tensor& bias, bool relu) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const bool back = direction == Direction::back;
+  const mk_tensor &from = back ? p.windows : p.images, &to = back ? p.images : p.windows;
+  const int64_t terms = back ? p.out_channels : w.channels, lanes = back ? w.channels : p.out_channels;
+  const int64_t width = device.vector_width, panel = 2 * width, tiles_at_once = 2 * tile_rows(device);
+  const int64_t block = channel_block(terms), panels = divide_up(lanes, panel);
+  const cl_mem weights =
+      launcher.queue().workspace(kTransformed, static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat));
+  launcher.run(winograd_kernel(device, "winograd_weights", block), {panels * 2, terms, 1}, {1, 1, 1}, memory(p.weight),
+               p.weight.offset, p.weight.row_stride, static_cast<int32_t>(terms), static_cast<int32_t>(lanes),
+               static_cast<int32_t>(back), weights);
+
+  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
+  const int64_t out_h = back ? w.height : w.out_height(), out_w = back ? w.width : w.out_width();
+  const int64_t all = tiles_of(out_h, out_w) * to.rows;
+  const int64_t items = std::min<int64_t>(divide_up(all, tiles_at_once), 8 * device.info.compute_units);
+  const int64_t each = divide_up(divide_up(all, items), tile_rows(device)) * tile_rows(device);
+  const cl_mem scratch = launcher.queue().workspace(
+      kScratch, static_cast<uint64_t>(divide_up(all, each) * kSpace * tiles_at_once * (terms + panel) * kFloat));
+  launcher.run(winograd_kernel(device, "winograd_conv2d", block), {divide_up(all, each), 1, 1}, {1, 1, 1},
+               narrow(back ? w.out_height() : w.height), narrow(back ? w.out_width() : w.width), narrow(terms),
+               narrow(back ? 2 - w.pad_h : w.pad_h), narrow(back ? 2 - w.pad_w : w.pad_w), narrow(out_h), narrow(out_w),
+               narrow(lanes), memory(from), from.offset, from.row_stride, weights,
+               bias.buffer != nullptr ? memory(bias) : weights, bias.offset,
+               static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(to), to.offset,
+               to.row_stride, scratch, all, each);
+}
+
+void winograd_grad_weight(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t width = device.vector_width, channels = w.channels, out_channels = p.out_channels;
+  const auto kernel = [&](const char* name) { return winograd_kernel(device, name, channel_block(channels)); };
+  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
+  const int64_t tiles = tiles_of(w.out_height(), w.out_width()) * p.images.rows;
+  const int64_t most = std::min(kTilesSummed, tiles);
+  // The product reads whole registers, some of them beyond the last channel.
+  const int64_t grads_at = kSpace * most * channels, slack = 2 * width;
+  const cl_mem spread = launcher.queue().workspace(
+      kScratch, static_cast<uint64_t>((grads_at + kSpace * most * out_channels + slack) * kFloat));
+  const cl_mem sums =
+      launcher.queue().workspace(kTransformed, static_cast<uint64_t>(kSpace * channels * out_channels * kFloat));
+  const int64_t rows_each = 3, parts = divide_up(channels, rows_each * tile_rows(device));
+  for (int64_t first = 0; first < tiles; first += most) {
+    const int64_t count = std::min(most, tiles - first);
+    launcher.run(kernel("winograd_spread"), {count, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
+                 narrow(channels), narrow(w.pad_h), narrow(w.pad_w), narrow(w.out_height()), narrow(w.out_width()),
+                 narrow(out_channels), memory(p.images), p.images.offset, p.images.row_stride, memory(p.windows),
+                 p.windows.offset, p.windows.row_stride, spread, grads_at, first, most);
+    launcher.run(kernel("winograd_sum"), {parts, kSpace, 1}, {1, 1, 1}, narrow(channels), narrow(out_channels), spread,
+                 grads_at, sums, narrow(count), most, narrow(rows_each), narrow(first == 0 ? 1 : 0));
+  }
+  launcher.run(kernel("winograd_weight_grads"), {out_channels / width, channels, 1}, {1, 1, 1}, narrow(channels),
+               narrow(out_channels), sums, memory(p.weight), p.weight.offset, p.weight.row_stride);
+}
+
+// ---- the gradient of the bias ---------------------------------------------------------------------------------------
+
+std::string sums_source() { return std::string(k_common) + k_vector + k_column_sums; }
+
+void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, bool first) {
+  constexpr int64_t kRowsEach = 512;
+  mk_device& device = launcher.device();
+  const int width = channel_width(device, x.columns);
+  const int64_t blocks = divide_up(x.rows, kRowsEach), local = wide(device) ? 1 : 64;
+  const cl_mem part = launcher.queue().workspace(kPatches, static_cast<uint64_t>(blocks * x.columns * kFloat));
+  const auto kernel = [&](const char* name) { return device.kernel(for_width("sums", sums_source, width), name); };
+  launcher.run(kernel("column_sums"), {divide_up(x.columns, width), blocks, 1}, {local, 1, 1}, memory(x), x.offset,
+               x.row_stride, x.rows, static_cast<int32_t>(x.columns), kRowsEach, part);
+  launcher.run(kernel("sum_blocks"), {x.columns, 1, 1}, {local, 1, 1}, part, blocks, static_cast<int32_t>(x.columns),
+               memory(out), out.offset, static_cast<int32_t>(first));
+}
+
+}  // namespace
+
+void conv2d(Launcher& launcher, const mk_op& op) {
+  const Problem p(op, op.inputs[0], op.inputs[1], op.outputs[0]);
+  if (sdk::empty(op.outputs[0])) return;
+  const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{};
+  const auto activation = static_cast<ops::Activation>(op.integers[9]);
+  if (suits_winograd(launcher.device(), p))
+    return winograd_convolve(launcher, p, Direction::forward, bias, activation == ops::Activation::relu);
+  patches_forward(launcher, p, bias, activation);
+}
+
+void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
+  const Problem p(op, op.outputs[0], op.inputs[1], op.inputs[0]);
+  const mk_tensor& dx = op.outputs[0];
+  if (sdk::empty(dx)) return;
+  if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
+  if (suits_winograd(launcher.device(), p)) return winograd_convolve(launcher, p, Direction::back, {}, false);
+  patches_grad_input(launcher, p);
+}
+
+void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
+  const Problem p(op, op.inputs[0], op.outputs[0], op.inputs[1]);
+  const mk_tensor& dweight = op.outputs[0];
+  if (sdk::empty(dweight)) return;
+  const mk_tensor dbias = op.n_outputs == 2 ? op.outputs[1] : mk_tensor{};
+  if (p.images.rows == 0) {
+    fill(launcher, ops::fill(dweight, 0.0F));
+    if (dbias.buffer != nullptr) fill(launcher, ops::fill(dbias, 0.0F));
+    return;
+  }
+  if (suits_winograd(launcher.device(), p))
+    winograd_grad_weight(launcher, p);
+  else
+    patches_grad_weight(launcher, p);
+  if (dbias.buffer == nullptr) return;
+  // All pixels at once where images lie side by side, else image by image.
+  const bool dense = p.windows.rows <= 1 || p.windows.row_stride == p.windows.columns;
+  const int64_t each = dense ? p.windows.rows : 1;
+  for (int64_t first = 0; first < p.windows.rows; first += each)
+    column_sums(launcher, pixels_of(p, first, each), dbias, first == 0);
+}
+
+}  // namespace mokume::opencl

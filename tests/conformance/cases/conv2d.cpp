@@ -1,0 +1,139 @@
+#include <algorithm>
+#include <cmath>
+
+#include "windows.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+struct Convolution {
+  std::string name;
+  Size size;
+  int64_t images;
+  ops::Window window;
+  int64_t channels;  // of the output
+  Layout image{}, windows{}, weight{};
+};
+
+std::vector<Convolution> convolutions() {
+  std::vector<Convolution> list;
+  // Every window with a few output channels, odd and even.
+  for (const WindowCase& w : window_cases())
+    list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
+  // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit, that are cut, with and
+  // without padding, more and fewer channels than a block of the product.
+  const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad, int64_t out) {
+    list.push_back({name, size, images, {side, side, in, 3, 3, 1, 1, pad, pad}, out});
+  };
+  square("4x4x16_to_16", Size::tiny, 1, 4, 16, 1, 16);
+  square("7x7x16_to_16", Size::tiny, 1, 7, 16, 0, 16);
+  square("3x3x16_to_32", Size::tiny, 2, 3, 16, 1, 32);
+  square("14x14x32_to_48", Size::normal, 3, 14, 32, 1, 48);
+  square("26x26x32_to_64", Size::normal, 2, 26, 32, 0, 64);
+  square("9x9x128_to_80", Size::normal, 5, 9, 128, 1, 80);
+  square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
+  list.push_back({"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
+  list.push_back({"30x30x16_many_images", Size::normal, 41, {30, 30, 16, 3, 3, 1, 1, 1, 1}, 16});
+  list.push_back({"large_4096x4096_1x2", Size::large, 1, {4096, 4096, 1, 1, 2, 1, 1, 0, 1}, 1});
+  return list;
+}
+
+Case forward(const Convolution& c, bool biased, ops::Activation activation) {
+  const std::string end = std::string(biased ? "_bias" : "") + (activation == ops::Activation::relu ? "_relu" : "");
+  return {c.name + end, c.size, [=] {
+            Problem p;
+            const mk_tensor x = p.random(c.images, c.window.image(), c.image);
+            const mk_tensor weight = p.random(c.window.patch(), c.channels, c.weight);
+            const mk_tensor bias = biased ? p.random(1, c.channels, {3, 0}) : mk_tensor{};
+            const mk_tensor y = p.unwritten(c.images, c.window.out_pixels() * c.channels, c.windows);
+            p.op = ops::conv2d(x, weight, bias, c.window, activation, y);
+            return p;
+          }};
+}
+
+Case grad_input(const Convolution& c) {
+  return {c.name, c.size, [=] {
+            Problem p;
+            const mk_tensor dy = p.random(c.images, c.window.out_pixels() * c.channels, c.windows);
+            const mk_tensor weight = p.random(c.window.patch(), c.channels, c.weight);
+            p.op = ops::conv2d_grad_input(dy, weight, c.window, p.unwritten(c.images, c.window.image(), c.image));
+            return p;
+          }};
+}
+
+Case grad_weight(const Convolution& c, bool biased) {
+  return {c.name + (biased ? "_bias" : ""), c.size, [=] {
+            Problem p;
+            const mk_tensor x = p.random(c.images, c.window.image(), c.image);
+            const mk_tensor dy = p.random(c.images, c.window.out_pixels() * c.channels, c.windows);
+            const mk_tensor dweight = p.unwritten(c.window.patch(), c.channels, c.weight);
+            const mk_tensor dbias = biased ? p.unwritten(1, c.channels, {2, 0}) : mk_tensor{};
+            p.op = ops::conv2d_grad_weight(x, dy, c.window, dweight, dbias);
+            return p;
+          }};
+}
+
+// The magnitudes around an element: the largest within 5 pixels, channel by channel apart.
+std::vector<double> around(const std::vector<double>& sums, int64_t images, int64_t height, int64_t width,
+                           int64_t channels) {
+  constexpr int64_t kReach = 5;
+  std::vector<double> across(sums.size()), result(sums.size());
+  const auto at = [&](int64_t n, int64_t y, int64_t x, int64_t c) {
+    return static_cast<size_t>(((n * height + y) * width + x) * channels + c);
+  };
+  for (int64_t n = 0; n < images; ++n)
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < channels; ++c)
+          for (int64_t i = std::max<int64_t>(0, x - kReach); i <= std::min(width - 1, x + kReach); ++i)
+            across[at(n, y, x, c)] = std::max(across[at(n, y, x, c)], sums[at(n, y, i, c)]);
+  for (int64_t n = 0; n < images; ++n)
+    for (int64_t y = 0; y < height; ++y)
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < channels; ++c)
+          for (int64_t i = std::max<int64_t>(0, y - kReach); i <= std::min(height - 1, y + kReach); ++i)
+            result[at(n, y, x, c)] = std::max(result[at(n, y, x, c)], across[at(n, i, x, c)]);
+  return result;
+}
+
+std::vector<double> scale(const Problem& problem, uint32_t output, const std::vector<Words>& want, Machine& machine) {
+  std::vector<double> sums = sum_of_magnitudes(problem, output, want, machine);
+  const ops::Window w = ops::window_of(problem.op);
+  const mk_tensor& t = problem.op.outputs[output];
+  if (problem.op.code == MK_OP_CONV2D)
+    return around(sums, t.rows, w.out_height(), w.out_width(), t.columns / w.out_pixels());
+  if (problem.op.code == MK_OP_CONV2D_GRAD_INPUT) return around(sums, t.rows, w.height, w.width, w.channels);
+  if (output == 0) std::fill(sums.begin(), sums.end(), *std::max_element(sums.begin(), sums.end()));
+  return sums;
+}
+
+std::vector<Case> forward_cases() {
+  std::vector<Case> list;
+  for (const Convolution& c : convolutions()) {
+    list.push_back(forward(c, true, ops::Activation::relu));
+    if (c.size != Size::large) list.push_back(forward(c, false, ops::Activation::none));
+  }
+  return list;
+}
+
+std::vector<Case> grad_input_cases() {
+  std::vector<Case> list;
+  for (const Convolution& c : convolutions()) list.push_back(grad_input(c));
+  return list;
+}
+
+std::vector<Case> grad_weight_cases() {
+  std::vector<Case> list;
+  for (const Convolution& c : convolutions()) {
+    list.push_back(grad_weight(c, true));
+    if (c.size != Size::large) list.push_back(grad_weight(c, false));
+  }
+  return list;
+}
+
+const AddCases kForward{{MK_OP_CONV2D, forward_cases(), scale}};
+const AddCases kGradInput{{MK_OP_CONV2D_GRAD_INPUT, grad_input_cases(), scale}};
+const AddCases kGradWeight{{MK_OP_CONV2D_GRAD_WEIGHT, grad_weight_cases(), scale}};
+
+}  // namespace
+}  // namespace mokume::conformance
