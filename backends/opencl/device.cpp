@@ -1,6 +1,7 @@
 #include "device.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 
@@ -99,6 +100,7 @@ mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
   cl_int code = CL_SUCCESS;
   mk_buffer buffer;
   buffer.bytes = bytes;
+  buffer.written();
   if (void* const memory = large_host_memory(device, bytes)) {
     buffer.memory.reset(
         clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
@@ -134,6 +136,7 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
   if (!to_host && !from_host && copy.kind != MK_COPY_DEVICE) throw Error(MK_INVALID_ARGUMENT, "copy: unknown kind");
   if (!from_host) check_range("from", copy.from, copy.from_offset, copy.bytes);
   if (!to_host) check_range("to", copy.to, copy.to_offset, copy.bytes);
+  if (!to_host) copy.to->written();
   if ((to_host || from_host) && copy.host == nullptr && copy.bytes > 0)
     throw Error(MK_INVALID_ARGUMENT, "copy: no host memory is given");
   if (copy.bytes == 0) return;
@@ -217,6 +220,29 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
     found = programs_.emplace(program.name, KernelSet(std::move(built))).first;
   }
   return found->second.get(name);
+}
+
+void mk_buffer::written() {
+  static std::atomic<uint64_t> last{0};
+  version = ++last;
+}
+
+mk_queue::Kept mk_queue::kept(const mk_tensor& of, const char* what, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+  std::string key = what;
+  for (const int64_t part : {of.offset, of.rows, of.columns, of.row_stride}) key += ' ' + std::to_string(part);
+  uint64_t total = bytes;
+  for (Derived& d : derived_) {
+    if (d.key == key && d.memory.bytes >= bytes && d.of == of.buffer) {
+      const bool fresh = d.version == of.buffer->version;
+      d.version = of.buffer->version;
+      return {d.memory.memory.get(), fresh};
+    }
+    total += d.memory.bytes;
+  }
+  if (total > kMostBytes) derived_.clear();
+  derived_.push_back({std::move(key), of.buffer, of.buffer->version, mokume::opencl::create_buffer(*device, bytes)});
+  return {derived_.back().memory.memory.get(), false};
 }
 
 mk_buffer& mk_queue::workspace_buffer(size_t slot, uint64_t bytes) {

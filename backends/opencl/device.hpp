@@ -56,6 +56,9 @@ struct mk_device {
 struct mk_buffer {
   mokume::opencl::Memory memory;
   uint64_t bytes = 0;
+  uint64_t version = 0;  // another after everything that writes to it; no two buffers ever have the same
+
+  void written();
 };
 
 struct mk_queue {
@@ -68,8 +71,23 @@ struct mk_queue {
   cl_mem workspace(size_t slot, uint64_t bytes) { return workspace_buffer(slot, bytes).memory.get(); }
   mk_buffer& workspace_buffer(size_t slot, uint64_t bytes);
 
+  // Memory for what is computed from a view alone, and whether it is still there: `fresh` until the buffer is written
+  // to. `what` says what, together with the view's place and shape.
+  struct Kept {
+    cl_mem memory;
+    bool fresh;
+  };
+  Kept kept(const mk_tensor& of, const char* what, uint64_t bytes);
+
  private:
   std::array<mk_buffer, 4> workspaces_;
+  struct Derived {
+    std::string key;
+    const mk_buffer* of;  // compared, never used: its version says whether it is still the same
+    uint64_t version;
+    mk_buffer memory;
+  };
+  std::vector<Derived> derived_;
 };
 
 // The first and the last command of what it stands for.

@@ -41,7 +41,10 @@ void submit(Launcher& launcher, const mk_op& op) {
   ops::check(op);
   const char* name = ops::rule(op.code).name;
   for (uint32_t i = 0; i < op.n_inputs; ++i) check_operand(name, "input", op.inputs[i]);
-  for (uint32_t i = 0; i < op.n_outputs; ++i) check_operand(name, "output", op.outputs[i]);
+  for (uint32_t i = 0; i < op.n_outputs; ++i) {
+    check_operand(name, "output", op.outputs[i]);
+    if (op.outputs[i].buffer != nullptr) op.outputs[i].buffer->written();
+  }
   switch (op.code) {
     case MK_OP_FILL:
       return fill(launcher, op);

@@ -7,6 +7,7 @@
 
 #include "column_sums.embed.hpp"
 #include "common.embed.hpp"
+#include "conv_direct.embed.hpp"
 #include "describe.hpp"
 #include "gemm_vector.embed.hpp"
 #include "ops.hpp"
@@ -37,7 +38,8 @@ struct Problem {
 };
 
 mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
-  return sdk::matrix(images.buffer, count, images.columns, images.row_stride, images.offset + first * images.row_stride);
+  return sdk::matrix(images.buffer, count, images.columns, images.row_stride,
+                     images.offset + first * images.row_stride);
 }
 
 // ---- patches --------------------------------------------------------------------------------------------------------
@@ -54,7 +56,8 @@ void by_pieces(const mk_device& device, const Problem& p, Body&& body) {
 
 mk_tensor patches_of(Launcher& launcher, const Problem& p, int64_t images) {
   const int64_t rows = images * p.window.out_pixels();
-  mk_buffer& space = launcher.queue().workspace_buffer(kPatches, static_cast<uint64_t>(rows * p.window.patch() * kFloat));
+  mk_buffer& space =
+      launcher.queue().workspace_buffer(kPatches, static_cast<uint64_t>(rows * p.window.patch() * kFloat));
   return sdk::matrix(&space, rows, p.window.patch());
 }
 
@@ -86,13 +89,14 @@ void patches_grad_weight(Launcher& launcher, const Problem& p) {
   by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
     unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
-    gemm(launcher, ops::gemm(patches, true, pixels_of(p, first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
+    gemm(launcher,
+         ops::gemm(patches, true, pixels_of(p, first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
   });
 }
 
 // ---- winograd -------------------------------------------------------------------------------------------------------
 
-constexpr int64_t kSpace = 36;  // elements of a transformed tile: SPACE of winograd.cl
+constexpr int64_t kSpace = 36;         // elements of a transformed tile: SPACE of winograd.cl
 constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
 
 bool suits_winograd(const mk_device& device, const Problem& p) {
@@ -122,6 +126,8 @@ int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * di
 // MR of gemm_vector.cl.
 int64_t tile_rows(const mk_device& device) { return device.vector_width == 16 ? 14 : 6; }
 
+int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
 // Which way the images go through the window.
 enum class Direction { forward, back };
 
@@ -135,26 +141,32 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const int64_t terms = back ? p.out_channels : w.channels, lanes = back ? w.channels : p.out_channels;
   const int64_t width = device.vector_width, panel = 2 * width, tiles_at_once = 2 * tile_rows(device);
   const int64_t block = channel_block(terms), panels = divide_up(lanes, panel);
-  const cl_mem weights =
-      launcher.queue().workspace(kTransformed, static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat));
-  launcher.run(winograd_kernel(device, "winograd_weights", block), {panels * 2, terms, 1}, {1, 1, 1}, memory(p.weight),
-               p.weight.offset, p.weight.row_stride, static_cast<int32_t>(terms), static_cast<int32_t>(lanes),
-               static_cast<int32_t>(back), weights);
+  const mk_queue::Kept weights = launcher.queue().kept(p.weight, back ? "winograd back" : "winograd",
+                                                       static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat));
+  if (!weights.fresh)
+    launcher.run(winograd_kernel(device, "winograd_weights", block), {panels * 2, terms, 1}, {1, 1, 1},
+                 memory(p.weight), p.weight.offset, p.weight.row_stride, static_cast<int32_t>(terms),
+                 static_cast<int32_t>(lanes), static_cast<int32_t>(back), weights.memory);
 
   const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t out_h = back ? w.height : w.out_height(), out_w = back ? w.width : w.out_width();
   const int64_t all = tiles_of(out_h, out_w) * to.rows;
-  const int64_t items = std::min<int64_t>(divide_up(all, tiles_at_once), 8 * device.info.compute_units);
-  const int64_t each = divide_up(divide_up(all, items), tile_rows(device)) * tile_rows(device);
+  // Few tiles: the cores share the output channels, so that each reads its part of the weights alone.
+  const int64_t cores = device.info.compute_units;
+  const bool few = all <= tiles_at_once;
+  const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
+  const int64_t items = few ? 1 : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), 8 * cores);
+  const int64_t even = divide_up(all, items), each = even > tiles_at_once ? round_up(even, tile_rows(device)) : even;
+  const int64_t parts = divide_up(all, each);
   const cl_mem scratch = launcher.queue().workspace(
-      kScratch, static_cast<uint64_t>(divide_up(all, each) * kSpace * tiles_at_once * (terms + panel) * kFloat));
-  launcher.run(winograd_kernel(device, "winograd_conv2d", block), {divide_up(all, each), 1, 1}, {1, 1, 1},
+      kScratch, static_cast<uint64_t>(parts * groups * kSpace * tiles_at_once * (terms + panel) * kFloat));
+  launcher.run(winograd_kernel(device, "winograd_conv2d", block), {parts, groups, 1}, {1, 1, 1},
                narrow(back ? w.out_height() : w.height), narrow(back ? w.out_width() : w.width), narrow(terms),
                narrow(back ? 2 - w.pad_h : w.pad_h), narrow(back ? 2 - w.pad_w : w.pad_w), narrow(out_h), narrow(out_w),
-               narrow(lanes), memory(from), from.offset, from.row_stride, weights,
-               bias.buffer != nullptr ? memory(bias) : weights, bias.offset,
+               narrow(lanes), memory(from), from.offset, from.row_stride, weights.memory,
+               bias.buffer != nullptr ? memory(bias) : weights.memory, bias.offset,
                static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(to), to.offset,
-               to.row_stride, scratch, all, each);
+               to.row_stride, scratch, all, each, narrow(panels_each));
 }
 
 void winograd_grad_weight(Launcher& launcher, const Problem& p) {
@@ -185,6 +197,42 @@ void winograd_grad_weight(Launcher& launcher, const Problem& p) {
                narrow(out_channels), sums, memory(p.weight), p.weight.offset, p.weight.row_stride);
 }
 
+// ---- direct ---------------------------------------------------------------------------------------------------------
+
+// One channel, as the first layer of networks for grey images has it: patches would be most of the memory traffic. It
+// gives the bits of "patches".
+bool suits_direct(const mk_device& device, const Problem& p) {
+  const ops::Window& w = p.window;
+  return wide(device) && device.choices.gemm == "vector" && w.channels == 1 && w.stride_h == 1 && w.stride_w == 1 &&
+         w.patch() <= 256 && w.width <= 4096 && p.out_channels <= 4096;
+}
+
+std::string direct_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_conv_direct; }
+
+void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const std::string width = std::to_string(device.vector_width);
+  const cl_kernel kernel = device.kernel(
+      {"conv_direct/" + width, direct_source, "-DVW=" + width + " -DKB=256" + (is_pocl(device.info) ? " -DHINTS" : "")},
+      "conv2d_direct");
+  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
+  const int64_t rows = p.images.rows * w.out_height();
+  const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
+  const int64_t rows_each = divide_up(rows, items);
+  const int64_t lines = std::min(rows_each, w.out_height()) + w.kernel_h - 1;
+  const int64_t scratch_each = round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
+                               lines * (w.width + 2 * w.pad_w) + tile_rows(device);
+  const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
+  const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
+  launcher.run(kernel, {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
+               narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w), narrow(w.out_height()),
+               narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset, p.images.row_stride,
+               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
+               static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(p.windows),
+               p.windows.offset, p.windows.row_stride, scratch, scratch_each, rows, rows_each);
+}
+
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------
 
 std::string sums_source() { return std::string(k_common) + k_vector + k_column_sums; }
@@ -211,6 +259,7 @@ void conv2d(Launcher& launcher, const mk_op& op) {
   const auto activation = static_cast<ops::Activation>(op.integers[9]);
   if (suits_winograd(launcher.device(), p))
     return winograd_convolve(launcher, p, Direction::forward, bias, activation == ops::Activation::relu);
+  if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, activation == ops::Activation::relu);
   patches_forward(launcher, p, bias, activation);
 }
 

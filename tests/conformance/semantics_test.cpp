@@ -102,6 +102,40 @@ void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
     }
 }
 
+// A device may keep what it made of a convolution's weights. It must see that they changed, however they did.
+void convolution_follows_its_weights(DeviceUnderTest& dut) {
+  const ops::Window w{4, 4, 16, 3, 3, 1, 1, 0, 0};
+  constexpr int64_t kFilters = 16;
+  Buffer x(dut, static_cast<uint64_t>(w.image()) * 4), y(dut, static_cast<uint64_t>(w.out_pixels() * kFilters) * 4);
+  Buffer weight(dut, static_cast<uint64_t>(w.patch() * kFilters) * 4);
+  const mk_tensor dw = sdk::matrix(weight.handle(), w.patch(), kFilters);
+  const mk_tensor out = sdk::matrix(y.handle(), 1, w.out_pixels() * kFilters);
+  const mk_op step = ops::conv2d(sdk::matrix(x.handle(), 1, w.image()), dw, {}, w, ops::Activation::none, out);
+  if (!all_supported(dut, {step})) GTEST_SKIP() << kUnsupportedOp;
+  must(submit(dut, ops::fill(sdk::matrix(x.handle(), 1, w.image()), 1.0F)));
+  const auto expect = [&](double each) {
+    for (int again = 0; again < 2; ++again) {
+      must(submit(dut, step));
+      finish(dut);
+      for (const uint32_t word : y.read())
+        ASSERT_NEAR(as_float(word), each * static_cast<double>(w.patch()), 1e-3) << each;
+    }
+  };
+  must(submit(dut, ops::fill(dw, 1.0F)));
+  expect(1);
+  must(submit(dut, ops::fill(dw, 2.0F)));
+  expect(2);
+  Buffer other(dut, static_cast<uint64_t>(w.patch() * kFilters) * 4);
+  must(submit(dut, ops::fill(sdk::matrix(other.handle(), w.patch(), kFilters), 3.0F)));
+  mk_copy change{};
+  change.kind = MK_COPY_DEVICE;
+  change.from = other.handle();
+  change.to = weight.handle();
+  change.bytes = static_cast<uint64_t>(w.patch() * kFilters) * 4;
+  must(copy(dut, change));
+  expect(3);
+}
+
 // The gradient of max_pool goes where the largest element was, all of it: of integers, so that sums are exact.
 void max_pool_gradient_arrives(DeviceUnderTest& dut) {
   const ops::Window w{7, 6, 3, 3, 2, 2, 2, 1, 0};
@@ -151,6 +185,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.rbf_of_equal_rows_is_one", [&dut] { rbf_of_equal_rows_is_one(dut); });
   add_test(dut.label(), "semantics.convolution_of_integers_is_exact",
            [&dut] { convolution_of_integers_is_exact(dut); });
+  add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }

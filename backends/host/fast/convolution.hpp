@@ -22,7 +22,8 @@ class Patches {
  public:
   Patches(const ops::Window& window, int64_t images)
       : window_(window),
-        each_(std::clamp<int64_t>(kBytes / 4 / (window.out_pixels() * window.patch()), 1, std::max<int64_t>(images, 1))),
+        each_(
+            std::clamp<int64_t>(kBytes / 4 / (window.out_pixels() * window.patch()), 1, std::max<int64_t>(images, 1))),
         values_(static_cast<size_t>(each_ * window.out_pixels() * window.patch())),
         buffer_{nullptr, reinterpret_cast<std::byte*>(values_.data()), values_.size() * sizeof(float)} {}
 

@@ -15,7 +15,8 @@ void conv2d(const Call& call) {
     for (int64_t p = 0; p < w.out_pixels(); ++p)
       for (int64_t c = 0; c < channels; ++c) {
         double sum = bias != nullptr ? bias[c] : 0.0;
-        for_window(w, p, [&](int64_t pixel, int64_t element) { sum += double{x.row(n)[pixel]} * weight.row(element)[c]; });
+        for_window(w, p,
+                   [&](int64_t pixel, int64_t element) { sum += double{x.row(n)[pixel]} * weight.row(element)[c]; });
         y.row(n)[p * channels + c] = static_cast<float>(relu && sum < 0 ? 0.0 : sum);
       }
 }

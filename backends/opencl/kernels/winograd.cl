@@ -12,6 +12,18 @@
 #define Q 1.41421356237309504880f
 #define SPACE 36
 #define TILES (2 * MR)
+// Rows of smaller products, for the last tiles.
+#if VW == 16
+#define HALF 7
+#define FOR_HALF(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6)
+#define FEW 4
+#define FOR_FEW(X) X(0) X(1) X(2) X(3)
+#else
+#define HALF 4
+#define FOR_HALF(X) X(0) X(1) X(2) X(3)
+#define FEW 2
+#define FOR_FEW(X) X(0) X(1)
+#endif
 #define SIDES int height, int width, int channels, int pad_h, int pad_w, int out_h, int out_w, int out_channels
 
 // Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
@@ -148,9 +160,7 @@ __kernel ONE_ITEM void winograd_weights(__global const float* weight, long offse
   }
 }
 
-// MR tiles times one panel of weights; channels in blocks of KC that are block_step apart.
-void product(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,
-             __global float* restrict out) {
+// Some tiles times one panel of weights; channels in blocks of KC that are block_step apart.
 #define PRODUCT_STEP(i)                            \
   {                                                \
     const vec ai = (vec)(a[i * KC + k]);           \
@@ -160,13 +170,35 @@ void product(__global const float* restrict a, int blocks, long block_step, __gl
 #define PRODUCT_SET(i)                             \
   VSTORE(s##i##0, 0, out + i * NR);                \
   VSTORE(s##i##1, 1, out + i * NR);
-  FOR_MR(ZERO)
-  for (int block = 0; block < blocks; ++block, a += block_step)
-    for (int k = 0; k < KC; ++k, b += NR) {
-      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
-      FOR_MR(PRODUCT_STEP)
-    }
-  FOR_MR(PRODUCT_SET)
+#define PRODUCT(name, FOR_ROWS)                                                                                       \
+  void name(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,         \
+            __global float* restrict out) {                                                                          \
+    FOR_ROWS(ZERO)                                                                                                    \
+    for (int block = 0; block < blocks; ++block, a += block_step)                                                    \
+      for (int k = 0; k < KC; ++k, b += NR) {                                                                        \
+        const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                                \
+        FOR_ROWS(PRODUCT_STEP)                                                                                        \
+      }                                                                                                              \
+    FOR_ROWS(PRODUCT_SET)                                                                                             \
+  }
+PRODUCT(product, FOR_MR)
+PRODUCT(product_half, FOR_HALF)
+PRODUCT(product_few, FOR_FEW)
+
+// All of up to TILES tiles times one panel.
+void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
+  const long block_step = (long)TILES * KC;
+  int rows;
+  for (int t = 0; t < live; t += rows) {
+    const int rest = live - t;
+    rows = rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW;
+    if (rows == MR)
+      product(a + t * KC, blocks, block_step, b, out + t * NR);
+    else if (rows == HALF)
+      product_half(a + t * KC, blocks, block_step, b, out + t * NR);
+    else
+      product_few(a + t * KC, blocks, block_step, b, out + t * NR);
+  }
 }
 
 // VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Those outside the image are left out.
@@ -184,50 +216,52 @@ void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, in
   }
   UNROLL
   for (int i = 0; i < 4; ++i) {
-    if (i >= rows) break;
     vec y[4];
     outputs_1d(t[i], y);
     UNROLL
     for (int j = 0; j < 4; ++j) {
       const vec sum = y[j] + bias;
       // This way round a NaN stays.
-      if (j < columns) VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
+      if (i < rows && j < columns)
+        VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
     }
   }
 }
 
-// One work-item does tiles_each tiles and has SPACE * TILES * (channels + NR) floats of scratch.
+// One work-item does tiles_each tiles and panels_each panels of output channels. It has SPACE * TILES * (channels + NR)
+// floats of scratch.
 __kernel ONE_ITEM void winograd_conv2d(SIDES, __global const float* images, long images_offset, long images_step,
                                        __global const float* restrict weights, __global const float* bias,
                                        long bias_offset, int biased, int relu, __global float* out, long out_offset,
-                                       long out_step, __global float* scratch, long tiles, long tiles_each) {
+                                       long out_step, __global float* scratch, long tiles, long tiles_each,
+                                       int panels_each) {
   const long begin = (long)get_global_id(0) * tiles_each, end = min(begin + tiles_each, tiles);
-  const int panels = (out_channels + NR - 1) / NR;
-  __global float* pixels = scratch + (long)get_global_id(0) * SPACE * TILES * (channels + NR);
-  __global float* products = pixels + (long)SPACE * TILES * channels;
+  const int panels = (out_channels + NR - 1) / NR, first_panel = (int)get_global_id(1) * panels_each;
+  const long item = (long)get_global_id(0) * get_global_size(1) + get_global_id(1);
+  __global float* pixels = scratch + item * SPACE * TILES * (channels + NR);
+  __global float* transformed = pixels + (long)SPACE * TILES * channels;
   const long apart = (long)TILES * channels;
   images += images_offset;
   out += out_offset;
   for (long first = begin; first < end; first += TILES) {
-    const int live = (int)min((long)TILES, end - first), whole = (live + MR - 1) / MR * MR;
-    for (int t = 0; t < whole; ++t) {
-      // The product is of whole registers: beyond the last tile it gets that one again.
+    const int live = (int)min((long)TILES, end - first);
+    // A product may have up to three rows more than there are tiles: they get the last tile again.
+    for (int t = 0; t < min(live + 3, TILES); ++t) {
       const place_t at = place_of(first + min(t, live - 1), out_h, out_w);
       __global const float* image = images + at.image * images_step;
       for (int c = 0; c < channels; c += VW)
         pixels_of_tile(image + c, height, width, channels, at.y - pad_h, at.x - pad_w,
                        pixels + (c / KC * TILES + t) * KC + c % KC, apart);
     }
-    for (int panel = 0; panel < panels; ++panel) {
+    for (int panel = first_panel; panel < min(first_panel + panels_each, panels); ++panel) {
       for (int e = 0; e < SPACE; ++e)
-        for (int t = 0; t < whole; t += MR)
-          product(pixels + e * apart + t * KC, channels / KC, (long)TILES * KC,
-                  weights + ((long)e * panels + panel) * channels * NR, products + (e * TILES + t) * NR);
+        products(pixels + e * apart, live, channels / KC, weights + ((long)e * panels + panel) * channels * NR,
+                 transformed + e * TILES * NR);
       for (int t = 0; t < live; ++t) {
         const place_t at = place_of(first + t, out_h, out_w);
         __global float* to = out + at.image * out_step + ((long)at.y * out_w + at.x) * out_channels + panel * NR;
         for (int c = 0; c < NR && panel * NR + c < out_channels; c += VW)
-          outputs_of_tile(products + t * NR + c, TILES * NR,
+          outputs_of_tile(transformed + t * NR + c, TILES * NR,
                           biased ? VLOAD(0, bias + bias_offset + panel * NR + c) : SPLAT(0.0f), relu, out_h - at.y,
                           out_w - at.x, to + c, (long)out_w * out_channels, out_channels);
       }

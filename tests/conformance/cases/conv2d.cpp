@@ -22,7 +22,8 @@ std::vector<Convolution> convolutions() {
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
   // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit, that are cut, with and
   // without padding, more and fewer channels than a block of the product.
-  const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad, int64_t out) {
+  const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad,
+                          int64_t out) {
     list.push_back({name, size, images, {side, side, in, 3, 3, 1, 1, pad, pad}, out});
   };
   square("4x4x16_to_16", Size::tiny, 1, 4, 16, 1, 16);
@@ -32,7 +33,8 @@ std::vector<Convolution> convolutions() {
   square("26x26x32_to_64", Size::normal, 2, 26, 32, 0, 64);
   square("9x9x128_to_80", Size::normal, 5, 9, 128, 1, 80);
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
-  list.push_back({"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
+  list.push_back(
+      {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
   list.push_back({"30x30x16_many_images", Size::normal, 41, {30, 30, 16, 3, 3, 1, 1, 1, 1}, 16});
   list.push_back({"large_4096x4096_1x2", Size::large, 1, {4096, 4096, 1, 1, 2, 1, 1, 0, 1}, 1});
   return list;

@@ -1,0 +1,103 @@
+// Convolutions of one channel with stride 1 on CPUs, after gemm_vector.cl: the product of patches and weights without the
+// patches. MR neighbouring windows of a line are multiplied at a time, and element e of theirs lies side by side in the
+// image. Sums run as in ops_gemm.cpp, for patches of at most KB elements.
+
+// Lines [from, from + count) of an image with its padding, which may be outside of it.
+void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
+                  __global float* to) {
+  for (int i = 0; i < count; ++i, to += line)
+    for (int j = 0; j < line; ++j) {
+      const int x = j - pad_w;
+      to[j] = from + i >= 0 && from + i < height && x >= 0 && x < width ? image[(long)(from + i) * width + x] : 0.0f;
+    }
+}
+
+// `live` windows from the one at `a`: out has a row of out_channels for each, of which [c0, c0 + NR) are written.
+void direct(__global const float* restrict a, int line, int kernel_h, int kernel_w, __global const float* restrict b,
+            __global const float* bias, int biased, int relu, int live, int columns, __global float* out,
+            int out_channels) {
+#define DIRECT_STEP(i)                             \
+  {                                                \
+    const vec ai = (vec)(a[i + x]);                \
+    s##i##0 = fma(ai, b0, s##i##0);                \
+    s##i##1 = fma(ai, b1, s##i##1);                \
+  }
+#define DIRECT_STEP_NARROW(i) s##i##0 = fma((vec)(a[i + x]), b0, s##i##0);
+  FOR_MR(ZERO)
+  if (columns > VW) {
+    for (int y = 0; y < kernel_h; ++y, a += line)
+      for (int x = 0; x < kernel_w; ++x, b += NR) {
+        const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
+        FOR_MR(DIRECT_STEP)
+      }
+  } else {
+    for (int y = 0; y < kernel_h; ++y, a += line)
+      for (int x = 0; x < kernel_w; ++x, b += NR) {
+        const vec b0 = VLOAD(0, b);
+        FOR_MR(DIRECT_STEP_NARROW)
+      }
+  }
+  const vec bias0 = biased ? VLOAD(0, bias) : SPLAT(0.0f), bias1 = biased ? VLOAD(1, bias) : SPLAT(0.0f);
+// This way round a NaN stays.
+#define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
+#define DIRECT_FINISH(i) \
+  s##i##0 += bias0;      \
+  s##i##1 += bias1;      \
+  ACTIVATE(s##i##0);     \
+  ACTIVATE(s##i##1);
+#define DIRECT_SET(i)                                   \
+  if (i < live) {                                       \
+    VSTORE(s##i##0, 0, out + (long)i * out_channels);   \
+    VSTORE(s##i##1, 1, out + (long)i * out_channels);   \
+  }
+  FOR_MR(DIRECT_FINISH)
+  if (columns == NR) {
+    FOR_MR(DIRECT_SET)
+    return;
+  }
+  float edge[MR * NR];
+  FOR_MR(SPILL)
+  for (int i = 0; i < live; ++i)
+    for (int c = 0; c < columns; ++c) out[(long)i * out_channels + c] = edge[i * NR + c];
+}
+
+// One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
+// line = width + 2 * pad_w and lines = min(rows_each, out_h) + kernel_h - 1, and MR more.
+__kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
+                                     int out_w, int out_channels, __global const float* images, long images_offset,
+                                     long images_step, __global const float* weight, long weight_offset,
+                                     long weight_step, __global const float* bias, long bias_offset, int biased,
+                                     int relu, __global float* out, long out_offset, long out_step,
+                                     __global float* scratch, long scratch_each, long rows, long rows_each) {
+  const int patch = kernel_h * kernel_w, line = width + 2 * pad_w, panels = (out_channels + NR - 1) / NR;
+  scratch += (long)get_global_id(0) * scratch_each;
+  // Weights and bias in panels of NR, with zeros beyond the last channel.
+  __global float* packed_bias = scratch + panels * NR * patch;
+  __global float* lines = packed_bias + panels * NR;
+  for (int panel = 0; panel < panels; ++panel)
+    for (int e = 0; e <= patch; ++e)
+      for (int i = 0; i < NR; ++i) {
+        const int c = panel * NR + i;
+        if (e < patch)
+          scratch[(panel * patch + e) * NR + i] = c < out_channels ? weight[weight_offset + e * weight_step + c] : 0.0f;
+        else
+          packed_bias[c] = c < out_channels && biased ? bias[bias_offset + c] : 0.0f;
+      }
+  const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
+  int count;
+  for (long row = begin; row < end; row += count) {
+    const long n = row / out_h;
+    const int y0 = (int)(row - n * out_h);
+    count = (int)min((long)(out_h - y0), end - row);
+    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1, line,
+                 lines);
+    for (int i = 0; i < MR; ++i) lines[(count + kernel_h - 1) * line + i] = 0.0f;
+    __global float* to = out + out_offset + n * out_step + (long)y0 * out_w * out_channels;
+    for (int panel = 0; panel < panels; ++panel)
+      for (int y = 0; y < count; ++y)
+        for (int x = 0; x < out_w; x += MR)
+          direct(lines + y * line + x, line, kernel_h, kernel_w, scratch + panel * patch * NR, packed_bias + panel * NR,
+                 biased, relu, min(MR, out_w - x), min(NR, out_channels - panel * NR),
+                 to + ((long)y * out_w + x) * out_channels + panel * NR, out_channels);
+  }
+}
