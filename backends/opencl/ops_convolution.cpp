@@ -71,9 +71,7 @@ void patches_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias
   by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count), out = pixels_of(p, first, count);
     unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
-    gemm(launcher, ops::gemm(patches, false, p.weight, false, out));
-    if (bias.buffer != nullptr || activation != ops::Activation::none)
-      bias_act(launcher, ops::bias_act(out, bias, activation, out));
+    gemm(launcher, ops::gemm_bias_act(patches, p.weight, bias, activation, out));
   });
 }
 

@@ -46,7 +46,19 @@ struct Problem {
   Output out;
   int64_t m, n, k;
   float alpha, beta;
+  mk_tensor bias;  // without a buffer: none
+  bool relu;
+
+  bool biased() const { return bias.buffer != nullptr; }
 };
+
+// The arguments of EPILOGUE: a kernel without a bias gets other memory that it leaves alone.
+template <class... Arguments>
+void run_with_epilogue(Launcher& launcher, cl_kernel kernel, std::array<int64_t, 3> items, const Problem& p,
+                       const Arguments&... arguments) {
+  launcher.run(kernel, items, {1, 1, 1}, arguments..., p.biased() ? memory(p.bias) : p.out.memory, p.bias.offset,
+               static_cast<int32_t>(p.biased()), static_cast<int32_t>(p.relu));
+}
 
 Operand operand(const mk_tensor& t, bool k_is_row, int64_t rows) {
   return {t.buffer->memory.get(), t.offset, k_is_row ? 1 : t.row_stride, k_is_row ? t.row_stride : 1, rows};
@@ -107,9 +119,12 @@ void gemm_packed(Launcher& launcher, const Problem& p) {
         const int64_t m = std::min(m_part, p.m - m0);
         pack(launcher, "pack_a", p.a.part(m0, k0, m), k, sizes.mr, packed_a);
         const auto [rows, columns] = packed_block(sizes, m, n, device.info.compute_units);
-        launcher.run(vector_kernel(device, "gemm_packed"), {divide_up(m, rows), divide_up(n, columns), 1}, {1, 1, 1},
-                     packed_a, packed_b, m, n, k, p.out.memory, p.out.offset + m0 * p.out.row_step + n0, p.out.row_step,
-                     p.alpha, p.beta, static_cast<int32_t>(k0 == 0), rows, columns);
+        Problem part = p;
+        part.bias.offset += n0;
+        run_with_epilogue(launcher, vector_kernel(device, "gemm_packed"),
+                          {divide_up(m, rows), divide_up(n, columns), 1}, part, packed_a, packed_b, m, n, k,
+                          p.out.memory, p.out.offset + m0 * p.out.row_step + n0, p.out.row_step, p.alpha, p.beta,
+                          static_cast<int32_t>(k0 == 0), rows, columns, static_cast<int32_t>(k0 + k == p.k));
       }
     }
 }
@@ -134,24 +149,65 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
   return s.y.rows <= kShort && fits && (s.along_k() || s.x.rows >= sizes.nr);
 }
 
-void gemm_skinny(Launcher& launcher, const Problem& p) {
+// The long operand lies along k: vectors along the short one.
+void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const Skinny s(p);
-  const int64_t width = s.along_k() ? VectorSizes::kShortPanel : sizes.mr;
+  const int64_t width = VectorSizes::kShortPanel, step = sizes.skinny_rows;
   const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));
-  pack(launcher, s.along_k() ? "pack_short" : "pack_a", s.y, p.k, width, panels);
-  if (s.along_k()) {
-    const int64_t step = sizes.skinny_rows;
-    const int64_t rows_each = step * std::clamp<int64_t>(s.x.rows / step / (16 * device.info.compute_units), 1, 16);
-    launcher.run(vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, {1, 1, 1}, s.x.memory,
-                 s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x,
-                 s.out_y, p.alpha, p.beta, rows_each);
-  } else {
-    launcher.run(vector_kernel(device, "skinny_columns"), {divide_up(s.x.rows, sizes.nr), 1, 1}, {1, 1, 1}, s.x.memory,
-                 s.x.offset, s.x.k_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x, s.out_y,
-                 p.alpha, p.beta);
-  }
+  pack(launcher, "pack_short", s.y, p.k, width, panels);
+  const int64_t rows_each = step * std::clamp<int64_t>(s.x.rows / step / (16 * device.info.compute_units), 1, 16);
+  run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
+                    s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
+                    s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(s.out_y == 1));
+}
+
+// The long operand b lies along n, and is read as it lies in memory: some rows of a, as many as a batch has, times a
+// layer's weights. The cores share its columns where there are enough, else its blocks of k.
+void few_rows(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  constexpr int64_t kWideEnough = 256;
+  const int64_t cores = device.info.compute_units, blocks = divide_up(p.k, kBlock);
+  const int64_t columns_each =
+      round_up(std::clamp<int64_t>(divide_up(p.n, 2 * cores), std::min(p.n, kWideEnough), 4 * kWideEnough), sizes.nr);
+  const int64_t groups = divide_up(p.n, columns_each);
+  const bool shared = blocks > 1 && groups < 2 * cores && blocks * p.m * p.n <= kWorkspaceBytes / kFloat;
+  const int64_t blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;
+  const int64_t parts = divide_up(blocks, blocks_each);
+  const cl_mem scratch = launcher.queue().workspace(
+      0, static_cast<uint64_t>(parts * groups * sizes.mr * (kBlock + columns_each + sizes.nr) * kFloat));
+  const cl_mem sums =
+      shared ? launcher.queue().workspace(1, static_cast<uint64_t>(blocks * p.m * p.n * kFloat)) : p.out.memory;
+  run_with_epilogue(launcher, vector_kernel(device, "few_rows"), {groups, parts, 1}, p, p.b.memory, p.b.offset,
+                    p.b.k_step, p.n, p.a.memory, p.a.offset, p.a.row_step, p.a.k_step, static_cast<int32_t>(p.m), p.k,
+                    sums, shared ? int64_t{0} : p.out.offset, p.out.row_step, p.alpha, p.beta,
+                    static_cast<int32_t>(shared), columns_each, blocks_each, scratch);
+  if (!shared) return;
+  const int64_t each = p.m * p.n >= 8192 ? std::max<int64_t>(kWideEnough, divide_up(p.n, cores)) : p.n;
+  run_with_epilogue(launcher, vector_kernel(device, "sum_of_blocks"), {divide_up(p.n, each), p.m, 1}, p, sums, blocks,
+                    static_cast<int32_t>(p.m), p.n, p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta, each);
+}
+
+// The long operand is the transpose of a: out is written column by column.
+void skinny_columns(Launcher& launcher, const Problem& p, const Skinny& s) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const cl_mem panels =
+      launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, sizes.mr) * p.k * kFloat));
+  pack(launcher, "pack_a", s.y, p.k, sizes.mr, panels);
+  launcher.run(vector_kernel(device, "skinny_columns"), {divide_up(s.x.rows, sizes.nr), 1, 1}, {1, 1, 1}, s.x.memory,
+               s.x.offset, s.x.k_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x, s.out_y,
+               p.alpha, p.beta);
+}
+
+// Which of the vector kernels a product takes.
+enum class Way { packed, along_k, few_rows, columns };
+
+Way way_of(const VectorSizes& sizes, const Problem& p) {
+  if (!is_skinny(sizes, p)) return Way::packed;
+  if (Skinny(p).along_k()) return Way::along_k;
+  return p.n > p.m ? Way::few_rows : Way::columns;
 }
 
 // ---- tile: GPUs ---------------------------------------------------------------------------------------------------
@@ -233,9 +289,16 @@ void gemm(Launcher& launcher, const mk_op& op) {
   const mk_tensor& out = op.outputs[0];
   const auto [m, n, k] = ops::gemm_shape(op);
   if (sdk::empty(out)) return;
-  if (k == 0) return scale(launcher, out, static_cast<float>(op.reals[1]));
-  const std::string& variant = launcher.device().choices.gemm;
-  if (variant == "clblast") return gemm_clblast(launcher, op);
+  const bool relu = op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
+  const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{};
+  const auto finish = [&] {
+    if (bias.buffer != nullptr || relu)
+      bias_act(launcher, ops::bias_act(out, bias, static_cast<ops::Activation>(op.integers[2]), out));
+  };
+  if (k == 0) {
+    scale(launcher, out, static_cast<float>(op.reals[1]));
+    return finish();
+  }
   const Problem p{operand(op.inputs[0], op.integers[0] != 0, m),
                   operand(op.inputs[1], op.integers[1] == 0, n),
                   {out.buffer->memory.get(), out.offset, out.row_stride},
@@ -243,10 +306,25 @@ void gemm(Launcher& launcher, const mk_op& op) {
                   n,
                   k,
                   static_cast<float>(op.reals[0]),
-                  static_cast<float>(op.reals[1])};
-  if (variant == "tile") return gemm_tile(launcher, p);
-  if (is_skinny(VectorSizes(launcher.device().vector_width), p)) return gemm_skinny(launcher, p);
-  gemm_packed(launcher, p);
+                  static_cast<float>(op.reals[1]),
+                  bias,
+                  relu};
+  const std::string& variant = launcher.device().choices.gemm;
+  if (variant == "clblast" || variant == "tile") {
+    variant == "tile" ? gemm_tile(launcher, p) : gemm_clblast(launcher, op);
+    return finish();
+  }
+  switch (way_of(VectorSizes(launcher.device().vector_width), p)) {
+    case Way::packed:
+      return gemm_packed(launcher, p);
+    case Way::along_k:
+      return skinny_along_k(launcher, p, Skinny(p));
+    case Way::few_rows:
+      return few_rows(launcher, p);
+    case Way::columns:
+      skinny_columns(launcher, p, Skinny(p));
+      return finish();
+  }
 }
 
 }  // namespace mokume::opencl

@@ -33,7 +33,7 @@ typedef struct mk_tensor {
 
 typedef enum mk_op_code {
   MK_OP_FILL = 1,        /* out = value */
-  MK_OP_GEMM = 2,        /* out = alpha * op(a) * op(b) + beta * out */
+  MK_OP_GEMM = 2,        /* out = activation(alpha * op(a) * op(b) + beta * out + bias) */
   MK_OP_ROW_NORM2 = 3,   /* out[r] = sum of squares of row r */
   MK_OP_KERNEL_MAP = 4,  /* out = kernel function of dot products and squared norms */
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */

@@ -33,7 +33,7 @@ struct OpRule {
 
 inline constexpr OpRule kOps[] = {
     {MK_OP_FILL, "fill", 0, 0, 1, 1, kApart, check_fill, tolerance_fill, cost_fill},
-    {MK_OP_GEMM, "gemm", 2, 2, 1, 1, kApart, check_gemm, tolerance_gemm, cost_gemm},
+    {MK_OP_GEMM, "gemm", 2, 3, 1, 1, kApart, check_gemm, tolerance_gemm, cost_gemm},
     {MK_OP_ROW_NORM2, "row_norm2", 1, 1, 1, 1, kApart, check_row_norm2, tolerance_row_norm2, cost_row_norm2},
     {MK_OP_KERNEL_MAP, "kernel_map", 1, 3, 1, 1, kInPlace0, check_kernel_map, tolerance_kernel_map, cost_kernel_map},
     {MK_OP_GATHER_ROWS, "gather_rows", 2, 2, 1, 1, kApart, check_gather_rows, tolerance_gather_rows, cost_gather_rows},

@@ -136,9 +136,7 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
         device_.submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
         break;
       case Kind::linear:
-        device_.submit(ops::gemm(x, false, weight(parameters_, s), false, y));
-        if (s.bias >= 0 || s.activation != ops::Activation::none)
-          device_.submit(ops::bias_act(y, bias(parameters_, s), s.activation, y));
+        device_.submit(ops::gemm_bias_act(x, weight(parameters_, s), bias(parameters_, s), s.activation, y));
         break;
       case Kind::relu:
         device_.submit(ops::bias_act(x, {}, ops::Activation::relu, y));

@@ -17,9 +17,7 @@ void conv2d(const Call& call) {
     const int64_t count = std::min(each, x.rows - first);
     const mk_tensor out = pixels_of(images_of(y, first, count), weight.columns);
     run(unfold, ops::unfold(images_of(x, first, count), w, patches.of(count)));
-    run(gemm, ops::gemm(patches.of(count), false, weight, false, out));
-    if (bias.buffer != nullptr || activation != ops::Activation::none)
-      run(bias_act, ops::bias_act(out, bias, activation, out));
+    run(gemm, ops::gemm_bias_act(patches.of(count), weight, bias, activation, out));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <atomic>
 
 #include "call.hpp"
+#include "isa/network.hpp"
 #include "onednn.hpp"
 
 namespace mokume::host::fast {
@@ -32,7 +33,18 @@ void gemm(const Call& call) {
   const bool transpose_a = call.op.integers[0] != 0, transpose_b = call.op.integers[1] != 0;
   const float alpha = static_cast<float>(call.op.reals[0]), beta = static_cast<float>(call.op.reals[1]);
   const int64_t k = ops::gemm_shape(call.op).k;
-  if (k == 0) return scale(call, beta);
+  const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
+  const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
+  const auto finish = [&](int64_t r, int64_t c, int64_t rows, int64_t columns) {
+    float* from = out.row(r) + c;
+    if (bias != nullptr || relu)
+      call.loops.network->bias_act(
+          {from, bias == nullptr ? nullptr : bias + c, from, rows, columns, out.stride, out.stride, relu});
+  };
+  if (k == 0) {
+    scale(call, beta);
+    return finish(0, 0, out.rows, out.columns);
+  }
 
   const int64_t across = (out.columns + kTileColumns - 1) / kTileColumns;
   const int64_t down = (out.rows + kTileRows - 1) / kTileRows;
@@ -45,6 +57,7 @@ void gemm(const Call& call) {
                alpha, transpose_a ? a.data + r : a.row(r), leading(a), transpose_b ? b.row(c) : b.data + c, leading(b),
                beta, out.row(r) + c, out.rows > 1 ? out.stride : out.columns});
     if (!done) failed = true;
+    finish(r, c, std::min(kTileRows, out.rows - r), std::min(kTileColumns, out.columns - c));
   };
   if (across * down == 1)
     tile(0);

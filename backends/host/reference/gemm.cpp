@@ -10,6 +10,8 @@ void gemm(const Call& call) {
   const View<float> out = call.output();
   const bool transpose_a = call.op.integers[0] != 0, transpose_b = call.op.integers[1] != 0;
   const double alpha = call.op.reals[0], beta = call.op.reals[1];
+  const float* bias = call.op.n_inputs == 3 ? call.input(2).data : nullptr;
+  const bool relu = call.op.integers[2] == static_cast<int64_t>(ops::Activation::relu);
   const auto [m, n, k] = ops::gemm_shape(call.op);
 
   const auto row_block = [&, k = k](int64_t r, int64_t from, int64_t count) {
@@ -20,8 +22,11 @@ void gemm(const Call& call) {
         sums[c] += left * static_cast<double>(transpose_b ? b.row(from + c)[i] : b.row(i)[from + c]);
     }
     float* result = out.row(r) + from;
-    for (int64_t c = 0; c < count; ++c)
-      result[c] = static_cast<float>(alpha * sums[c] + (beta == 0 ? 0.0 : beta * static_cast<double>(result[c])));
+    for (int64_t c = 0; c < count; ++c) {
+      const double sum = alpha * sums[c] + (beta == 0 ? 0.0 : beta * static_cast<double>(result[c])) +
+                         (bias == nullptr ? 0.0 : static_cast<double>(bias[from + c]));
+      result[c] = relu && sum < 0 ? 0.0F : static_cast<float>(sum);  // this way round a NaN stays
+    }
   };
   call.for_rows(m, n * std::max<int64_t>(1, k), [&, n = n](int64_t begin, int64_t end) {
     for (int64_t r = begin; r < end; ++r)

@@ -1,5 +1,5 @@
 // Products with one short side, after gemm_vector.cl. The long operand is read once, where it lies; only the short one is
-// packed. In both kernels the vectors run along the side that needs no transposing.
+// packed. In all kernels the vectors run along the side that needs no transposing.
 //
 // Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s * out_s].
 
@@ -20,13 +20,14 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset, long l_step, long l_size,
                                    __global const float* restrict panels, long s_size, long k_size,
                                    __global float* restrict out, long out_offset, long out_l, long out_s, float alpha,
-                                   float beta, long rows_each) {
+                                   float beta, long rows_each, int bias_along_s, EPILOGUE) {
   const long begin = (long)get_global_id(0) * rows_each;
-  const long end = min(begin + rows_each, l_size);
+  const long l_end = min(begin + rows_each, l_size);
+  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
   x += offset;
   out += out_offset;
-  for (long l = begin; l < end; l += SR) {
-    const int live = (int)min((long)SR, end - l);
+  for (long l = begin; l < l_end; l += SR) {
+    const int live = (int)min((long)SR, l_end - l);
 // A row past the end repeats the last one; its sums are dropped.
 #define ROW(i) __global const float* x##i = x + (l + min(i, live - 1)) * l_step;
     FOR_SR(ROW)
@@ -48,6 +49,12 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
         for (int i = 0; i < live; ++i)
           for (int s = 0; s < columns; ++s)
             skinny_out(sums[i * VW + s], out + (l + i) * out_l + (s0 + s) * out_s, alpha, beta, k0 == 0);
+        if (k0 + KB < k_size || !(biased || relu)) continue;
+        for (int i = 0; i < live; ++i)
+          for (int s = 0; s < columns; ++s) {
+            __global float* at = out + (l + i) * out_l + (s0 + s) * out_s;
+            *at = finished(*at, end, bias_along_s ? s0 + s : l + i);
+          }
       }
     }
   }
@@ -69,4 +76,106 @@ __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long off
       tile(panels + s * k_size + k0 * MR, MR, x + k0 * k_step, k_step, terms, out + s * out_s, out_s, out_l,
            (int)min((long)MR, s_size - s), (int)(l - begin), NR, alpha, beta, k0 == 0);
   }
+}
+
+// The same where l are the columns of out, as its rows and those of x lie in memory: one row of x after the other, as they lie in memory. Up to MR rows of the short operand y
+// at a time, element (s, k) of it at y[s * y_s + k * y_k].
+#define FEW_ROWS 8  // of x: small enough to be in the nearest cache for all rows of y
+
+#define FEW_LOAD(i) vec s##i##0 = first ? SPLAT(0.0f) : VLOAD(0, sums + i * NR), s##i##1 = first ? SPLAT(0.0f) : VLOAD(1, sums + i * NR);
+#define FEW_SAVE(i)                  \
+  VSTORE(s##i##0, 0, sums + i * NR); \
+  VSTORE(s##i##1, 1, sums + i * NR);
+#define FEW_STRIP(name, FOR_ROWS)                                                                               \
+  void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms,         \
+            __global float* restrict sums, int first) {                                                         \
+    FOR_ROWS(FEW_LOAD)                                                                                          \
+    for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                                     \
+      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                             \
+      FETCH(b + FEW_ROWS * b_step);                                                                             \
+      FETCH(b + FEW_ROWS * b_step + NR - 1);                                                                    \
+      FOR_ROWS(STEP)                                                                                            \
+    }                                                                                                           \
+    FOR_ROWS(FEW_SAVE)                                                                                          \
+  }
+FEW_STRIP(strip_whole, FOR_MR)
+FEW_STRIP(strip_half, FOR_HALF)
+FEW_STRIP(strip_few, FOR_FEW)
+FEW_STRIP(strip_one, FOR_1)
+
+// One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
+// shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
+// columns: the last NR begin early and drop what is another's. Scratch: MR * (KB + columns_each + NR) floats each.
+__kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, long k_step, long l_size,
+                                __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
+                                long k_size, __global float* restrict out, long out_offset, long out_step, float alpha,
+                                float beta, int shared, long columns_each, long blocks_each,
+                                __global float* restrict scratch, EPILOGUE) {
+  const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
+  const long k_begin = (long)get_global_id(1) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
+  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
+  scratch += ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * MR * (KB + columns_each + NR);
+  __global float* sums = scratch + MR * KB;
+  x += offset;
+  y += y_offset;
+  out += out_offset;
+  for (long k0 = k_begin; k0 < k_end; k0 += KB) {
+    const int terms = (int)min((long)KB, k_size - k0);
+    for (int s0 = 0; s0 < s_size; s0 += MR) {
+      const int live = min(MR, s_size - s0);
+      const int rows = live == 1 ? 1 : live <= FEW ? FEW : live <= HALF ? HALF : MR;
+      for (int k = 0; k < terms; ++k)
+        for (int i = 0; i < rows; ++i) scratch[k * MR + i] = y[(s0 + min(i, live - 1)) * y_s + (k0 + k) * y_k];
+      for (int k = 0; k < terms; k += FEW_ROWS) {
+        const int some = min(FEW_ROWS, terms - k);
+        __global float* strip = sums;
+        for (long c = c0; c < c1; c += NR, strip += MR * NR) {
+          __global const float* from = x + (k0 + k) * k_step + min(c, l_size - NR);
+          if (rows == 1)
+            strip_one(scratch + k * MR, from, k_step, some, strip, k == 0);
+          else if (rows == FEW)
+            strip_few(scratch + k * MR, from, k_step, some, strip, k == 0);
+          else if (rows == HALF)
+            strip_half(scratch + k * MR, from, k_step, some, strip, k == 0);
+          else
+            strip_whole(scratch + k * MR, from, k_step, some, strip, k == 0);
+        }
+      }
+      __global float* strip = sums;
+      for (long c = c0; c < c1; c += NR, strip += MR * NR) {
+        const int skip = (int)(c - min(c, l_size - NR)), columns = (int)min((long)NR, c1 - c);
+        for (int i = 0; i < live; ++i) {
+          __global const float* sum = strip + i * NR + skip;
+          if (shared) {
+            __global float* to = out + ((k0 / KB) * s_size + s0 + i) * l_size + c;
+            for (int j = 0; j < columns; ++j) to[j] = sum[j];
+            continue;
+          }
+          __global float* to = out + (s0 + i) * out_step + c;
+          for (int j = 0; j < columns; ++j) skinny_out(sum[j], to + j, alpha, beta, k0 == 0);
+          if (k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
+        }
+      }
+    }
+  }
+}
+
+// Sums of blocks, as few_rows leaves them, in order. One work-item does one row or a part of it.
+__kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long blocks, int s_size, long l_size,
+                                     __global float* restrict out, long out_offset, long out_step, float alpha,
+                                     float beta, long columns_each, EPILOGUE) {
+  const long s = (long)get_global_id(1), c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
+  const long apart = s_size * l_size;
+  part += s * l_size;
+  out += out_offset + s * out_step;
+  long c = c0;
+  for (; c + VW <= c1; c += VW) {
+    vec sum = SPLAT(alpha) * VLOAD(0, part + c);
+    if (beta != 0.0f) sum = fma(SPLAT(alpha), VLOAD(0, part + c), SPLAT(beta) * VLOAD(0, out + c));
+    for (long b = 1; b < blocks; ++b) sum = fma(SPLAT(alpha), VLOAD(0, part + b * apart + c), sum);
+    VSTORE(sum, 0, out + c);
+  }
+  for (; c < c1; ++c)
+    for (long b = 0; b < blocks; ++b) skinny_out(part[b * apart + c], out + c, alpha, beta, b == 0);
+  if (biased || relu) finish_row(out + c0, epilogue(bias, bias_offset, biased, relu), c0, c1 - c0);
 }

@@ -2,12 +2,24 @@
 //
 // Every element is summed as ops_gemm.cpp says: blocks of KB terms, each a chain of fma() from zero, added to the
 // output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW = 16).
+// HALF and FEW are for what is left of less than MR rows.
+#define FOR_1(X) X(0)
+#define FOR_2(X) X(0) X(1)
+#define FOR_4(X) FOR_2(X) X(2) X(3)
 #if VW == 16
 #define MR 14
-#define FOR_MR(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#define FOR_MR(X) FOR_HALF(X) X(7) X(8) X(9) X(10) X(11) X(12) X(13)
+#define HALF 7
+#define FOR_HALF(X) FOR_4(X) X(4) X(5) X(6)
+#define FEW 4
+#define FOR_FEW FOR_4
 #else
 #define MR 6
-#define FOR_MR(X) X(0) X(1) X(2) X(3) X(4) X(5)
+#define FOR_MR(X) FOR_4(X) X(4) X(5)
+#define HALF 4
+#define FOR_HALF FOR_4
+#define FEW 2
+#define FOR_FEW FOR_2
 #endif
 #define NR (2 * VW)
 #define SHORT 16
@@ -120,6 +132,37 @@ PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
 PACK_KERNEL(pack_short, SHORT)
 
+// The rows that are worked on next where `rest` are left: at most 3 more than that.
+int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
+
+// What is done to a finished output: the bias of its column is added, and what is negative becomes 0. This way round a
+// NaN stays.
+typedef struct {
+  __global const float* bias;
+  int biased, relu;
+} epilogue_t;
+#define EPILOGUE __global const float *bias, long bias_offset, int biased, int relu
+epilogue_t epilogue(EPILOGUE) {
+  epilogue_t e;
+  e.bias = bias + bias_offset;
+  e.biased = biased;
+  e.relu = relu;
+  return e;
+}
+float finished(float value, epilogue_t e, long column) {
+  const float sum = e.biased ? value + e.bias[column] : value;
+  return e.relu && sum < 0.0f ? 0.0f : sum;
+}
+
+void finish_row(__global float* out, epilogue_t e, long column, long columns) {
+  long c = 0;
+  for (; c + VW <= columns; c += VW) {
+    const vec value = VLOAD(0, out + c), sum = e.biased ? value + VLOAD(0, e.bias + column + c) : value;
+    VSTORE(e.relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + c);
+  }
+  for (; c < columns; ++c) out[c] = finished(out[c], e, column + c);
+}
+
 // One register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step apart, are
 // added to MR x NR elements of out, element (i, j) of them at out[i * out_i + j * out_j]. Only rows below `rows` and
 // columns in [j0, j1) are written.
@@ -182,7 +225,8 @@ void tile(__global const float* restrict a, long a_step, __global const float* r
 // one of B stay in the cache.
 __kernel ONE_ITEM void gemm_packed(__global const float* restrict a, __global const float* restrict b, long rows,
                                    long columns, long k_size, __global float* restrict out, long out_offset,
-                                   long out_step, float alpha, float beta, int first, long block_m, long block_n) {
+                                   long out_step, float alpha, float beta, int first, long block_m, long block_n,
+                                   int last, EPILOGUE) {
   const long m0 = (long)get_global_id(0) * block_m, n0 = (long)get_global_id(1) * block_n;
   const long m1 = min(m0 + block_m, rows), n1 = min(n0 + block_n, columns);
   out += out_offset;
@@ -193,4 +237,7 @@ __kernel ONE_ITEM void gemm_packed(__global const float* restrict a, __global co
         tile(a + m * k_size + k0 * MR, MR, b + n * k_size + k0 * NR, NR, terms, out + m * out_step + n, out_step, 1,
              (int)min((long)MR, m1 - m), 0, (int)min((long)NR, n1 - n), alpha, beta, first && k0 == 0);
   }
+  if (!last || !(biased || relu)) return;
+  const epilogue_t e = epilogue(bias, bias_offset, biased, relu);
+  for (long m = m0; m < m1; ++m) finish_row(out + m * out_step + n0, e, n0, n1 - n0);
 }

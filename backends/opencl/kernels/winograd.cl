@@ -12,18 +12,6 @@
 #define Q 1.41421356237309504880f
 #define SPACE 36
 #define TILES (2 * MR)
-// Rows of smaller products, for the last tiles.
-#if VW == 16
-#define HALF 7
-#define FOR_HALF(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6)
-#define FEW 4
-#define FOR_FEW(X) X(0) X(1) X(2) X(3)
-#else
-#define HALF 4
-#define FOR_HALF(X) X(0) X(1) X(2) X(3)
-#define FEW 2
-#define FOR_FEW(X) X(0) X(1)
-#endif
 #define SIDES int height, int width, int channels, int pad_h, int pad_w, int out_h, int out_w, int out_channels
 
 // Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
@@ -190,8 +178,7 @@ void products(__global const float* a, int live, int blocks, __global const floa
   const long block_step = (long)TILES * KC;
   int rows;
   for (int t = 0; t < live; t += rows) {
-    const int rest = live - t;
-    rows = rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW;
+    rows = rows_of(live - t);
     if (rows == MR)
       product(a + t * KC, blocks, block_step, b, out + t * NR);
     else if (rows == HALF)

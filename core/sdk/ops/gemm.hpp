@@ -1,12 +1,15 @@
-// gemm: out = alpha * op(a) * op(b) + beta * out (f32), op(x) = x or its transpose.
+// gemm: out = activation(alpha * op(a) * op(b) + beta * out + bias) (f32), op(x) = x or its transpose.
 //
 //   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
+//            bias: vector of N, the same in every row (n_inputs is 2 for none)
 //   outputs  out: M x N; must not overlap a or b. With beta = 0 its old contents are not read (NaNs do not spread).
-//   integers [0] = transpose a (0/1), [1] = transpose b (0/1)      reals [0] = alpha, [1] = beta
+//   integers [0] = transpose a (0/1), [1] = transpose b (0/1), [2] = Activation
+//   reals    [0] = alpha, [1] = beta
 #pragma once
 
 #include <cmath>
 
+#include "sdk/ops/bias_act.hpp"
 #include "sdk/tensor.hpp"
 
 namespace mokume::ops {
@@ -30,6 +33,15 @@ inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool
   return op;
 }
 
+// The same with a bias, whose buffer may be NULL for none, and an activation.
+inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tensor& bias, Activation activation,
+                           const mk_tensor& out, float beta = 0.0F) {
+  mk_op op = gemm(a, false, b, false, out, 1.0F, beta);
+  if (bias.buffer != nullptr) op.inputs[op.n_inputs++] = bias;
+  op.integers[2] = static_cast<int64_t>(activation);
+  return op;
+}
+
 inline GemmShape gemm_shape(const mk_op& op) {
   return {op.outputs[0].rows, op.outputs[0].columns, op.integers[0] != 0 ? op.inputs[0].rows : op.inputs[0].columns};
 }
@@ -41,11 +53,16 @@ inline void check_gemm(const mk_op& op) {
   sdk::check_view("gemm", "out", op.outputs[0], MK_F32);
   sdk::check_shape("gemm", "a", op.inputs[0], op.integers[0] != 0 ? k : m, op.integers[0] != 0 ? m : k);
   sdk::check_shape("gemm", "b", op.inputs[1], op.integers[1] != 0 ? n : k, op.integers[1] != 0 ? k : n);
+  if (op.integers[2] < 0 || op.integers[2] > static_cast<int64_t>(Activation::relu))
+    throw Error(MK_INVALID_ARGUMENT, "gemm: unknown activation " + std::to_string(op.integers[2]));
+  if (op.n_inputs < 3) return;
+  sdk::check_view("gemm", "bias", op.inputs[2], MK_F32);
+  sdk::check_shape("gemm", "bias", op.inputs[2], 1, n);
 }
 
-// |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out|), elementwise with absolute values inside: the
-// bound of a K-term fp32 sum in any order (Higham, Accuracy and Stability of Numerical Algorithms, 2002, section 3.1)
-// holds with K * 2^-24; sums in blocks stay far below, so sqrt(K) with a margin is asked for.
+// |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out| + |bias|), elementwise with absolute values
+// inside: the bound of a K-term fp32 sum in any order (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
+// section 3.1) holds with K * 2^-24; sums in blocks stay far below, so sqrt(K) with a margin is asked for.
 inline double tolerance_gemm(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(gemm_shape(op).k)) + 4.0) * 0x1p-24;
 }

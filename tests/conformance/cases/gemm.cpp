@@ -29,6 +29,19 @@ Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o
           }};
 }
 
+// With a bias and an activation, in every path of a device: packed, few rows (one, some, more than a tile; blocks of K
+// shared or not), short along K, and nothing to multiply.
+Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation activation, float beta = 0) {
+  return {std::move(name), size, [=] {
+            Problem p;
+            const auto [m, n, k] = shape;
+            const mk_tensor a = p.random(m, k, {1, 2}), b = p.random(k, n, {2, 1}), bias = p.random(1, n, {3, 0});
+            const mk_tensor out = beta == 0 ? p.unwritten(m, n, {2, 3}) : p.random(m, n, {2, 3});
+            p.op = ops::gemm_bias_act(a, b, bias, activation, out, beta);
+            return p;
+          }};
+}
+
 // The Gram matrix of one buffer's rows: both operands are the same view.
 Case gram_case(std::string name, Size size, int64_t rows, int64_t columns) {
   return {std::move(name), size, [=] {
@@ -65,6 +78,17 @@ std::vector<Case> cases() {
       gemm_case("large_4099x4101x21", Size::large, {4099, 4101, 21}),
       gemm_case("large_inputs_600000x5x30", Size::large, {600000, 5, 30}),
   };
+  constexpr auto kRelu = ops::Activation::relu, kNone = ops::Activation::none;
+  list.insert(list.end(), {layer_case("layer_5x7x9", Size::tiny, {5, 7, 9}, kRelu),
+                           layer_case("layer_1x40x9", Size::tiny, {1, 40, 9}, kRelu),
+                           layer_case("layer_3x33x300_added", Size::tiny, {3, 33, 300}, kRelu, 1),
+                           layer_case("layer_6x36x260", Size::tiny, {6, 36, 260}, kNone),
+                           layer_case("layer_4x5x0", Size::tiny, {4, 5, 0}, kRelu),
+                           layer_case("layer_1x128x3000", Size::normal, {1, 128, 3000}, kRelu),
+                           layer_case("layer_10x227x1300", Size::normal, {10, 227, 1300}, kRelu),
+                           layer_case("layer_33x2500x700_added", Size::normal, {33, 2500, 700}, kRelu, 1),
+                           layer_case("layer_130x140x600", Size::normal, {130, 140, 600}, kRelu),
+                           layer_case("layer_200x10x128", Size::normal, {200, 10, 128}, kNone)});
   for (const bool ta : {false, true})
     for (const bool tb : {false, true}) {
       const std::string name = std::string(ta ? "t" : "n") + (tb ? "t" : "n");
