@@ -23,6 +23,7 @@ namespace {
 
 constexpr int64_t kBlock = 256;
 constexpr int64_t kShort = 64;  // products with a side no longer than this read the other operand where it lies
+constexpr int64_t kSome = 256;  // rows of a whose panels are made in passing, where K is much longer
 constexpr int64_t kFloat = sizeof(float);
 constexpr int64_t kWorkspaceBytes = int64_t{128} << 20;  // of each of the two workspaces, about
 
@@ -175,8 +176,8 @@ void few_rows(Launcher& launcher, const Problem& p) {
   const bool shared = blocks > 1 && groups < 2 * cores && blocks * p.m * p.n <= kWorkspaceBytes / kFloat;
   const int64_t blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;
   const int64_t parts = divide_up(blocks, blocks_each);
-  const cl_mem scratch = launcher.queue().workspace(
-      0, static_cast<uint64_t>(parts * groups * sizes.mr * (kBlock + columns_each + sizes.nr) * kFloat));
+  const cl_mem scratch =
+      launcher.queue().workspace(0, static_cast<uint64_t>(parts * groups * sizes.mr * kBlock * kFloat));
   const cl_mem sums =
       shared ? launcher.queue().workspace(1, static_cast<uint64_t>(blocks * p.m * p.n * kFloat)) : p.out.memory;
   run_with_epilogue(launcher, vector_kernel(device, "few_rows"), {groups, parts, 1}, p, p.b.memory, p.b.offset,
@@ -205,9 +206,10 @@ void skinny_columns(Launcher& launcher, const Problem& p, const Skinny& s) {
 enum class Way { packed, along_k, few_rows, columns };
 
 Way way_of(const VectorSizes& sizes, const Problem& p) {
+  const bool b_lies_along_n = p.b.row_step == 1 && p.n >= sizes.nr;
+  if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m)) return Way::few_rows;
   if (!is_skinny(sizes, p)) return Way::packed;
-  if (Skinny(p).along_k()) return Way::along_k;
-  return p.n > p.m ? Way::few_rows : Way::columns;
+  return Skinny(p).along_k() ? Way::along_k : Way::columns;
 }
 
 // ---- tile: GPUs ---------------------------------------------------------------------------------------------------

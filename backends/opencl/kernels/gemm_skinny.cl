@@ -78,34 +78,47 @@ __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long off
   }
 }
 
-// The same where l are the columns of out, as its rows and those of x lie in memory: one row of x after the other, as they lie in memory. Up to MR rows of the short operand y
-// at a time, element (s, k) of it at y[s * y_s + k * y_k].
-#define FEW_ROWS 8  // of x: small enough to be in the nearest cache for all rows of y
+// The same where l are the columns of out, as its rows and those of x lie in memory. Up to MR rows of the short operand y
+// at a time, element (s, k) of it at y[s * y_s + k * y_k]; batches of 5 and 10 have a product of their own.
+#if VW == 16
+#define FOR_5(X) FOR_4(X) X(4)
+#define FOR_10(X) FOR_5(X) X(5) X(6) X(7) X(8) X(9)
+#define SMALL 5
+#define MIDDLE 10
+#else
+#define SMALL FEW
+#define MIDDLE HALF
+#endif
+#define AHEAD 12  // rows of x that are fetched before they are used
 
-#define FEW_LOAD(i) vec s##i##0 = first ? SPLAT(0.0f) : VLOAD(0, sums + i * NR), s##i##1 = first ? SPLAT(0.0f) : VLOAD(1, sums + i * NR);
-#define FEW_SAVE(i)                  \
-  VSTORE(s##i##0, 0, sums + i * NR); \
-  VSTORE(s##i##1, 1, sums + i * NR);
-#define FEW_STRIP(name, FOR_ROWS)                                                                               \
+#define STRIP(name, FOR_ROWS)                                                                                   \
   void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms,         \
-            __global float* restrict sums, int first) {                                                         \
-    FOR_ROWS(FEW_LOAD)                                                                                          \
+            __private float* sums) {                                                                            \
+    FOR_ROWS(ZERO)                                                                                              \
     for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                                     \
       const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                             \
-      FETCH(b + FEW_ROWS * b_step);                                                                             \
-      FETCH(b + FEW_ROWS * b_step + NR - 1);                                                                    \
+      FETCH(b + AHEAD * b_step);                                                                                \
+      FETCH(b + AHEAD * b_step + NR - 1);                                                                       \
       FOR_ROWS(STEP)                                                                                            \
     }                                                                                                           \
-    FOR_ROWS(FEW_SAVE)                                                                                          \
+    FOR_ROWS(STRIP_SAVE)                                                                                        \
   }
-FEW_STRIP(strip_whole, FOR_MR)
-FEW_STRIP(strip_half, FOR_HALF)
-FEW_STRIP(strip_few, FOR_FEW)
-FEW_STRIP(strip_one, FOR_1)
+#define STRIP_SAVE(i)                \
+  VSTORE(s##i##0, 2 * i, sums);      \
+  VSTORE(s##i##1, 2 * i + 1, sums);
+STRIP(strip_whole, FOR_MR)
+STRIP(strip_one, FOR_1)
+#if VW == 16
+STRIP(strip_middle, FOR_10)
+STRIP(strip_small, FOR_5)
+#else
+STRIP(strip_middle, FOR_HALF)
+STRIP(strip_small, FOR_FEW)
+#endif
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
-// columns: the last NR begin early and drop what is another's. Scratch: MR * (KB + columns_each + NR) floats each.
+// columns: the last NR begin early and drop what is another's. Scratch: MR * KB floats each.
 __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, long k_step, long l_size,
                                 __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
                                 long k_size, __global float* restrict out, long out_offset, long out_step, float alpha,
@@ -114,8 +127,7 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
   const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
   const long k_begin = (long)get_global_id(1) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
   const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  scratch += ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * MR * (KB + columns_each + NR);
-  __global float* sums = scratch + MR * KB;
+  __global float* a = scratch + ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * MR * KB;
   x += offset;
   y += y_offset;
   out += out_offset;
@@ -123,37 +135,35 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
     const int terms = (int)min((long)KB, k_size - k0);
     for (int s0 = 0; s0 < s_size; s0 += MR) {
       const int live = min(MR, s_size - s0);
-      const int rows = live == 1 ? 1 : live <= FEW ? FEW : live <= HALF ? HALF : MR;
-      for (int k = 0; k < terms; ++k)
-        for (int i = 0; i < rows; ++i) scratch[k * MR + i] = y[(s0 + min(i, live - 1)) * y_s + (k0 + k) * y_k];
-      for (int k = 0; k < terms; k += FEW_ROWS) {
-        const int some = min(FEW_ROWS, terms - k);
-        __global float* strip = sums;
-        for (long c = c0; c < c1; c += NR, strip += MR * NR) {
-          __global const float* from = x + (k0 + k) * k_step + min(c, l_size - NR);
-          if (rows == 1)
-            strip_one(scratch + k * MR, from, k_step, some, strip, k == 0);
-          else if (rows == FEW)
-            strip_few(scratch + k * MR, from, k_step, some, strip, k == 0);
-          else if (rows == HALF)
-            strip_half(scratch + k * MR, from, k_step, some, strip, k == 0);
-          else
-            strip_whole(scratch + k * MR, from, k_step, some, strip, k == 0);
-        }
+      const int rows = live == 1 ? 1 : live <= SMALL ? SMALL : live <= MIDDLE ? MIDDLE : MR;
+      const int packed = rows == MR && y_k == 1 ? pack_transposed(y + s0 * y_s + k0, y_s, live, terms, a, MR) : 0;
+      for (int i = 0; i < rows; ++i) {
+        __global const float* from = y + (s0 + min(i, live - 1)) * y_s + k0 * y_k;
+        for (int k = packed; k < terms; ++k) a[k * MR + i] = from[k * y_k];
       }
-      __global float* strip = sums;
-      for (long c = c0; c < c1; c += NR, strip += MR * NR) {
-        const int skip = (int)(c - min(c, l_size - NR)), columns = (int)min((long)NR, c1 - c);
+      for (long c = c0; c < c1; c += NR) {
+        const long begin = min(c, l_size - NR);
+        __global const float* b = x + k0 * k_step + begin;
+        float sums[MR * NR];
+        if (rows == 1)
+          strip_one(a, b, k_step, terms, sums);
+        else if (rows == SMALL)
+          strip_small(a, b, k_step, terms, sums);
+        else if (rows == MIDDLE)
+          strip_middle(a, b, k_step, terms, sums);
+        else
+          strip_whole(a, b, k_step, terms, sums);
+        const int skip = (int)(c - begin), columns = (int)min((long)NR, c1 - c);
         for (int i = 0; i < live; ++i) {
-          __global const float* sum = strip + i * NR + skip;
-          if (shared) {
-            __global float* to = out + ((k0 / KB) * s_size + s0 + i) * l_size + c;
-            for (int j = 0; j < columns; ++j) to[j] = sum[j];
-            continue;
-          }
-          __global float* to = out + (s0 + i) * out_step + c;
-          for (int j = 0; j < columns; ++j) skinny_out(sum[j], to + j, alpha, beta, k0 == 0);
-          if (k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
+          __private const float* sum = sums + i * NR + skip;
+          __global float* to =
+              shared ? out + ((k0 / KB) * s_size + s0 + i) * l_size + c : out + (s0 + i) * out_step + c;
+          for (int j = 0; j < columns; ++j)
+            if (shared)
+              to[j] = sum[j];
+            else
+              skinny_out(sum[j], to + j, alpha, beta, k0 == 0);
+          if (!shared && k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
         }
       }
     }
