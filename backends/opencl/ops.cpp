@@ -56,10 +56,6 @@ void submit(Launcher& launcher, const mk_op& op) {
       return kernel_map(launcher, op);
     case MK_OP_GATHER_ROWS:
       return gather_rows(launcher, op);
-    case MK_OP_UNFOLD:
-      return unfold(launcher, op);
-    case MK_OP_FOLD:
-      return fold(launcher, op);
     case MK_OP_MAX_POOL:
       return max_pool(launcher, op);
     case MK_OP_MAX_POOL_GRAD:

@@ -3,6 +3,7 @@
 
 #include "abi/op.h"
 #include "device.hpp"
+#include "sdk/ops/window.hpp"
 
 namespace mokume::opencl {
 
@@ -19,12 +20,16 @@ void kernel_map(Launcher& launcher, const mk_op& op);
 void gather_rows(Launcher& launcher, const mk_op& op);
 
 // Images: ops_images.cpp.
-void unfold(Launcher& launcher, const mk_op& op);
-void fold(Launcher& launcher, const mk_op& op);
 void max_pool(Launcher& launcher, const mk_op& op);
 void max_pool_grad(Launcher& launcher, const mk_op& op);
 void avg_pool(Launcher& launcher, const mk_op& op);
 void avg_pool_grad(Launcher& launcher, const mk_op& op);
+
+// The patches under the windows of images, one per row: element (i * kernel_w + j) * channels + c is pixel (i, j) of
+// the window, channel c, and 0 in the padding. And its transpose: patches added up into images, every pixel the sum of
+// the elements it would be copied to, in the order of the window's pixels, starting from 0. Neither operand is empty.
+void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& window, const mk_tensor& patches);
+void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& window, const mk_tensor& images);
 
 // Convolutions: ops_convolution.cpp.
 void conv2d(Launcher& launcher, const mk_op& op);

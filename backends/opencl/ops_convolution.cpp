@@ -70,7 +70,7 @@ mk_tensor pixels_of(const Problem& p, int64_t first, int64_t count) {
 void patches_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, ops::Activation activation) {
   by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count), out = pixels_of(p, first, count);
-    unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
+    unfold(launcher, some_of(p.images, first, count), p.window, patches);
     gemm(launcher, ops::gemm_bias_act(patches, p.weight, bias, activation, out));
   });
 }
@@ -79,14 +79,14 @@ void patches_grad_input(Launcher& launcher, const Problem& p) {
   by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
     gemm(launcher, ops::gemm(pixels_of(p, first, count), false, p.weight, true, patches));
-    fold(launcher, ops::fold(patches, p.window, some_of(p.images, first, count)));
+    fold(launcher, patches, p.window, some_of(p.images, first, count));
   });
 }
 
 void patches_grad_weight(Launcher& launcher, const Problem& p) {
   by_pieces(launcher.device(), p, [&](int64_t first, int64_t count) {
     const mk_tensor patches = patches_of(launcher, p, count);
-    unfold(launcher, ops::unfold(some_of(p.images, first, count), p.window, patches));
+    unfold(launcher, some_of(p.images, first, count), p.window, patches);
     gemm(launcher,
          ops::gemm(patches, true, pixels_of(p, first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
   });

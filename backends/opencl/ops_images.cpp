@@ -59,10 +59,7 @@ void run(Launcher& launcher, cl_kernel kernel, const ImageShare& s, const std::a
 
 }  // namespace
 
-void unfold(Launcher& launcher, const mk_op& op) {
-  const ops::Window w = ops::window_of(op);
-  const mk_tensor &images = op.inputs[0], &out = op.outputs[0];
-  if (sdk::empty(out)) return;
+void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, const mk_tensor& out) {
   mk_device& device = launcher.device();
   const int64_t run_length = w.kernel_w * w.channels, rows = images.rows * w.out_height();
   if (!wide(device)) {
@@ -73,10 +70,7 @@ void unfold(Launcher& launcher, const mk_op& op) {
   run(launcher, patches_kernel(device, std::max<int64_t>(run_length, 4), "unfold_vector"), s, sides(w), images, out);
 }
 
-void fold(Launcher& launcher, const mk_op& op) {
-  const ops::Window w = ops::window_of(op);
-  const mk_tensor &patches = op.inputs[0], &out = op.outputs[0];
-  if (sdk::empty(out)) return;
+void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, const mk_tensor& out) {
   mk_device& device = launcher.device();
   const ImageShare s = share_images(device, out.rows * w.height, w.width, w.channels);
   run(launcher, patches_kernel(device, w.channels, "fold"), s, sides(w), patches, out);

@@ -38,23 +38,21 @@ typedef enum mk_op_code {
   MK_OP_KERNEL_MAP = 4,  /* out = kernel function of dot products and squared norms */
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */
   /* Layers of neural networks: docs/adr/0009. Images are rows of height * width * channels, channels innermost. */
-  MK_OP_UNFOLD = 6,              /* the patches under a sliding window, one per row */
-  MK_OP_FOLD = 7,                /* the opposite: patches added up into images */
-  MK_OP_MAX_POOL = 8,            /* largest element under each window, and which it is */
-  MK_OP_MAX_POOL_GRAD = 9,       /* gradient of max_pool */
-  MK_OP_AVG_POOL = 10,           /* adaptive average to a given height and width */
-  MK_OP_AVG_POOL_GRAD = 11,      /* gradient of avg_pool */
-  MK_OP_BIAS_ACT = 12,           /* out = activation(x + bias) */
-  MK_OP_ACT_GRAD = 13,           /* gradient of an activation from its output */
-  MK_OP_DROPOUT = 14,            /* out = x * mask / (1 - p), the mask a pure function of seed and place */
-  MK_OP_AFFINE_COLUMNS = 15,     /* out = (x - shift) * scale, column by column */
-  MK_OP_SOFTMAX_LOSS = 16,       /* cross-entropy of logits, and its gradient */
-  MK_OP_SQUARED_LOSS = 17,       /* squared error, and its gradient */
-  MK_OP_OPTIMIZER_STEP = 18,     /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
-  MK_OP_CONV2D = 19,             /* out = activation(convolution of images + bias) */
-  MK_OP_CONV2D_GRAD_INPUT = 20,  /* gradient of its images */
-  MK_OP_CONV2D_GRAD_WEIGHT = 21, /* gradient of its weights and bias */
-  MK_OP_COUNT_                   /* one past the last code */
+  MK_OP_CONV2D = 6,             /* out = activation(convolution of images + bias) */
+  MK_OP_CONV2D_GRAD_INPUT = 7,  /* gradient of its images */
+  MK_OP_CONV2D_GRAD_WEIGHT = 8, /* gradient of its weights and bias */
+  MK_OP_MAX_POOL = 9,           /* largest element under each window, and which it is */
+  MK_OP_MAX_POOL_GRAD = 10,     /* gradient of max_pool */
+  MK_OP_AVG_POOL = 11,          /* adaptive average to a given height and width */
+  MK_OP_AVG_POOL_GRAD = 12,     /* gradient of avg_pool */
+  MK_OP_BIAS_ACT = 13,          /* out = activation(x + bias) */
+  MK_OP_ACT_GRAD = 14,          /* gradient of an activation from its output */
+  MK_OP_DROPOUT = 15,           /* out = x * mask / (1 - p), the mask a pure function of seed and place */
+  MK_OP_AFFINE_COLUMNS = 16,    /* out = (x - shift) * scale, column by column */
+  MK_OP_SOFTMAX_LOSS = 17,      /* cross-entropy of logits, and its gradient */
+  MK_OP_SQUARED_LOSS = 18,      /* squared error, and its gradient */
+  MK_OP_OPTIMIZER_STEP = 19,    /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
+  MK_OP_COUNT_                  /* one past the last code */
 } mk_op_code;
 
 #define MK_OP_CAP 32

@@ -7,7 +7,6 @@
 #include "sdk/ops/conv2d.hpp"
 #include "sdk/ops/dropout.hpp"
 #include "sdk/ops/fill.hpp"
-#include "sdk/ops/fold.hpp"
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/kernel_map.hpp"
@@ -15,7 +14,6 @@
 #include "sdk/ops/max_pool.hpp"
 #include "sdk/ops/optimizer_step.hpp"
 #include "sdk/ops/row_norm2.hpp"
-#include "sdk/ops/unfold.hpp"
 
 namespace mokume::ops {
 
@@ -37,8 +35,11 @@ inline constexpr OpRule kOps[] = {
     {MK_OP_ROW_NORM2, "row_norm2", 1, 1, 1, 1, kApart, check_row_norm2, tolerance_row_norm2, cost_row_norm2},
     {MK_OP_KERNEL_MAP, "kernel_map", 1, 3, 1, 1, kInPlace0, check_kernel_map, tolerance_kernel_map, cost_kernel_map},
     {MK_OP_GATHER_ROWS, "gather_rows", 2, 2, 1, 1, kApart, check_gather_rows, tolerance_gather_rows, cost_gather_rows},
-    {MK_OP_UNFOLD, "unfold", 1, 1, 1, 1, kApart, check_unfold, tolerance_unfold, cost_unfold},
-    {MK_OP_FOLD, "fold", 1, 1, 1, 1, kApart, check_fold, tolerance_fold, cost_fold},
+    {MK_OP_CONV2D, "conv2d", 2, 3, 1, 1, kApart, check_conv2d, tolerance_conv2d, cost_conv2d},
+    {MK_OP_CONV2D_GRAD_INPUT, "conv2d_grad_input", 2, 2, 1, 1, kApart, check_conv2d_grad_input,
+     tolerance_conv2d_grad_input, cost_conv2d_grad_input},
+    {MK_OP_CONV2D_GRAD_WEIGHT, "conv2d_grad_weight", 2, 2, 1, 2, kApart, check_conv2d_grad_weight,
+     tolerance_conv2d_grad_weight, cost_conv2d_grad_weight},
     {MK_OP_MAX_POOL, "max_pool", 1, 1, 2, 2, kApart, check_max_pool, tolerance_max_pool, cost_max_pool},
     {MK_OP_MAX_POOL_GRAD, "max_pool_grad", 2, 2, 1, 1, kApart, check_max_pool_grad, tolerance_max_pool_grad,
      cost_max_pool_grad},
@@ -56,11 +57,6 @@ inline constexpr OpRule kOps[] = {
      cost_squared_loss},
     {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 1, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
      cost_optimizer_step},
-    {MK_OP_CONV2D, "conv2d", 2, 3, 1, 1, kApart, check_conv2d, tolerance_conv2d, cost_conv2d},
-    {MK_OP_CONV2D_GRAD_INPUT, "conv2d_grad_input", 2, 2, 1, 1, kApart, check_conv2d_grad_input,
-     tolerance_conv2d_grad_input, cost_conv2d_grad_input},
-    {MK_OP_CONV2D_GRAD_WEIGHT, "conv2d_grad_weight", 2, 2, 1, 2, kApart, check_conv2d_grad_weight,
-     tolerance_conv2d_grad_weight, cost_conv2d_grad_weight},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");

@@ -41,20 +41,29 @@ void expect_near(const Values& got, const Values& want, const std::string& what 
   for (size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], want[i], 1e-6) << what << " element " << i;
 }
 
-void unfold_by_hand(Machine& machine) {
-  Problem p;
-  p.op = ops::unfold(counting(p, 1, 8), {2, 2, 2, 2, 2, 2, 2, 1, 1}, p.unwritten(4, 8));
-  EXPECT_EQ(output_of(machine, p), (Values{0, 0, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 3, 4, 0, 0,  //
-                                           0, 0, 5, 6, 0, 0, 0, 0, 7, 8, 0, 0, 0, 0, 0, 0}));
-  Problem q;  // two images of 2x3, a window of 1x2
-  q.op = ops::unfold(counting(q, 2, 6), {2, 3, 1, 1, 2, 1, 1, 0, 0}, q.unwritten(8, 2));
-  EXPECT_EQ(output_of(machine, q), (Values{1, 2, 2, 3, 4, 5, 5, 6, 7, 8, 8, 9, 10, 11, 11, 12}));
+void conv2d_by_hand(Machine& machine) {
+  Problem p;  // two filters of 2x2x2 at stride 2 over a padded image of 2x2x2: each window sees one pixel
+  const mk_tensor x = counting(p, 1, 8), weight = counting(p, 8, 2), bias = tensor(p, 1, {0, -80});
+  p.op = ops::conv2d(x, weight, bias, {2, 2, 2, 2, 2, 2, 2, 1, 1}, ops::Activation::relu, p.unwritten(1, 8));
+  EXPECT_EQ(output_of(machine, p), (Values{1 * 13 + 2 * 15, 0, 3 * 9 + 4 * 11, 0,  //
+                                           5 * 5 + 6 * 7, 0, 7 * 1 + 8 * 3, 0}));
+  Problem q;  // two images of 2x3, a filter of 1x2
+  const mk_tensor images = counting(q, 2, 6), filter = tensor(q, 2, {10, 1});
+  q.op = ops::conv2d(images, filter, {}, {2, 3, 1, 1, 2, 1, 1, 0, 0}, ops::Activation::none, q.unwritten(2, 4));
+  EXPECT_EQ(output_of(machine, q), (Values{12, 23, 45, 56, 78, 89, 111, 122}));
 }
 
-void fold_by_hand(Machine& machine) {
+void conv2d_gradients_by_hand(Machine& machine) {
+  const ops::Window w{2, 3, 1, 1, 2, 1, 1, 0, 0};
   Problem p;
-  p.op = ops::fold(counting(p, 4, 2), {2, 3, 1, 1, 2, 1, 1, 0, 0}, p.unwritten(1, 6));
-  EXPECT_EQ(output_of(machine, p), (Values{1, 5, 4, 5, 13, 8}));
+  const mk_tensor dy = counting(p, 1, 4), filter = tensor(p, 2, {10, 1});
+  p.op = ops::conv2d_grad_input(dy, filter, w, p.unwritten(1, 6));
+  EXPECT_EQ(output_of(machine, p), (Values{10, 21, 2, 30, 43, 4}));
+  Problem q;
+  const mk_tensor x = counting(q, 1, 6), grad = counting(q, 1, 4);
+  q.op = ops::conv2d_grad_weight(x, grad, w, q.unwritten(2, 1), q.unwritten(1, 1));
+  EXPECT_EQ(output_of(machine, q), (Values{1 + 4 + 12 + 20, 2 + 6 + 15 + 24}));
+  EXPECT_EQ(output_of(machine, q, 1), (Values{10}));
 }
 
 double dot(const Values& a, const Values& b) {
@@ -70,18 +79,24 @@ mk_tensor small_integers(Problem& p, int64_t rows, int64_t columns) {
   return t;
 }
 
-// fold is the transpose of unfold: <unfold(x), y> = <x, fold(y)>.
-void fold_is_the_transpose_of_unfold(Machine& machine) {
-  for (const WindowCase& w : window_cases()) {
-    if (w.size != Size::tiny || w.images == 0) continue;
-    Problem p, q;
-    const mk_tensor x = small_integers(p, w.images, w.window.image());
-    q.random(1, 1);  // so that y has other numbers than x
-    const mk_tensor y = small_integers(q, w.images * w.window.out_pixels(), w.window.patch());
-    p.op = ops::unfold(x, w.window, p.unwritten(y.rows, y.columns));
-    q.op = ops::fold(y, w.window, q.unwritten(x.rows, x.columns));
-    EXPECT_EQ(dot(output_of(machine, p), values_of(y, q.memory)), dot(values_of(x, p.memory), output_of(machine, q)))
-        << w.name;
+// A convolution is linear in its images and in its weights, and its gradients are the transposes:
+// <conv2d(x, w), y> = <x, grad_input(y, w)> = <w, grad_weight(x, y)>.
+void conv2d_gradients_are_its_transposes(Machine& machine) {
+  for (const WindowCase& c : window_cases()) {
+    if (c.size != Size::tiny || c.images == 0) continue;
+    constexpr int64_t kFilters = 3;
+    const int64_t pixels = c.window.out_pixels() * kFilters;
+    Problem values;
+    const mk_tensor x = small_integers(values, c.images, c.window.image());
+    const mk_tensor weight = small_integers(values, c.window.patch(), kFilters);
+    const mk_tensor y = small_integers(values, c.images, pixels);
+    Problem forward = values, images = values, weights = values;
+    forward.op = ops::conv2d(x, weight, {}, c.window, ops::Activation::none, forward.unwritten(c.images, pixels));
+    images.op = ops::conv2d_grad_input(y, weight, c.window, images.unwritten(c.images, c.window.image()));
+    weights.op = ops::conv2d_grad_weight(x, y, c.window, weights.unwritten(c.window.patch(), kFilters), {});
+    const double want = dot(output_of(machine, forward), values_of(y, values.memory));
+    EXPECT_EQ(want, dot(values_of(x, values.memory), output_of(machine, images))) << c.name;
+    EXPECT_EQ(want, dot(values_of(weight, values.memory), output_of(machine, weights))) << c.name;
   }
 }
 
@@ -298,9 +313,9 @@ void add_network_oracle_tests(Machine& machine) {
   const auto add = [&machine](const char* name, void (*body)(Machine&)) {
     add_test("oracle", name, [&machine, body] { body(machine); });
   };
-  add("unfold_by_hand", unfold_by_hand);
-  add("fold_by_hand", fold_by_hand);
-  add("fold_is_the_transpose_of_unfold", fold_is_the_transpose_of_unfold);
+  add("conv2d_by_hand", conv2d_by_hand);
+  add("conv2d_gradients_by_hand", conv2d_gradients_by_hand);
+  add("conv2d_gradients_are_its_transposes", conv2d_gradients_are_its_transposes);
   add("max_pool_by_hand", max_pool_by_hand);
   add("max_pool_grad_by_hand", max_pool_grad_by_hand);
   add("avg_pool_by_hand", avg_pool_by_hand);

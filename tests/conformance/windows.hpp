@@ -1,4 +1,4 @@
-// The windows that the cases of unfold, fold and the max pools share.
+// The windows that the cases of convolutions and max pools share.
 #pragma once
 
 #include <string>

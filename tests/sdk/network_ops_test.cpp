@@ -46,8 +46,9 @@ TEST(WindowTest, CountsItsPixels) {
 TEST(WindowTest, RefusesWhatFitsNoImage) {
   const auto refused = [](const char* part, auto&& change) {
     const Window w = changed(kWindow, change);
-    expect_refused(unfold(m(2, 126), w, m(40, 18)), part);
-    expect_refused(fold(m(40, 18), w, m(2, 126)), part);
+    expect_refused(conv2d(m(2, 126), m(18, 4), {}, w, Activation::none, m(2, 80)), part);
+    expect_refused(conv2d_grad_input(m(2, 80), m(18, 4), w, m(2, 126)), part);
+    expect_refused(conv2d_grad_weight(m(2, 126), m(2, 80), w, m(18, 4), {}), part);
     expect_refused(max_pool(m(2, 126), w, m(2, 60), m(2, 60, MK_I32)), part);
     expect_refused(max_pool_grad(m(2, 60), m(2, 60, MK_I32), w, m(2, 126)), part);
   };
@@ -62,27 +63,37 @@ TEST(WindowTest, RefusesWhatFitsNoImage) {
   refused("larger than the padded image", [](Window& w) { w.kernel_w = 8; });
 }
 
-TEST(Unfold, ChecksShapes) {
-  EXPECT_NO_THROW(check(unfold(m(2, 126), kWindow, m(40, 18))));
-  EXPECT_NO_THROW(check(unfold(m(0, 126), kWindow, m(0, 18))));
-  expect_refused(unfold(m(2, 125), kWindow, m(40, 18)), "unfold: x is 2x125, expected 2x126");
-  expect_refused(unfold(m(2, 126), kWindow, m(39, 18)), "unfold: out is 39x18, expected 40x18");
-  expect_refused(unfold(m(2, 126), kWindow, m(40, 17)), "unfold: out");
-  expect_refused(unfold(m(2, 126, MK_I32), kWindow, m(40, 18)), "element type");
-  expect_refused(unfold(m(-2, 126), kWindow, m(40, 18)), "negative size");
+TEST(Convolution, ChecksShapes) {
+  const auto forward = [](const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const mk_tensor& y) {
+    return conv2d(x, weight, bias, kWindow, Activation::relu, y);
+  };
+  EXPECT_NO_THROW(check(forward(m(2, 126), m(18, 4), m(1, 4), m(2, 80))));
+  EXPECT_NO_THROW(check(forward(m(0, 126), m(18, 4), {}, m(0, 80))));
+  expect_refused(forward(m(2, 125), m(18, 4), {}, m(2, 80)), "conv2d: images is 2x125, expected 2x126");
+  expect_refused(forward(m(2, 126), m(17, 4), {}, m(2, 80)), "conv2d: weight is 17x4, expected 18x4");
+  expect_refused(forward(m(2, 126), m(18, 4), {}, m(3, 80)), "conv2d: windows is 3x80, expected 2x80");
+  expect_refused(forward(m(2, 126), m(18, 4), m(1, 5), m(2, 80)), "conv2d: bias is 1x5, expected 1x4");
+  expect_refused(forward(m(2, 126, MK_I32), m(18, 4), {}, m(2, 80)), "element type");
+  expect_refused(forward(m(-2, 126), m(18, 4), {}, m(-2, 80)), "negative size");
+  mk_op op = forward(m(2, 126), m(18, 4), {}, m(2, 80));
+  op.integers[9] = 7;
+  expect_refused(op, "conv2d: unknown activation 7");
+}
+
+TEST(Convolution, ChecksShapesOfItsGradients) {
+  EXPECT_NO_THROW(check(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 126))));
+  expect_refused(conv2d_grad_input(m(2, 81), m(18, 4), kWindow, m(2, 126)), "conv2d_grad_input: windows is 2x81");
+  expect_refused(conv2d_grad_input(m(2, 80), m(18, 4), kWindow, m(2, 120)), "conv2d_grad_input: images is 2x120");
+  EXPECT_NO_THROW(check(conv2d_grad_weight(m(2, 126), m(2, 80), kWindow, m(18, 4), {})));
+  expect_refused(conv2d_grad_weight(m(2, 126), m(1, 80), kWindow, m(18, 4), {}), "conv2d_grad_weight: windows is 1x80");
+  expect_refused(conv2d_grad_weight(m(2, 126), m(2, 80), kWindow, m(18, 4), m(2, 4)),
+                 "conv2d_grad_weight: dbias is 2x4");
 }
 
 // One pixel with 2^40 windows: their number times that of the images is beyond 64 bits.
-TEST(Unfold, CountsWindowsWithoutOverflow) {
+TEST(Convolution, CountsWindowsWithoutOverflow) {
   const Window w{1, 1, 1, kMaxSide, kMaxSide, 1, 1, kMaxSide - 1, kMaxSide - 1};
-  expect_refused(unfold(m(int64_t{1} << 47, 1), w, m(0, w.patch())), "too many windows");
-  expect_refused(fold(m(0, w.patch()), w, m(int64_t{1} << 47, 1)), "too many windows");
-}
-
-TEST(Fold, ChecksShapes) {
-  EXPECT_NO_THROW(check(fold(m(40, 18), kWindow, m(2, 126))));
-  expect_refused(fold(m(20, 18), kWindow, m(2, 126)), "fold: patches is 20x18, expected 40x18");
-  expect_refused(fold(m(40, 18), kWindow, m(2, 120)), "fold: out is 2x120");
+  expect_refused(conv2d(m(int64_t{1} << 47, 1), m(w.patch(), 1), {}, w, Activation::none, m(0, 1)), "too many windows");
 }
 
 TEST(MaxPool, ChecksShapes) {

@@ -50,7 +50,7 @@ TEST(Ops, WrongCountsAndSizesAreRefused) {
   EXPECT_NO_THROW(check(op));
   op.n_inputs = 1;
   expect_refused(op, "gemm: wrong number of operands");
-  op.n_inputs = 3;
+  op.n_inputs = 4;
   expect_refused(op, "wrong number of operands");
   op.n_inputs = 2;
   op.n_outputs = 2;

@@ -1,6 +1,6 @@
 #include "sdk/ops/conv2d.hpp"
 
-#include "fast/convolution.hpp"
+#include "convolution/patches.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::host::fast {
@@ -15,7 +15,7 @@ void conv2d_grad_input(const Call& call) {
     const int64_t count = std::min(each, dx.rows - first);
     const mk_tensor grad = pixels_of(images_of(dy, first, count), weight.columns);
     run(gemm, ops::gemm(grad, false, weight, true, patches.of(count)));
-    run(fold, ops::fold(patches.of(count), w, images_of(dx, first, count)));
+    fold(call, patches.data(), w, some_of(call.output(), first, count));
   }
 }
 

@@ -1,6 +1,6 @@
 #include "sdk/ops/conv2d.hpp"
 
-#include "fast/convolution.hpp"
+#include "convolution/patches.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::host::fast {
@@ -16,7 +16,7 @@ void conv2d_grad_weight(const Call& call) {
   for (int64_t first = 0; first < x.rows; first += each) {
     const int64_t count = std::min(each, x.rows - first);
     const mk_tensor grad = pixels_of(images_of(dy, first, count), channels);
-    run(unfold, ops::unfold(images_of(x, first, count), w, patches.of(count)));
+    unfold(call, some_of(call.input(0), first, count), w, patches.data());
     run(gemm, ops::gemm(patches.of(count), true, grad, false, dweight, 1.0F, first == 0 ? 0.0F : 1.0F));
   }
   if (call.op.n_outputs < 2) return;

@@ -1,18 +1,13 @@
-#include "sdk/ops/fold.hpp"
-
 #include <algorithm>
 
-#include "call.hpp"
+#include "convolution/patches.hpp"
 #include "isa/network.hpp"
 
-namespace mokume::host::fast {
+namespace mokume::host {
 
 // Line y of an image: rows i of the windows that cover it, ascending. Windows go from right to left, so that each pixel
-// meets columns j of its windows in ascending order: the order the op's definition asks for.
-void fold(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
-  const View<const float> patches = call.input(0);
-  const View<float> out = call.output();
+// meets columns j of its windows in ascending order.
+void fold(const Call& call, const float* patches, const ops::Window& w, const View<float>& out) {
   const int64_t across = w.out_width(), down = w.out_height();
   const auto line = [&](int64_t n, int64_t y) {
     float* sums = out.row(n) + y * w.width * w.channels;
@@ -23,7 +18,8 @@ void fold(const Call& call) {
       for (int64_t window_x = across - 1; window_x >= 0; --window_x) {
         const int64_t left = window_x * w.stride_w - w.pad_w;
         const int64_t begin = std::max<int64_t>(0, -left), end = std::min(w.kernel_w, w.width - left);
-        const float* patch = patches.row((n * down + window_y) * across + window_x) + i * w.kernel_w * w.channels;
+        const float* patch =
+            patches + ((n * down + window_y) * across + window_x) * w.patch() + i * w.kernel_w * w.channels;
         call.loops.network->add(sums + (left + begin) * w.channels, patch + begin * w.channels,
                                 (end - begin) * w.channels);
       }
@@ -34,4 +30,4 @@ void fold(const Call& call) {
   });
 }
 
-}  // namespace mokume::host::fast
+}  // namespace mokume::host

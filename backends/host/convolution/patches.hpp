@@ -8,13 +8,20 @@
 #include "call.hpp"
 #include "sdk/ops/window.hpp"
 
-namespace mokume::host::fast {
+namespace mokume::host {
 
-void unfold(const Call& call);
-void fold(const Call& call);
+// The patches under the windows of images: element (i * kernel_w + j) * channels + c of a patch is pixel (i, j) of its
+// window, channel c; 0 in the padding. One row of w.patch() elements per window, windows in the order of the output.
+void unfold(const Call& call, const View<const float>& images, const ops::Window& w, float* patches);
+
+// Its transpose: patches added up into images. Every pixel is the sum of the elements that unfold copies it to, in the
+// order of the window's pixels, starting from 0.
+void fold(const Call& call, const float* patches, const ops::Window& w, const View<float>& images);
+
+namespace fast {
 void gemm(const Call& call);
-void bias_act(const Call& call);
 void fill(const Call& call);
+}  // namespace fast
 
 // Memory for the patches of some images: about 6 MiB, so that they are still in the cache when the product reads them.
 // Sums over images run piece by piece, so the size is a constant.
@@ -28,6 +35,7 @@ class Patches {
         buffer_{nullptr, reinterpret_cast<std::byte*>(values_.data()), values_.size() * sizeof(float)} {}
 
   int64_t images_each() const { return each_; }
+  float* data() { return values_.data(); }
   // One patch per row.
   mk_tensor of(int64_t images) { return sdk::matrix(&buffer_, images * window_.out_pixels(), window_.patch()); }
 
@@ -38,6 +46,11 @@ class Patches {
   std::vector<float> values_;
   mk_buffer buffer_;
 };
+
+template <class T>
+View<T> some_of(const View<T>& images, int64_t first, int64_t count) {
+  return {images.row(first), count, images.columns, images.stride};
+}
 
 inline mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
   return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
@@ -50,4 +63,4 @@ inline mk_tensor pixels_of(const mk_tensor& t, int64_t channels) {
 
 inline bool side_by_side(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
 
-}  // namespace mokume::host::fast
+}  // namespace mokume::host

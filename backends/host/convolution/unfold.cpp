@@ -1,11 +1,9 @@
-#include "sdk/ops/unfold.hpp"
-
 #include <algorithm>
 #include <cstring>
 
-#include "call.hpp"
+#include "convolution/patches.hpp"
 
-namespace mokume::host::fast {
+namespace mokume::host {
 namespace {
 
 // Runs are often a few floats long (a window's row of one channel): four at a time, the last ones twice.
@@ -40,17 +38,14 @@ void copy_window(const ops::Window& w, const float* image, int64_t top, int64_t 
 
 }  // namespace
 
-void unfold(const Call& call) {
-  const ops::Window w = ops::window_of(call.op);
-  const View<const float> x = call.input(0);
-  const View<float> out = call.output();
+void unfold(const Call& call, const View<const float>& x, const ops::Window& w, float* patches) {
   const int64_t across = w.out_width(), down = w.out_height();
   call.for_rows(x.rows * down, across * w.patch(), [&](int64_t from, int64_t to) {
     for (int64_t line = from; line < to; ++line)
       for (int64_t c = 0; c < across; ++c)
         copy_window(w, x.row(line / down), line % down * w.stride_h - w.pad_h, c * w.stride_w - w.pad_w,
-                    out.row(line * across + c));
+                    patches + (line * across + c) * w.patch());
   });
 }
 
-}  // namespace mokume::host::fast
+}  // namespace mokume::host
