@@ -144,7 +144,10 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   Training training(device_, data(), fitted->network, settings, task(fit));
   training.run(sink);
   if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
-  fitted->parameters = training.engine().read_parameters();
+  {
+    const auto phase = device_.phase("transfer");
+    fitted->parameters = training.engine().read_parameters();
+  }
   fitted->feature_mean = training.feature_mean();
   fitted->feature_sd = training.feature_sd();
   fitted->target_mean = training.target_mean();

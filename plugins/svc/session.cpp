@@ -32,6 +32,7 @@ Session::Session(const sdk::Host& host, const mk_experiment& experiment, const m
 
 void Session::prepare() {
   if (store_) return;
+  const auto phase = device_.phase("load");
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   int64_t places = std::min(kMaxPlaces, folds * problems);
@@ -113,6 +114,7 @@ std::unique_ptr<Fitted> Session::refit(uint32_t candidate, const mk_fit_sink& si
 std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                          const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
+  const auto phase = device_.phase("collect");
   const int64_t ld = order_.stride(), d = order_.features();
   std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
   device_.read(bench_->coefficients(), coef.data(), coef.size());
