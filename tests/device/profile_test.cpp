@@ -17,7 +17,8 @@ namespace {
 std::string text_of(const std::vector<ProfileRow>& rows) {
   std::string text;
   for (const ProfileRow& r : rows)
-    text += r.phase + " " + r.what + " " + std::to_string(std::lround(r.seconds)) + "/" + std::to_string(r.calls) + "\n";
+    text +=
+        r.phase + " " + r.what + " " + std::to_string(std::lround(r.seconds)) + "/" + std::to_string(r.calls) + "\n";
   return text;
 }
 
@@ -46,8 +47,9 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   profile.end();
   now += 50;
   profile.end();  // one too many: nothing
-  EXPECT_EQ(text_of(profile.rows()),
-            "load (outside of ops) 100/1\nforward (outside of ops) 28/2\nforward read 7/1\nother (outside of ops) 2/1\n");
+  EXPECT_EQ(
+      text_of(profile.rows()),
+      "load (outside of ops) 100/1\nforward (outside of ops) 28/2\nforward read 7/1\nother (outside of ops) 2/1\n");
   EXPECT_DOUBLE_EQ(sum(profile.rows()), 137);
   const auto phases = phases_of(profile.rows());
   ASSERT_EQ(phases.size(), 3U);
@@ -72,8 +74,8 @@ TEST(Profile, AKernelIsARowWithoutWhatRanInsideOfIt) {
 
 TEST(Profile, OpsCarryTheirShapesAndCosts) {
   Profile profile;
-  const mk_op op = ops::gemm(sdk::matrix(nullptr, 2, 3), false, sdk::matrix(nullptr, 4, 3), true,
-                             sdk::matrix(nullptr, 2, 4));
+  const mk_op op =
+      ops::gemm(sdk::matrix(nullptr, 2, 3), false, sdk::matrix(nullptr, 4, 3), true, sdk::matrix(nullptr, 2, 4));
   profile.add_op(op, 2);
   ASSERT_EQ(profile.rows().size(), 1U);
   const ProfileRow row = profile.rows().front();

@@ -21,8 +21,9 @@ DeviceProfile profile() {
 TEST(ProfileReport, TheTerminalShowsPhasesAndOps) {
   const std::string text = profile_text(profile());
   EXPECT_EQ(text.find("node 1, opencl:0 (Card <&>): 4.000 s\n"), 0U) << text;
-  EXPECT_NE(text.find("forward     gemm 2x3x4                                 7      3.000   75.0%       2.0      1.0\n"),
-            std::string::npos)
+  EXPECT_NE(
+      text.find("forward     gemm 2x3x4                                 7      3.000   75.0%       2.0      1.0\n"),
+      std::string::npos)
       << text;
   EXPECT_EQ(occurrences(text, "25.0%"), 2U) << "load, as a phase and as its time outside of ops";
 }
