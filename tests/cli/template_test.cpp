@@ -37,8 +37,10 @@ TEST(Template, OneDeviceAndTwoWriteTheSameBytes) {
   one.write("e.toml", experiment());
   two.write("e.toml", experiment());
   ASSERT_EQ(one.mokume("run e.toml --devices host").code, 0);
-  const Ended both = two.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np "
-                               "2 " + Place::program() + " run e.toml --devices host");
+  const Ended both = two.shell(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np "
+      "2 " +
+      Place::program() + " run e.toml --devices host");
   ASSERT_EQ(both.code, 0) << both.err;
   for (const char* file : {"results.csv", "models/best/model.json"})
     EXPECT_EQ(slurp(one.run("t") / file), slurp(two.run("t") / file)) << file;
