@@ -68,7 +68,7 @@ std::string download(const std::string& url) {
 }  // namespace
 
 int list_data() {
-  std::printf("digits   built in\n");
+  std::printf("digits   built in\nfriedman built in\n");
   const char* set = std::getenv("MOKUME_DATA");
   for (const std::string& root : {set != nullptr ? std::string(set) : std::string(), base::cache_directory()}) {
     if (root.empty()) continue;

@@ -88,9 +88,9 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
   if (model.describe(raw, &about, &mean, &scale, &n_scaling) != MK_OK)
     throw Error(MK_INTERNAL, "the model cannot describe itself");
   std::vector<std::string> names(about.class_names, about.class_names + about.n_classes);
-  const data::Dataset rows =
-      data::load_for_prediction(data::parse_spec(spec), names, {mean, mean + n_scaling}, {scale, scale + n_scaling},
-                                about.features, columns_of(experiment::read_run_record(directory)));
+  const data::Dataset rows = data::load_for_prediction(
+      data::parse_spec(spec, &config.data), names, {mean, mean + n_scaling}, {scale, scale + n_scaling}, about.features,
+      columns_of(experiment::read_run_record(directory)));
 
   const experiment::Machine machine(registry, runtime.log());
   const std::vector<device::Listed> chosen{machine.select(devices).front()};

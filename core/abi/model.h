@@ -158,6 +158,10 @@ typedef struct mk_fit_result {
 /* ---- what a session is given ---------------------------------------------------------------------------------------
  */
 
+/* What a stretch of a session's time is for: a phase ("load", "forward", "solve"), or one kernel of the model's own,
+ * which the program cannot see. Phases lie inside phases, and a kernel inside a phase. */
+typedef enum mk_scope { MK_SCOPE_PHASE = 1, MK_SCOPE_KERNEL = 2 } mk_scope;
+
 /* Device services: the program's own view of an open device. submit() falls back to the host backend for ops the
  * device does not support and counts it. Memory is counted against the device's budget. */
 typedef struct mk_device_services {
@@ -182,6 +186,10 @@ typedef struct mk_device_services {
    * the model measured itself. */
   int32_t (*get_choice)(void* self, const char* key, char value[80]);
   void (*set_choice)(void* self, const char* key, const char* value);
+  /* NULL, both, unless the run is profiled: a mk_scope begins, with a name that is copied; the one begun last ends.
+   * What is done meanwhile counts to the innermost scope. Both wait for the device around a kernel. */
+  void (*scope_begin)(void* self, int32_t kind, const char* name);
+  void (*scope_end)(void* self);
 } mk_device_services;
 
 /* How a running bundle talks back. All may be called from the session's thread at any time. */

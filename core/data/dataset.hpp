@@ -16,9 +16,12 @@ struct Standardize {
 
 enum class Missing { error, drop, mean };
 
+// What `test` is, on a command line, for sources with a test set of their own: digits, friedman, mnist, folders of IDX.
+inline constexpr const char* kOwnTest = "own";
+
 // [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
-  std::string source;                    // digits | mnist | idx | libsvm | csv
+  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
   std::string test;                      // test file or "" (sources with a test set of their own ignore it)
   std::string target;                    // csv: name of the label column; "" = the last
@@ -73,11 +76,11 @@ struct Dataset {
 // A target is regression if every label is a number and one has a fraction or more than 1,000 are different.
 Dataset load(const DataSpec& spec);
 
-// Reads rows to predict: like load(), but `path` alone, into `train`, with labels if there are any, scaled with the
-// given scaling (one value, one per feature, or none). Labels get their place in `class_names`, unknown ones -1; with
-// empty `class_names` they are targets. `features`: how many the model has (0 = unknown): rows of libsvm text are
-// widened to it, any other difference is an error. `columns`: Dataset::columns of the training set; without it a csv
-// spec with `categorical` or Missing::mean is refused, with it the target column may be absent.
+// Reads rows to predict: like load(), but `test` alone, or `path` without it, into `train`, with labels if there are
+// any, scaled with the given scaling (one value, one per feature, or none). Labels get their place in `class_names`,
+// unknown ones -1; with empty `class_names` they are targets. `features`: how many the model has (0 = unknown): rows of
+// libsvm text are widened to it, any other difference is an error. `columns`: Dataset::columns of the training set;
+// without it a csv spec with `categorical` or Missing::mean is refused, with it the target column may be absent.
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
                             const std::vector<Column>& columns = {});

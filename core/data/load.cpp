@@ -24,6 +24,10 @@ Parts read_digits(const DataSpec& spec) {
   return {"digits", draw_digits(DigitSet::train, spec.limit), draw_digits(DigitSet::test, 0), {}};
 }
 
+Parts read_friedman(const DataSpec& spec) {
+  return {"friedman", draw_friedman(false, spec.limit), draw_friedman(true, 0), {}};
+}
+
 Part read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
 
 Parts read_idx_sets(const DataSpec& spec) {
@@ -85,19 +89,26 @@ Parts read_csv_files(const DataSpec& spec) {
 
 Parts read_parts(const DataSpec& spec) {
   if (spec.source == "digits") return read_digits(spec);
+  if (spec.source == "friedman") return read_friedman(spec);
   if (spec.source == "libsvm") return read_libsvm_files(spec);
   if (spec.source == "csv") return read_csv_files(spec);
   return read_idx_sets(spec);
 }
 
-// `path` alone, in the training file's terms.
+// The test file if one is named, else `path`, in the training file's terms.
 Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns) {
+  const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
+  if (test && !own && (spec.source == "digits" || spec.source == "friedman"))
+    throw Error(MK_INVALID_ARGUMENT, "the built-in " + spec.source + " has one test set; write test=own");
+  if (spec.source == "digits")
+    return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};
+  if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
   if (spec.source == "libsvm") {
-    const std::string path = single_file(locate(spec.path));
+    const std::string path = single_file(test ? spec.test : locate(spec.path));
     return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
   }
   if (spec.source == "csv") {
-    const std::string path = single_file(locate(spec.path));
+    const std::string path = single_file(test ? spec.test : locate(spec.path));
     if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
       throw Error(MK_INVALID_ARGUMENT,
                   "data.categorical and data.missing = \"mean\" need the columns of the training "
@@ -108,9 +119,10 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
     CsvPart part = read_csv(path, options);
     return {stem(path), std::move(part), {}, columns};
   }
-  if (spec.source == "digits") return {"digits", draw_digits(DigitSet::train, spec.limit), {}, {}};
-  const std::string path = spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
-  const IdxPair pair = is_directory(path) ? idx_in_directory(path, "train") : idx_beside(path, false);
+  const std::string path = test && !own ? spec.test : spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
+  if (own && !is_directory(path))
+    throw Error(MK_INVALID_ARGUMENT, "data.test is 'own', but '" + path + "' is a file: name its test file instead");
+  const IdxPair pair = is_directory(path) ? idx_in_directory(path, test ? "t10k" : "train") : idx_beside(path, false);
   return {stem(path), read_pair(pair, spec.limit), {}, {}};
 }
 

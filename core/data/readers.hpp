@@ -47,4 +47,9 @@ CsvPart read_csv(const std::string& path, const CsvOptions& options);
 enum class DigitSet : uint32_t { train = 0, test = 1 };
 Part draw_digits(DigitSet set, int64_t limit);
 
+// 4,096 rows to train on, or 1,024 to test on, of 4,777 columns: column = mixture of ten hidden factors, uniform in
+// [0, 1), + noise; targets follow from the first five by Friedman's function + noise of variance 1. Row i of a set is a
+// pure function of (set, i).
+Part draw_friedman(bool test, int64_t limit);
+
 }  // namespace mokume::data

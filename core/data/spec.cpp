@@ -136,13 +136,13 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
 
 }  // namespace
 
-std::vector<std::string> source_names() { return {"digits", "mnist", "idx", "libsvm", "csv"}; }
+std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv"}; }
 
 std::vector<std::string> spec_keys() {
   return {"path", "test", "target", "categorical", "missing", "limit", "standardize"};
 }
 
-DataSpec parse_spec(std::string_view text) {
+DataSpec parse_spec(std::string_view text, const DataSpec* like) {
   DataSpec spec;
   const std::vector<std::string> parts = parts_of(text);
   const size_t colon = parts[0].find(':');
@@ -150,6 +150,11 @@ DataSpec parse_spec(std::string_view text) {
   const std::vector<std::string> sources = source_names();
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     refuse(parts[0], "does not start with a known source; " + suggestion(spec.source, sources));
+  if (like != nullptr && like->source == spec.source) {
+    spec.target = like->target;
+    spec.categorical = like->categorical;
+    spec.missing = like->missing;
+  }
   if (colon != std::string::npos) {
     spec.path = unquoted(parts[0].substr(colon + 1));
     if (spec.path.empty()) refuse(parts[0], "has no path after the colon");
@@ -172,9 +177,10 @@ void check_spec(const DataSpec& spec) {
   const std::vector<std::string> sources = source_names();
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     contradiction("data.source is '" + spec.source + "'; " + suggestion(spec.source, sources));
-  if (spec.source == "digits" && !spec.path.empty())
-    contradiction("data.path has no meaning for the built-in digits; remove it");
-  if (spec.path.empty() && spec.source != "digits" && spec.source != "mnist")
+  const bool built_in = spec.source == "digits" || spec.source == "friedman";
+  if (built_in && !spec.path.empty())
+    contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
+  if (spec.path.empty() && !built_in && spec.source != "mnist")
     contradiction("data.source '" + spec.source + "' needs data.path; name the file");
   if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical and data.missing are for source csv only; remove them");

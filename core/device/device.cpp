@@ -1,7 +1,6 @@
 #include "device/device.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "sdk/error.hpp"
@@ -39,14 +38,6 @@ const Table* extension(const mk_backend* backend, const char* name) {
 }
 
 Device& device_of(void* self) { return *static_cast<Device*>(self); }
-
-class Stopwatch {
- public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-
- private:
-  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 }  // namespace
 
@@ -168,11 +159,26 @@ void Device::read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes) {
 }
 
 void Device::transfer(const char* what, const mk_copy& copy) {
-  if (profile_) finish();
-  const Stopwatch watch;
+  if (profile_) {
+    profile_->add_transfer(what, copy.bytes, timed([&] { enqueue(copy); }));
+  } else {
+    enqueue(copy);
+    finish();
+  }
+}
+
+void Device::enqueue(const mk_copy& copy) {
   sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+}
+
+// How long `body` and what it queues take, without what the profile counts meanwhile: the copies of a fallback.
+template <class Body>
+double Device::timed(Body&& body) {
   finish();
-  if (profile_) profile_->add_transfer(what, copy.bytes, watch.seconds());
+  const double start = profile_->now(), counted = profile_->counted();
+  body();
+  finish();
+  return (profile_->now() - start) - (profile_->counted() - counted);
 }
 
 void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes) {
@@ -188,7 +194,8 @@ void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t
   copy.to = to;
   copy.to_offset = to_offset;
   copy.bytes = bytes;
-  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+  if (!profile_) return enqueue(copy);
+  profile_->add_transfer("copy", 2 * bytes, timed([&] { enqueue(copy); }));
 }
 
 void Device::check_operands(const mk_op& op) const {
@@ -208,11 +215,7 @@ void Device::submit(const mk_op& op) {
   ops::check(op);
   check_operands(op);
   if (!profile_) return dispatch(op);
-  finish();
-  const Stopwatch watch;
-  dispatch(op);
-  finish();
-  profile_->add_op(op, watch.seconds());
+  profile_->add_op(op, timed([&] { dispatch(op); }));
 }
 
 void Device::dispatch(const mk_op& op) {
@@ -221,6 +224,27 @@ void Device::dispatch(const mk_op& op) {
 }
 
 void Device::finish() { sdk::call(listed_.table->finish, queue_); }
+
+void Device::profile() {
+  profile_ = std::make_unique<Profile>();
+  // An error of the device is left to the op that meets it next.
+  services_.scope_begin = [](void* self, int32_t kind, const char* name) {
+    sdk::guard(nullptr, [&] {
+      Device& d = device_of(self);
+      if (kind == MK_SCOPE_KERNEL) d.finish();
+      d.profile_->begin(static_cast<mk_scope>(kind), name);
+    });
+  };
+  services_.scope_end = [](void* self) {
+    sdk::guard(nullptr, [&] {
+      Device& d = device_of(self);
+      sdk::guard(nullptr, [&] {
+        if (d.profile_->in_kernel()) d.finish();
+      });
+      d.profile_->end();
+    });
+  };
+}
 
 void Device::fill_services() {
   mk_device_services& s = services_;

@@ -57,8 +57,9 @@ class Device {
   void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
   void finish();
 
-  // From now on every op and transfer is waited for and timed: slower, and the same results.
-  void profile() { profile_ = std::make_unique<Profile>(); }
+  // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(): slower, and the
+  // same results. Time counts while a scope is open.
+  void profile();
   const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
 
   // Fallbacks per op name since open.
@@ -76,6 +77,9 @@ class Device {
   void check_operands(const mk_op& op) const;
   void submit_on_fallback(const mk_op& op);
   void dispatch(const mk_op& op);
+  void enqueue(const mk_copy& copy);
+  template <class Body>
+  double timed(Body&& body);
   void transfer(const char* what, const mk_copy& copy);
   void read_choices();
   void fill_services();

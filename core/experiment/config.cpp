@@ -133,7 +133,7 @@ class Reader {
       findings_.add(entry->place, fmt::format("data.{} has no meaning for source \"{}\"", key.name, source), "",
                     fmt::format("data.{} goes with source: {}", key.name, join(sources)));
     }
-    if (source == "digits" || source == "mnist" || is_meant("data", "path")) return;
+    if (source == "digits" || source == "friedman" || source == "mnist" || is_meant("data", "path")) return;
     if (entry_of("data", "path") == nullptr)
       findings_.add(entry_of("data", "source")->value.place, fmt::format("source \"{}\" needs data.path", source),
                     "add path = \"...\"");

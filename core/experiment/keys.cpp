@@ -24,8 +24,9 @@ constexpr std::array kKeys = {
     Key{"", "plugins", Type::table, "where backends and models are looked for"},
     Key{"", "output", Type::table, "where results go"},
 
-    Key{"data", "source", Type::choice, "kind of data: digits is built in, mnist is looked up by name",
-        [](Config& c) -> Slot { return &c.data.source; }, kRequired | kInPlan, 0, 0, "digits|mnist|idx|libsvm|csv"},
+    Key{"data", "source", Type::choice, "kind of data: digits and friedman are built in, mnist is looked up by name",
+        [](Config& c) -> Slot { return &c.data.source; }, kRequired | kInPlan, 0, 0,
+        "digits|friedman|mnist|idx|libsvm|csv"},
     Key{"data", "path", Type::text, "file or directory of the training data",
         [](Config& c) -> Slot { return &c.data.path; }, kInPlan, 0, 0, "", "mnist|idx|libsvm|csv"},
     Key{"data", "test", Type::text, "file of the test data", [](Config& c) -> Slot { return &c.data.test; }, kInPlan, 0,

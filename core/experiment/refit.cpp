@@ -107,8 +107,10 @@ journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t ca
   if (test.rows > 0 && !(test.labels.empty() && test.targets.empty())) {
     progress(fmt::format("predicting {} test rows", test.rows), 0);
     record.n = test.rows;
-    record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), worker.services(0), test)
-                                        : predict_classes(model, fitted.get(), worker.services(0), test);
+    worker.on_device(0, "predict", [&] {
+      record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), worker.services(0), test)
+                                          : predict_classes(model, fitted.get(), worker.services(0), test);
+    });
   }
   record.end_s = now_s();
   return record;

@@ -144,10 +144,10 @@ class Participant {
     if (leads) keeper_ = std::make_unique<Keeper>(request_, *prepared_);
     worker_ = std::make_unique<Worker>(*machine_, *prepared_, request_.config.devices, transport_.size(),
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
+    if (leads && request_.profile) remove_profiles(keeper_->directory().path());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
-    if (request_.profile)
-      for (const auto& device : worker_->open_devices()) device->profile();
+    if (request_.profile) worker_->profile(handshake.run_directory, transport_.rank());
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
@@ -170,9 +170,6 @@ class Participant {
       finish(outcome, journal);
     else
       journal.close(result_.state);
-    for (const auto& device : worker_->open_devices())
-      if (device->profiled() != nullptr)
-        result_.profile += device::to_text(device->listed().id(), device->profiled()->rows());
     return result_;
   }
 
@@ -268,7 +265,10 @@ class Participant {
     if (result_.state != "stopped") Scratch(result_.directory).remove_all();
     keeper_->write();
     observer_.phase("writing the report");
-    result_.test = rebuild_report(registry_, result_.directory).test;
+    const report::RunView view = rebuild_report(registry_, result_.directory);
+    result_.test = view.test;
+    if (!request_.profile) return;
+    for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
   }
 
   void refit_best(uint32_t candidate, journal::Journal& journal) {

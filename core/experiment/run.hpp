@@ -33,7 +33,7 @@ struct RunRequest {
   std::string source_text;  // the experiment file as it is
   std::string command;      // for the report
   bool fresh = false;
-  bool profile = false;                  // time every op and transfer; shown at the end
+  bool profile = false;                  // time every op and transfer; shown at the end and in the report
   std::optional<std::string> directory;  // go on with this one
 };
 
@@ -49,7 +49,7 @@ struct RunResult {
   std::optional<report::TestResult> test;
   std::string reproducibility;  // one sentence: what would come out the same again
   std::string reason;           // of a stop
-  std::string profile;          // a table per device of this node, if asked for
+  std::string profile;          // tables for each device of each node, if asked for
 };
 
 // Called by every rank; only rank 0's result says more than the state. A set `stop` drains and returns "stopped".

@@ -72,7 +72,7 @@ model = "{0}"
 seed  = 1
 
 [data]
-source = "digits"            # digits | mnist | idx | libsvm | csv
+source = "digits"            # digits | friedman | mnist | idx | libsvm | csv
 standardize = "features"     # or {{ mean = 127.5, scale = 73.61 }}, or "none"
 
 [validation]

@@ -7,6 +7,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "experiment/prepared.hpp"
+#include "experiment/profile_files.hpp"
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
 #include "journal/read.hpp"
@@ -109,6 +110,7 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   view.test = test_of(contents.refit, view.best);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
+  view.profiles = read_profiles(directory);
   view.efficiency = efficiency(view, contents.wall_s);
   view.state = record.state;
   view.config_toml = to_toml(config);

@@ -4,6 +4,7 @@
 #include <exception>
 
 #include "experiment/fit_report.hpp"
+#include "sdk/device.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -99,6 +100,25 @@ mk_session* Worker::session(uint32_t device) {
   return sessions_[device];
 }
 
+void Worker::profile(const std::string& run_directory, uint32_t node) {
+  profile_ = std::make_unique<ProfileFile>(run_directory, node, devices_.size());
+  for (const auto& device : devices_) device->profile();
+}
+
+void Worker::on_device(uint32_t device, const char* phase, const std::function<void()>& call) {
+  const auto keep = [&] {
+    if (profile_) profile_->keep(device, *devices_[device]);
+  };
+  try {
+    const sdk::Scope scope(devices_[device]->services(), MK_SCOPE_PHASE, phase);
+    call();
+  } catch (...) {
+    keep();
+    throw;
+  }
+  keep();
+}
+
 void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter) {
   std::vector<mk_fit> fits;
   std::vector<uint32_t> ids;
@@ -115,8 +135,10 @@ void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Repor
   const mk_fit_sink sink{&context, report_fit, report_progress, is_cancelled};
   const mk_model& model = prepared_.model();
   try {
-    sdk::call(model.fit, session(device), static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
-              &sink);
+    on_device(device, device::kOtherPhase, [&] {
+      sdk::call(model.fit, session(device), static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
+                &sink);
+    });
   } catch (const Error& e) {
     if (e.status() == MK_CANCELLED) throw;
     throw Error(e.status(), listed_[device].id() + " (" + listed_[device].info.name + "): " + e.what());
@@ -127,7 +149,7 @@ mk_fitted* Worker::refit(uint32_t candidate, const mk_fit_sink& sink) {
   mk_fitted* fitted = nullptr;
   const std::string scratch = scratch_ ? scratch_->refit() : "";
   const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
-  sdk::call(prepared_.model().refit, session(0), &fit, &sink, &fitted);
+  on_device(0, device::kOtherPhase, [&] { sdk::call(prepared_.model().refit, session(0), &fit, &sink, &fitted); });
   return fitted;
 }
 

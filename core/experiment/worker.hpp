@@ -1,6 +1,7 @@
 // The local devices of a run, each with the model's session: what turns a work item into finished fits.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 #include "cluster/types.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
+#include "experiment/profile_files.hpp"
 #include "experiment/scratch.hpp"
 
 namespace mokume::experiment {
@@ -32,11 +34,17 @@ class Worker {
   // Where fits keep what they need to go on after a kill; before the first of them.
   void use_scratch(const Scratch& scratch) { scratch_ = scratch; }
 
+  // Times every op from now on, and keeps what each device took in the run directory.
+  void profile(const std::string& run_directory, uint32_t node);
+
   // Runs one item on one device, on that device's thread.
   void work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter);
 
   // Trains a candidate on all training rows on the first device; the caller owns the result.
   mk_fitted* refit(uint32_t candidate, const mk_fit_sink& sink);
+  // Runs `call`, a call of the model that a profile counts, also where it fails; what of it has no phase of its own is
+  // in `phase`.
+  void on_device(uint32_t device, const char* phase, const std::function<void()>& call);
   const mk_device_services* services(uint32_t device) const { return devices_[device]->services(); }
 
  private:
@@ -49,6 +57,7 @@ class Worker {
   std::vector<uint64_t> budgets_;
   std::vector<std::unique_ptr<device::Device>> devices_;
   std::vector<mk_session*> sessions_;
+  std::unique_ptr<ProfileFile> profile_;  // none unless the run is profiled
 };
 
 }  // namespace mokume::experiment

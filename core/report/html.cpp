@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "report/markup.hpp"
 #include "report/page.hpp"
 #include "report/panels.hpp"
 
@@ -17,35 +18,7 @@ constexpr size_t kMaxNotes = 20;
 constexpr size_t kMaxDevices = 64;
 constexpr size_t kFewPlots = 4;  // shown at once; of more, only the one with the best candidate, the rest folded away
 
-std::string counted(uint64_t count, const std::string& noun) {
-  return grouped(count) + ' ' + noun + (count == 1 ? "" : "s");
-}
-
 uint64_t at_least_zero(int64_t count) { return static_cast<uint64_t>(std::max<int64_t>(0, count)); }
-
-std::string element(const std::string& name, const std::string& attributes, const std::string& inner) {
-  return fmt::format("<{0}{1}{2}>{3}</{0}>", name, attributes.empty() ? "" : " ", attributes, inner);
-}
-
-std::string cell(const std::string& text) { return element("td", "", escape(text)); }
-std::string number_cell(const std::string& text) { return element("td", "class=\"n\"", escape(text)); }
-std::string number_cell(const std::string& text, const std::string& sort_by) {
-  return element("td", fmt::format("class=\"n\" data-v=\"{}\"", escape(sort_by)), escape(text));
-}
-
-std::string table(const std::string& classes, const std::vector<std::pair<std::string, bool>>& heads,
-                  const std::string& rows) {
-  std::string head;
-  for (const auto& [text, number] : heads) head += element("th", number ? "class=\"n\"" : "", escape(text));
-  return fmt::format(
-      "<div class=\"scroll\"><table class=\"{}\">\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody></table></div>\n",
-      classes, head, rows);
-}
-
-std::string section(const std::string& title, const std::string& lead, const std::string& body) {
-  const std::string intro = lead.empty() ? "" : element("p", "class=\"soft\"", escape(lead)) + '\n';
-  return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", escape(title), intro, body);
-}
 
 // A plot as part of the page, whose own style already holds the plots' rules.
 std::string inlined(const std::string& svg, const std::string& classes) {
@@ -399,7 +372,8 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
   out += surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
-  out += candidates_section(figure) + devices_section(view) + fits_section(figure, counts) + environment_section(view);
+  out += candidates_section(figure) + devices_section(view) + profile_section(view.profiles) +
+         fits_section(figure, counts) + environment_section(view);
   out += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", kPageScript);
   return out;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "journal/record.hpp"
+#include "report/profile.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::report {
@@ -49,11 +50,12 @@ struct RunView {
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
   uint32_t nodes = 1;
-  double efficiency = 0;    // sum over devices of busy time / (makespan * devices)
-  std::string state;        // "done" | "stopped" | "running" | "failed fits"
-  std::string config_toml;  // shown in the report
-  std::string environment;  // lines of "key: value" shown in the report
-  std::string reproduce;    // the command
+  std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
+  double efficiency = 0;                // sum over devices of busy time / (makespan * devices)
+  std::string state;                    // "done" | "stopped" | "running" | "failed fits"
+  std::string config_toml;              // shown in the report
+  std::string environment;              // lines of "key: value" shown in the report
+  std::string reproduce;                // the command
 };
 
 // Mean over folds of the first metric that selects (summed in fold order, in double), sample sd (0 for one fold), min,

@@ -30,7 +30,8 @@ enum class Purpose : uint32_t {
   bootstrap = 4,
   weights = 5,
   batches = 6,
-  dropout = 7
+  dropout = 7,
+  friedman = 8
 };
 
 // A stream of one purpose and up to two ids; element i is a pure function of (seed, purpose, ids, i).

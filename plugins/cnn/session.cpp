@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "sdk/error.hpp"
+#include "sdk/model.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -144,17 +145,15 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   Training training(device_, data(), fitted->network, settings, task(fit));
   training.run(sink);
   if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
-  fitted->parameters = training.engine().read_parameters();
+  {
+    const auto phase = device_.phase("transfer");
+    fitted->parameters = training.engine().read_parameters();
+  }
   fitted->feature_mean = training.feature_mean();
   fitted->feature_sd = training.feature_sd();
   fitted->target_mean = training.target_mean();
   fitted->target_deviation = training.target_deviation();
-  const mk_data& d = *experiment_.train;
-  for (int32_t c = 0; c < d.n_classes; ++c) fitted->class_names.emplace_back(d.class_names[c]);
-  if (experiment_.n_scaling > 0) {
-    fitted->mean.assign(experiment_.scaling_mean, experiment_.scaling_mean + experiment_.n_scaling);
-    fitted->scale.assign(experiment_.scaling_scale, experiment_.scaling_scale + experiment_.n_scaling);
-  }
+  sdk::take_description(experiment_, *fitted);
   const std::vector<mk_curve> curves = curves_of(training.history());
   const std::string note = "epochs=" + std::to_string(training.epochs_done());
   mk_fit_result result{};

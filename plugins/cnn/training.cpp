@@ -41,6 +41,7 @@ void feature_moments(const std::vector<float>& x, int64_t features, std::vector<
 
 ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
     : rows(data.rows), features(data.features), classifies(data.n_classes > 0) {
+  const auto phase = device.phase("load");
   x = device.buffer<float>(static_cast<uint64_t>(rows * features));
   device.write(x, data.x, static_cast<uint64_t>(rows * features));
   target = device.buffer<float>(static_cast<uint64_t>(rows));
@@ -85,6 +86,7 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
       engine_(device, network, settings.batch_size, true, settings.optimizer),
       dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
       save_interval_(kSaveSeconds) {
+  const auto phase = device.phase("load");
   const uint64_t n = task_.train.size(), m = task_.validate.size();
   order_ = device.buffer<int32_t>(n);
   results_ = device.buffer<float>(2 * n);
@@ -137,6 +139,7 @@ int64_t Training::batches() const {
 }
 
 void Training::restore() {
+  const auto phase = device_.phase("checkpoint");
   const auto found = load_checkpoint(task_.scratch, task_.fingerprint, static_cast<uint64_t>(network_.n_parameters),
                                      settings_.optimizer.states());
   if (!found || found->epoch < 0 || found->epoch >= settings_.epochs || found->batch < 0 || found->batch >= batches() ||
@@ -154,6 +157,7 @@ void Training::restore() {
 
 void Training::save() {
   if (task_.scratch.empty()) return;
+  const auto phase = device_.phase("checkpoint");
   const double start = now_s();
   Checkpoint c;
   c.fingerprint = task_.fingerprint;
@@ -182,6 +186,7 @@ void Training::run(const mk_fit_sink& sink) {
 }
 
 void Training::begin_epoch() {
+  const auto phase = device_.phase("load");
   std::vector<int32_t> order = task_.train;
   if (settings_.shuffle) {
     const sdk::Random random(task_.seed, sdk::Purpose::batches, task_.stream, static_cast<uint32_t>(epoch_));
@@ -231,12 +236,22 @@ void Training::run_batch(int64_t batch) {
   const int64_t first = batch * settings_.batch_size, step = epoch_ * batches() + batch;
   const int64_t rows = std::min(settings_.batch_size, static_cast<int64_t>(task_.train.size()) - first);
   const mk_tensor index = sdk::vector(order_.get(), rows, first, MK_I32);
-  device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};
-  const mk_tensor outputs = engine_.forward(rows, &place);
-  device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
-                      sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
-  engine_.backward(rows, place);
+  {
+    const auto phase = device_.phase("load");
+    device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+  }
+  {
+    const auto phase = device_.phase("forward");
+    const mk_tensor outputs = engine_.forward(rows, &place);
+    device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
+                        sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
+  }
+  {
+    const auto phase = device_.phase("backward");
+    engine_.backward(rows, place);
+  }
+  const auto phase = device_.phase("step");
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
   engine_.step(now, step + 1);
@@ -252,12 +267,14 @@ mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double sc
 }
 
 Score Training::score(int64_t first, int64_t rows) const {
+  const auto phase = device_.phase("transfer");
   std::vector<float> results(static_cast<size_t>(2 * rows));
   device_.read(results_, results.data(), results.size(), static_cast<uint64_t>(2 * first));
   return sum_up(results);
 }
 
 Score Training::validate() const {
+  const auto phase = device_.phase("validate");
   const auto n = static_cast<int64_t>(task_.validate.size());
   for (int64_t first = 0; first < n; first += engine_.batch()) {
     const int64_t rows = std::min(engine_.batch(), n - first);

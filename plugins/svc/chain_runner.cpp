@@ -210,6 +210,7 @@ void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
 }
 
 void ChainRunner::validate(Fold& fold) {
+  const auto phase = device_.phase("validate");
   if (!fold.pending.empty()) {
     const int64_t n = order_.rows(), ld = order_.stride(), count = order_.fold_rows(fold.fold);
     const int64_t begin = order_.fold_begin(fold.fold);

@@ -162,6 +162,7 @@ void KernelStore::map_panel(size_t p, const std::vector<sdk::Buffer>& from) {
 
 void KernelStore::select(const ops::KernelFunction& function) {
   if (selected_ && equal(function, function_)) return;
+  const auto phase = device_.phase("kernel");
   function_ = function;
   selected_ = true;
   std::vector<float> diagonal(static_cast<size_t>(order_.stride()), 0.0F);
@@ -186,6 +187,7 @@ void KernelStore::compute_rows(const mk_tensor& x, const mk_tensor& norms, const
 }
 
 void KernelStore::fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep) {
+  const auto phase = device_.phase("kernel");
   const int64_t n = order_.rows(), d = order_.features(), ld = order_.stride();
   std::vector<bool> kept(static_cast<size_t>(cached_rows_), false);
   const auto keep_row = [&](int32_t r) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "sdk/model.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::svc {
@@ -32,6 +33,7 @@ Session::Session(const sdk::Host& host, const mk_experiment& experiment, const m
 
 void Session::prepare() {
   if (store_) return;
+  const auto phase = device_.phase("load");
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   int64_t places = std::min(kMaxPlaces, folds * problems);
@@ -81,9 +83,9 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   }
 }
 
-std::unique_ptr<Fitted> Session::refit(uint32_t candidate, const mk_fit_sink& sink) {
+std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   prepare();
-  const Settings settings = candidate_settings(experiment_, candidate);
+  const Settings settings = candidate_settings(experiment_, fit.candidate);
   const auto problems = binary_problems(order_.classes(), settings.multiclass, MK_ALL_ROWS);
   store_->select(settings.kernel);
   std::vector<Solution> solutions(problems.size());
@@ -113,6 +115,7 @@ std::unique_ptr<Fitted> Session::refit(uint32_t candidate, const mk_fit_sink& si
 std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                          const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
+  const auto phase = device_.phase("collect");
   const int64_t ld = order_.stride(), d = order_.features();
   std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
   device_.read(bench_->coefficients(), coef.data(), coef.size());
@@ -127,7 +130,7 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
   fitted->settings = settings;
   fitted->features = d;
   const mk_data& train = *experiment_.train;
-  for (int32_t c = 0; c < train.n_classes; ++c) fitted->class_names.emplace_back(train.class_names[c]);
+  sdk::take_description(experiment_, *fitted);
   for (const int64_t r : used) {
     const float* x = train.x + order_.original(r) * d;
     fitted->vectors.insert(fitted->vectors.end(), x, x + d);
@@ -141,10 +144,6 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
     if (!std::isfinite(solutions[p].rho))
       throw Error(MK_INVALID_ARGUMENT,
                   "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
-  }
-  if (experiment_.n_scaling > 0) {
-    fitted->mean.assign(experiment_.scaling_mean, experiment_.scaling_mean + experiment_.n_scaling);
-    fitted->scale.assign(experiment_.scaling_scale, experiment_.scaling_scale + experiment_.n_scaling);
   }
   return fitted;
 }

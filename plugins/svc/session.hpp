@@ -21,7 +21,7 @@ class Session {
   Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
-  std::unique_ptr<Fitted> refit(uint32_t candidate, const mk_fit_sink& sink);
+  std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
   void prepare();

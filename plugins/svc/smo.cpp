@@ -82,6 +82,7 @@ void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_
 }
 
 void SmoBench::occupy(int64_t place, const BinaryProblem& problem) {
+  const auto phase = device_.phase("load");
   std::vector<int8_t> sign(static_cast<size_t>(order_.stride()));
   std::vector<int32_t> spans(2 * kMaxSpans, -1);
   first_[static_cast<size_t>(place)] = mark_rows(order_, problem, sign.data(), spans.data());
@@ -111,6 +112,7 @@ void SmoBench::advance(KernelStore& store, int64_t max_iterations) {
   for (int64_t p = 0; p < places_; ++p)
     if (active_[static_cast<size_t>(p)] && !solution(p)) order.push_back(static_cast<int32_t>(p));
   if (order.empty()) return;
+  const auto phase = device_.phase("solve");
   std::vector<int32_t> rows, keep;
   for (const int32_t p : order) {
     PlaceInts& i = ints_[static_cast<size_t>(p)];
@@ -176,6 +178,7 @@ void SmoBench::launch(const KernelStore& store, const std::vector<int32_t>& orde
     arrays.panels[i] = store.panel(i) != nullptr ? device_.host_pointer<float>(*store.panel(i)) : nullptr;
   arrays.panel_rows = store.panel_rows();
   const SmoFunction solve = smo_native();
+  const auto kernel = device_.kernel("smo_native");
   host_.parallel_for(order.size(), [&](uint64_t k) { solve(arrays, arrays.order[k]); });
 }
 

@@ -57,6 +57,34 @@ TEST_F(Kinds, RegressionIsMeasuredAndPredicted) {
   EXPECT_EQ(place.mokume("report " + path).code, 0);
 }
 
+TEST_F(Kinds, RowsToPredictAreReadAsThoseOfTheRun) {
+  place.write("train.csv", "y,town,a\n1.5,rome,2\n2.5,oslo,\n3.5,rome,4\n4.5,oslo,5\n");
+  const Ended ended =
+      run(R"(source = "csv", path = "./train.csv", target = "y", categorical = ["town"], missing = "mean")",
+          "validation.folds = 2\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string predict = "predict " + place.run("k").string() + " --devices host --data ";
+  place.write("new.csv", "a,town\n,rome\n7,oslo\n");
+  const Ended bare = place.mokume(predict + "csv:./new.csv");
+  EXPECT_EQ(bare.out, "row,predicted\n0,3\n1,3\n") << bare.err;
+  EXPECT_EQ(place.mokume(predict + "csv:./new.csv,missing=error").code, 3);
+  EXPECT_EQ(place.mokume(predict + "csv:./train.csv,test=./new.csv").out, bare.out) << "the test file's rows";
+}
+
+TEST(Shipped, EveryConfigIsGood) {
+  const Place place;
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(MOKUME_SOURCE_DIR "/configs")) {
+    const Ended ended = place.mokume("check " + entry.path().string());
+    EXPECT_EQ(ended.code, 0) << entry.path() << ended.err;
+    ++files;
+  }
+  EXPECT_GE(files, 8);
+  const Ended made =
+      place.mokume("run " MOKUME_SOURCE_DIR "/configs/mlp-regression-made.toml --dry-run --devices host");
+  EXPECT_NE(made.err.find("488001 parameters"), std::string::npos) << made.err;
+}
+
 TEST_F(Kinds, WhatTheModelHasNoMetricsForIsRefused) {
   place.write("e.toml", experiment(kCsv, ""));
   const Ended ended = place.mokume("run e.toml --set model=svc");

@@ -72,8 +72,10 @@ TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
   EXPECT_NE(dry.err.find("1554 parameters"), std::string::npos) << dry.err;
   const Ended run = place.mokume("run e.toml --profile");
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_NE(run.err.find("GFLOP/s"), std::string::npos) << run.err;
   const fs::path d = place.run("net");
+  for (const char* phase : {"load", "forward", "backward", "step", "validate", "transfer", "predict"})
+    EXPECT_NE(run.err.find(std::string("\n") + phase + " "), std::string::npos) << phase << run.err;
+  EXPECT_NE(slurp(d / "report.html").find("Where the time went"), std::string::npos);
   const std::string results = slurp(d / "results.csv");
   EXPECT_EQ(results.substr(0, results.find('\n')), "candidate,bootstrap,fold,rate,n,errors,error,loss,status");
   const auto summary = nlohmann::json::parse(slurp(d / "summary.json"));
@@ -119,6 +121,26 @@ TEST(Network, TwoNodesWriteTheSameBytesAsOne) {
                 Place::program() + " run e.toml");
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(bytes_of(two.run("net")) == bytes_of(one.run("net")));
+}
+
+TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place place;
+  place.write("e.toml", experiment(4));
+  const Ended run =
+      place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
+                  Place::program() + " run e.toml --profile");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const fs::path d = place.run("net");
+  for (const char* node : {"node 0, host:0", "node 1, host:0"})
+    EXPECT_NE(run.err.find(node), std::string::npos) << run.err;
+  ASSERT_EQ(place.mokume("report " + d.string()).code, 0);
+  EXPECT_NE(slurp(d / "report.html").find("Node 1, host:0"), std::string::npos);
+  place.write("damage", "{");
+  fs::copy_file(place.path() / "damage", d / "logs/profile-0001.json", fs::copy_options::overwrite_existing);
+  const Ended damaged = place.mokume("report " + d.string());
+  EXPECT_EQ(damaged.code, 3);
+  EXPECT_NE(damaged.err.find("profile-0001.json is no profile"), std::string::npos) << damaged.err;
 }
 
 TEST(Network, FaultsAreSentences) {

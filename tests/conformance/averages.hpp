@@ -34,4 +34,12 @@ inline std::vector<AverageCase> average_cases() {
   };
 }
 
+// For values that are not finite: areas apart, areas that overlap, more of them than pixels, and one for all.
+inline std::vector<AverageCase> special_average_cases(const std::string& name) {
+  return {{name + "_apart", Size::tiny, 3, {8, 6, 3, 4, 3}},
+          {name + "_overlapping", Size::tiny, 3, {7, 5, 17, 3, 4}},
+          {name + "_more_cells_than_pixels", Size::tiny, 2, {2, 3, 3, 5, 7}},
+          {name + "_one_cell", Size::tiny, 9, {3, 2, 5, 1, 1}}};
+}
+
 }  // namespace mokume::conformance

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
+#include <limits>
 
 #include "sdk/philox.hpp"
 
@@ -17,6 +19,20 @@ mk_buffer* name_of(size_t memory) { return reinterpret_cast<mk_buffer*>(static_c
 
 float as_float(uint32_t word) { return std::bit_cast<float>(word); }
 uint32_t as_word(float value) { return std::bit_cast<uint32_t>(value); }
+
+float with_some_nans(float random) { return random > 0.9F ? std::numeric_limits<float>::quiet_NaN() : random; }
+
+float with_some_infinities(float random) {
+  return std::fabs(random) > 0.9F ? std::copysign(std::numeric_limits<float>::infinity(), random) : random;
+}
+
+void Problem::change(const mk_tensor& t, float (*made_of)(float)) {
+  for (int64_t r = 0; r < t.rows; ++r)
+    for (int64_t c = 0; c < t.columns; ++c) {
+      uint32_t& word = memory[memory_of(t)][place(t, r, c)];
+      word = as_word(made_of(as_float(word)));
+    }
+}
 
 size_t Problem::place(const mk_tensor& t, int64_t r, int64_t c) {
   return static_cast<size_t>(t.offset + r * t.row_stride + c);

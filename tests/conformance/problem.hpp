@@ -39,6 +39,9 @@ class Problem {
   mk_tensor integers(int64_t rows, int64_t columns, const Layout& layout,
                      const std::function<int32_t(int64_t, int64_t)>& value);
 
+  // Puts made_of(element) in the place of every element of a view of floats.
+  void change(const mk_tensor& t, float (*made_of)(float));
+
   // Reads and writes elements of a view in `contents`.
   static size_t place(const mk_tensor& t, int64_t r, int64_t c);
   static size_t memory_of(const mk_tensor& t);
@@ -64,6 +67,10 @@ Problem absolute(const Problem& problem);
 
 float as_float(uint32_t word);
 uint32_t as_word(float value);
+
+// Of random numbers in [-1, 1): mostly the number itself, now and then a NaN, or an infinity of either sign.
+float with_some_nans(float random);
+float with_some_infinities(float random);
 
 // ---- cases ---------------------------------------------------------------------------------------------------------
 

@@ -165,6 +165,37 @@ TEST_F(Load, DigitsHaveATestSetAndTenClasses) {
   EXPECT_EQ(data.class_names, (Names{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}));
 }
 
+TEST_F(Load, FriedmansTableIsARegressionWithNoiseOfVarianceOne) {
+  DataSpec s = spec("friedman", "");
+  s.limit = 3;
+  const Dataset few = load(s);
+  EXPECT_EQ(few.train.rows, 3);
+  EXPECT_EQ(few.train.features, 4777);
+  EXPECT_EQ(few.test.rows, 1024);
+  EXPECT_TRUE(few.class_names.empty());
+  s.limit = 0;
+  const Dataset all = load(s);
+  ASSERT_EQ(all.train.rows, 4096);
+  EXPECT_TRUE(std::equal(few.train.x.begin(), few.train.x.end(), all.train.x.begin()))
+      << "rows do not depend on others";
+  EXPECT_EQ(few.train.targets[2], all.train.targets[2]);
+  const auto moments = [](const auto& values, size_t from, size_t step) {
+    double sum = 0, squares = 0, n = 0;
+    for (size_t i = from; i < values.size(); i += step, ++n) {
+      sum += static_cast<double>(values[i]);
+      squares += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+    }
+    return std::pair{sum / n, squares / n - sum / n * (sum / n)};
+  };
+  const auto [mean, variance] = moments(all.train.targets, 0, 1);
+  EXPECT_NEAR(mean, 14.4, 0.3);      // 14.413
+  EXPECT_NEAR(variance, 24.8, 1.5);  // 23.8 + 1
+  const auto column = moments(all.train.x, 17, 4777);
+  EXPECT_NEAR(column.first, 0, 0.1);   // factors and noise are centred
+  EXPECT_GT(column.second, 1.0 / 12);  // the noise alone
+  EXPECT_NE(all.train.x[0], all.test.x[0]);
+}
+
 TEST_F(Load, RefusesSpecsThatContradictThemselves) {
   DataSpec s = spec("digits", "");
   s.limit = -1;
@@ -210,6 +241,29 @@ TEST_F(Predict, CsvNeedsTheTrainingColumnsForLevelsAndMeans) {
   EXPECT_TRUE(data.train.labels.empty());
   s.path = write("new.csv", "a,town,y\n9,rome,q\n8,oslo,?\n");
   EXPECT_EQ(load_for_prediction(s, {"p", "q"}, {}, {}, 3, trained.columns).train.labels, (Ints{1, -1}));
+}
+
+TEST_F(Predict, TakesTheTestRowsIfTheyAreAskedFor) {
+  DataSpec s = spec("digits", "", kOwnTest);
+  const Dataset digits = load_for_prediction(s, {"0", "1"}, {}, {});
+  EXPECT_EQ(digits.train.rows, 1000);
+  EXPECT_EQ(digits.train.x, load(spec("digits", "")).test.x);
+  s.test = "mine";
+  expect_error(MK_INVALID_ARGUMENT, {"test=own"}, [&] { load_for_prediction(s, {}, {}, {}); });
+  s = spec("friedman", "", kOwnTest);
+  EXPECT_EQ(load_for_prediction(s, {}, {}, {}).train.rows, 1024);
+
+  write_idx_set("set");
+  const Dataset set = load(spec("idx", path("set")));
+  EXPECT_EQ(load_for_prediction(spec("idx", path("set"), kOwnTest), set.class_names, {}, {}).train.x, set.test.x);
+  const std::string file = write("new-images-idx3-ubyte", idx({2, 1, 1}, "\x05\x06"));
+  expect_error(MK_INVALID_ARGUMENT, {"'own'", file},
+               [&] { load_for_prediction(spec("idx", file, kOwnTest), {}, {}, {}); });
+
+  const std::string rows = write("a.csv", "a,y\n1,2\n"), tested = write("b.csv", "a,y\n7,8\n");
+  EXPECT_EQ(load_for_prediction(spec("csv", rows, tested), {}, {}, {}).train.x, std::vector<float>{7});
+  EXPECT_EQ(load_for_prediction(spec("libsvm", write("a", "1 1:4\n"), write("b", "1 1:5\n")), {}, {}, {}).train.x,
+            std::vector<float>{5});
 }
 
 TEST_F(Predict, ImagesNeedNoLabels) {

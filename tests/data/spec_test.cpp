@@ -35,12 +35,28 @@ TEST(Spec, ReadsEveryKey) {
   EXPECT_EQ(parse_spec("digits,standardize=\"none\"").standardize.kind, Standardize::Kind::none);
 }
 
+TEST(Spec, TakesWhatItLeavesOutFromASpecOfTheSameKind) {
+  const DataSpec run = parse_spec("csv:a.csv,target=price,categorical=[town],missing=mean,limit=7,test=t.csv");
+  const DataSpec rows = parse_spec("csv:b.csv", &run);
+  EXPECT_EQ(rows.path, "b.csv");
+  EXPECT_EQ(rows.target, "price");
+  EXPECT_EQ(rows.categorical, Names{"town"});
+  EXPECT_EQ(rows.missing, Missing::mean);
+  EXPECT_EQ(rows.limit, 0);
+  EXPECT_EQ(rows.test, "");
+  const DataSpec other = parse_spec("csv:b.csv,missing=error,categorical=[],target=y", &run);
+  EXPECT_EQ(other.missing, Missing::error);
+  EXPECT_TRUE(other.categorical.empty());
+  EXPECT_EQ(other.target, "y");
+  EXPECT_TRUE(parse_spec("libsvm:b", &run).categorical.empty()) << "another kind";
+}
+
 TEST(Spec, RefusesWhatItDoesNotKnow) {
   const struct {
     const char* text;
     Names words;
   } cases[] = {
-      {"", {"known source", "digits, mnist, idx, libsvm, csv"}},
+      {"", {"known source", "digits, friedman, mnist, idx, libsvm, csv"}},
       {"minst", {"'minst'", "did you mean 'mnist'?"}},
       {"npy:a.npy", {"'npy:a.npy'", "known source"}},
       {"csv", {"csv", "data.path"}},

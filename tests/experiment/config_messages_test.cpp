@@ -76,7 +76,7 @@ error: unknown data.source 'digit'
   |
 8 | source = "digit"
   |          ^^^^^^^ did you mean 'digits'?
-  = data.source is one of: digits, mnist, idx, libsvm, csv
+  = data.source is one of: digits, friedman, mnist, idx, libsvm, csv
 
 error: data.limit must be at least 1, not 0
  --> svm.toml:9:9
@@ -186,7 +186,7 @@ error: 'source' is missing in [data]
   |
 1 | [data]
   |  ^^^^ add source = "..."
-  = kind of data: digits is built in, mnist is looked up by name
+  = kind of data: digits and friedman are built in, mnist is looked up by name
 )");
 }
 

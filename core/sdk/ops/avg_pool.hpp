@@ -4,10 +4,12 @@
 //   integers [0] = height, [1] = width, [2] = channels, [3] = out_h, [4] = out_w
 //
 // out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
-// likewise, summed row by row, then divided by the count.
+// likewise, summed row by row, then divided by the count. A NaN makes every out pixel a NaN whose area it is in, an
+// infinity makes it that infinity, infinities of both signs a NaN; other out pixels and channels are as without.
 //
 // avg_pool_grad: dx = for every pixel the sum, over the out pixels whose area it is in (y, then x, ascending), of their
-// gradient divided by their count.
+// gradient divided by their count. NaNs and infinities among the gradients reach the pixels of their areas in the same
+// way, and no others.
 //
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once

@@ -12,7 +12,12 @@
 //   reals    [0] = scale, 1 / batch size for the mean over a batch
 //
 // softmax_loss takes log(sum(exp(logit - max))) with the sum in index order; loss = that - (logit[label] - max);
-// gradient = softmax - (1 at the label). A NaN among the logits gives a NaN loss.
+// gradient = softmax - (1 at the label). Rows do not touch each other, and logits that are not finite have their own
+// row's results as follows, whatever the scale:
+//   a NaN                             loss NaN, no hit, every gradient NaN
+//   the largest is +inf               loss NaN, every gradient NaN; a hit if the first +inf is the label's
+//   all are -inf                      loss NaN, every gradient NaN; a hit if the label is 0
+//   -inf beside larger ones           a probability of 0: no gradient but for the label's, whose loss is +inf
 #pragma once
 
 #include <cmath>

@@ -7,7 +7,8 @@
 // NaN counts as larger than everything; the first one is chosen.
 //
 // max_pool_grad: dx = for every pixel the sum of the gradients of the windows that chose it, added in the order of the
-// window's pixels (i, then j, ascending), starting from 0.
+// window's pixels (i, then j, ascending), starting from 0. A NaN or an infinity among the gradients reaches the pixel
+// that its window chose and no other; infinities of both signs on one pixel make a NaN.
 //
 //   inputs   grad, place: as out and place above   outputs  dx: N x image
 #pragma once

@@ -77,7 +77,20 @@ inline void check_optimizer_step(const mk_op& op) {
 
 // Weights: relative to |weight| + |step| with the step's own inputs rounded; states: relative to the sum of the
 // magnitudes of their terms.
-inline double tolerance_optimizer_step(const mk_op&) { return 16.0 * 0x1p-24; }
+//
+// Roundings counted in units of 2^-24, without fma, and with a square root of 3 ulp (6 units) and a quotient of 2.5 ulp
+// (5 units), which is what OpenCL C grants devices without correctly rounded ones (specification, relative error as
+// ULPs). Settings are rounded once each.
+//   g                        3
+//   sgd      s 4 + 1; weight s + 3 = 8
+//   squares  2 g + 3 + 1 = 10: the second moment of adam, s of rmsprop and adadelta
+//   adam     s 6; root 10 / 2 + 6, its scale 2, eps 2 = 15; quotient 5; lr 2; weight 1: 29
+//   rmsprop  root 10 / 2 + 6, eps 2 = 13; d = g + root + 5 = 21; u 22; lr 2; weight 1: 25
+//   adadelta roots 2 / 2 + 6 and (10 + 2) / 2 + 6; d = both + 5 + g + 1 = 28; u 2 d + 3 + 1 = 60; weight d + 3
+inline double tolerance_optimizer_step(const mk_op& op) {
+  constexpr double kUnits[] = {8, 32, 32, 64};  // by Optimizer
+  return kUnits[op.integers[0]] * 0x1p-24;
+}
 
 inline sdk::Cost cost_optimizer_step(const mk_op& op) {
   const double n = static_cast<double>(op.inputs[0].columns);

@@ -10,14 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "abi/model.h"
-#include "sdk/error.hpp"
-#include "sdk/plugin.hpp"
+#include "sdk/model.hpp"
 
 namespace {
 
 using mokume::Error;
-using mokume::sdk::guard;
+namespace sdk = mokume::sdk;
 
 enum Param { kShift, kLayers, kEpochs, kDieIn };
 
@@ -36,20 +34,29 @@ constexpr std::array<mk_metric, 1> kRegressionMetrics = {{{"mse", 0, 1}}};
 
 struct Fitted {
   double value = 0;  // the predicted number, or the class
-  std::vector<std::string> classes;
-  std::vector<const char*> names;
+  int64_t features = 0;
+  std::vector<std::string> class_names;
+  std::vector<double> mean, scale;
 
-  void point() {
-    for (const std::string& name : classes) names.push_back(name.c_str());
+  void predict(const sdk::Device&, const float*, int64_t rows, int32_t* labels, float* scores) const {
+    for (int64_t r = 0; r < rows; ++r) {
+      if (labels != nullptr) labels[r] = static_cast<int32_t>(value);
+      if (scores != nullptr) scores[r] = static_cast<float>(value);
+    }
+  }
+  void save(const std::string& directory) const {
+    std::ofstream file(directory + "/mean.txt");
+    file << value << ' ' << features << '\n';
+    for (const std::string& name : class_names) file << name << '\n';
+  }
+  static Fitted load(const std::string& directory) {
+    Fitted made;
+    std::ifstream file(directory + "/mean.txt");
+    if (!(file >> made.value >> made.features)) throw Error(MK_BAD_DATA, directory + "/mean.txt holds no numbers");
+    for (std::string name; file >> name;) made.class_names.push_back(name);
+    return made;
   }
 };
-
-struct Session {
-  const mk_experiment* experiment;
-};
-
-Session* session(mk_session* s) { return reinterpret_cast<Session*>(s); }
-const Fitted& fitted_of(const mk_fitted* f) { return *reinterpret_cast<const Fitted*>(f); }
 
 const mk_value& value(const mk_experiment& e, uint32_t candidate, Param p) {
   return e.values[candidate * kParams.size() + p];
@@ -95,38 +102,13 @@ struct Course {
   }
 };
 
-int32_t check(void*, const mk_experiment*, mk_error*) { return MK_OK; }
+class Session {
+ public:
+  Session(const sdk::Host&, const mk_experiment& experiment, const mk_device_services*) : experiment_(experiment) {}
 
-int32_t bundle(void*, const mk_experiment* e, uint32_t, const mk_bundle_sink* sink, mk_error* error) {
-  return guard(error, [&] {
-    for (uint32_t c = 0; c < e->n_candidates; ++c)
-      for (uint32_t f = 0; f < e->n_folds; ++f) {
-        const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
-        const mk_bundle one{&fit, 1, 0, 1, 1};
-        mokume::sdk::call(sink->add, sink->self, &one);
-      }
-  });
-}
-
-int32_t summary(void*, const mk_experiment* e, uint32_t candidate, void* taker, void (*take)(void*, const char*),
-                mk_error*) {
-  const mk_data& d = *e->train;
-  const std::string text = "rows of " + std::to_string(d.height) + "x" + std::to_string(d.width) + "x" +
-                           std::to_string(d.channels) + ", layers " + value(*e, candidate, kLayers).text;
-  take(taker, text.c_str());
-  return MK_OK;
-}
-
-int32_t session_create(void*, const mk_experiment* e, const mk_device_services*, mk_session** out, mk_error*) {
-  *out = reinterpret_cast<mk_session*>(new Session{e});
-  return MK_OK;
-}
-void session_destroy(mk_session* s) { delete session(s); }
-
-int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error) {
-  return guard(error, [&] {
-    const mk_experiment& e = *session(s)->experiment;
-    for (uint32_t i = 0; i < n_fits; ++i) {
+  void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
+    const mk_experiment& e = experiment_;
+    for (uint32_t i = 0; i < fits.size(); ++i) {
       if (fits[i].done != 0) continue;
       const double predicted = train(e, fits[i].candidate, fits[i].fold);
       double n = 0, errors = 0, squares = 0;
@@ -148,98 +130,52 @@ int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n_fits, const mk_fit_sin
       result.n_values = numbers ? 1 : 2;
       result.values = &values[0];
       result.note = "";
-      mokume::sdk::call(sink->report, sink->self, &result);
+      sdk::call(sink.report, sink.self, &result);
     }
-  });
-}
+  }
 
-int32_t refit(mk_session* s, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** out, mk_error* error) {
-  return guard(error, [&] {
-    const mk_experiment& e = *session(s)->experiment;
+  std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink) {
     auto made = std::make_unique<Fitted>();
-    made->value = train(e, fit->candidate, MK_ALL_ROWS);
-    for (int32_t c = 0; c < e.train->n_classes; ++c) made->classes.emplace_back(e.train->class_names[c]);
-    made->point();
-    const Course course(e, *fit);
+    made->value = train(experiment_, fit.candidate, MK_ALL_ROWS);
+    made->features = experiment_.train->features;
+    sdk::take_description(experiment_, *made);
+    const Course course(experiment_, fit);
     mk_fit_result result{};
     course.report_in(result);
     result.note = "refitted";
-    mokume::sdk::call(sink->report, sink->self, &result);
-    *out = reinterpret_cast<mk_fitted*>(made.release());
-  });
-}
-
-int32_t predict(void*, const mk_fitted* f, const mk_device_services*, const float*, int64_t rows, int64_t,
-                int32_t* labels, float* scores, mk_error*) {
-  for (int64_t r = 0; r < rows; ++r) {
-    if (labels != nullptr) labels[r] = static_cast<int32_t>(fitted_of(f).value);
-    if (scores != nullptr) scores[r] = static_cast<float>(fitted_of(f).value);
+    sdk::call(sink.report, sink.self, &result);
+    return made;
   }
-  return MK_OK;
-}
 
-uint32_t scores_per_row(const mk_fitted*) { return 1; }
+ private:
+  const mk_experiment& experiment_;
+};
 
-int32_t save(const mk_fitted* f, const char* directory, mk_error*) {
-  std::ofstream file(std::string(directory) + "/mean.txt");
-  file << fitted_of(f).value << '\n';
-  for (const std::string& name : fitted_of(f).classes) file << name << '\n';
-  return MK_OK;
-}
+struct Model {
+  using Session = ::Session;
+  using Fitted = ::Fitted;
+  static constexpr const auto& params = kParams;
+  static constexpr const auto& metrics = kMetrics;
+  static constexpr const auto& regression_metrics = kRegressionMetrics;
 
-int32_t load(void*, const char* directory, mk_fitted** out, mk_error* error) {
-  return guard(error, [&] {
-    auto made = std::make_unique<Fitted>();
-    std::ifstream file(std::string(directory) + "/mean.txt");
-    if (!(file >> made->value)) throw Error(MK_BAD_DATA, std::string(directory) + "/mean.txt holds no number");
-    for (std::string name; file >> name;) made->classes.push_back(name);
-    made->point();
-    *out = reinterpret_cast<mk_fitted*>(made.release());
-  });
-}
-
-int32_t describe(const mk_fitted* f, mk_data* out, const double** mean, const double** scale, uint32_t* n) {
-  *out = {};
-  out->n_classes = static_cast<int32_t>(fitted_of(f).classes.size());
-  out->class_names = fitted_of(f).names.data();
-  *mean = *scale = nullptr;
-  *n = 0;
-  return MK_OK;
-}
-
-void fitted_destroy(mk_fitted* f) { delete reinterpret_cast<Fitted*>(f); }
-void shutdown(void*) {}
-
-int32_t start(const mk_host*, const void** out, mk_error*) {
-  static const mk_model table = {sizeof(mk_model),
-                                 MK_ABI_MAJOR,
-                                 MK_ABI_MINOR,
-                                 nullptr,
-                                 kParams.data(),
-                                 kParams.size(),
-                                 kMetrics.size(),
-                                 kMetrics.data(),
-                                 kRegressionMetrics.data(),
-                                 kRegressionMetrics.size(),
-                                 0,
-                                 check,
-                                 bundle,
-                                 summary,
-                                 session_create,
-                                 session_destroy,
-                                 fit,
-                                 refit,
-                                 predict,
-                                 scores_per_row,
-                                 save,
-                                 load,
-                                 describe,
-                                 fitted_destroy,
-                                 shutdown};
-  *out = &table;
-  return MK_OK;
-}
+  static void check(const mk_experiment&) {}
+  static void bundle(const mk_experiment& e, uint32_t, const mk_bundle_sink& sink) {
+    for (uint32_t c = 0; c < e.n_candidates; ++c)
+      for (uint32_t f = 0; f < e.n_folds; ++f) {
+        const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
+        const mk_bundle one{&fit, 1, 0, 1, 1};
+        sdk::call(sink.add, sink.self, &one);
+      }
+  }
+  static std::string summary(const mk_experiment& e, uint32_t candidate) {
+    const mk_data& d = *e.train;
+    return "rows of " + std::to_string(d.height) + "x" + std::to_string(d.width) + "x" + std::to_string(d.channels) +
+           ", layers " + value(e, candidate, kLayers).text;
+  }
+  static int64_t features(const Fitted& fitted) { return fitted.features; }
+  static int64_t scores_per_row(const Fitted&) { return 1; }
+};
 
 }  // namespace
 
-MOKUME_PLUGIN(MK_PLUGIN_MODEL, "mean", "predicts the mean, for tests", start)
+MOKUME_MODEL(Model, "mean", "predicts the mean, for tests")

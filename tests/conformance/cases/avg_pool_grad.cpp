@@ -3,15 +3,22 @@
 namespace mokume::conformance {
 namespace {
 
+Case average_case(const AverageCase& a, float (*change)(float) = nullptr) {
+  return {a.name, a.size, [a, change] {
+            Problem p;
+            const mk_tensor grad = p.random(a.images, a.pool.out_image(), a.cells);
+            if (change != nullptr) p.change(grad, change);
+            p.op = ops::avg_pool_grad(grad, a.pool, p.unwritten(a.images, a.pool.image(), a.image));
+            return p;
+          }};
+}
+
 std::vector<Case> cases() {
   std::vector<Case> list;
-  for (const AverageCase& a : average_cases())
-    list.push_back({a.name, a.size, [a] {
-                      Problem p;
-                      const mk_tensor grad = p.random(a.images, a.pool.out_image(), a.cells);
-                      p.op = ops::avg_pool_grad(grad, a.pool, p.unwritten(a.images, a.pool.image(), a.image));
-                      return p;
-                    }});
+  for (const AverageCase& a : average_cases()) list.push_back(average_case(a));
+  for (const AverageCase& a : special_average_cases("nans")) list.push_back(average_case(a, with_some_nans));
+  for (const AverageCase& a : special_average_cases("infinities"))
+    list.push_back(average_case(a, with_some_infinities));
   return list;
 }
 

@@ -23,11 +23,7 @@ Case pool_case(const WindowCase& w, Pixel pixel = plain) {
             Problem p;
             const int64_t elements = w.window.out_pixels() * w.window.channels;
             const mk_tensor random = p.random(w.images, w.window.image(), w.image, 0, 1);
-            for (int64_t r = 0; r < random.rows; ++r)
-              for (int64_t c = 0; c < random.columns; ++c) {
-                uint32_t& word = p.memory[Problem::memory_of(random)][Problem::place(random, r, c)];
-                word = as_word(pixel(as_float(word)));
-              }
+            p.change(random, pixel);
             const mk_tensor out = p.unwritten(w.images, elements, w.windows);
             const Layout places{w.windows.offset + 2, w.windows.padding + 1};
             p.op = ops::max_pool(random, w.window, out, p.unwritten(w.images, elements, places, MK_I32));

@@ -14,12 +14,13 @@ int32_t chosen(const ops::Window& w, int64_t r, int64_t c) {
   return static_cast<int32_t>((first_i + at / columns) * w.kernel_w + first_j + at % columns);
 }
 
-Case grad_case(const WindowCase& w) {
-  return {w.name, w.size, [w] {
+Case grad_case(const WindowCase& w, float (*change)(float) = nullptr) {
+  return {w.name, w.size, [w, change] {
             Problem p;
             const int64_t elements = w.window.out_pixels() * w.window.channels;
             const Layout places{w.windows.offset + 2, w.windows.padding + 1};
             const mk_tensor grad = p.random(w.images, elements, w.windows);
+            if (change != nullptr) p.change(grad, change);
             const mk_tensor place =
                 p.integers(w.images, elements, places, [&](int64_t r, int64_t c) { return chosen(w.window, r, c); });
             p.op = ops::max_pool_grad(grad, place, w.window, p.unwritten(w.images, w.window.image(), w.image));
@@ -30,6 +31,12 @@ Case grad_case(const WindowCase& w) {
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const WindowCase& w : window_cases()) list.push_back(grad_case(w));
+  using Change = float (*)(float);
+  const std::pair<std::string, Change> changes[] = {{"nans", with_some_nans}, {"infinities", with_some_infinities}};
+  for (const auto& [name, change] : changes) {
+    list.push_back(grad_case({name + "_overlapping", Size::tiny, 3, {7, 9, 3, 3, 2, 2, 1, 2, 1}}, change));
+    list.push_back(grad_case({name + "_halving", Size::tiny, 2, {6, 6, 17, 2, 2, 2, 2, 0, 0}}, change));
+  }
   list.push_back(grad_case({"large_32x32x64", Size::large, 257, {32, 32, 64, 2, 2, 2, 2, 0, 0}}));
   return list;
 }

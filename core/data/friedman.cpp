@@ -1,0 +1,68 @@
+// A made table for regressions: many columns that are noisy mixtures of ten hidden factors, of which a target follows
+// by a function that is not linear.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "data/readers.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::data {
+namespace {
+
+constexpr int64_t kTrainRows = 4096, kTestRows = 1024;
+constexpr uint32_t kFeatures = 4777;  // a network of two layers of 100 units then has 488,001 parameters
+constexpr uint32_t kFactors = 10;
+constexpr uint64_t kSeed = 1991;
+
+using Factors = std::array<double, kFactors>;
+
+// J. Friedman, Multivariate Adaptive Regression Splines, Annals of Statistics 19 (1991), equation 61. Of uniform factors
+// its variance is 23.8; the noise adds 1, which no model can explain.
+double target_of(const Factors& z, double noise) {
+  const double bend = z[2] - 0.5;
+  return 10 * std::sin(std::numbers::pi * z[0] * z[1]) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
+}
+
+// Mean 0, variance 1, never beyond +-3.5: plain sums, so the same on every platform.
+double noise_of(const sdk::Random& random, uint32_t first) {
+  double sum = -2;
+  for (uint32_t k = 0; k < 4; ++k) sum += random.uniform(first + k);
+  return sum * std::numbers::sqrt3;
+}
+
+std::vector<float> mixtures() {
+  const sdk::Random random(kSeed, sdk::Purpose::friedman, 2);
+  std::vector<float> weights(size_t{kFeatures} * kFactors);
+  for (uint32_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(2 * random.uniform(i) - 1);
+  return weights;
+}
+
+}  // namespace
+
+Part draw_friedman(bool test, int64_t limit) {
+  const int64_t all = test ? kTestRows : kTrainRows;
+  Part part;
+  part.path = "friedman";
+  part.table.rows = limit > 0 ? std::min(limit, all) : all;
+  part.table.features = kFeatures;
+  part.table.x.resize(static_cast<size_t>(part.table.rows) * kFeatures);
+  const std::vector<float> weights = mixtures();
+  for (int64_t r = 0; r < all; ++r) {
+    const sdk::Random random(kSeed, sdk::Purpose::friedman, test ? 1 : 0, static_cast<uint32_t>(r));
+    Factors z;
+    for (uint32_t k = 0; k < kFactors; ++k) z[k] = random.uniform(k);
+    part.labels.values.push_back(static_cast<float>(target_of(z, noise_of(random, kFactors))));
+    if (r >= part.table.rows) continue;
+    float* x = part.table.x.data() + r * kFeatures;
+    for (uint32_t f = 0; f < kFeatures; ++f) {
+      double sum = random.uniform(kFactors + 4 + f) - 0.5;
+      for (uint32_t k = 0; k < kFactors; ++k) sum += static_cast<double>(weights[f * kFactors + k]) * (z[k] - 0.5);
+      x[f] = static_cast<float>(sum);
+    }
+  }
+  return part;
+}
+
+}  // namespace mokume::data

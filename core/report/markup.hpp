@@ -1,0 +1,29 @@
+// The pieces that the sections of report.html are made of. What is text is escaped here; `inner`, `rows`, `body` are
+// markup.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/format.hpp"
+
+namespace mokume::report {
+
+// "1 fit", "1 234 fits".
+std::string counted(uint64_t count, const std::string& noun);
+
+std::string element(const std::string& name, const std::string& attributes, const std::string& inner);
+
+std::string cell(const std::string& text);
+std::string number_cell(const std::string& text);
+std::string number_cell(const std::string& text, const std::string& sort_by);
+
+// `heads`: text, and whether the column holds numbers. A table of class "sort" is sorted by a click on a head.
+std::string table(const std::string& classes, const std::vector<std::pair<std::string, bool>>& heads,
+                  const std::string& rows);
+
+// `lead` may be empty.
+std::string section(const std::string& title, const std::string& lead, const std::string& body);
+
+}  // namespace mokume::report

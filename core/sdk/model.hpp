@@ -1,0 +1,179 @@
+// The table of a model, made from the author's own types: what crosses the boundary, and nothing to write by hand.
+//
+//   struct Model {
+//     using Session = ...;
+//     //   Session(const sdk::Host&, const mk_experiment&, const mk_device_services*)   the arguments outlive it
+//     //   void fit(std::span<const mk_fit>, const mk_fit_sink&)
+//     //   std::unique_ptr<Fitted> refit(const mk_fit&, const mk_fit_sink&)
+//     using Fitted = ...;  // movable
+//     //   std::vector<std::string> class_names; std::vector<double> mean, scale;       see take_description()
+//     //   void predict(const sdk::Device&, const float* x, int64_t rows, int32_t* labels, float* scores) const
+//     //   void save(const std::string& directory) const
+//     //   static Fitted load(const std::string& directory)
+//     static constexpr ... params, metrics, regression_metrics;  // std::arrays; no regression_metrics: no regression
+//     static void check(const mk_experiment&);
+//     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
+//     static std::string summary(const mk_experiment&, uint32_t candidate);            // may be left out
+//     static int64_t features(const Fitted&);        // that a row must have
+//     static int64_t scores_per_row(const Fitted&);
+//   };
+//   MOKUME_MODEL(Model, "name", "one line")
+//
+// All of them may throw Error. What each must do, and on which thread, stands in abi/model.h.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/model.h"
+#include "sdk/device.hpp"
+#include "sdk/plugin.hpp"
+
+namespace mokume::sdk {
+
+// Gives a trained model the names of the classes and the scaling of the rows it was trained on.
+template <class Fitted>
+void take_description(const mk_experiment& experiment, Fitted& fitted) {
+  const mk_data& data = *experiment.train;
+  for (int32_t c = 0; c < data.n_classes; ++c) fitted.class_names.emplace_back(data.class_names[c]);
+  if (experiment.n_scaling == 0) return;
+  fitted.mean.assign(experiment.scaling_mean, experiment.scaling_mean + experiment.n_scaling);
+  fitted.scale.assign(experiment.scaling_scale, experiment.scaling_scale + experiment.n_scaling);
+}
+
+template <class Model>
+class ModelTable {
+ public:
+  // mk_plugin_header::start.
+  static int32_t start(const mk_host* host, const void** table, mk_error* error) {
+    return guard(error, [&] {
+      auto made = std::make_unique<ModelTable>(host);
+      *table = &made.release()->table_;
+    });
+  }
+
+  explicit ModelTable(const mk_host* host) : host_(host) {
+    table_.struct_size = sizeof(mk_model);
+    table_.abi_major = MK_ABI_MAJOR;
+    table_.abi_minor = MK_ABI_MINOR;
+    table_.self = this;
+    table_.params = Model::params.data();
+    table_.n_params = static_cast<uint32_t>(Model::params.size());
+    table_.metrics = Model::metrics.data();
+    table_.n_metrics = static_cast<uint32_t>(Model::metrics.size());
+    if constexpr (requires { Model::regression_metrics; }) {
+      table_.regression_metrics = Model::regression_metrics.data();
+      table_.n_regression_metrics = static_cast<uint32_t>(Model::regression_metrics.size());
+    }
+    table_.check = check;
+    table_.bundle = bundle;
+    if constexpr (requires { &Model::summary; }) table_.summary = summary;
+    table_.session_create = session_create;
+    table_.session_destroy = [](mk_session* s) { delete session(s); };
+    table_.fit = fit;
+    table_.refit = refit;
+    table_.predict = predict;
+    table_.scores_per_row = [](const mk_fitted* f) {
+      return static_cast<uint32_t>(Model::scores_per_row(handle(f)->fitted));
+    };
+    table_.save = save;
+    table_.load = load;
+    table_.describe = describe;
+    table_.fitted_destroy = [](mk_fitted* f) { delete reinterpret_cast<Handle*>(f); };
+    table_.shutdown = [](void* self) { delete static_cast<ModelTable*>(self); };
+  }
+
+ private:
+  using Session = typename Model::Session;
+  using Fitted = typename Model::Fitted;
+
+  // What mk_fitted points to: the model, and C strings for describe().
+  struct Handle {
+    Fitted fitted;
+    std::vector<const char*> names;
+
+    explicit Handle(Fitted f) : fitted(std::move(f)) {
+      for (const std::string& name : fitted.class_names) names.push_back(name.c_str());
+    }
+  };
+
+  static Session* session(mk_session* s) { return reinterpret_cast<Session*>(s); }
+  static const Handle* handle(const mk_fitted* f) { return reinterpret_cast<const Handle*>(f); }
+  static mk_fitted* own(Fitted fitted) {
+    return reinterpret_cast<mk_fitted*>(std::make_unique<Handle>(std::move(fitted)).release());
+  }
+
+  static int32_t check(void*, const mk_experiment* experiment, mk_error* error) {
+    return guard(error, [&] { Model::check(*experiment); });
+  }
+
+  static int32_t bundle(void*, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
+                        mk_error* error) {
+    return guard(error, [&] { Model::bundle(*experiment, parts, *sink); });
+  }
+
+  static int32_t summary(void*, const mk_experiment* experiment, uint32_t candidate, void* taker,
+                         void (*take)(void* taker, const char* text), mk_error* error) {
+    return guard(error, [&] { take(taker, Model::summary(*experiment, candidate).c_str()); });
+  }
+
+  static int32_t session_create(void* self, const mk_experiment* experiment, const mk_device_services* device,
+                                mk_session** out, mk_error* error) {
+    return guard(error, [&] {
+      const Host& host = static_cast<ModelTable*>(self)->host_;
+      *out = reinterpret_cast<mk_session*>(std::make_unique<Session>(host, *experiment, device).release());
+    });
+  }
+
+  static int32_t fit(mk_session* s, const mk_fit* fits, uint32_t n, const mk_fit_sink* sink, mk_error* error) {
+    return guard(error, [&] { session(s)->fit(std::span<const mk_fit>(fits, n), *sink); });
+  }
+
+  static int32_t refit(mk_session* s, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** out, mk_error* error) {
+    return guard(error, [&] { *out = own(std::move(*session(s)->refit(*fit, *sink))); });
+  }
+
+  static int32_t predict(void*, const mk_fitted* fitted, const mk_device_services* device, const float* x, int64_t rows,
+                         int64_t features, int32_t* labels, float* scores, mk_error* error) {
+    return guard(error, [&] {
+      const Fitted& f = handle(fitted)->fitted;
+      if (const int64_t wanted = Model::features(f); features != wanted)
+        throw Error(MK_BAD_DATA, "the model was trained on " + std::to_string(wanted) +
+                                     " features and these rows have " + std::to_string(features));
+      f.predict(Device(device), x, rows, labels, scores);
+    });
+  }
+
+  static int32_t save(const mk_fitted* fitted, const char* directory, mk_error* error) {
+    return guard(error, [&] { handle(fitted)->fitted.save(directory); });
+  }
+
+  static int32_t load(void*, const char* directory, mk_fitted** out, mk_error* error) {
+    return guard(error, [&] { *out = own(Fitted::load(directory)); });
+  }
+
+  static int32_t describe(const mk_fitted* fitted, mk_data* out, const double** mean, const double** scale,
+                          uint32_t* n) {
+    const Handle& h = *handle(fitted);
+    *out = {};
+    out->features = Model::features(h.fitted);
+    out->n_classes = static_cast<int32_t>(h.names.size());
+    out->class_names = h.names.data();
+    *mean = h.fitted.mean.data();
+    *scale = h.fitted.scale.data();
+    *n = static_cast<uint32_t>(h.fitted.mean.size());
+    return MK_OK;
+  }
+
+  Host host_;
+  mk_model table_{};
+};
+
+}  // namespace mokume::sdk
+
+// Defines the one exported symbol of a model.
+#define MOKUME_MODEL(MODEL, NAME, DESCRIPTION) \
+  MOKUME_PLUGIN(MK_PLUGIN_MODEL, NAME, DESCRIPTION, mokume::sdk::ModelTable<MODEL>::start)

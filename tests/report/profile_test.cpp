@@ -1,0 +1,63 @@
+#include "report/profile.hpp"
+
+#include <gtest/gtest.h>
+
+#include "report/support.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::report {
+namespace {
+
+using testing::occurrences;
+using testing::xml_fault;
+
+DeviceProfile profile() {
+  return {1,
+          "opencl:0",
+          "Card <&>",
+          {{"forward", "gemm 2x3x4", 7, 3.0, 6e9, 3e9}, {"load", device::kOutsideOps, 2, 1.0, 0, 0}}};
+}
+
+TEST(ProfileReport, TheTerminalShowsPhasesAndOps) {
+  const std::string text = profile_text(profile());
+  EXPECT_EQ(text.find("node 1, opencl:0 (Card <&>): 4.000 s\n"), 0U) << text;
+  EXPECT_NE(
+      text.find("forward     gemm 2x3x4                                 7      3.000   75.0%       2.0      1.0\n"),
+      std::string::npos)
+      << text;
+  EXPECT_EQ(occurrences(text, "25.0%"), 2U) << "load, as a phase and as its time outside of ops";
+}
+
+TEST(ProfileReport, ThePageHasASectionOnlyIfThereIsAProfile) {
+  RunView view = testing::grid();
+  EXPECT_EQ(report_html(view, plots(view)).find("Where the time went"), std::string::npos);
+  view.profiles = {profile()};
+  const std::string page = report_html(view, plots(view));
+  EXPECT_EQ(xml_fault(page), "");
+  EXPECT_NE(page.find("Where the time went"), std::string::npos);
+  EXPECT_NE(page.find("Node 1, opencl:0 (Card &lt;&amp;&gt;): 4"), std::string::npos);
+  EXPECT_NE(page.find("<td>forward</td><td>gemm 2x3x4</td><td class=\"n\" data-v=\"7\">7</td>"), std::string::npos);
+}
+
+TEST(ProfileReport, ManyOpsEndInOneLineThatKeepsTheSum) {
+  DeviceProfile many = profile();
+  many.rows.clear();
+  for (int k = 0; k < 100; ++k) many.rows.push_back({"forward", "op " + std::to_string(k), 1, 1.0, 0, 0});
+  const std::string text = profile_text(many);
+  EXPECT_NE(text.find("...         61 more, in logs/                         61     61.000   61.0%"), std::string::npos)
+      << text;
+}
+
+TEST(ProfileReport, FilesReadBackAndDamagedOnesAreRefused) {
+  const std::string text = profile_json(1, {profile()});
+  const std::vector<DeviceProfile> back = read_profile_json(text);
+  ASSERT_EQ(back.size(), 1U);
+  EXPECT_EQ(profile_json(1, back), text);
+  for (const char* bad : {"", "[]", "{\"node\":0}", "{\"node\":0,\"devices\":[{\"id\":1}]}",
+                          "{\"node\":0,\"devices\":[{\"id\":\"a\",\"name\":\"b\",\"rows\":[{\"phase\":\"p\",\"what\":"
+                          "\"w\",\"calls\":1,\"seconds\":-1,\"flops\":0,\"bytes\":0}]}]}"})
+    EXPECT_THROW(read_profile_json(bad), Error) << bad;
+}
+
+}  // namespace
+}  // namespace mokume::report
