@@ -16,6 +16,7 @@ constexpr auto kRedraw = std::chrono::milliseconds(200);
 constexpr auto kPlainLine = std::chrono::seconds(30);
 constexpr double kPlainShare = 0.05;
 constexpr size_t kMaxDeviceLines = 16;
+constexpr size_t kMaxPlainDevices = 4;
 
 std::string bar(double share, int width) {
   const int full = static_cast<int>(std::clamp(share, 0.0, 1.0) * width + 0.5);
@@ -81,7 +82,10 @@ void Progress::fit_done(bool failed) {
 void Progress::device(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                       double share) {
   const std::lock_guard lock(mutex_);
-  devices_[{node, id}] = {name, what, share};
+  const auto [at, added] = devices_.try_emplace({node, id}, DeviceLine{name, what, share, share});
+  // A share that falls back is another fit's, which begins at nothing.
+  const double before = added || share >= at->second.share ? at->second.before : 0.0;
+  at->second = {name, what, share, before};
 }
 
 void Progress::end_fits() {
@@ -102,24 +106,37 @@ void Progress::tick() {
     draw();
     return;
   }
-  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
-  if (now - last_line_ < kPlainLine && share - last_share_ < kPlainShare) return;
+  if (now - last_line_ < kPlainLine && share() - last_share_ < kPlainShare) return;
   last_line_ = now;
-  last_share_ = share;
+  last_share_ = share();
   put("mokume: " + total_line() + "\n");
+  size_t lines = 0;
+  for (const auto& [key, device] : devices_)
+    if (!device.what.empty() && ++lines <= kMaxPlainDevices)
+      put(fmt::format("mokume:   {}/{} {}  {}\n", key.first, key.second, device.what, device.name));
+}
+
+double Progress::share() const {
+  if (total_ == 0) return 1;
+  double done = static_cast<double>(done_);
+  for (const auto& [key, device] : devices_) done += device.share;
+  return std::min(1.0, done / static_cast<double>(total_));
 }
 
 std::string Progress::eta() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  const double work = static_cast<double>(done_ - done_before_);
-  if (work == 0 || elapsed < 1) return "ETA unknown";
-  return "ETA " + base::human_seconds(elapsed / work * static_cast<double>(total_ - done_));
+  double work = static_cast<double>(done_ - done_before_), running = 0;
+  for (const auto& [key, device] : devices_) {
+    work += device.share - device.before;
+    running += device.share;
+  }
+  if (work <= 0 || elapsed < 1) return "ETA unknown";
+  return "ETA " + base::human_seconds(elapsed / work * std::max(0.0, static_cast<double>(total_ - done_) - running));
 }
 
 std::string Progress::total_line() const {
-  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  std::string line = fmt::format("{:3.0f} %  {}/{} fits  {}  {}", share * 100, done_, total_,
+  std::string line = fmt::format("{:3.0f} %  {}/{} fits  {}  {}", share() * 100, done_, total_,
                                  base::human_seconds(elapsed), done_ == total_ ? "" : eta());
   if (failed_ > 0) line += fmt::format("  {} failed", failed_);
   return line;
@@ -137,8 +154,7 @@ void Progress::draw() {
     out += line.substr(0, width) + "\n";
     ++lines;
   }
-  const double share = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
-  out += fmt::format("[{}] {}", bar(share, 30), total_line()).substr(0, width) + "\n";
+  out += fmt::format("[{}] {}", bar(share(), 30), total_line()).substr(0, width) + "\n";
   put(out);
   drawn_lines_ = lines + 1;
 }

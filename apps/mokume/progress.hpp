@@ -1,5 +1,5 @@
 // What a long run shows on stderr: on a terminal one line per device and a total bar with an ETA, redrawn in place;
-// elsewhere one plain line every 30 s or 5 %. Thread-safe.
+// elsewhere every 30 s or 5 % a plain line for all and one for each of the first devices. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -37,12 +37,14 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   struct DeviceLine {
     std::string name, what;
-    double share = 0;
+    double share = 0;   // of the fit at work
+    double before = 0;  // of it when this program first heard of it: done by one that was stopped
   };
   void draw();
   void clear();
   std::string total_line() const;
   std::string eta() const;
+  double share() const;  // of all fits, those at work included
 
   const bool terminal_;
   const bool quiet_;

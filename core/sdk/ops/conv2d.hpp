@@ -18,7 +18,8 @@
 //
 // What is computed for an image depends on that image and the weights alone: not on N, nor on its place among others.
 // A device may multiply in a transformed space (Winograd's minimal filtering), where the error is bounded by the sum of
-// magnitudes under the whole 6 x 6 tile, not under one window.
+// magnitudes under the whole 6 x 6 tile, not under one window, and where an infinity or a NaN may reach the outputs of
+// the tiles it is in. relu of a NaN is NaN.
 #pragma once
 
 #include <cmath>
