@@ -54,6 +54,7 @@ typedef enum mk_op_code {
   MK_OP_CONV2D = 19,             /* out = activation(convolution of images + bias) */
   MK_OP_CONV2D_GRAD_INPUT = 20,  /* gradient of its images */
   MK_OP_CONV2D_GRAD_WEIGHT = 21, /* gradient of its weights and bias */
+  MK_OP_LINEAR_UPDATE = 22,      /* input gradient and SGD step of a fully connected layer: docs/adr/0010 */
   MK_OP_COUNT_                   /* one past the last code */
 } mk_op_code;
 

@@ -11,6 +11,7 @@
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/kernel_map.hpp"
+#include "sdk/ops/linear_update.hpp"
 #include "sdk/ops/loss.hpp"
 #include "sdk/ops/max_pool.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -61,6 +62,8 @@ inline constexpr OpRule kOps[] = {
      tolerance_conv2d_grad_input, cost_conv2d_grad_input},
     {MK_OP_CONV2D_GRAD_WEIGHT, "conv2d_grad_weight", 2, 2, 1, 2, kApart, check_conv2d_grad_weight,
      tolerance_conv2d_grad_weight, cost_conv2d_grad_weight},
+    {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kApart, check_linear_update, tolerance_linear_update,
+     cost_linear_update},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");
