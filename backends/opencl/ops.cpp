@@ -84,6 +84,8 @@ void submit(Launcher& launcher, const mk_op& op) {
       return conv2d_grad_input(launcher, op);
     case MK_OP_CONV2D_GRAD_WEIGHT:
       return conv2d_grad_weight(launcher, op);
+    case MK_OP_LINEAR_UPDATE:
+      return linear_update(launcher, op);
     default:
       throw Error(MK_UNSUPPORTED, std::string(name) + " is not implemented by the opencl backend");
   }

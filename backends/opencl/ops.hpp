@@ -45,6 +45,9 @@ void softmax_loss(Launcher& launcher, const mk_op& op);
 void squared_loss(Launcher& launcher, const mk_op& op);
 void optimizer_step(Launcher& launcher, const mk_op& op);
 
+// A fully connected layer's gradient and step: ops_linear.cpp.
+void linear_update(Launcher& launcher, const mk_op& op);
+
 // view = keep * view; zero for keep = 0.
 void scale(Launcher& launcher, const mk_tensor& view, float keep);
 

@@ -9,10 +9,10 @@
 
 #include "clblast.hpp"
 #include "common.embed.hpp"
-#include "describe.hpp"
 #include "gemm_skinny.embed.hpp"
 #include "gemm_tile.embed.hpp"
 #include "gemm_vector.embed.hpp"
+#include "gemm_vector.hpp"
 #include "ops.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
@@ -21,7 +21,6 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kBlock = 256;
 constexpr int64_t kShort = 64;  // products with a side no longer than this read the other operand where it lies
 constexpr int64_t kSome = 256;  // rows of a whose panels are made in passing, where K is much longer
 constexpr int64_t kFloat = sizeof(float);
@@ -71,18 +70,9 @@ int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 std::string vector_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny; }
 
-// The register tile and pack sizes of gemm_vector.cl and gemm_skinny.cl.
-struct VectorSizes {
-  explicit VectorSizes(int width) : mr(width == 16 ? 14 : 6), nr(2 * width), skinny_rows(width == 16 ? 12 : 8) {}
-  int64_t mr, nr, skinny_rows;
-  static constexpr int64_t kShortPanel = 16, kPackPanels = 4;
-};
-
 cl_kernel vector_kernel(mk_device& device, const char* name) {
-  const std::string width = std::to_string(device.vector_width);
-  const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";
-  return device.kernel(
-      {"gemm_vector/" + width, vector_source, "-DVW=" + width + " -DKB=" + std::to_string(kBlock) + hints}, name);
+  return device.kernel({"gemm_vector/" + std::to_string(device.vector_width), vector_source, vector_options(device)},
+                       name);
 }
 
 void pack(Launcher& launcher, const char* kernel, const Operand& x, int64_t k, int64_t width, cl_mem to) {
@@ -154,10 +144,10 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
 void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const int64_t width = VectorSizes::kShortPanel, step = sizes.skinny_rows;
+  const int64_t width = VectorSizes::kShortPanel;
   const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));
   pack(launcher, "pack_short", s.y, p.k, width, panels);
-  const int64_t rows_each = step * std::clamp<int64_t>(s.x.rows / step / (16 * device.info.compute_units), 1, 16);
+  const int64_t rows_each = sizes.skinny_rows_each(device, s.x.rows);
   run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
                     s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
                     s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(s.out_y == 1));

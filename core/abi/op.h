@@ -52,6 +52,7 @@ typedef enum mk_op_code {
   MK_OP_SOFTMAX_LOSS = 17,      /* cross-entropy of logits, and its gradient */
   MK_OP_SQUARED_LOSS = 18,      /* squared error, and its gradient */
   MK_OP_OPTIMIZER_STEP = 19,    /* one step of SGD, Adam, RMSprop or Adadelta on flat parameters */
+  MK_OP_LINEAR_UPDATE = 20,     /* input gradient and SGD step of a fully connected layer: docs/adr/0010 */
   MK_OP_COUNT_                  /* one past the last code */
 } mk_op_code;
 

@@ -10,6 +10,7 @@
 #include "sdk/ops/gather_rows.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/kernel_map.hpp"
+#include "sdk/ops/linear_update.hpp"
 #include "sdk/ops/loss.hpp"
 #include "sdk/ops/max_pool.hpp"
 #include "sdk/ops/optimizer_step.hpp"
@@ -57,6 +58,8 @@ inline constexpr OpRule kOps[] = {
      cost_squared_loss},
     {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 1, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
      cost_optimizer_step},
+    {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kApart, check_linear_update, tolerance_linear_update,
+     cost_linear_update},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
 static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");

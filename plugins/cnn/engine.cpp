@@ -26,37 +26,54 @@ Needs needs(const Network& network, int64_t batch) {
   return n;
 }
 
+// Whether linear layers take their steps on the way back.
+bool fuses(int64_t batch, bool training, const ops::OptimizerSettings& optimizer, const EngineOptions& options) {
+  return training && !options.gradients && ops::has_linear_update(optimizer, batch);
+}
+
+int64_t gradients_kept(const Network& network, bool fused) {
+  int64_t count = 0;
+  for (const Parameter& p : network.parameters)
+    if (!fused || !p.is_linear_weight()) count += p.size();
+  return count;
+}
+
+// The columns of a layer's input that meet a part of its weight.
+mk_tensor columns_of(const mk_tensor& x, const Part& p) {
+  return sdk::matrix(x.buffer, x.rows, p.rows, x.row_stride, x.offset + p.first_row);
+}
+
 }  // namespace
 
-uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer) {
+uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
+                       const EngineOptions& options) {
   const Needs n = needs(network, batch);
-  const double copies = training ? 2.0 + optimizer.states() : 1.0;
-  const double elements = copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations) +
-                          static_cast<double>(n.places) + (training ? static_cast<double>(2 * n.flow + batch) : 0.0);
+  const double copies = training ? 1.0 + optimizer.states() : 1.0;
+  double elements = copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations + n.places);
+  if (training)
+    elements += static_cast<double>(2 * n.flow + batch) +
+                static_cast<double>(gradients_kept(network, fuses(batch, training, optimizer, options)));
   return static_cast<uint64_t>(4 * elements);
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
-               const ops::OptimizerSettings& optimizer)
-    : device_(device), network_(network), batch_(batch) {
-  const uint64_t wanted = bytes(network, batch, training, optimizer);
-  const uint64_t largest = static_cast<uint64_t>(network.n_parameters) * 4;
+               const ops::OptimizerSettings& optimizer, const EngineOptions& options)
+    : device_(device), network_(network), batch_(batch), fused_(fuses(batch, training, optimizer, options)) {
+  const uint64_t wanted = bytes(network, batch, training, optimizer, options);
+  const Needs n = needs(network, batch);
+  const auto largest = static_cast<uint64_t>(4 * n.flow);
   if (wanted > device.budget_bytes() || largest > device.info().max_buffer_bytes)
     throw Error(MK_OUT_OF_MEMORY,
-                "the network needs " + std::to_string(wanted >> 20) + " MiB (" + std::to_string(largest >> 20) +
-                    " MiB of parameters) at batch_size " + std::to_string(batch) + ", and " + device.info().name +
-                    " gives it " + std::to_string(device.budget_bytes() >> 20) + " MiB (" +
+                "the network needs " + std::to_string(wanted >> 20) + " MiB (" +
+                    std::to_string(static_cast<uint64_t>(network.n_parameters) >> 18) + " MiB of parameters, " +
+                    std::to_string(largest >> 20) + " MiB in one piece for a batch) at batch_size " +
+                    std::to_string(batch) + ", and " + device.info().name + " gives it " +
+                    std::to_string(device.budget_bytes() >> 20) + " MiB (" +
                     std::to_string(device.info().max_buffer_bytes >> 20) +
                     " MiB in one piece): lower batch_size, make the layers smaller, or name another device");
-  const Needs n = needs(network, batch);
-  const auto parameters = static_cast<uint64_t>(network.n_parameters);
+  const uint64_t piece = std::min(options.segment_bytes, device.info().max_buffer_bytes);
+  parameters_ = ParameterVector(device, Segments(network, piece));
   const auto floats = [&](int64_t count) { return device.buffer<float>(static_cast<uint64_t>(count)); };
-  const auto zeros = [&](uint64_t count) {
-    sdk::Buffer b = device.buffer<float>(count);
-    device.submit(ops::fill(sdk::vector(b.get(), static_cast<int64_t>(count)), 0.0F));
-    return b;
-  };
-  parameters_ = zeros(parameters);
   activations_.push_back(floats(batch * network.input.elements()));
   slot_.push_back(0);
   for (const Stage& s : network.stages) {
@@ -72,15 +89,12 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     scale_.back() = device.upload(std::vector<float>(features, static_cast<float>(1 / s.normalise.std)));
   }
   if (!training) return;
-  gradients_ = zeros(parameters);
-  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.push_back(zeros(parameters));
+  gradients_ = ParameterVector(device, Segments(network, piece, fused_));
+  steps_ = common_runs(parameters_.layout(), gradients_.layout());
+  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout());
   for (sdk::Buffer& flow : flow_) flow = floats(n.flow);
   ones_ = floats(batch);
   device.submit(ops::fill(sdk::vector(ones_.get(), batch), 1.0F));
-}
-
-void Engine::set_parameters(const std::vector<float>& values) const {
-  device_.write(parameters_, values.data(), values.size());
 }
 
 void Engine::write_input(const float* x, int64_t rows) const {
@@ -91,9 +105,9 @@ void Engine::read(const mk_tensor& outputs, float* to) const {
   device_.read(activations_.back(), to, static_cast<uint64_t>(outputs.rows * outputs.columns));
 }
 
-std::vector<float> Engine::read_parameters() const {
+std::vector<float> Engine::all_of(const ParameterVector& vector) const {
   std::vector<float> values(static_cast<size_t>(network_.n_parameters));
-  device_.read(parameters_, values.data(), values.size());
+  vector.read(device_, values);
   return values;
 }
 
@@ -116,15 +130,15 @@ mk_tensor Engine::input(int64_t rows) const { return activation(0, rows); }
 
 mk_tensor Engine::output_gradient(int64_t rows) const { return sdk::matrix(flow_[0].get(), rows, network_.outputs()); }
 
-mk_tensor Engine::weight(const sdk::Buffer& of, const Stage& s) const {
-  const bool convolution = s.kind == Kind::convolution;
-  return sdk::matrix(of.get(), convolution ? s.window.patch() : s.in.elements(),
-                     s.out.elements() / (convolution ? s.window.out_pixels() : 1), 0, s.weight);
+mk_tensor Engine::weight(const ParameterVector& of, const Stage& s) const {
+  const Segments::Tensor& t = of.layout().tensor(s.weight);
+  return of.part(t.parts.front(), t.columns);
 }
 
-mk_tensor Engine::bias(const sdk::Buffer& of, const Stage& s) const {
+mk_tensor Engine::bias(const ParameterVector& of, const Stage& s) const {
   if (s.bias < 0) return {};
-  return sdk::vector(of.get(), weight(of, s).columns, s.bias);
+  const Segments::Tensor& t = of.layout().tensor(s.bias);
+  return of.part(t.parts.front(), t.columns);
 }
 
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
@@ -136,7 +150,7 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
         device_.submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
         break;
       case Kind::linear:
-        device_.submit(ops::gemm_bias_act(x, weight(parameters_, s), bias(parameters_, s), s.activation, y));
+        forward_linear(s, x, y);
         break;
       case Kind::relu:
         device_.submit(ops::bias_act(x, {}, ops::Activation::relu, y));
@@ -162,12 +176,42 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
   return activation(network_.stages.size(), rows);
 }
 
+// The weight's parts one after the other along k: the same bits as in one piece.
+void Engine::forward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& y) const {
+  const Segments::Tensor& weight = parameters_.layout().tensor(s.weight);
+  for (const Part& p : weight.parts) {
+    const bool first = p.first_row == 0, last = p.first_row + p.rows == x.columns;
+    const mk_tensor w = parameters_.part(p, weight.columns);
+    const float keep = first ? 0.0F : 1.0F;
+    if (last)
+      device_.submit(ops::gemm_bias_act(columns_of(x, p), w, bias(parameters_, s), s.activation, y, keep));
+    else
+      device_.submit(ops::gemm(columns_of(x, p), false, w, false, y, 1.0F, keep));
+  }
+}
+
 void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
   device_.submit(
       ops::affine_columns(x, sdk::vector(scale_[k].get(), x.columns), sdk::vector(shift_[k].get(), x.columns), x));
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
+  if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
+  go_back(rows, place, nullptr);
+}
+
+void Engine::train(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
+                   int64_t t) const {
+  const Step now{settings, t};
+  {
+    const auto phase = device_.phase("backward");  // and the steps of the layers that take theirs on the way
+    go_back(rows, place, fused_ ? &now : nullptr);
+  }
+  const auto phase = device_.phase("step");
+  step(settings, t);
+}
+
+void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const {
   const size_t first = network_.first_with_parameters();
   int current = 0;
   for (size_t k = network_.stages.size(); k-- > first;) {
@@ -183,7 +227,7 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
         if (wanted != nullptr) device_.submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
         break;
       case Kind::linear:
-        backward_linear(s, x, dy, wanted);
+        backward_linear(s, x, dy, wanted, step);
         break;
       case Kind::max_pool:
         device_.submit(
@@ -209,16 +253,32 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
   }
 }
 
-void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
-  device_.submit(ops::gemm(x, true, dy, false, weight(gradients_, s)));
+void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
+                             const Step* step) const {
   if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
-  if (dx != nullptr) device_.submit(ops::gemm(dy, false, weight(parameters_, s), true, *dx));
+  const Segments::Tensor& weight = parameters_.layout().tensor(s.weight);
+  for (size_t k = 0; k < weight.parts.size(); ++k) {
+    const Part& p = weight.parts[k];
+    const mk_tensor w = parameters_.part(p, weight.columns), x_part = columns_of(x, p);
+    const mk_tensor dx_part = dx == nullptr ? mk_tensor{} : columns_of(*dx, p);
+    if (step != nullptr) {
+      const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, weight.columns);
+      device_.submit(ops::linear_update(x_part, dy, w, state, dx_part, step->settings, step->t));
+      continue;
+    }
+    const mk_tensor dw = gradients_.part(gradients_.layout().tensor(s.weight).parts[k], weight.columns);
+    device_.submit(ops::gemm(x_part, true, dy, false, dw));
+    if (dx != nullptr) device_.submit(ops::gemm(dy, false, w, true, dx_part));
+  }
 }
 
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
-  const auto all = [&](const sdk::Buffer& b) { return sdk::vector(b.get(), network_.n_parameters); };
-  device_.submit(ops::optimizer_step(all(gradients_), all(parameters_), states_.empty() ? mk_tensor{} : all(states_[0]),
-                                     states_.size() < 2 ? mk_tensor{} : all(states_[1]), settings, t));
+  for (const CommonRun& r : steps_) {
+    const auto run = [&](const ParameterVector& of) { return of.run(r.segment_a, r.at_a, r.size); };
+    device_.submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size), run(parameters_),
+                                       states_.empty() ? mk_tensor{} : run(states_[0]),
+                                       states_.size() < 2 ? mk_tensor{} : run(states_[1]), settings, t));
+  }
 }
 
 }  // namespace mokume::cnn

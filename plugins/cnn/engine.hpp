@@ -5,10 +5,19 @@
 #include <vector>
 
 #include "network.hpp"
+#include "parameters.hpp"
 #include "sdk/device.hpp"
 #include "sdk/ops/dropout.hpp"
+#include "sdk/ops/optimizer_step.hpp"
 
 namespace mokume::cnn {
+
+struct EngineOptions {
+  // Of training: backward() leaves the gradients of all parameters. Without, only train() works, and needs less memory
+  // and time where ops::has_linear_update().
+  bool gradients = true;
+  uint64_t segment_bytes = UINT64_MAX;  // parameters lie in pieces of at most this, and of the device's largest buffer
+};
 
 // Used by one thread. What is computed for a row depends neither on the batch size nor on the rows beside it, but for
 // the order in which a batch's gradients are summed.
@@ -17,25 +26,27 @@ class Engine {
   // `batch`: the most rows of one pass; `training`: with room for gradients and the optimizer's states.
   // Error(MK_OUT_OF_MEMORY) naming what is needed and what there is.
   Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
-         const ops::OptimizerSettings& optimizer = {});
+         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
   // Bytes of device memory such an engine takes.
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
-                        const ops::OptimizerSettings& optimizer = {});
+                        const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
   int64_t batch() const { return batch_; }
   // n_parameters floats each, in the network's own order.
-  const sdk::Buffer& parameters() const { return parameters_; }
-  const sdk::Buffer& gradients() const { return gradients_; }  // of training
-  const std::vector<sdk::Buffer>& states() const { return states_; }
-  void set_parameters(const std::vector<float>& values) const;
+  void set_parameters(const std::vector<float>& values) const { parameters_.write(device_, values); }
+  std::vector<float> read_parameters() const { return all_of(parameters_); }
+  std::vector<float> read_gradients() const { return all_of(gradients_); }  // of an engine with gradients
+  // The optimizer's states.
+  size_t states() const { return states_.size(); }
+  void set_state(size_t state, const std::vector<float>& values) const { states_[state].write(device_, values); }
+  std::vector<float> read_state(size_t state) const { return all_of(states_[state]); }
   // Of the normalise layers with per_feature: input().elements() floats each.
   void set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
   // Host memory to the batch's input, and outputs to host memory.
   void write_input(const float* x, int64_t rows) const;
   void read(const mk_tensor& outputs, float* to) const;
-  std::vector<float> read_parameters() const;
 
   // The batch's input, batch() x input elements: fill it, then run forward() on its first `rows` rows. It is
   // overwritten.
@@ -46,21 +57,36 @@ class Engine {
   mk_tensor output_gradient(int64_t rows) const;
   // Behind forward() with the same place: gradients of all parameters, replacing the old ones.
   void backward(int64_t rows, const ops::DropoutPlace& place) const;
-  // One step of the optimizer, the t-th from 1.
+  // One step of the optimizer, the t-th from 1. `settings`: those of the engine, but for the learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t) const;
+  // Both, to the same bits, and in one pass over a linear layer's weight where there is an op for it. Leaves no
+  // gradients.
+  void train(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings, int64_t t) const;
 
  private:
   mk_tensor activation(size_t stage, int64_t rows) const;  // what stage `stage` reads
-  mk_tensor weight(const sdk::Buffer& of, const Stage& stage) const;
-  mk_tensor bias(const sdk::Buffer& of, const Stage& stage) const;
-  void backward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const;
+  std::vector<float> all_of(const ParameterVector& vector) const;
+  mk_tensor weight(const ParameterVector& of, const Stage& stage) const;  // of one that is never cut
+  mk_tensor bias(const ParameterVector& of, const Stage& stage) const;
+  void forward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& y) const;
+  // A step that is taken on the way back wherever gradients are not kept.
+  struct Step {
+    const ops::OptimizerSettings& settings;
+    int64_t t;
+  };
+  void go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const;
+  void backward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
+                       const Step* step) const;
   void forward_normalise(size_t stage, const mk_tensor& x) const;
 
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
-  sdk::Buffer parameters_, gradients_, ones_;
-  std::vector<sdk::Buffer> states_;
+  bool fused_ = false;  // linear layers take their steps on the way back, and their weights have no gradients
+  ParameterVector parameters_, gradients_;
+  std::vector<ParameterVector> states_;
+  std::vector<CommonRun> steps_;  // what parameters and gradients have in common
+  sdk::Buffer ones_;
   std::vector<sdk::Buffer> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
   std::vector<size_t> slot_;                // stages + 1: in-place stages share their input's
   std::vector<sdk::Buffer> places_;         // of max_pool stages

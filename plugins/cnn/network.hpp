@@ -32,6 +32,7 @@ struct Parameter {
   int64_t offset = 0;
   int64_t fan_in = 1;
 
+  bool is_linear_weight() const { return !convolution && !bias; }
   int64_t size() const { return bias ? outputs : in.elements() * outputs; }
   std::vector<int64_t> torch_shape() const;
   // Where PyTorch keeps the element that stands at `index` (from 0) here.

@@ -83,7 +83,7 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
       network_(network),
       settings_(settings),
       task_(std::move(task)),
-      engine_(device, network, settings.batch_size, true, settings.optimizer),
+      engine_(device, network, settings.batch_size, true, settings.optimizer, {false}),
       dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
       save_interval_(kSaveSeconds) {
   const auto phase = device.phase("load");
@@ -150,8 +150,7 @@ void Training::restore() {
   batch_ = found->batch;
   history_ = found->history;
   engine_.set_parameters(found->parameters);
-  for (size_t k = 0; k < found->states.size(); ++k)
-    device_.write(engine_.states()[k], found->states[k].data(), found->states[k].size());
+  for (size_t k = 0; k < found->states.size(); ++k) engine_.set_state(k, found->states[k]);
   device_.write(results_, found->results.data(), found->results.size());
 }
 
@@ -165,10 +164,7 @@ void Training::save() {
   c.batch = batch_;
   c.history = history_;
   c.parameters = engine_.read_parameters();
-  for (const sdk::Buffer& state : engine_.states()) {
-    c.states.emplace_back(c.parameters.size());
-    device_.read(state, c.states.back().data(), c.states.back().size());
-  }
+  for (size_t k = 0; k < engine_.states(); ++k) c.states.push_back(engine_.read_state(k));
   c.results.resize(static_cast<size_t>(2 * batch_ * settings_.batch_size));
   device_.read(results_, c.results.data(), c.results.size());
   save_checkpoint(task_.scratch, c);
@@ -247,14 +243,9 @@ void Training::run_batch(int64_t batch) {
     device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
                         sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
   }
-  {
-    const auto phase = device_.phase("backward");
-    engine_.backward(rows, place);
-  }
-  const auto phase = device_.phase("step");
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
-  engine_.step(now, step + 1);
+  engine_.train(rows, place, now, step + 1);
 }
 
 mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,

@@ -85,8 +85,12 @@ mk_tensor Problem::indices(const std::vector<int32_t>& values, int64_t offset) {
 
 mk_op Problem::bound(const std::vector<mk_buffer*>& buffers) const {
   mk_op result = op;
-  for (uint32_t i = 0; i < op.n_inputs; ++i) result.inputs[i].buffer = buffers[memory_of(op.inputs[i])];
-  for (uint32_t i = 0; i < op.n_outputs; ++i) result.outputs[i].buffer = buffers[memory_of(op.outputs[i])];
+  // An operand that is left out has no buffer.
+  const auto bind = [&](mk_tensor& t) {
+    if (t.buffer != nullptr) t.buffer = buffers[memory_of(t)];
+  };
+  for (uint32_t i = 0; i < op.n_inputs; ++i) bind(result.inputs[i]);
+  for (uint32_t i = 0; i < op.n_outputs; ++i) bind(result.outputs[i]);
   return result;
 }
 

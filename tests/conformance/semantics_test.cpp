@@ -173,6 +173,109 @@ void queue_is_in_order(DeviceUnderTest& dut) {
     EXPECT_EQ(as_float(got[static_cast<size_t>(i)]), i == 0 ? -1.0F : static_cast<float>(i));
 }
 
+bool uses_clblast(DeviceUnderTest& dut) {
+  std::vector<mk_choice> choices(16);
+  uint32_t count = 0;
+  mk_error error;
+  if (dut.table().choices(dut.device(), choices.data(), 16, &count, &error) != MK_OK) return false;
+  for (uint32_t i = 0; i < std::min(count, 16U); ++i)
+    if (std::string(choices[i].value) == "clblast") return true;
+  return false;
+}
+
+constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
+
+// gemm, gemm and optimizer_step give the bits of linear_update.
+void linear_update_is_three_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
+                                const ops::OptimizerSettings& settings, int64_t t) {
+  Problem p;
+  for (const auto& [rows, columns] : {std::pair{batch, inputs}, {batch, outputs}, {inputs, outputs}, {inputs, outputs}})
+    p.random(rows, columns);
+  const auto weights = static_cast<uint64_t>(inputs * outputs);
+  const auto run_with = [&](bool fused) {
+    std::vector<std::unique_ptr<Buffer>> b;
+    for (const Words& content : p.memory) b.push_back(std::make_unique<Buffer>(dut, content));
+    b.push_back(std::make_unique<Buffer>(dut, static_cast<uint64_t>(batch * inputs) * 4));
+    b.push_back(std::make_unique<Buffer>(dut, weights * 4));
+    const auto matrix = [&](size_t i, int64_t rows, int64_t columns) {
+      return sdk::matrix(b[i]->handle(), rows, columns);
+    };
+    const auto flat = [&](size_t i) { return sdk::vector(b[i]->handle(), inputs * outputs); };
+    const mk_tensor x = matrix(0, batch, inputs), dy = matrix(1, batch, outputs), weight = matrix(2, inputs, outputs);
+    const mk_tensor state = matrix(3, inputs, outputs), dx = matrix(4, batch, inputs);
+    const std::vector<mk_op> steps =
+        fused ? std::vector<mk_op>{ops::linear_update(x, dy, weight, state, dx, settings, t)}
+              : std::vector<mk_op>{ops::gemm(dy, false, weight, true, dx),
+                                   ops::gemm(x, true, dy, false, matrix(5, inputs, outputs)),
+                                   ops::optimizer_step(flat(5), flat(2), flat(3), {}, settings, t)};
+    if (!all_supported(dut, steps)) return std::vector<Words>{};
+    for (const mk_op& step : steps) must(submit(dut, step));
+    finish(dut);
+    return std::vector<Words>{b[2]->read(), b[3]->read(), b[4]->read()};
+  };
+  const std::vector<Words> fused = run_with(true), apart = run_with(false);
+  if (fused.empty() || apart.empty()) GTEST_SKIP() << kUnsupportedOp;
+  const char* names[] = {"weight", "state", "dx"};
+  for (size_t o = 0; o < fused.size(); ++o)
+    EXPECT_TRUE(fused[o] == apart[o]) << names[o] << " of batch " << batch << ", " << inputs << " x " << outputs;
+}
+
+void linear_update_is_three_ops_everywhere(DeviceUnderTest& dut) {
+  if (uses_clblast(dut)) GTEST_SKIP() << kClblastOrder;
+  const ops::OptimizerSettings plain{ops::Optimizer::sgd, 0.1, 0, 0}, heavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
+  linear_update_is_three_ops(dut, 3, 5, 7, heavy, 1);
+  linear_update_is_three_ops(dut, 5, 13, 300, heavy, 4);
+  linear_update_is_three_ops(dut, 1, 9, 17, plain, 2);
+  if (skip_reason(dut, Size::normal) != nullptr) return;
+  for (const int64_t batch : {1, 5, 10, 17, 64}) linear_update_is_three_ops(dut, batch, 1100, 1589, heavy, 3);
+  linear_update_is_three_ops(dut, 10, 2000, 227, plain, 3);
+  linear_update_is_three_ops(dut, 32, 515, 83, heavy, 1);
+}
+
+// A product in one piece and cut along rows, columns and terms at ops::kGemmCut.
+void gemm_can_be_cut(DeviceUnderTest& dut) {
+  if (uses_clblast(dut)) GTEST_SKIP() << kClblastOrder;
+  if (skip_reason(dut, Size::normal) != nullptr) GTEST_SKIP() << skip_reason(dut, Size::normal);
+  struct Cut {
+    int64_t m, n, k;
+    bool transpose_a, transpose_b;
+  };
+  constexpr int64_t kCut = ops::kGemmCut;
+  // A linear layer forward, its input's gradient and its weight's, for a few rows and for many.
+  for (const Cut& c :
+       {Cut{10, 227, 1700, false, false}, Cut{10, 1700, 227, false, true}, Cut{1700, 227, 10, true, false},
+        Cut{1, 83, 1100, false, false}, Cut{100, 600, 1300, false, false}, Cut{70, 1300, 600, false, true},
+        Cut{5, 10, 2500, false, false}}) {
+    Problem p;
+    const mk_tensor a = p.random(c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k);
+    const mk_tensor b = p.random(c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n);
+    p.op = ops::gemm(a, c.transpose_a, b, c.transpose_b, p.unwritten(c.m, c.n));
+    const std::vector<Words> whole = run(dut, p);
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    std::vector<mk_buffer*> handles;
+    for (const Words& content : p.memory) {
+      buffers.push_back(std::make_unique<Buffer>(dut, content));
+      handles.push_back(buffers.back()->handle());
+    }
+    const mk_op op = p.bound(handles);
+    const auto part = [](const mk_tensor& t, bool transposed, int64_t r, int64_t rows, int64_t column,
+                         int64_t columns) {
+      if (transposed) return sdk::matrix(t.buffer, columns, rows, t.row_stride, t.offset + column * t.row_stride + r);
+      return sdk::matrix(t.buffer, rows, columns, t.row_stride, t.offset + r * t.row_stride + column);
+    };
+    for (int64_t m = 0; m < c.m; m += kCut)
+      for (int64_t n = 0; n < c.n; n += kCut)
+        for (int64_t k = 0; k < c.k; k += kCut) {
+          const int64_t dm = std::min(kCut, c.m - m), dn = std::min(kCut, c.n - n), dk = std::min(kCut, c.k - k);
+          must(submit(dut, ops::gemm(part(op.inputs[0], c.transpose_a, m, dm, k, dk), c.transpose_a,
+                                     part(op.inputs[1], c.transpose_b, k, dk, n, dn), c.transpose_b,
+                                     part(op.outputs[0], false, m, dm, n, dn), 1.0F, k == 0 ? 0.0F : 1.0F)));
+        }
+    finish(dut);
+    EXPECT_TRUE(buffers[2]->read() == whole[2]) << c.m << " x " << c.n << " x " << c.k;
+  }
+}
+
 }  // namespace
 
 void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
@@ -182,6 +285,10 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
            [&dut] { convolution_of_integers_is_exact(dut); });
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
+  add_test(dut.label(), "semantics.linear_update_is_three_ops", [&dut] { linear_update_is_three_ops_everywhere(dut); });
+  // The oracle rounds once, wherever it is cut.
+  if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))
+    add_test(dut.label(), "semantics.gemm_can_be_cut", [&dut] { gemm_can_be_cut(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }
 

@@ -243,5 +243,38 @@ TEST(OptimizerStep, ChecksSettings) {
   EXPECT_NO_THROW(check(optimizer_step(v(7), v(7), v(7), {}, heavy, 1))) << "momentum is no decay";
 }
 
+TEST(LinearUpdate, ChecksShapesAndSettings) {
+  const OptimizerSettings plain{Optimizer::sgd, 0.1, 0, 0}, heavy{Optimizer::sgd, 0.1, 0, 0.9};
+  EXPECT_NO_THROW(check(linear_update(m(4, 6), m(4, 5), m(6, 5), m(6, 5), m(4, 6), heavy, 1)));
+  EXPECT_NO_THROW(check(linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 1)));
+  EXPECT_NO_THROW(check(linear_update(m(0, 6), m(0, 5), m(6, 5), {}, m(0, 6), plain, 1)));
+  expect_refused(linear_update(m(4, 7), m(4, 5), m(6, 5), {}, {}, plain, 1), "x is 4x7, expected 4x6");
+  expect_refused(linear_update(m(4, 6), m(3, 5), m(6, 5), {}, {}, plain, 1), "dy is 3x5, expected 4x5");
+  expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), m(5, 6), {}, heavy, 1), "state is 5x6, expected 6x5");
+  expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), {}, m(4, 5), plain, 1), "dx is 4x5, expected 4x6");
+  expect_refused(linear_update(m(4, 0), m(4, 5), m(0, 5), {}, {}, plain, 1), "weight is empty");
+  expect_refused(linear_update(m(65, 6), m(65, 5), m(6, 5), {}, {}, plain, 1), "more than 64 rows");
+  expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 0), "steps count from 1");
+  mk_op op = linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 1);
+  op.outputs[1] = m(6, 5);
+  expect_refused(op, "state is 6x5, expected 0x0");
+  for (int i = 0; i < 3; ++i) {
+    op = linear_update(m(4, 6), m(4, 5), m(6, 5), m(6, 5), {}, heavy, 1);
+    op.reals[i] = -1;
+    expect_refused(op, "finite and not negative");
+  }
+}
+
+TEST(LinearUpdate, CountsEachWeightTwice) {
+  const OptimizerSettings heavy{Optimizer::sgd, 0.1, 0, 0.9};
+  const sdk::Cost cost =
+      rule(MK_OP_LINEAR_UPDATE).cost(linear_update(m(2, 100), m(2, 50), m(100, 50), m(100, 50), {}, heavy, 1));
+  EXPECT_EQ(cost.bytes, 4.0 * (4 * 5000 + 2 * 150));
+  EXPECT_EQ(cost.flops, 5000.0 * (2 * 2 + 6));
+  EXPECT_TRUE(has_linear_update(heavy, kLinearUpdateRows));
+  EXPECT_FALSE(has_linear_update(heavy, kLinearUpdateRows + 1));
+  EXPECT_FALSE(has_linear_update({Optimizer::adam, 0.1, 0, 0.9, 0.999, 1e-8}, 4));
+}
+
 }  // namespace
 }  // namespace mokume::ops

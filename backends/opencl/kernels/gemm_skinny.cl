@@ -16,7 +16,35 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #define FOR_SR(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #endif
 
-// k_step == 1: vectors along s, the short operand in panels of SHORT, SR rows of the long operand side by side. One work-item does `rows_each` rows.
+// Terms [k0, k0 + KB) of SR rows of the long operand from x on, `live` of which there are, with the short operand in
+// panels of SHORT: vectors along s.
+void skinny_block(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,
+                  long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,
+                  float beta) {
+// A row past the end repeats the last one; its sums are dropped.
+#define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
+  FOR_SR(ROW)
+  const int terms = (int)min((long)KB, k_size - k0);
+  for (long s0 = 0; s0 < s_size; s0 += VW) {
+    __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;
+#define SKINNY_ZERO(i) vec t##i = (vec)(0.0f);
+#define SKINNY_STEP(i) t##i = fma((vec)(x##i[k0 + k]), b, t##i);
+#define SKINNY_SPILL(i) VSTORE(t##i, i, sums);
+    FOR_SR(SKINNY_ZERO)
+    for (int k = 0; k < terms; ++k) {
+      const vec b = VLOAD(0, p + k * SHORT);
+      FOR_SR(SKINNY_STEP)
+    }
+    float sums[SR * VW];
+    FOR_SR(SKINNY_SPILL)
+    const int columns = (int)min((long)VW, s_size - s0);
+    for (int i = 0; i < live; ++i)
+      for (int s = 0; s < columns; ++s)
+        skinny_out(sums[i * VW + s], out + i * out_l + (s0 + s) * out_s, alpha, beta, k0 == 0);
+  }
+}
+
+// k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
 __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset, long l_step, long l_size,
                                    __global const float* restrict panels, long s_size, long k_size,
                                    __global float* restrict out, long out_offset, long out_l, long out_s, float alpha,
@@ -24,39 +52,18 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
   const long begin = (long)get_global_id(0) * rows_each;
   const long l_end = min(begin + rows_each, l_size);
   const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  x += offset;
   out += out_offset;
   for (long l = begin; l < l_end; l += SR) {
     const int live = (int)min((long)SR, l_end - l);
-// A row past the end repeats the last one; its sums are dropped.
-#define ROW(i) __global const float* x##i = x + (l + min(i, live - 1)) * l_step;
-    FOR_SR(ROW)
-    for (long k0 = 0; k0 < k_size; k0 += KB) {
-      const int terms = (int)min((long)KB, k_size - k0);
-      for (long s0 = 0; s0 < s_size; s0 += VW) {
-        __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;
-#define SKINNY_ZERO(i) vec t##i = (vec)(0.0f);
-#define SKINNY_STEP(i) t##i = fma((vec)(x##i[k0 + k]), b, t##i);
-#define SKINNY_SPILL(i) VSTORE(t##i, i, sums);
-        FOR_SR(SKINNY_ZERO)
-        for (int k = 0; k < terms; ++k) {
-          const vec b = VLOAD(0, p + k * SHORT);
-          FOR_SR(SKINNY_STEP)
-        }
-        float sums[SR * VW];
-        FOR_SR(SKINNY_SPILL)
-        const int columns = (int)min((long)VW, s_size - s0);
-        for (int i = 0; i < live; ++i)
-          for (int s = 0; s < columns; ++s)
-            skinny_out(sums[i * VW + s], out + (l + i) * out_l + (s0 + s) * out_s, alpha, beta, k0 == 0);
-        if (k0 + KB < k_size || !(biased || relu)) continue;
-        for (int i = 0; i < live; ++i)
-          for (int s = 0; s < columns; ++s) {
-            __global float* at = out + (l + i) * out_l + (s0 + s) * out_s;
-            *at = finished(*at, end, bias_along_s ? s0 + s : l + i);
-          }
+    for (long k0 = 0; k0 < k_size; k0 += KB)
+      skinny_block(x + offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l, out_l, out_s,
+                   alpha, beta);
+    if (!(biased || relu)) continue;
+    for (int i = 0; i < live; ++i)
+      for (long s = 0; s < s_size; ++s) {
+        __global float* at = out + (l + i) * out_l + s * out_s;
+        *at = finished(*at, end, bias_along_s ? s : l + i);
       }
-    }
   }
 }
 

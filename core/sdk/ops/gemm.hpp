@@ -14,6 +14,11 @@
 
 namespace mokume::ops {
 
+// A product may be cut into several at rows, columns or terms that are multiples of this, without another bit in the
+// result: parts along k in order, the later ones with beta = 1. Every backend's own kernels keep it on every device but
+// the oracle; CLBlast's do not, where each cut gives bits of its own.
+inline constexpr int64_t kGemmCut = 512;
+
 struct GemmShape {
   int64_t m, n, k;
 };

@@ -1,0 +1,102 @@
+#include "sdk/ops/linear_update.hpp"
+
+#include <atomic>
+#include <memory>
+
+#include "isa/network.hpp"
+#include "products.hpp"
+#include "sdk/ops/gemm.hpp"
+
+namespace mokume::host::fast {
+namespace {
+
+struct Release {
+  const mk_host* host;
+  void operator()(void* memory) const { host->release(host->self, memory); }
+};
+
+// The gradients of a few rows of the weight, while they are in the cache.
+class Scratch {
+ public:
+  Scratch(const mk_host* host, int64_t floats)
+      : memory_(host->allocate(host->self, static_cast<size_t>(floats) * sizeof(float)), Release{host}) {}
+  float* data() const { return static_cast<float*>(memory_.get()); }
+
+ private:
+  std::unique_ptr<void, Release> memory_;
+};
+
+// What gemm, gemm and optimizer_step do with the same rows of the weight, in the same oneDNN calls and loops.
+class Update {
+ public:
+  explicit Update(const Call& call) : call_(call) {
+    const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
+    step_.kind = static_cast<int64_t>(o.kind);
+    step_.first = call.op.integers[0] == 1;
+    step_.lr = static_cast<float>(o.lr);
+    step_.weight_decay = static_cast<float>(o.weight_decay);
+    step_.a = static_cast<float>(o.a);
+  }
+
+  // Rows [from, from + ops::kGemmCut) of the weight; false for want of memory.
+  bool rows(int64_t from) const {
+    const int64_t to = std::min(from + ops::kGemmCut, weight_.rows);
+    if (!input_gradient(from, to)) return false;
+    const Scratch gradient(call_.host.table(), kTileRows * weight_.columns);
+    if (gradient.data() == nullptr) return false;
+    for (int64_t r = from; r < to; r += kTileRows)
+      if (!step(r, std::min(kTileRows, to - r), gradient.data())) return false;
+    return true;
+  }
+
+ private:
+  bool input_gradient(int64_t from, int64_t to) const {
+    if (sdk::empty(call_.op.outputs[2])) return true;
+    const View<const float> weight{weight_.data, weight_.rows, weight_.columns, weight_.stride};
+    const Product dx{false, true, 1, 0, weight_.columns, dy_, weight, call_.output(2)};
+    for (int64_t c = from; c < to; c += kTileColumns)
+      if (!dx.tile(0, c)) return false;
+    return true;
+  }
+
+  bool step(int64_t first, int64_t rows, float* gradient) const {
+    const int64_t columns = weight_.columns;
+    std::fill(gradient, gradient + (x_.rows == 0 ? rows * columns : 0), 0.0F);
+    const View<const float> x{x_.data == nullptr ? nullptr : x_.data + first, x_.rows, rows, x_.stride};
+    const Product product{true, false, 1, 0, x_.rows, x, dy_, {gradient, rows, columns, columns}};
+    for (int64_t c = 0; c < columns; c += kTileColumns)
+      if (!product.tile(0, c)) return false;
+    for (int64_t r = 0; r < rows; ++r) {
+      OptimizerRange range = step_;
+      range.grad = gradient + r * columns;
+      range.weight = weight_.row(first + r);
+      range.state = state_.columns > 0 ? state_.row(first + r) : nullptr;
+      range.n = columns;
+      call_.loops.network->optimizer(range);
+    }
+    return true;
+  }
+
+  const Call& call_;
+  View<const float> x_ = call_.input(0), dy_ = call_.input(1);
+  View<float> weight_ = call_.output(0), state_ = call_.output(1);
+  OptimizerRange step_{};
+};
+
+}  // namespace
+
+void linear_update(const Call& call) {
+  const Update update(call);
+  const int64_t pieces = (call.op.outputs[0].rows + ops::kGemmCut - 1) / ops::kGemmCut;
+  std::atomic<bool> failed{false};
+  const auto piece = [&](uint64_t index) {
+    if (!update.rows(static_cast<int64_t>(index) * ops::kGemmCut)) failed = true;
+  };
+  if (pieces == 1)
+    piece(0);
+  else
+    call.host.parallel_for(static_cast<uint64_t>(pieces), piece);
+  if (failed) throw Error(MK_OUT_OF_MEMORY, "linear_update: no memory for the gradients of a few rows");
+}
+
+}  // namespace mokume::host::fast

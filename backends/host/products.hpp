@@ -1,0 +1,26 @@
+// Tiles of matrix products, each one oneDNN call after another on the calling thread.
+//
+// The size of a tile and of the blocks along k is fixed, so the bits depend neither on the number of threads nor on
+// which of them takes a tile, nor on whether a product is cut as ops::kGemmCut allows.
+#pragma once
+
+#include "call.hpp"
+
+namespace mokume::host {
+
+constexpr int64_t kTileRows = 256;
+constexpr int64_t kTileColumns = 512;
+
+// out = alpha * op(a) * op(b) + beta * out with k > 0 terms, as in sdk/ops/gemm.hpp.
+struct Product {
+  bool transpose_a, transpose_b;
+  float alpha, beta;
+  int64_t k;
+  View<const float> a, b;
+  View<float> out;
+
+  // The tile whose first element is (r, c). False where oneDNN could not get the memory to pack its operands.
+  bool tile(int64_t r, int64_t c) const noexcept;
+};
+
+}  // namespace mokume::host

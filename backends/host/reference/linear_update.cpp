@@ -1,0 +1,34 @@
+#include "sdk/ops/linear_update.hpp"
+
+#include "call.hpp"
+
+namespace mokume::host::reference {
+
+// Sums in fp64 in ascending order, each rounded once: what gemm, gemm and optimizer_step here give one after another.
+void linear_update(const Call& call) {
+  const View<const float> x = call.input(0), dy = call.input(1);
+  const View<float> weight = call.output(0), state = call.output(1), dx = call.output(2);
+  const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
+  for (int64_t i = 0; i < weight.rows; ++i) {
+    if (dx.columns > 0)
+      for (int64_t b = 0; b < dx.rows; ++b) {
+        double sum = 0;
+        for (int64_t j = 0; j < weight.columns; ++j)
+          sum += static_cast<double>(dy.row(b)[j]) * static_cast<double>(weight.row(i)[j]);
+        dx.row(b)[i] = static_cast<float>(sum);
+      }
+    for (int64_t j = 0; j < weight.columns; ++j) {
+      double sum = 0;
+      for (int64_t b = 0; b < x.rows; ++b) sum += static_cast<double>(x.row(b)[i]) * static_cast<double>(dy.row(b)[j]);
+      const double w = weight.row(i)[j], g = static_cast<double>(static_cast<float>(sum)) + o.weight_decay * w;
+      double s = g;
+      if (o.states() > 0) {
+        if (call.op.integers[0] > 1) s = o.a * static_cast<double>(state.row(i)[j]) + g;
+        state.row(i)[j] = static_cast<float>(s);
+      }
+      weight.row(i)[j] = static_cast<float>(w - o.lr * s);
+    }
+  }
+}
+
+}  // namespace mokume::host::reference

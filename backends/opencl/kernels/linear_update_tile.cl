@@ -1,0 +1,63 @@
+// linear_update for GPUs, after common.cl: a work-group of LANES x ROWS work-items owns ROWS rows of the weight and goes
+// over them TILE columns at a time. A tile of the weight and of dy lies in local memory: work-item (lane, row) adds up
+// dx of its row and of the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its
+// row. Sums are those of ops_gemm.cpp; consecutive lanes touch consecutive addresses.
+#define LANES 16
+#define ROWS 8
+#define TILE 64
+#define PER_LANE (MOST_ROWS / LANES)
+
+__kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_update_tile(
+    __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
+    long dy_step, long rows, long columns, __global float* weight, long weight_offset, long weight_step,
+    __global float* state, long state_offset, long state_step, int stateful, int first, __global float* dx,
+    long dx_offset, long dx_step, int wanted, float lr, float decay, float momentum) {
+  __local float dy_tile[MOST_ROWS][TILE + 1], weight_tile[ROWS][TILE + 1], x_tile[MOST_ROWS][ROWS];
+  const int lane = get_local_id(0), row = get_local_id(1);
+  const long i = (long)get_group_id(0) * ROWS + row;
+  const int inside = i < rows;
+  float sum[PER_LANE], total[PER_LANE];
+  UNROLL
+  for (int p = 0; p < PER_LANE; ++p) sum[p] = total[p] = 0.0f;
+  for (int b = lane; b < batch; b += LANES) x_tile[b][row] = inside ? x[x_offset + b * x_step + i] : 0.0f;
+
+  for (long c0 = 0; c0 < columns; c0 += TILE) {
+    const int width = (int)min((long)TILE, columns - c0);
+    __global float* w = weight + weight_offset + i * weight_step + c0;
+    __global float* s = state + state_offset + i * state_step + c0;
+    for (int c = lane; c < width; c += LANES) {
+      weight_tile[row][c] = inside ? w[c] : 0.0f;
+      for (int b = row; b < batch; b += ROWS) dy_tile[b][c] = dy[dy_offset + b * dy_step + c0 + c];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    if (wanted) {
+      const int ends_block = (c0 + width) % KB == 0 || c0 + width == columns;
+      UNROLL
+      for (int p = 0; p < PER_LANE; ++p) {
+        const int b = lane + p * LANES;
+        if (b >= batch) break;
+        for (int c = 0; c < width; ++c) sum[p] = fma(dy_tile[b][c], weight_tile[row][c], sum[p]);
+        if (ends_block) {
+          total[p] = c0 < KB ? sum[p] : fma(1.0f, sum[p], total[p]);
+          sum[p] = 0.0f;
+        }
+      }
+    }
+    for (int c = lane; inside && c < width; c += LANES) {
+      float g = 0.0f;
+      for (int b = 0; b < batch; ++b) g = fma(x_tile[b][row], dy_tile[b][c], g);
+      const float before = weight_tile[row][c];
+      float step = fma(decay, before, g);
+      if (stateful) {
+        if (!first) step = fma(momentum, s[c], step);
+        s[c] = step;
+      }
+      w[c] = fma(-lr, step, before);
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (!wanted || !inside) return;
+  UNROLL
+  for (int p = 0; p < PER_LANE; ++p)
+    if (lane + p * LANES < batch) dx[dx_offset + (lane + p * LANES) * dx_step + i] = total[p];
+}

@@ -1,0 +1,80 @@
+// linear_update: see sdk/ops/linear_update.hpp and the heads of the two kernels.
+#include "common.embed.hpp"
+#include "gemm_skinny.embed.hpp"
+#include "gemm_vector.embed.hpp"
+#include "gemm_vector.hpp"
+#include "linear_update.embed.hpp"
+#include "linear_update_tile.embed.hpp"
+#include "ops.hpp"
+#include "runs.embed.hpp"
+#include "sdk/ops.hpp"
+#include "share.hpp"
+#include "vector.embed.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+std::string vector_source() {
+  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_runs + k_linear_update;
+}
+std::string tile_source() { return std::string(k_common) + k_linear_update_tile; }
+
+std::string most_rows() { return " -DMOST_ROWS=" + std::to_string(ops::kLinearUpdateRows); }
+
+// What is not there is stood in for by the weight, which the kernels then leave alone.
+const mk_tensor& state_of(const mk_op& op) { return op.outputs[sdk::empty(op.outputs[1]) ? 0 : 1]; }
+const mk_tensor& dx_of(const mk_op& op) { return op.outputs[sdk::empty(op.outputs[2]) ? 0 : 2]; }
+cl_mem input(const mk_op& op, int i) { return memory(sdk::empty(op.inputs[i]) ? op.outputs[0] : op.inputs[i]); }
+
+int32_t stateful(const mk_op& op) { return sdk::empty(op.outputs[1]) ? 0 : 1; }
+int32_t wanted(const mk_op& op) { return sdk::empty(op.outputs[2]) ? 0 : 1; }
+int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
+float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
+
+// dy in panels of rows for skinny_block.
+cl_mem packed(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
+  const int64_t panels = divide_up(dy.rows, VectorSizes::kShortPanel);
+  const auto floats = static_cast<uint64_t>(panels * VectorSizes::kShortPanel * dy.columns);
+  const cl_mem to = launcher.queue().workspace(0, floats * sizeof(float));
+  launcher.run(launcher.device().kernel(program, "pack_short"),
+               {divide_up(dy.columns, kBlock), divide_up(panels, VectorSizes::kPackPanels), 1}, {1, 1, 1}, memory(dy),
+               dy.offset, dy.row_stride, int64_t{1}, dy.rows, dy.columns, to);
+  return to;
+}
+
+void on_cpu(Launcher& launcher, const mk_op& op) {
+  mk_device& device = launcher.device();
+  const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
+                  &dx = dx_of(op);
+  const BuiltIn program{"linear_update/" + std::to_string(device.vector_width), vector_source,
+                        vector_options(device) + most_rows()};
+  const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, dy) : memory(weight);
+  const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
+  launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
+               input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
+               dy.row_stride, panels, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
+               memory(state), state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset,
+               dx.row_stride, wanted(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
+}
+
+void on_gpu(Launcher& launcher, const mk_op& op) {
+  constexpr int64_t kLanes = 16, kRows = 8;  // of linear_update_tile.cl
+  mk_device& device = launcher.device();
+  const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
+                  &dx = dx_of(op);
+  const BuiltIn program{"linear_update_tile", tile_source, "-DKB=" + std::to_string(kBlock) + most_rows()};
+  launcher.run(device.kernel(program, "linear_update_tile"), {divide_up(weight.rows, kRows) * kLanes, kRows, 1},
+               {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
+               dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
+               memory(state), state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset,
+               dx.row_stride, wanted(op), real(op, 0), real(op, 1), real(op, 2));
+}
+
+}  // namespace
+
+void linear_update(Launcher& launcher, const mk_op& op) {
+  if (wide(launcher.device())) return on_cpu(launcher, op);
+  on_gpu(launcher, op);
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,147 @@
+// Parameters in segments: where they are cut, and that cutting them and fusing steps changes no bit of a training.
+#include "parameters.hpp"
+
+#include "harness.hpp"
+#include "sdk/ops.hpp"
+#include "training.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+using namespace cnn;
+
+constexpr int64_t kClasses = 3;
+
+// 3 filters on 24 x 24: 1452 inputs x 20, a convolution before and a small layer behind.
+Network network_of(const Settings& settings) { return make_network(settings, {24, 24, 1, false}, kClasses); }
+
+Settings settings_of(const ops::OptimizerSettings& optimizer) {
+  Settings s;
+  s.layers = {Conv2d{3, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{20, true}, Relu{}, Linear{kClasses, true}};
+  s.optimizer = optimizer;
+  return s;
+}
+
+uint64_t bytes_of_rows(int64_t rows) { return static_cast<uint64_t>(rows * 20) * sizeof(float); }
+
+TEST(Segments, AreOneWhereAllFits) {
+  const Network network = network_of(settings_of({}));
+  const Segments whole(network, UINT64_MAX);
+  ASSERT_EQ(whole.count(), 1U);
+  EXPECT_EQ(whole.size(0), network.n_parameters);
+  for (const Parameter& p : network.parameters) {
+    ASSERT_EQ(whole.tensor(p.offset).parts.size(), 1U);
+    EXPECT_EQ(whole.tensor(p.offset).parts[0].at, p.offset);
+  }
+}
+
+TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
+  const Network network = network_of(settings_of({}));
+  const Segments cut(network, bytes_of_rows(700));
+  const Segments::Tensor& weight = cut.tensor(network.parameters[2].offset);
+  ASSERT_EQ(weight.parts.size(), 3U);
+  const int64_t first[] = {0, 512, 1024}, rows[] = {512, 512, 428};
+  for (size_t k = 0; k < 3; ++k) {
+    EXPECT_EQ(weight.parts[k].first_row, first[k]);
+    EXPECT_EQ(weight.parts[k].rows, rows[k]);
+  }
+  EXPECT_EQ(weight.parts[1].segment, weight.parts[0].segment + 1);
+  int64_t total = 0;
+  for (size_t s = 0; s < cut.count(); ++s) {
+    EXPECT_LE(cut.size(s), 700 * 20);
+    total += cut.size(s);
+  }
+  EXPECT_EQ(total, network.n_parameters);
+  for (size_t k = 0; k < network.parameters.size(); ++k)
+    EXPECT_EQ(cut.tensor(network.parameters[k].offset).parts.size(), k == 2 ? 3U : 1U) << k;
+}
+
+TEST(Segments, SayWhichLayerIsTooLarge) {
+  const auto message = [](uint64_t most) -> std::string {
+    try {
+      const Segments cut(network_of(settings_of({})), most);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_OUT_OF_MEMORY);
+      return e.what();
+    }
+    return "";
+  };
+  EXPECT_EQ(message(bytes_of_rows(512)), "");
+  EXPECT_NE(message(bytes_of_rows(511)).find("layer 4 needs 40960 bytes"), std::string::npos) << message(1);
+  EXPECT_NE(message(100).find("layer 1 needs 108 bytes"), std::string::npos) << message(100);
+}
+
+TEST(Segments, LeaveLinearWeightsOut) {
+  const Network network = network_of(settings_of({}));
+  const Segments whole(network, UINT64_MAX), rest(network, UINT64_MAX, true);
+  EXPECT_EQ(rest.size(0), 27 + 3 + 20 + 3);
+  const std::vector<CommonRun> runs = common_runs(whole, rest);
+  ASSERT_EQ(runs.size(), 3U);  // the convolution with its bias, and two biases
+  EXPECT_EQ(runs[0].size, 30);
+  EXPECT_EQ(runs[1].at_a, network.parameters[3].offset);
+  EXPECT_EQ(runs[1].at_b, 30);
+  EXPECT_EQ(common_runs(whole, whole).size(), 1U);
+}
+
+class Parts : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, Parts, testing::Values("host", "opencl"),
+                         [](const auto& i) { return std::string(i.param); });
+
+// Parameters and states after some steps, in an engine of these options.
+std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::OptimizerSettings& optimizer,
+                                        int64_t batch, const EngineOptions& options) {
+  const Network network = network_of(settings_of(optimizer));
+  const Engine engine(device, network, batch, true, optimizer, options);
+  engine.set_parameters(initial_parameters(network, 3, 0));
+  const std::vector<float> x = random_floats(static_cast<size_t>(batch * 24 * 24), 1);
+  std::vector<int32_t> labels, order;
+  for (int32_t r = 0; r < batch; ++r) labels.push_back(r * 7 % kClasses), order.push_back(r);
+  const sdk::Buffer label = device.upload(labels), index = device.upload(order);
+  const sdk::Buffer results = device.buffer<float>(static_cast<uint64_t>(2 * batch));
+  const ops::DropoutPlace place{};
+  for (int64_t t = 1; t <= 4; ++t) {
+    const int64_t rows = t == 3 ? std::max<int64_t>(1, batch / 2) : batch;  // a last batch is smaller
+    engine.write_input(x.data(), rows);
+    const mk_tensor out = engine.forward(rows, &place);
+    device.submit(ops::softmax_loss(out, sdk::vector(label.get(), batch, 0, MK_I32),
+                                    sdk::vector(index.get(), rows, 0, MK_I32), 1.0 / static_cast<double>(rows),
+                                    sdk::matrix(results.get(), rows, 2), engine.output_gradient(rows)));
+    engine.train(rows, place, optimizer, t);
+  }
+  std::vector<std::vector<float>> all{engine.read_parameters()};
+  for (size_t s = 0; s < engine.states(); ++s) all.push_back(engine.read_state(s));
+  EXPECT_NE(all[0], initial_parameters(network, 3, 0));
+  return all;
+}
+
+TEST_P(Parts, ChangeNoBitOfATraining) {
+  const World world(GetParam());
+  if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+  const ops::OptimizerSettings kinds[] = {{ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},
+                                          {ops::Optimizer::sgd, 0.05, 0, 0, 0, 0},
+                                          {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8}};
+  for (const ops::OptimizerSettings& optimizer : kinds)
+    for (const int64_t batch : {1, 10, 80}) {
+      const auto whole = trained(world.device(), optimizer, batch, {});
+      for (const bool gradients : {true, false})
+        for (const uint64_t most : {UINT64_MAX, bytes_of_rows(1100), bytes_of_rows(512)})
+          EXPECT_TRUE(trained(world.device(), optimizer, batch, {gradients, most}) == whole)
+              << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", gradients " << gradients
+              << ", segments of " << most;
+    }
+}
+
+TEST(Engines, WithoutGradientsSaySo) {
+  const World world("host");
+  const ops::OptimizerSettings sgd{ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0}, adam{ops::Optimizer::adam, 0.1};
+  const Network network = network_of(settings_of(sgd));
+  const Engine engine(world.device(), network, 4, true, sgd, {false});
+  EXPECT_THROW(engine.backward(4, {}), Error);
+  const auto weights = static_cast<uint64_t>(1452 * 20 + 20 * kClasses);
+  EXPECT_EQ(Engine::bytes(network, 4, true, sgd) - Engine::bytes(network, 4, true, sgd, {false}), 4 * weights);
+  EXPECT_EQ(Engine::bytes(network, 4, true, adam), Engine::bytes(network, 4, true, adam, {false}));
+  EXPECT_EQ(Engine::bytes(network, 65, true, sgd), Engine::bytes(network, 65, true, sgd, {false}));
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test

@@ -1,0 +1,88 @@
+#include <cmath>
+
+#include "problem.hpp"
+
+namespace mokume::conformance {
+namespace {
+
+struct Layer {
+  std::string name;
+  Size size;
+  int64_t batch, inputs, outputs;
+  double momentum = 0.9, decay = 0;
+  int64_t t = 5;
+  bool dx = true;
+  Layout x{}, dy{}, weight{}, state{}, out{};
+};
+
+Case layer_case(const Layer& l) {
+  return {l.name, l.size, [l] {
+            Problem p;
+            const mk_tensor x = p.random(l.batch, l.inputs, l.x), dy = p.random(l.batch, l.outputs, l.dy);
+            const mk_tensor weight = p.random(l.inputs, l.outputs, l.weight);
+            // At the first step the state is not read.
+            mk_tensor state{}, dx{};
+            if (l.momentum != 0)
+              state = l.t == 1 ? p.unwritten(l.inputs, l.outputs, l.state) : p.random(l.inputs, l.outputs, l.state);
+            if (l.dx) dx = p.unwritten(l.batch, l.inputs, l.out);
+            p.op = ops::linear_update(x, dy, weight, state, dx, {ops::Optimizer::sgd, 0.1, l.decay, l.momentum}, l.t);
+            return p;
+          }};
+}
+
+std::vector<Case> cases() {
+  const Layout a{3, 5}, b{1, 2}, c{7, 3}, d{2, 1}, e{5, 4};
+  const Layer layers[] = {
+      {"3x17x31", Size::tiny, 3, 17, 31},
+      {"1x1x1", Size::tiny, 1, 1, 1},
+      {"5x1x33", Size::tiny, 5, 1, 33},
+      {"5x33x1", Size::tiny, 5, 33, 1},
+      {"17x13x19_strided", Size::tiny, 17, 13, 19, 0.5, 0.01, 2, true, a, b, c, d, e},
+      {"2x5x300_two_blocks", Size::tiny, 2, 5, 300},
+      {"4x7x9_first_step", Size::tiny, 4, 7, 9, 0.9, 0.01, 1, true, a, b, c, d, e},
+      {"4x7x9_no_momentum", Size::tiny, 4, 7, 9, 0, 0.01, 3, true, a, b, c, {}, e},
+      {"4x7x9_no_dx", Size::tiny, 4, 7, 9, 0.9, 0, 3, false, a, b, c, d},
+      {"4x7x9_neither", Size::tiny, 4, 7, 9, 0, 0, 3, false},
+      {"no_rows", Size::tiny, 0, 7, 9, 0.9, 0.01, 3, true, a, b, c, d, e},
+      {"64x9x20_most_rows", Size::tiny, ops::kLinearUpdateRows, 9, 20},
+      {"10x700x227", Size::normal, 10, 700, 227, 0.3, 0, 9},
+      {"5x1300x600_strided", Size::normal, 5, 1300, 600, 0.9, 1e-4, 9, true, a, b, c, d, e},
+      {"33x130x1030", Size::normal, 33, 130, 1030, 0.9, 1e-4},
+      {"16x600x32_first_step", Size::normal, 16, 600, 32, 0.9, 1e-4, 1},
+      {"64x515x129_no_momentum", Size::normal, 64, 515, 129, 0},
+      {"large_2x4100x4100", Size::large, 2, 4100, 4100},
+  };
+  std::vector<Case> list;
+  for (const Layer& layer : layers) list.push_back(layer_case(layer));
+  return list;
+}
+
+// Sums of the magnitudes of the terms of each output.
+std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<Words>&, Machine&) {
+  const mk_tensor &x = p.op.inputs[0], &dy = p.op.inputs[1], &weight = p.op.outputs[0], &state = p.op.outputs[1];
+  const auto size = [&](const mk_tensor& t, int64_t r, int64_t c) { return std::fabs(p.at(t, r, c)); };
+  std::vector<double> result;
+  if (output == 2) {
+    for (int64_t b = 0; b < x.rows; ++b)
+      for (int64_t i = 0; i < weight.rows; ++i) {
+        double sum = 0;
+        for (int64_t j = 0; j < weight.columns; ++j) sum += size(dy, b, j) * size(weight, i, j);
+        result.push_back(sum);
+      }
+    return result;
+  }
+  const ops::OptimizerSettings o = ops::linear_update_settings(p.op);
+  const bool remembers = o.states() > 0 && p.op.integers[0] > 1;
+  for (int64_t i = 0; i < weight.rows; ++i)
+    for (int64_t j = 0; j < weight.columns; ++j) {
+      double step = o.weight_decay * size(weight, i, j) + (remembers ? o.a * size(state, i, j) : 0);
+      for (int64_t b = 0; b < x.rows; ++b) step += size(x, b, i) * size(dy, b, j);
+      result.push_back(output == 1 ? step : size(weight, i, j) + o.lr * step);
+    }
+  return result;
+}
+
+const AddCases kAdded{{MK_OP_LINEAR_UPDATE, cases(), scale}};
+
+}  // namespace
+}  // namespace mokume::conformance
