@@ -18,8 +18,8 @@ constexpr uint64_t kSeed = 1991;
 
 using Factors = std::array<double, kFactors>;
 
-// J. Friedman, Multivariate Adaptive Regression Splines, Annals of Statistics 19 (1991), equation 61. Of uniform factors
-// its variance is 23.8; the noise adds 1, which no model can explain.
+// J. Friedman, Multivariate Adaptive Regression Splines, Annals of Statistics 19 (1991), equation 61. Of uniform
+// factors its variance is 23.8; the noise adds 1, which no model can explain.
 double target_of(const Factors& z, double noise) {
   const double bend = z[2] - 0.5;
   return 10 * std::sin(std::numbers::pi * z[0] * z[1]) + 20 * bend * bend + 10 * z[3] + 5 * z[4] + noise;
