@@ -97,10 +97,13 @@ void patches_grad_weight(Launcher& launcher, const Problem& p) {
 constexpr int64_t kSpace = 36;         // elements of a transformed tile: SPACE of winograd.cl
 constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
 
+constexpr int64_t kMostTransformed = (int64_t{128} << 20) / kFloat;  // elements of the transformed weights
+
 bool suits_winograd(const mk_device& device, const Problem& p) {
   const ops::Window& w = p.window;
   return device.choices.conv == "winograd" && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
-         w.stride_w == 1 && w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0;
+         w.stride_w == 1 && w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0 &&
+         kSpace * w.channels * p.out_channels <= kMostTransformed;
 }
 
 std::string winograd_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_winograd; }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses for the cnn tests to follow.
 
-Two small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
+Three small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
 optimizers. Run it again only if the tests need other cases; the file is part of the tree.
 
     python3 bench/peers/cnn_vectors.py tests/cnn/data/torch.safetensors
@@ -28,6 +28,17 @@ NETS = {
               {"type": "relu"},
               {"type": "linear", "out_features": 3, "bias": True},
               {"type": "log_softmax"}], (1, 8, 8)),
+    # Whole vectors of channels, so that CPUs take Winograd's transform.
+    "square": ([{"type": "conv2d", "out_channels": 16, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
+                {"type": "relu"},
+                {"type": "conv2d", "out_channels": 16, "kernel_size": 3, "stride": 1, "padding": 1, "bias": True},
+                {"type": "relu"},
+                {"type": "max_pool2d", "kernel_size": 2, "stride": 0, "padding": 0},
+                {"type": "conv2d", "out_channels": 16, "kernel_size": 3, "stride": 1, "padding": 0, "bias": True},
+                {"type": "relu"},
+                {"type": "adaptive_avg_pool2d", "output_size": 1},
+                {"type": "flatten"},
+                {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "average": ([{"type": "normalise", "mean": 0.1, "std": 0.8, "per_feature": False},
                  {"type": "conv2d", "out_channels": 6, "kernel_size": 3, "stride": 2, "padding": 1, "bias": False},
                  {"type": "relu"},
@@ -65,7 +76,7 @@ SCHEDULES = {
 
 RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "adadelta", "step"),
         ("average", "plain", "exponential"), ("average", "rmsprop", "cosine"), ("average", "sgd", "one_cycle"),
-        ("regression", "adam", "constant")]
+        ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant")]
 
 
 class Normalise(nn.Module):
