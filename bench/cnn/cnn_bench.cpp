@@ -2,6 +2,7 @@
 // bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]     NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study
+//   cnn_bench bandwidth                                      what the memory gives; one JSON line
 //
 // The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
 #include <chrono>
@@ -9,12 +10,14 @@
 #include <filesystem>
 #include <string>
 
+#include "bandwidth.hpp"
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 #include "sdk/ops.hpp"
+#include "sdk/philox.hpp"
 #include "training.hpp"
 
 namespace {
@@ -78,7 +81,15 @@ double infer(const sdk::Device& device, const Network& network, const Settings& 
   return static_cast<double>(images) / (now_s() - start);
 }
 
+int bandwidth() {
+  constexpr double kBytes = 2e9;
+  const bench::Bandwidth measured = bench::measure_bandwidth(kBytes);
+  std::printf("{\"read_gb_s\": %.1f, \"update_gb_s\": %.1f}\n", measured.read / 1e9, measured.update / 1e9);
+  return 0;
+}
+
 int run(int argc, char** argv) {
+  if (argc == 2 && std::string(argv[1]) == "bandwidth") return bandwidth();
   if (argc < 5) throw Error(MK_INVALID_ARGUMENT, "usage: cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]");
   Settings settings = settings_of(argv[1]);
   settings.batch_size = std::stoll(argv[2]);
@@ -95,11 +106,12 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  const auto opened = device::Device::open({backend, 0, table, info[0]}, {}, uint64_t{12} << 30, nullptr);
+  const auto opened = device::Device::open({backend, 0, table, info[0]}, {}, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());
 
-  std::vector<float> x = initial_parameters(network, 7, 1);
-  x.resize(static_cast<size_t>(kImages * 784), 0.25F);
+  const sdk::Random random(7, sdk::Purpose::weights, 1);
+  std::vector<float> x(static_cast<size_t>(kImages * 784));
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(random.uniform(static_cast<uint32_t>(i)) - 0.5);
   std::vector<int32_t> labels;
   for (int32_t r = 0; r < kImages; ++r) labels.push_back(r % 10);
   mk_data data{};

@@ -3,11 +3,18 @@
 
     python3 bench/peers/cnn_torch.py [--bench build/release/bin/cnn_bench] [--rounds 5] [--seconds 6] [--out FILE]
                                      [guide:128:train lightning:128:train guide:1:infer 237,10,1350:5:train ...]
+                                     [--study nn_params_12x12.csv [--gib 20]]
+
+--study adds the smallest, the median and the largest network of the study that fits both sides, trained at batch 5 and
+10. For networks N,KERNEL,HIDDEN the share of the floor is printed too: the counted streams of weights (forward reads
+them once; the update reads and writes weights and momentum) over the bandwidth that cnn_bench measures in the same
+round.
 
 Same network, batch and made images on both sides, data resident; PyTorch with all cores and its fused optimizers where
 there are any; medians of the rounds and of the rounds' ratios. Needs torch.
 """
 import argparse
+import csv
 import json
 import os
 import statistics
@@ -18,6 +25,8 @@ import torch
 from torch import nn
 
 IMAGES = 4096
+DEFAULT_CASES = ["guide:128:train", "lightning:128:train", "guide:1:infer", "guide:1000:infer", "lightning:1:infer",
+                 "lightning:1000:infer"]
 
 
 def network(name):
@@ -37,6 +46,37 @@ def network(name):
     net = nn.Sequential(nn.Conv2d(1, n, kernel), nn.ReLU(), nn.Flatten(), nn.Linear(n * side * side, hidden), nn.ReLU(),
                         nn.Linear(hidden, 10))
     return net, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.1, fused=True)
+
+
+def weights_of(name):
+    """Of a network of the study."""
+    n, kernel, hidden = map(int, name.split(","))
+    side = 29 - kernel
+    return n * (kernel * kernel + 1) + (n * side * side + 1) * hidden + (hidden + 1) * 10
+
+
+def study_cases(path, gib):
+    """PyTorch holds weights, gradients and momentum."""
+    with open(path) as f:
+        names = {f"{r['n_conv_layer']},{r['kernel_size']},{r['n_hidden_layer']}" for r in csv.DictReader(f)}
+    fitting = sorted((name for name in names if 12 * weights_of(name) <= gib * 2**30), key=weights_of)
+    every = sorted(names, key=weights_of)
+    chosen = [fitting[0], every[len(every) // 2], fitting[-1]]
+    return [f"{name}:{batch}:train" for name in chosen for batch in (5, 10)]
+
+
+def floor_s(name, bandwidth):
+    """Seconds of a training step in which only the weights' streams count."""
+    bytes_once = 4 * weights_of(name)
+    return bytes_once / (1e9 * bandwidth["read_gb_s"]) + 4 * bytes_once / (1e9 * bandwidth["update_gb_s"])
+
+
+def run_bench(bench, *arguments):
+    # PoCL holds a network larger than a third of the memory only when it is told to.
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 30
+    environment = {"POCL_MEMORY_LIMIT": str(total), **os.environ}
+    out = subprocess.run([bench, *arguments], check=True, capture_output=True, text=True, env=environment).stdout
+    return json.loads(out)
 
 
 def torch_rate(name, batch, what, seconds):
@@ -87,24 +127,37 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=6)
     parser.add_argument("--out")
-    parser.add_argument("cases", nargs="*", default=["guide:128:train", "lightning:128:train", "guide:1:infer",
-                                                     "guide:1000:infer", "lightning:1:infer", "lightning:1000:infer"])
+    parser.add_argument("--study", help="nn_params_12x12.csv")
+    parser.add_argument("--gib", type=float, default=20, help="memory of one side")
+    parser.add_argument("cases", nargs="*")
     args = parser.parse_args()
+    cases = args.cases + (study_cases(args.study, args.gib) if args.study else [])
     torch.set_num_threads(len(os.sched_getaffinity(0)))
     results = []
-    for case in args.cases:
+    for case in cases or DEFAULT_CASES:
         name, batch, what = case.split(":")
-        ours, theirs = [], []
+        counted = "," in name and what == "train"
+        ours, theirs, shares, bandwidths = [], [], [], []
         for _ in range(args.rounds):
-            out = subprocess.run([args.bench, name, batch, what, str(args.seconds)], check=True, capture_output=True,
-                                 text=True).stdout
-            ours.append(json.loads(out)["images_per_s"])
+            if counted:
+                bandwidths.append(run_bench(args.bench, "bandwidth"))
+            ours.append(run_bench(args.bench, name, batch, what, str(args.seconds))["images_per_s"])
+            if counted:
+                shares.append(floor_s(name, bandwidths[-1]) * ours[-1] / int(batch))
             theirs.append(torch_rate(name, int(batch), what, args.seconds))
         ratio = statistics.median(a / b for a, b in zip(ours, theirs))
-        results.append({"case": case, "mokume": statistics.median(ours), "torch": statistics.median(theirs),
-                        "ratio": ratio, "mokume_all": ours, "torch_all": theirs})
-        print(f"{case:28} mokume {statistics.median(ours):9.1f}  torch {torch.__version__} "
-              f"{statistics.median(theirs):9.1f} images/s  ratio {ratio:.2f}", flush=True)
+        result = {"case": case, "mokume": statistics.median(ours), "torch": statistics.median(theirs), "ratio": ratio,
+                  "mokume_all": ours, "torch_all": theirs}
+        share = ""
+        if counted:
+            result |= {"weights": weights_of(name), "share_of_floor": statistics.median(shares),
+                       "bandwidth": bandwidths}
+            share = (f"  {statistics.median(shares):.0%} of the floor of {weights_of(name):,} weights at "
+                     f"{statistics.median(b['read_gb_s'] for b in bandwidths)} and "
+                     f"{statistics.median(b['update_gb_s'] for b in bandwidths)} GB/s")
+        results.append(result)
+        print(f"{case:28} mokume {statistics.median(ours):9.2f}  torch {torch.__version__} "
+              f"{statistics.median(theirs):9.2f} images/s  ratio {ratio:.2f}{share}", flush=True)
     if args.out:
         with open(args.out, "w") as f:
             json.dump({"torch": torch.__version__, "threads": torch.get_num_threads(), "results": results}, f, indent=1)

@@ -21,8 +21,8 @@
 
 namespace mokume::ops {
 
-// Larger batches are bound by arithmetic, and two gemms and a step serve them as well.
-inline constexpr int64_t kLinearUpdateRows = 64;
+// Larger batches are bound by arithmetic, and two gemms and a step serve them as well: docs/adr/0010.
+inline constexpr int64_t kLinearUpdateRows = 32;
 
 // Whether linear_update can take such a step.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
