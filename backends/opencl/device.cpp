@@ -227,22 +227,46 @@ void mk_buffer::written() {
   version = ++last;
 }
 
-mk_queue::Kept mk_queue::kept(const mk_tensor& of, const char* what, uint64_t bytes) {
-  constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+cl_mem mk_queue::kept(const mk_tensor& of, const char* what, uint64_t bytes, const std::function<void(cl_mem)>& make) {
+  constexpr size_t kNotKept = 4;  // the workspace for what has no place
   std::string key = what;
   for (const int64_t part : {of.offset, of.rows, of.columns, of.row_stride}) key += ' ' + std::to_string(part);
-  uint64_t total = bytes;
+  const uint64_t version = of.buffer->version;
   for (Derived& d : derived_) {
-    if (d.key == key && d.memory.bytes >= bytes && d.of == of.buffer) {
-      const bool fresh = d.version == of.buffer->version;
-      d.version = of.buffer->version;
-      return {d.memory.memory.get(), fresh};
-    }
-    total += d.memory.bytes;
+    if (d.version != version || d.key != key) continue;
+    d.used = ++uses_;
+    return d.memory.memory.get();
   }
-  if (total > kMostBytes) derived_.clear();
-  derived_.push_back({std::move(key), of.buffer, of.buffer->version, mokume::opencl::create_buffer(*device, bytes)});
-  return {derived_.back().memory.memory.get(), false};
+  Derived* const place = place_for(key, bytes);
+  if (place == nullptr) {
+    const cl_mem memory = workspace(kNotKept, bytes);
+    make(memory);
+    return memory;
+  }
+  place->key = std::move(key);
+  place->version = 0;  // of no buffer, in case it cannot be made
+  place->used = ++uses_;
+  make(place->memory.memory.get());
+  place->version = version;
+  return place->memory.memory.get();
+}
+
+// What was made of an older version under the same name; else new memory while there is room; else the least recently
+// used that is large enough. The queue is in order, so what is replaced has been read by then.
+mk_queue::Derived* mk_queue::place_for(const std::string& key, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+  uint64_t total = bytes;
+  Derived *same = nullptr, *oldest = nullptr;
+  for (Derived& d : derived_) {
+    total += d.memory.bytes;
+    if (d.memory.bytes < bytes) continue;
+    if (d.key == key && (same == nullptr || d.used < same->used)) same = &d;
+    if (oldest == nullptr || d.used < oldest->used) oldest = &d;
+  }
+  if (same != nullptr) return same;
+  if (total > kMostBytes) return oldest;
+  derived_.push_back({"", 0, 0, mokume::opencl::create_buffer(*device, bytes)});
+  return &derived_.back();
 }
 
 mk_buffer& mk_queue::workspace_buffer(size_t slot, uint64_t bytes) {

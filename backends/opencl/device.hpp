@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -17,7 +18,8 @@ namespace mokume::opencl {
 
 class ClBlast;
 
-// The recorded choices. Own variants of an op give the same bits as each other; CLBlast's GEMM has bits of its own.
+// The recorded choices. Own variants of an op give the same bits as each other, but for those of `conv`; CLBlast's GEMM
+// has bits of its own.
 struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
   std::string conv;  // "winograd" or "patches": see ops_convolution.cpp; they differ within the op's tolerance
@@ -71,23 +73,22 @@ struct mk_queue {
   cl_mem workspace(size_t slot, uint64_t bytes) { return workspace_buffer(slot, bytes).memory.get(); }
   mk_buffer& workspace_buffer(size_t slot, uint64_t bytes);
 
-  // Memory for what is computed from a view alone, and whether it is still there: `fresh` until the buffer is written
-  // to. `what` says what, together with the view's place and shape.
-  struct Kept {
-    cl_mem memory;
-    bool fresh;
-  };
-  Kept kept(const mk_tensor& of, const char* what, uint64_t bytes);
+  // Memory with what make(memory) computes from a view alone; kept, as far as there is room, until the view's buffer is
+  // written to. `what` says what it is, together with the view's place and shape.
+  cl_mem kept(const mk_tensor& of, const char* what, uint64_t bytes, const std::function<void(cl_mem)>& make);
 
  private:
-  std::array<mk_buffer, 4> workspaces_;
   struct Derived {
     std::string key;
-    const mk_buffer* of;  // compared, never used: its version says whether it is still the same
-    uint64_t version;
+    uint64_t version;  // of the buffer it was made from; no two buffers share one
+    uint64_t used;     // the larger, the later
     mk_buffer memory;
   };
+  Derived* place_for(const std::string& key, uint64_t bytes);
+
+  std::array<mk_buffer, 5> workspaces_;
   std::vector<Derived> derived_;
+  uint64_t uses_ = 0;
 };
 
 // The first and the last command of what it stands for.

@@ -8,8 +8,8 @@
 #include "column_sums.embed.hpp"
 #include "common.embed.hpp"
 #include "conv_direct.embed.hpp"
-#include "describe.hpp"
 #include "gemm_vector.embed.hpp"
+#include "gemm_vector.hpp"
 #include "ops.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
@@ -49,8 +49,10 @@ mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
 template <class Body>
 void by_pieces(const mk_device& device, const Problem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
+  constexpr int64_t kMostRows = int64_t{1} << 21;  // of a product: GPUs have 65535 groups in its second dimension
   const bool dense = p.windows.rows <= 1 || p.windows.row_stride == p.windows.columns;
-  const int64_t each = dense ? std::max<int64_t>(bytes / kFloat / (p.window.out_pixels() * p.window.patch()), 1) : 1;
+  const int64_t fit = std::min(bytes / kFloat / p.window.patch(), kMostRows) / p.window.out_pixels();
+  const int64_t each = dense ? std::max<int64_t>(fit, 1) : 1;
   for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
 }
 
@@ -94,16 +96,19 @@ void patches_grad_weight(Launcher& launcher, const Problem& p) {
 
 // ---- winograd -------------------------------------------------------------------------------------------------------
 
-constexpr int64_t kSpace = 36;         // elements of a transformed tile: SPACE of winograd.cl
+constexpr int64_t kScratchBytes = int64_t{64} << 20;  // of all work-items, unless that is less than one for each core
+constexpr int64_t kSpace = 36;                        // elements of a transformed tile: SPACE of winograd.cl
 constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
 
-constexpr int64_t kMostTransformed = (int64_t{128} << 20) / kFloat;  // elements of the transformed weights
+// Of input and output together: keeps transformed weights below 40 MB, the tiles summed at once below 80 MB, and what
+// one work-item has below 5 MB. A constant, so that no other figure of a device decides about bits.
+constexpr int64_t kMostChannels = 1024;
 
 bool suits_winograd(const mk_device& device, const Problem& p) {
   const ops::Window& w = p.window;
   return device.choices.conv == "winograd" && w.kernel_h == 3 && w.kernel_w == 3 && w.stride_h == 1 &&
          w.stride_w == 1 && w.channels % device.vector_width == 0 && p.out_channels % device.vector_width == 0 &&
-         kSpace * w.channels * p.out_channels <= kMostTransformed;
+         w.channels + p.out_channels <= kMostChannels;
 }
 
 std::string winograd_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_winograd; }
@@ -111,9 +116,7 @@ std::string winograd_source() { return std::string(k_common) + k_vector + k_gemm
 // `block`: channels side by side, KC of winograd.cl.
 cl_kernel winograd_kernel(mk_device& device, const char* name, int64_t block) {
   const std::string width = std::to_string(device.vector_width), kc = std::to_string(block);
-  return device.kernel({"winograd/" + width + "/" + kc, winograd_source,
-                        "-DVW=" + width + " -DKB=256 -DKC=" + kc + (is_pocl(device.info) ? " -DHINTS" : "")},
-                       name);
+  return device.kernel({"winograd/" + width + "/" + kc, winograd_source, vector_options(device) + " -DKC=" + kc}, name);
 }
 
 int64_t channel_block(int64_t channels) {
@@ -142,12 +145,13 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const int64_t terms = back ? p.out_channels : w.channels, lanes = back ? w.channels : p.out_channels;
   const int64_t width = device.vector_width, panel = 2 * width, tiles_at_once = 2 * tile_rows(device);
   const int64_t block = channel_block(terms), panels = divide_up(lanes, panel);
-  const mk_queue::Kept weights = launcher.queue().kept(p.weight, back ? "winograd back" : "winograd",
-                                                       static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat));
-  if (!weights.fresh)
-    launcher.run(winograd_kernel(device, "winograd_weights", block), {panels * 2, terms, 1}, {1, 1, 1},
-                 memory(p.weight), p.weight.offset, p.weight.row_stride, static_cast<int32_t>(terms),
-                 static_cast<int32_t>(lanes), static_cast<int32_t>(back), weights.memory);
+  const cl_mem weights = launcher.queue().kept(
+      p.weight, back ? "winograd back" : "winograd", static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat),
+      [&](cl_mem transformed) {
+        launcher.run(winograd_kernel(device, "winograd_weights", block), {panels * 2, terms, 1}, {1, 1, 1},
+                     memory(p.weight), p.weight.offset, p.weight.row_stride, static_cast<int32_t>(terms),
+                     static_cast<int32_t>(lanes), static_cast<int32_t>(back), transformed);
+      });
 
   const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t out_h = back ? w.height : w.out_height(), out_w = back ? w.width : w.out_width();
@@ -156,16 +160,18 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const int64_t cores = device.info.compute_units;
   const bool few = all <= tiles_at_once;
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
-  const int64_t items = few ? 1 : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), 8 * cores);
+  const int64_t scratch_each = kSpace * tiles_at_once * (terms + panel);
+  const int64_t most_items = std::min(8 * cores, std::max(cores, kScratchBytes / kFloat / scratch_each));
+  const int64_t items = few ? 1 : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), most_items);
   const int64_t even = divide_up(all, items), each = even > tiles_at_once ? round_up(even, tile_rows(device)) : even;
   const int64_t parts = divide_up(all, each);
-  const cl_mem scratch = launcher.queue().workspace(
-      kScratch, static_cast<uint64_t>(parts * groups * kSpace * tiles_at_once * (terms + panel) * kFloat));
+  const cl_mem scratch =
+      launcher.queue().workspace(kScratch, static_cast<uint64_t>(parts * groups * scratch_each * kFloat));
   launcher.run(winograd_kernel(device, "winograd_conv2d", block), {parts, groups, 1}, {1, 1, 1},
                narrow(back ? w.out_height() : w.height), narrow(back ? w.out_width() : w.width), narrow(terms),
                narrow(back ? 2 - w.pad_h : w.pad_h), narrow(back ? 2 - w.pad_w : w.pad_w), narrow(out_h), narrow(out_w),
-               narrow(lanes), memory(from), from.offset, from.row_stride, weights.memory,
-               bias.buffer != nullptr ? memory(bias) : weights.memory, bias.offset,
+               narrow(lanes), memory(from), from.offset, from.row_stride, weights,
+               bias.buffer != nullptr ? memory(bias) : weights, bias.offset,
                static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(to), to.offset,
                to.row_stride, scratch, all, each, narrow(panels_each));
 }
@@ -208,6 +214,8 @@ bool suits_direct(const mk_device& device, const Problem& p) {
          w.patch() <= 256 && w.width <= 4096 && p.out_channels <= 4096;
 }
 
+constexpr int64_t kLinesAtOnce = 32;  // LINES of conv_direct.cl
+
 std::string direct_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_conv_direct; }
 
 void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
@@ -215,13 +223,13 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
   const ops::Window& w = p.window;
   const std::string width = std::to_string(device.vector_width);
   const cl_kernel kernel = device.kernel(
-      {"conv_direct/" + width, direct_source, "-DVW=" + width + " -DKB=256" + (is_pocl(device.info) ? " -DHINTS" : "")},
+      {"conv_direct/" + width, direct_source, vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce)},
       "conv2d_direct");
   const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
   const int64_t rows_each = divide_up(rows, items);
-  const int64_t lines = std::min(rows_each, w.out_height()) + w.kernel_h - 1;
+  const int64_t lines = std::min({rows_each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
   const int64_t scratch_each = round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
                                lines * (w.width + 2 * w.pad_w) + tile_rows(device);
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
@@ -245,7 +253,7 @@ void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, b
   const int64_t blocks = divide_up(x.rows, kRowsEach), local = wide(device) ? 1 : 64;
   const cl_mem part = launcher.queue().workspace(kPatches, static_cast<uint64_t>(blocks * x.columns * kFloat));
   const auto kernel = [&](const char* name) { return device.kernel(for_width("sums", sums_source, width), name); };
-  launcher.run(kernel("column_sums"), {divide_up(x.columns, width), blocks, 1}, {local, 1, 1}, memory(x), x.offset,
+  launcher.run(kernel("column_sums"), {blocks, divide_up(x.columns, width), 1}, {1, local, 1}, memory(x), x.offset,
                x.row_stride, x.rows, static_cast<int32_t>(x.columns), kRowsEach, part);
   launcher.run(kernel("sum_blocks"), {x.columns, 1, 1}, {local, 1, 1}, part, blocks, static_cast<int32_t>(x.columns),
                memory(out), out.offset, static_cast<int32_t>(first));

@@ -150,7 +150,7 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   const int64_t rows_each = sizes.skinny_rows_each(device, s.x.rows);
   run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
                     s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
-                    s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(s.out_y == 1));
+                    s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(p.n <= p.m));
 }
 
 // The long operand b lies along n, and is read as it lies in memory: some rows of a, as many as a batch has, times a
@@ -160,8 +160,9 @@ void few_rows(Launcher& launcher, const Problem& p) {
   const VectorSizes sizes(device.vector_width);
   constexpr int64_t kWideEnough = 256;
   const int64_t cores = device.info.compute_units, blocks = divide_up(p.k, kBlock);
-  const int64_t columns_each =
-      round_up(std::clamp<int64_t>(divide_up(p.n, 2 * cores), std::min(p.n, kWideEnough), 4 * kWideEnough), sizes.nr);
+  const int64_t columns_each = round_up(std::clamp<int64_t>(divide_up(p.n, 2 * cores), std::min(p.n, kWideEnough),
+                                                            std::max(4 * kWideEnough, divide_up(p.n, 16 * cores))),
+                                        sizes.nr);
   const int64_t groups = divide_up(p.n, columns_each);
   const bool shared = blocks > 1 && groups < 2 * cores && blocks * p.m * p.n <= kWorkspaceBytes / kFloat;
   const int64_t blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;

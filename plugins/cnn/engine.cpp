@@ -12,6 +12,7 @@ using Kind = Stage::Kind;
 // What a batch needs beside parameters, in elements.
 struct Needs {
   int64_t activations = 0, places = 0, flow = 0;
+  int64_t patches = 0;  // of one image: what a backend may need beside for a convolution, whatever the batch
 };
 
 Needs needs(const Network& network, int64_t batch) {
@@ -22,6 +23,7 @@ Needs needs(const Network& network, int64_t batch) {
     if (!s.in_place()) n.activations += s.out.elements() * batch;
     n.flow = std::max(n.flow, s.out.elements() * batch);
     if (s.kind == Kind::max_pool) n.places += s.out.elements() * batch;
+    if (s.kind == Kind::convolution) n.patches = std::max(n.patches, s.window.out_pixels() * s.window.patch());
   }
   return n;
 }
@@ -49,7 +51,8 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
                        const EngineOptions& options) {
   const Needs n = needs(network, batch);
   const double copies = training ? 1.0 + optimizer.states() : 1.0;
-  double elements = copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations + n.places);
+  double elements =
+      copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations + n.places + n.patches);
   if (training)
     elements += static_cast<double>(2 * n.flow + batch) +
                 static_cast<double>(gradients_kept(network, fuses(batch, training, optimizer, options)));

@@ -20,7 +20,7 @@ struct EngineOptions {
 };
 
 // Used by one thread. What is computed for a row depends neither on the batch size nor on the rows beside it, but for
-// the order in which a batch's gradients are summed.
+// the order in which a batch's gradients are summed, and where oneDNN or CLBlast multiply (see sdk/ops/conv2d.hpp).
 class Engine {
  public:
   // `batch`: the most rows of one pass; `training`: with room for gradients and the optimizer's states.

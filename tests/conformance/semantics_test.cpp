@@ -97,6 +97,48 @@ void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
     }
 }
 
+// An image's outputs and gradient have the same bits alone and among others, whatever way a convolution goes.
+void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
+  if (dut.label() == "host0_host") GTEST_SKIP() << kLibraryProducts;
+  const std::pair<ops::Window, int64_t> layers[] = {
+      {{15, 15, 1, 3, 3, 1, 1, 0, 0}, 16}, {{6, 5, 16, 3, 3, 1, 1, 1, 1}, 16}, {{7, 7, 5, 2, 2, 2, 2, 1, 1}, 7}};
+  constexpr int64_t kImages = 9;
+  for (const auto& [w, filters] : layers) {
+    const int64_t in = w.image(), out = w.out_pixels() * filters;
+    Problem p;
+    p.random(kImages, in);
+    p.random(w.patch(), filters);
+    p.random(1, filters);
+    p.random(kImages, out);
+    std::vector<std::unique_ptr<Buffer>> buffers;
+    for (const Words& content : p.memory) buffers.push_back(std::make_unique<Buffer>(dut, content));
+    Buffer y(dut, static_cast<uint64_t>(kImages * out) * 4), dx(dut, static_cast<uint64_t>(kImages * in) * 4);
+    const mk_tensor weight = sdk::matrix(buffers[1]->handle(), w.patch(), filters);
+    const mk_tensor bias = sdk::vector(buffers[2]->handle(), filters);
+    // Images [first, first + count), at their places in y and dx.
+    const auto forward = [&, &w = w](int64_t first, int64_t count) {
+      return ops::conv2d(sdk::matrix(buffers[0]->handle(), count, in, 0, first * in), weight, bias, w,
+                         ops::Activation::relu, sdk::matrix(y.handle(), count, out, 0, first * out));
+    };
+    const auto back = [&, &w = w](int64_t first, int64_t count) {
+      return ops::conv2d_grad_input(sdk::matrix(buffers[3]->handle(), count, out, 0, first * out), weight, w,
+                                    sdk::matrix(dx.handle(), count, in, 0, first * in));
+    };
+    if (!all_supported(dut, {forward(0, kImages), back(0, kImages)})) GTEST_SKIP() << kUnsupportedOp;
+    must(submit(dut, forward(0, kImages)));
+    must(submit(dut, back(0, kImages)));
+    finish(dut);
+    const Words together = y.read(), together_back = dx.read();
+    for (int64_t n = 0; n < kImages; ++n) {
+      must(submit(dut, forward(n, 1)));
+      must(submit(dut, back(n, 1)));
+    }
+    finish(dut);
+    EXPECT_EQ(y.read(), together) << w.height << "x" << w.width << "x" << w.channels;
+    EXPECT_EQ(dx.read(), together_back) << w.height << "x" << w.width << "x" << w.channels;
+  }
+}
+
 // A device may keep what it made of a convolution's weights. It must see that they changed, however they did.
 void convolution_follows_its_weights(DeviceUnderTest& dut) {
   const ops::Window w{4, 4, 16, 3, 3, 1, 1, 0, 0};
@@ -284,6 +326,8 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.rbf_of_equal_rows_is_one", [&dut] { rbf_of_equal_rows_is_one(dut); });
   add_test(dut.label(), "semantics.convolution_of_integers_is_exact",
            [&dut] { convolution_of_integers_is_exact(dut); });
+  add_test(dut.label(), "semantics.convolution_of_an_image_is_its_own_affair",
+           [&dut] { convolution_of_an_image_is_its_own_affair(dut); });
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
   add_test(dut.label(), "semantics.linear_update_is_three_ops", [&dut] { linear_update_is_three_ops_everywhere(dut); });

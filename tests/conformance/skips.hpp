@@ -23,6 +23,7 @@ inline constexpr char kNoKernelSource[] =
     "the backend offers no kernel_source_v1: models bring a native implementation";
 inline constexpr char kUnsupportedOp[] =
     "supports() says no: the program runs this op on the host backend and counts it";
+inline constexpr char kLibraryProducts[] = "oneDNN multiplies here and picks its kernel by the size";
 inline constexpr char kSmallBuffers[] = "the device's largest buffer is smaller than this case needs";
 inline constexpr char kSlowReopen[] = "opening twice builds every kernel twice, which takes minutes here";
 

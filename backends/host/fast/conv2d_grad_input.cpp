@@ -9,6 +9,7 @@ void conv2d_grad_input(const Call& call) {
   const ops::Window w = ops::window_of(call.op);
   const mk_tensor &dy = call.op.inputs[0], &weight = call.op.inputs[1], &dx = call.op.outputs[0];
   const auto run = [&](OpFunction function, const mk_op& op) { function({op, call.host, call.loops}); };
+  if (weight.columns == 0) return run(fill, ops::fill(dx, 0.0F));
   Patches patches(w, dx.rows);
   const int64_t each = side_by_side(dy) ? patches.images_each() : 1;
   for (int64_t first = 0; first < dx.rows; first += each) {

@@ -4,9 +4,9 @@
 // One work-item sums VW columns of one block of rows_each rows. VW <= columns: the last vector begins early.
 __kernel void column_sums(__global const float* x, long offset, long step, long rows, int columns, long rows_each,
                           __global float* part) {
-  const long block = (long)get_global_id(1), end = min((block + 1) * rows_each, rows);
-  if ((int)get_global_id(0) * VW >= columns) return;
-  const int c = min((int)get_global_id(0) * VW, columns - VW);
+  const long block = (long)get_global_id(0), end = min((block + 1) * rows_each, rows);
+  if ((int)get_global_id(1) * VW >= columns) return;
+  const int c = min((int)get_global_id(1) * VW, columns - VW);
   x += offset + c;
   vec sum = SPLAT(0.0f);
   for (long r = block * rows_each; r < end; ++r) sum += VLOAD(0, x + r * step);

@@ -41,8 +41,10 @@ void direct(__global const float* restrict a, int line, int kernel_h, int kernel
 // This way round a NaN stays.
 #define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
 #define DIRECT_FINISH(i) \
-  s##i##0 += bias0;      \
-  s##i##1 += bias1;      \
+  if (biased) {          \
+    s##i##0 += bias0;    \
+    s##i##1 += bias1;    \
+  }                      \
   ACTIVATE(s##i##0);     \
   ACTIVATE(s##i##1);
 #define DIRECT_SET(i)                                   \
@@ -62,7 +64,7 @@ void direct(__global const float* restrict a, int line, int kernel_h, int kernel
 }
 
 // One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
-// line = width + 2 * pad_w and lines = min(rows_each, out_h) + kernel_h - 1, and MR more.
+// line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1, and MR more.
 __kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
                                      int out_w, int out_channels, __global const float* images, long images_offset,
                                      long images_step, __global const float* weight, long weight_offset,
@@ -88,7 +90,7 @@ __kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int ke
   for (long row = begin; row < end; row += count) {
     const long n = row / out_h;
     const int y0 = (int)(row - n * out_h);
-    count = (int)min((long)(out_h - y0), end - row);
+    count = (int)min((long)min(out_h - y0, LINES), end - row);
     padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1, line,
                  lines);
     for (int i = 0; i < MR; ++i) lines[(count + kernel_h - 1) * line + i] = 0.0f;

@@ -16,10 +16,12 @@
 //   inputs   x: N x image    dy: N x (out_pixels * C)
 //   outputs  dweight: patch x C    dbias: vector of C (n_outputs is 1 for none)
 //
-// What is computed for an image depends on that image and the weights alone: not on N, nor on its place among others.
-// A device may multiply in a transformed space (Winograd's minimal filtering), where the error is bounded by the sum of
-// magnitudes under the whole 6 x 6 tile, not under one window, and where an infinity or a NaN may reach the outputs of
-// the tiles it is in. relu of a NaN is NaN.
+// What is computed for an image depends on that image and the weights alone: not on N, nor on its place among others
+// (but where a library multiplies that picks its kernel by the size: CLBlast, or oneDNN on the host backend). The sums
+// over images of the weights' gradients run in pieces that a device class fixes, by whether the rows of dy lie side by
+// side. A device may multiply in a transformed space (Winograd's minimal filtering), where the error is bounded by the
+// sum of magnitudes under the whole 6 x 6 tile, not under one window, and where an infinity or a NaN may reach the
+// outputs of the tiles it is in. relu of a NaN is NaN.
 #pragma once
 
 #include <cmath>

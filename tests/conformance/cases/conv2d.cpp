@@ -20,6 +20,7 @@ std::vector<Convolution> convolutions() {
   // Every window with a few output channels, odd and even.
   for (const WindowCase& w : window_cases())
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
+  list.push_back({"4x4x2_no_filters", Size::tiny, 2, {4, 4, 2, 3, 3, 1, 1, 1, 1}, 0});
   // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit, that are cut, with and
   // without padding, more and fewer channels than a block of the product.
   const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad,

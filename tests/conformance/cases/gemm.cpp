@@ -89,6 +89,16 @@ std::vector<Case> cases() {
                            layer_case("layer_33x2500x700_added", Size::normal, {33, 2500, 700}, kRelu, 1),
                            layer_case("layer_130x140x600", Size::normal, {130, 140, 600}, kRelu),
                            layer_case("layer_200x10x128", Size::normal, {200, 10, 128}, kNone)});
+  // One row may have any stride; the bias goes along its columns all the same.
+  list.push_back({"layer_1x40x9_transposed_stride_1", Size::tiny, [] {
+                    Problem p;
+                    const mk_tensor a = p.random(1, 9), b = p.random(40, 9), bias = p.random(1, 40);
+                    mk_tensor out = p.unwritten(1, 40);
+                    out.row_stride = 1;
+                    p.op = ops::gemm(a, false, b, true, out);
+                    p.op.inputs[p.op.n_inputs++] = bias;
+                    return p;
+                  }});
   for (const bool ta : {false, true})
     for (const bool tb : {false, true}) {
       const std::string name = std::string(ta ? "t" : "n") + (tb ? "t" : "n");
