@@ -1,8 +1,8 @@
 // Images a second of the published networks, trained and inferred on one device; one JSON line. For
 // bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
 //
-//   cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]     NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study
-//   cnn_bench bandwidth                                      what the memory gives; one JSON line
+//   cnn_bench NETWORK BATCH train|epochs|infer SECONDS [DEVICE]     NETWORK: guide, lightning or N,KERNEL,HIDDEN of the
+//   study cnn_bench bandwidth                                      what the memory gives; one JSON line
 //
 // The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
 #include <chrono>
@@ -65,6 +65,26 @@ double train(const sdk::Device& device, const Network& network, const Settings& 
   return static_cast<double>(batches * settings.batch_size) / (now_s() - start);
 }
 
+// Whole epochs, each of which carries all images from host memory to the device again.
+double epochs(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
+              double seconds) {
+  const ResidentData resident(device, data);
+  TrainingTask task;
+  for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
+  Training training(device, resident, network, settings, task);
+  const int64_t batches = (kImages + settings.batch_size - 1) / settings.batch_size;
+  double start = 0;
+  int64_t images = 0;
+  for (int turn = 0; turn < 2 || now_s() - start < seconds; ++turn) {
+    if (turn == 1) start = now_s(), images = 0;
+    device.write(resident.x, data.x, static_cast<uint64_t>(kImages * data.features));
+    for (int64_t done = 0; done < batches;) done += training.run_batches(batches - done);
+    device.finish();
+    images += kImages;
+  }
+  return static_cast<double>(images) / (now_s() - start);
+}
+
 double infer(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
              double seconds) {
   const Engine engine(device, network, settings.batch_size, false);
@@ -90,7 +110,7 @@ int bandwidth() {
 
 int run(int argc, char** argv) {
   if (argc == 2 && std::string(argv[1]) == "bandwidth") return bandwidth();
-  if (argc < 5) throw Error(MK_INVALID_ARGUMENT, "usage: cnn_bench NETWORK BATCH train|infer SECONDS [DEVICE]");
+  if (argc < 5) throw Error(MK_INVALID_ARGUMENT, "usage: cnn_bench NETWORK BATCH train|epochs|infer SECONDS [DEVICE]");
   Settings settings = settings_of(argv[1]);
   settings.batch_size = std::stoll(argv[2]);
   settings.epochs = 1'000'000;
@@ -120,8 +140,10 @@ int run(int argc, char** argv) {
   data.x = x.data();
   data.labels = labels.data();
   data.n_classes = 10;
-  const bool training = std::string(argv[3]) == "train";
-  const double rate = (training ? train : infer)(device, network, settings, data, std::stod(argv[4]));
+  const std::string what = argv[3];
+  if (what != "train" && what != "epochs" && what != "infer") throw Error(MK_INVALID_ARGUMENT, "unknown work " + what);
+  const auto measure = what == "train" ? train : what == "epochs" ? epochs : infer;
+  const double rate = measure(device, network, settings, data, std::stod(argv[4]));
   std::printf(
       "{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
       "\"images_per_s\": %.1f}\n",

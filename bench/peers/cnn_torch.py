@@ -10,7 +10,10 @@
 them once; the update reads and writes weights and momentum) over the bandwidth that cnn_bench measures in the same
 round.
 
-Same network, batch and made images on both sides, data resident; PyTorch with all cores and its fused optimizers where
+Work is train, infer, or epochs: whole epochs with data loading, where PyTorch turns bytes into normalised images in a
+DataLoader (with 0, 1 or 2 workers, whichever is fastest), and mokume carries all images to its device again.
+
+Same network, batch and made images on both sides, otherwise resident; PyTorch with all cores and its fused optimizers where
 there are any; medians of the rounds and of the rounds' ratios. Needs torch.
 """
 import argparse
@@ -79,7 +82,41 @@ def run_bench(bench, *arguments):
     return json.loads(out)
 
 
+class Bytes(torch.utils.data.Dataset):
+    """Images as they lie in a file, normalised one by one, as torchvision's transforms do it."""
+
+    def __init__(self):
+        self.images = torch.randint(0, 256, (IMAGES, 28, 28), dtype=torch.uint8)
+
+    def __len__(self):
+        return IMAGES
+
+    def __getitem__(self, i):
+        return self.images[i].unsqueeze(0).float().div(255).sub(0.1307).div(0.3081), i % 10
+
+
+def torch_epochs(name, batch, seconds, workers):
+    torch.manual_seed(1)
+    net, optimizer_of = network(name)
+    optimizer, loss_of = optimizer_of(net.parameters()), nn.CrossEntropyLoss()
+    loader = torch.utils.data.DataLoader(Bytes(), batch, shuffle=True, num_workers=workers,
+                                         persistent_workers=workers > 0)
+    done, start, turn = 0, 0.0, 0
+    while turn < 2 or time.perf_counter() - start < seconds:
+        if turn == 1:
+            done, start = 0, time.perf_counter()
+        for x, y in loader:
+            optimizer.zero_grad(set_to_none=True)
+            loss_of(net(x), y).backward()
+            optimizer.step()
+            done += len(x)
+        turn += 1
+    return done / (time.perf_counter() - start)
+
+
 def torch_rate(name, batch, what, seconds):
+    if what == "epochs":
+        return max(torch_epochs(name, batch, seconds, workers) for workers in (0, 1, 2))
     torch.manual_seed(1)
     net, optimizer_of = network(name)
     x = torch.randn(IMAGES, 1, 28, 28)

@@ -123,6 +123,20 @@ TEST(Network, TwoNodesWriteTheSameBytesAsOne) {
   EXPECT_TRUE(bytes_of(two.run("net")) == bytes_of(one.run("net")));
 }
 
+// PoCL shows as many devices of one class as it is told to.
+TEST(Network, TwoDevicesOfAClassWriteTheSameBytesAsOne) {
+  const Place one, two;
+  if (one.shell(Place::program() + " devices").out.find("Portable Computing Language") == std::string::npos)
+    GTEST_SKIP() << "PoCL is missing: install pocl-opencl-icd";
+  const std::string run = Place::program() + " run e.toml --devices pocl --set data.limit=300";
+  for (const Place* place : {&one, &two}) place->write("e.toml", experiment(4));
+  const Ended alone = one.shell(run), both = two.shell("POCL_DEVICES='pthread pthread' " + run);
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_NE(slurp(two.run("net") / "timeline.csv").find("opencl:1"), std::string::npos);
+  EXPECT_TRUE(bytes_of(two.run("net")) == bytes_of(one.run("net")));
+}
+
 TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
