@@ -6,7 +6,6 @@
 #include "linear_update.embed.hpp"
 #include "linear_update_tile.embed.hpp"
 #include "ops.hpp"
-#include "runs.embed.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
 #include "vector.embed.hpp"
@@ -15,7 +14,7 @@ namespace mokume::opencl {
 namespace {
 
 std::string vector_source() {
-  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_runs + k_linear_update;
+  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_linear_update;
 }
 std::string tile_source() { return std::string(k_common) + k_linear_update_tile; }
 
@@ -42,19 +41,36 @@ cl_mem packed(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
   return to;
 }
 
+struct Padded {
+  cl_mem memory;
+  int64_t row;  // floats
+};
+
+// dy with rows of whole vectors, so that no end of a row needs another loop for the gradient.
+Padded padded(Launcher& launcher, const BuiltIn& program, const mk_op& op) {
+  const mk_tensor& dy = op.inputs[1];
+  const int64_t pair = VectorSizes(launcher.device().vector_width).nr, row = divide_up(dy.columns, pair) * pair;
+  const auto floats = static_cast<uint64_t>(std::max<int64_t>(dy.rows, 1) * row);
+  const cl_mem to = launcher.queue().workspace(1, floats * sizeof(float));
+  if (dy.rows > 0)
+    launcher.run(launcher.device().kernel(program, "pad_rows"), {dy.rows, 1, 1}, {1, 1, 1}, memory(dy), dy.offset,
+                 dy.row_stride, dy.columns, to, row);
+  return {to, row};
+}
+
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
-  const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
-                  &dx = dx_of(op);
+  const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
   const BuiltIn program{"linear_update/" + std::to_string(device.vector_width), vector_source,
                         vector_options(device) + most_rows()};
-  const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, dy) : memory(weight);
+  const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, op.inputs[1]) : memory(weight);
+  const Padded dy = padded(launcher, program, op);
   const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
   launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
-               input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
-               dy.row_stride, panels, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
-               memory(state), state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset,
-               dx.row_stride, wanted(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
+               input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), dy.memory, dy.row, panels,
+               weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride, memory(state),
+               state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset, dx.row_stride,
+               wanted(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
 }
 
 void on_gpu(Launcher& launcher, const mk_op& op) {

@@ -28,15 +28,19 @@ Needs needs(const Network& network, int64_t batch) {
   return n;
 }
 
-// Whether linear layers take their steps on the way back.
-bool fuses(int64_t batch, bool training, const ops::OptimizerSettings& optimizer, const EngineOptions& options) {
-  return training && !options.gradients && ops::has_linear_update(optimizer, batch);
+// Linear layers of so many outputs and more take their steps on the way back, where there is an op for it. The streams
+// of smaller ones are no matter, and their rows are too short for it.
+constexpr int64_t kFusedOutputs = 64;
+
+int64_t fused_from(int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
+                   const EngineOptions& options) {
+  return training && !options.gradients && ops::has_linear_update(optimizer, batch) ? kFusedOutputs : INT64_MAX;
 }
 
-int64_t gradients_kept(const Network& network, bool fused) {
+int64_t gradients_kept(const Network& network, int64_t fused_from) {
   int64_t count = 0;
   for (const Parameter& p : network.parameters)
-    if (!fused || !p.is_linear_weight()) count += p.size();
+    if (!p.is_linear_weight() || p.outputs < fused_from) count += p.size();
   return count;
 }
 
@@ -55,13 +59,13 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
       copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations + n.places + n.patches);
   if (training)
     elements += static_cast<double>(2 * n.flow + batch) +
-                static_cast<double>(gradients_kept(network, fuses(batch, training, optimizer, options)));
+                static_cast<double>(gradients_kept(network, fused_from(batch, training, optimizer, options)));
   return static_cast<uint64_t>(4 * elements);
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
                const ops::OptimizerSettings& optimizer, const EngineOptions& options)
-    : device_(device), network_(network), batch_(batch), fused_(fuses(batch, training, optimizer, options)) {
+    : device_(device), network_(network), batch_(batch), fused_from_(fused_from(batch, training, optimizer, options)) {
   const uint64_t wanted = bytes(network, batch, training, optimizer, options);
   const Needs n = needs(network, batch);
   const auto largest = static_cast<uint64_t>(4 * n.flow);
@@ -92,7 +96,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     scale_.back() = device.upload(std::vector<float>(features, static_cast<float>(1 / s.normalise.std)));
   }
   if (!training) return;
-  gradients_ = ParameterVector(device, Segments(network, piece, fused_));
+  gradients_ = ParameterVector(device, Segments(network, piece, fused_from_));
   steps_ = common_runs(parameters_.layout(), gradients_.layout());
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout());
   for (sdk::Buffer& flow : flow_) flow = floats(n.flow);
@@ -199,7 +203,8 @@ void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
-  if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
+  if (fused_from_ != INT64_MAX)
+    throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
   go_back(rows, place, nullptr);
 }
 
@@ -208,7 +213,7 @@ void Engine::train(int64_t rows, const ops::DropoutPlace& place, const ops::Opti
   const Step now{settings, t};
   {
     const auto phase = device_.phase("backward");  // and the steps of the layers that take theirs on the way
-    go_back(rows, place, fused_ ? &now : nullptr);
+    go_back(rows, place, &now);
   }
   const auto phase = device_.phase("step");
   step(settings, t);
@@ -264,7 +269,7 @@ void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor
     const Part& p = weight.parts[k];
     const mk_tensor w = parameters_.part(p, weight.columns), x_part = columns_of(x, p);
     const mk_tensor dx_part = dx == nullptr ? mk_tensor{} : columns_of(*dx, p);
-    if (step != nullptr) {
+    if (step != nullptr && weight.columns >= fused_from_) {
       const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, weight.columns);
       device_.submit(ops::linear_update(x_part, dy, w, state, dx_part, step->settings, step->t));
       continue;

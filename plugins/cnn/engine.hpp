@@ -69,7 +69,7 @@ class Engine {
   mk_tensor weight(const ParameterVector& of, const Stage& stage) const;  // of one that is never cut
   mk_tensor bias(const ParameterVector& of, const Stage& stage) const;
   void forward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& y) const;
-  // A step that is taken on the way back wherever gradients are not kept.
+  // The step that is taken on the way back wherever gradients are not kept.
   struct Step {
     const ops::OptimizerSettings& settings;
     int64_t t;
@@ -82,7 +82,7 @@ class Engine {
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
-  bool fused_ = false;  // linear layers take their steps on the way back, and their weights have no gradients
+  int64_t fused_from_;  // linear layers of so many outputs take their steps on the way back, without gradients
   ParameterVector parameters_, gradients_;
   std::vector<ParameterVector> states_;
   std::vector<CommonRun> steps_;  // what parameters and gradients have in common

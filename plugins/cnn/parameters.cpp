@@ -19,11 +19,11 @@ int64_t flat_begin(const Segments::Tensor& t, const Part& p) { return t.offset +
 
 }  // namespace
 
-Segments::Segments(const Network& network, uint64_t most_bytes, bool without_linear) {
+Segments::Segments(const Network& network, uint64_t most_bytes, int64_t without) {
   const auto most = static_cast<int64_t>(std::min(most_bytes, uint64_t{1} << 62) / sizeof(float));
   for (const Parameter& p : network.parameters) {
     tensors_.push_back({p.offset, p.outputs, {}});
-    if (!without_linear || !p.is_linear_weight()) place(p, most);
+    if (!p.is_linear_weight() || p.outputs < without) place(p, most);
   }
 }
 

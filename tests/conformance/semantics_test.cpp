@@ -269,10 +269,10 @@ void linear_update_is_three_ops_everywhere(DeviceUnderTest& dut) {
   linear_update_is_three_ops(dut, 5, 13, 300, heavy, 4);
   linear_update_is_three_ops(dut, 1, 9, 17, plain, 2);
   if (skip_reason(dut, Size::normal) != nullptr) return;
-  for (const int64_t batch : {int64_t{1}, int64_t{5}, int64_t{10}, int64_t{17}, ops::kLinearUpdateRows})
+  for (const int64_t batch : {int64_t{1}, int64_t{5}, int64_t{10}, int64_t{13}, ops::kLinearUpdateRows})
     linear_update_is_three_ops(dut, batch, 1100, 1589, heavy, 3);
   linear_update_is_three_ops(dut, 10, 2000, 227, plain, 3);
-  linear_update_is_three_ops(dut, 32, 515, 83, heavy, 1);
+  linear_update_is_three_ops(dut, 7, 515, 83, heavy, 1);
 }
 
 // A product in one piece and cut along rows, columns and terms at ops::kGemmCut.

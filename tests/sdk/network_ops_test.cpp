@@ -253,7 +253,7 @@ TEST(LinearUpdate, ChecksShapesAndSettings) {
   expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), m(5, 6), {}, heavy, 1), "state is 5x6, expected 6x5");
   expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), {}, m(4, 5), plain, 1), "dx is 4x5, expected 4x6");
   expect_refused(linear_update(m(4, 0), m(4, 5), m(0, 5), {}, {}, plain, 1), "weight is empty");
-  expect_refused(linear_update(m(33, 6), m(33, 5), m(6, 5), {}, {}, plain, 1), "more than 32 rows");
+  expect_refused(linear_update(m(17, 6), m(17, 5), m(6, 5), {}, {}, plain, 1), "more than 16 rows");
   expect_refused(linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 0), "steps count from 1");
   mk_op op = linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 1);
   op.outputs[1] = m(6, 5);

@@ -22,7 +22,7 @@
 namespace mokume::ops {
 
 // Larger batches are bound by arithmetic, and two gemms and a step serve them as well: docs/adr/0010.
-inline constexpr int64_t kLinearUpdateRows = 32;
+inline constexpr int64_t kLinearUpdateRows = 16;
 
 // Whether linear_update can take such a step.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
