@@ -15,6 +15,7 @@ namespace {
 constexpr auto kRedraw = std::chrono::milliseconds(200);
 constexpr auto kPlainLine = std::chrono::seconds(30);
 constexpr double kPlainShare = 0.05;
+constexpr auto kPlainPause = std::chrono::seconds(5);
 constexpr size_t kMaxDeviceLines = 16;
 constexpr size_t kMaxPlainDevices = 4;
 
@@ -106,7 +107,8 @@ void Progress::tick() {
     draw();
     return;
   }
-  if (now - last_line_ < kPlainLine && share() - last_share_ < kPlainShare) return;
+  const bool enough = share() - last_share_ >= kPlainShare && now - last_line_ >= kPlainPause;
+  if (!enough && now - last_line_ < kPlainLine) return;
   last_line_ = now;
   last_share_ = share();
   put("mokume: " + total_line() + "\n");
