@@ -5,6 +5,8 @@
 #include <condition_variable>
 #include <mutex>
 
+#include "describe.hpp"
+
 namespace mokume::opencl {
 namespace {
 
@@ -216,7 +218,9 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
   auto found = programs_.find(program.name);
   if (found == programs_.end()) {
     const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
-    Program built = build_program(*this, program.name, program.source(), program.options + (fma ? "" : " -DNO_FMA"));
+    Program built =
+        build_program(*this, program.name, program.source(),
+                      program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_STORES" : ""));
     found = programs_.emplace(program.name, KernelSet(std::move(built))).first;
   }
   return found->second.get(name);

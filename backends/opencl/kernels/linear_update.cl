@@ -63,6 +63,16 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
   }
 }
 
+// Lines of memory that come next: the state of these rows, and the weight of those behind them.
+void fetch_ahead(__global const float* weight, long weight_step, __global const float* state, long state_step,
+                 int stateful, long i0, int live, long c0, long c1) {
+  for (int r = 0; r < live; ++r)
+    for (long c = c0; c < c1; c += 16) {
+      if (stateful) FETCH_TO_WRITE(state + (i0 + r) * state_step + c);
+      FETCH_TO_WRITE(weight + (i0 + SR + r) * weight_step + c);
+    }
+}
+
 // One work-item does `rows_each` rows of the weight: SR rows and KB columns at a time are read for dx, then, from the
 // cache, for the step.
 __kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_offset, long x_step, int batch,
@@ -84,6 +94,7 @@ __kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_of
       for (int i = 0; i < SR; ++i)
         x_rows[i / UPDATE_ROWS][b * UPDATE_ROWS + i % UPDATE_ROWS] = x[b * x_step + i0 + min(i, live - 1)];
     for (long c0 = 0; c0 < columns; c0 += KB) {
+      fetch_ahead(weight, weight_step, state, state_step, stateful && !first, i0, live, c0, min(c0 + KB, columns));
       if (wanted)
         skinny_block(weight + i0 * weight_step, weight_step, live, panels, batch, c0, columns, dx + i0, 1, dx_step,
                      1.0f, 0.0f);

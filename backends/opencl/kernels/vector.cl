@@ -15,7 +15,24 @@ typedef JOIN(int, VW) ivec;
 #define AS_VEC JOIN(as_float, VW)
 #define AS_IVEC JOIN(as_int, VW)
 #define VLOAD JOIN(vload, VW)
+#ifndef WHOLE_STORES
 #define VSTORE JOIN(vstore, VW)
+#else
+// PoCL takes a vstore of 16 apart into four stores. Where the host says so, the compiler is clang, which knows how to
+// store a vector that lies anywhere.
+#define VSTORE store_vector
+#define STORE_VECTOR(type, space, element)                                                                  \
+  __attribute__((overloadable, always_inline)) void store_vector(JOIN(type, VW) v, long i, space element* p) { \
+    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                            \
+    *(space anywhere*)(p + i * VW) = v;                                                                     \
+  }
+STORE_VECTOR(float, __global, float)
+STORE_VECTOR(float, __private, float)
+STORE_VECTOR(int, __global, int)
+STORE_VECTOR(int, __private, int)
+STORE_VECTOR(uint, __global, uint)
+STORE_VECTOR(uint, __private, uint)
+#endif
 #endif
 // A vec of one value.
 #define SPLAT(x) ((vec)(x))
