@@ -35,7 +35,13 @@ struct Problem {
         weight(weight_),
         windows(windows_),
         out_channels(weight_.columns) {}
+
+  // The pixels of all images lie side by side, as rows of one matrix.
+  bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
 };
+
+// The sides as the kernels' ints: check_window() has seen that they fit.
+int32_t narrow(int64_t side) { return static_cast<int32_t>(side); }
 
 mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
   return sdk::matrix(images.buffer, count, images.columns, images.row_stride,
@@ -50,9 +56,8 @@ template <class Body>
 void by_pieces(const mk_device& device, const Problem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
   constexpr int64_t kMostRows = int64_t{1} << 21;  // of a product: GPUs have 65535 groups in its second dimension
-  const bool dense = p.windows.rows <= 1 || p.windows.row_stride == p.windows.columns;
   const int64_t fit = std::min(bytes / kFloat / p.window.patch(), kMostRows) / p.window.out_pixels();
-  const int64_t each = dense ? std::max<int64_t>(fit, 1) : 1;
+  const int64_t each = p.dense() ? std::max<int64_t>(fit, 1) : 1;
   for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
 }
 
@@ -127,11 +132,6 @@ int64_t channel_block(int64_t channels) {
 
 int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
 
-// MR of gemm_vector.cl.
-int64_t tile_rows(const mk_device& device) { return device.vector_width == 16 ? 14 : 6; }
-
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-
 // Which way the images go through the window.
 enum class Direction { forward, back };
 
@@ -143,7 +143,7 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const bool back = direction == Direction::back;
   const mk_tensor &from = back ? p.windows : p.images, &to = back ? p.images : p.windows;
   const int64_t terms = back ? p.out_channels : w.channels, lanes = back ? w.channels : p.out_channels;
-  const int64_t width = device.vector_width, panel = 2 * width, tiles_at_once = 2 * tile_rows(device);
+  const int64_t width = device.vector_width, panel = 2 * width, tiles_at_once = 2 * VectorSizes(device.vector_width).mr;
   const int64_t block = channel_block(terms), panels = divide_up(lanes, panel);
   const cl_mem weights = launcher.queue().kept(
       p.weight, back ? "winograd back" : "winograd", static_cast<uint64_t>(kSpace * panels * panel * terms * kFloat),
@@ -153,7 +153,6 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
                      static_cast<int32_t>(lanes), static_cast<int32_t>(back), transformed);
       });
 
-  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t out_h = back ? w.height : w.out_height(), out_w = back ? w.width : w.out_width();
   const int64_t all = tiles_of(out_h, out_w) * to.rows;
   // Few tiles: the cores share the output channels, so that each reads its part of the weights alone.
@@ -163,7 +162,8 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const int64_t scratch_each = kSpace * tiles_at_once * (terms + panel);
   const int64_t most_items = std::min(8 * cores, std::max(cores, kScratchBytes / kFloat / scratch_each));
   const int64_t items = few ? 1 : std::clamp<int64_t>(all / tiles_at_once, std::min(cores, all), most_items);
-  const int64_t even = divide_up(all, items), each = even > tiles_at_once ? round_up(even, tile_rows(device)) : even;
+  const int64_t even = divide_up(all, items),
+                each = even > tiles_at_once ? round_up(even, VectorSizes(device.vector_width).mr) : even;
   const int64_t parts = divide_up(all, each);
   const cl_mem scratch =
       launcher.queue().workspace(kScratch, static_cast<uint64_t>(parts * groups * scratch_each * kFloat));
@@ -181,7 +181,6 @@ void winograd_grad_weight(Launcher& launcher, const Problem& p) {
   const ops::Window& w = p.window;
   const int64_t width = device.vector_width, channels = w.channels, out_channels = p.out_channels;
   const auto kernel = [&](const char* name) { return winograd_kernel(device, name, channel_block(channels)); };
-  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t tiles = tiles_of(w.out_height(), w.out_width()) * p.images.rows;
   const int64_t most = std::min(kTilesSummed, tiles);
   // The product reads whole registers, some of them beyond the last channel.
@@ -190,7 +189,7 @@ void winograd_grad_weight(Launcher& launcher, const Problem& p) {
       kScratch, static_cast<uint64_t>((grads_at + kSpace * most * out_channels + slack) * kFloat));
   const cl_mem sums =
       launcher.queue().workspace(kTransformed, static_cast<uint64_t>(kSpace * channels * out_channels * kFloat));
-  const int64_t rows_each = 3, parts = divide_up(channels, rows_each * tile_rows(device));
+  const int64_t rows_each = 3, parts = divide_up(channels, rows_each * VectorSizes(device.vector_width).mr);
   for (int64_t first = 0; first < tiles; first += most) {
     const int64_t count = std::min(most, tiles - first);
     launcher.run(kernel("winograd_spread"), {count, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
@@ -225,13 +224,12 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
   const cl_kernel kernel = device.kernel(
       {"conv_direct/" + width, direct_source, vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce)},
       "conv2d_direct");
-  const auto narrow = [](int64_t side) { return static_cast<int32_t>(side); };
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
   const int64_t rows_each = divide_up(rows, items);
   const int64_t lines = std::min({rows_each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
   const int64_t scratch_each = round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
-                               lines * (w.width + 2 * w.pad_w) + tile_rows(device);
+                               lines * (w.width + 2 * w.pad_w) + VectorSizes(device.vector_width).mr;
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
   launcher.run(kernel, {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
@@ -297,8 +295,7 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
     patches_grad_weight(launcher, p);
   if (dbias.buffer == nullptr) return;
   // All pixels at once where images lie side by side, else image by image.
-  const bool dense = p.windows.rows <= 1 || p.windows.row_stride == p.windows.columns;
-  const int64_t each = dense ? p.windows.rows : 1;
+  const int64_t each = p.dense() ? p.windows.rows : 1;
   for (int64_t first = 0; first < p.windows.rows; first += each)
     column_sums(launcher, pixels_of(p, first, each), dbias, first == 0);
 }

@@ -64,8 +64,6 @@ Operand operand(const mk_tensor& t, bool k_is_row, int64_t rows) {
   return {t.buffer->memory.get(), t.offset, k_is_row ? 1 : t.row_stride, k_is_row ? t.row_stride : 1, rows};
 }
 
-int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
-
 // ---- vector: CPUs -------------------------------------------------------------------------------------------------
 
 std::string vector_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny; }
