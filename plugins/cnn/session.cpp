@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine.hpp"
 #include "sdk/error.hpp"
 #include "sdk/model.hpp"
 
@@ -187,9 +188,8 @@ void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     const Network network = candidate_network(experiment, settings);
-    const auto copies = static_cast<uint64_t>(2 + settings.optimizer.states());
-    const uint64_t bytes = 4 * (copies * static_cast<uint64_t>(network.n_parameters) +
-                                static_cast<uint64_t>(experiment.train->rows * experiment.train->features));
+    const auto data = static_cast<uint64_t>(experiment.train->rows * experiment.train->features) * sizeof(float);
+    const uint64_t bytes = data + Engine::bytes(network, settings.batch_size, true, settings.optimizer, {false});
     for (uint32_t f = 0; f < experiment.n_folds; ++f) {
       const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
       const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};

@@ -87,6 +87,42 @@ TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
+// 12.6 MB of weights and as much momentum; gradients of them exist nowhere, so 32 MB are enough.
+TEST(Network, NeedsNoMemoryForGradientsThatAreNeverKept) {
+  const Place place;
+  place.write("e.toml", R"(name = "wide"
+model = "cnn"
+[data]
+source = "digits"
+limit = 300
+[validation]
+share = 0.25
+[search]
+method = "grid"
+[search.params]
+rate = [0.001]
+[devices]
+use = "host"
+memory = "32 MB"
+[model_options]
+epochs = 1
+batch_size = 10
+optimizer = { type = "sgd", lr = "$rate", momentum = 0.1 }
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 4000
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+)");
+  const Ended run = place.mokume("run e.toml");
+  EXPECT_EQ(run.code, 0) << run.err;
+  const Ended refused = place.mokume("run e.toml --set model_options.batch_size=200");
+  EXPECT_EQ(refused.code, 4) << refused.err;
+}
+
 TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(200));
@@ -180,7 +216,8 @@ TEST(Network, FaultsAreSentences) {
   expect(place.mokume("run line.toml"), 5, {"2 fits failed"});
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
-  expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 5, {"failed"});
+  expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 4,
+         {"need 2.1 MiB of memory", "raise devices.memory"});
 }
 
 }  // namespace
