@@ -237,7 +237,7 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
                narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset, p.images.row_stride,
                memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
                static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(p.windows),
-               p.windows.offset, p.windows.row_stride, scratch, scratch_each, rows, rows_each);
+               p.windows.offset, p.windows.row_stride, scratch, scratch_each, rows, rows_each, int32_t{1});
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------

@@ -138,14 +138,40 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
   return s.y.rows <= kShort && fits && (s.along_k() || s.x.rows >= sizes.nr);
 }
 
-// The long operand lies along k: vectors along the short one.
+// Blocks of terms are shared by the cores, which leave their sums in `part`, block by block of m x n.
+constexpr int64_t kWideEnough = 256;  // columns of a work-item
+
+bool sums_fit(const Problem& p, int64_t blocks) { return blocks * p.m * p.n <= kWorkspaceBytes / kFloat; }
+
+void add_blocks(Launcher& launcher, const Problem& p, cl_mem part, int64_t blocks) {
+  mk_device& device = launcher.device();
+  const int64_t share = std::max(kWideEnough, divide_up(p.n, device.info.compute_units));
+  const int64_t each = p.m * p.n >= 8192 ? share : p.n;
+  run_with_epilogue(launcher, vector_kernel(device, "sum_of_blocks"), {divide_up(p.n, each), p.m, 1}, p, part, blocks,
+                    static_cast<int32_t>(p.m), p.n, p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta, each);
+}
+
+// The long operand lies along k: vectors along the short one. The cores share its rows, or, where these are few, the
+// blocks of k.
 void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const int64_t width = VectorSizes::kShortPanel;
+  const int64_t width = VectorSizes::kShortPanel, cores = device.info.compute_units;
+  const int64_t rows_each = sizes.skinny_rows_each(device, s.x.rows), blocks = divide_up(p.k, kBlock);
+  if (divide_up(s.x.rows, sizes.skinny_rows) < 2 * cores && blocks >= 2 * cores && sums_fit(p, blocks)) {
+    const int64_t blocks_each = std::clamp<int64_t>(blocks / (8 * cores), 1, 16),
+                  items = divide_up(blocks, blocks_each);
+    const int64_t scratch_each = round_up(s.y.rows, width) * kBlock;
+    const cl_mem scratch = launcher.queue().workspace(0, static_cast<uint64_t>(items * scratch_each * kFloat));
+    const cl_mem part = launcher.queue().workspace(1, static_cast<uint64_t>(blocks * p.m * p.n * kFloat));
+    const bool x_is_a = p.n <= p.m;
+    launcher.run(vector_kernel(device, "skinny_rows_shared"), {items, 1, 1}, {1, 1, 1}, s.x.memory, s.x.offset,
+                 s.x.row_step, s.x.rows, s.y.memory, s.y.offset, s.y.row_step, s.y.k_step, s.y.rows, p.k, part,
+                 x_is_a ? p.n : int64_t{1}, x_is_a ? int64_t{1} : p.n, blocks_each, scratch);
+    return add_blocks(launcher, p, part, blocks);
+  }
   const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));
   pack(launcher, "pack_short", s.y, p.k, width, panels);
-  const int64_t rows_each = sizes.skinny_rows_each(device, s.x.rows);
   run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
                     s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
                     s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(p.n <= p.m));
@@ -156,13 +182,11 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
 void few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  constexpr int64_t kWideEnough = 256;
   const int64_t cores = device.info.compute_units, blocks = divide_up(p.k, kBlock);
-  const int64_t columns_each = round_up(std::clamp<int64_t>(divide_up(p.n, 2 * cores), std::min(p.n, kWideEnough),
-                                                            std::max(4 * kWideEnough, divide_up(p.n, 16 * cores))),
-                                        sizes.nr);
+  const bool shared = blocks > 1 && p.n < kWideEnough * cores && sums_fit(p, blocks);
+  const int64_t sharers = shared ? 1 : std::min(cores, divide_up(p.n, kWideEnough));
+  const int64_t columns_each = round_up(divide_up(p.n, sharers * divide_up(p.n, sharers * 3 * kWideEnough)), sizes.nr);
   const int64_t groups = divide_up(p.n, columns_each);
-  const bool shared = blocks > 1 && groups < 2 * cores && blocks * p.m * p.n <= kWorkspaceBytes / kFloat;
   const int64_t blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;
   const int64_t parts = divide_up(blocks, blocks_each);
   const cl_mem scratch =
@@ -173,10 +197,7 @@ void few_rows(Launcher& launcher, const Problem& p) {
                     p.b.k_step, p.n, p.a.memory, p.a.offset, p.a.row_step, p.a.k_step, static_cast<int32_t>(p.m), p.k,
                     sums, shared ? int64_t{0} : p.out.offset, p.out.row_step, p.alpha, p.beta,
                     static_cast<int32_t>(shared), columns_each, blocks_each, scratch);
-  if (!shared) return;
-  const int64_t each = p.m * p.n >= 8192 ? std::max<int64_t>(kWideEnough, divide_up(p.n, cores)) : p.n;
-  run_with_epilogue(launcher, vector_kernel(device, "sum_of_blocks"), {divide_up(p.n, each), p.m, 1}, p, sums, blocks,
-                    static_cast<int32_t>(p.m), p.n, p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta, each);
+  if (shared) add_blocks(launcher, p, sums, blocks);
 }
 
 // The long operand is the transpose of a: out is written column by column.
@@ -189,6 +210,14 @@ void skinny_columns(Launcher& launcher, const Problem& p, const Skinny& s) {
   launcher.run(vector_kernel(device, "skinny_columns"), {divide_up(s.x.rows, sizes.nr), 1, 1}, {1, 1, 1}, s.x.memory,
                s.x.offset, s.x.k_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x, s.out_y,
                p.alpha, p.beta);
+}
+
+// A column as a row, which the kernels write in vectors.
+Problem transposed(const Problem& p) {
+  Problem t = p;
+  std::swap(t.a, t.b);
+  std::swap(t.m, t.n);
+  return t;
 }
 
 // Which of the vector kernels a product takes.
@@ -290,21 +319,22 @@ void gemm(Launcher& launcher, const mk_op& op) {
     scale(launcher, out, static_cast<float>(op.reals[1]));
     return finish();
   }
-  const Problem p{operand(op.inputs[0], op.integers[0] != 0, m),
-                  operand(op.inputs[1], op.integers[1] == 0, n),
-                  {out.buffer->memory.get(), out.offset, out.row_stride},
-                  m,
-                  n,
-                  k,
-                  static_cast<float>(op.reals[0]),
-                  static_cast<float>(op.reals[1]),
-                  bias,
-                  relu};
+  Problem p{operand(op.inputs[0], op.integers[0] != 0, m),
+            operand(op.inputs[1], op.integers[1] == 0, n),
+            {out.buffer->memory.get(), out.offset, out.row_stride},
+            m,
+            n,
+            k,
+            static_cast<float>(op.reals[0]),
+            static_cast<float>(op.reals[1]),
+            bias,
+            relu};
   const std::string& variant = launcher.device().choices.gemm;
   if (variant == "clblast" || variant == "tile") {
     variant == "tile" ? gemm_tile(launcher, p) : gemm_clblast(launcher, op);
     return finish();
   }
+  if (p.n == 1 && p.out.row_step == 1 && p.a.row_step == 1 && !p.biased()) p = transposed(p);
   switch (way_of(VectorSizes(launcher.device().vector_width), p)) {
     case Way::packed:
       return gemm_packed(launcher, p);

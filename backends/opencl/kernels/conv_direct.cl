@@ -12,32 +12,16 @@ void padded_lines(__global const float* image, int height, int width, int pad_w,
     }
 }
 
-// `live` windows from the one at `a`: out has a row of out_channels for each, of which [c0, c0 + NR) are written.
-void direct(__global const float* restrict a, int line, int kernel_h, int kernel_w, __global const float* restrict b,
-            __global const float* bias, int biased, int relu, int live, int columns, __global float* out,
-            int out_channels) {
-#define DIRECT_STEP(i)                             \
-  {                                                \
-    const vec ai = (vec)(a[i + x]);                \
-    s##i##0 = fma(ai, b0, s##i##0);                \
-    s##i##1 = fma(ai, b1, s##i##1);                \
+// `live` windows, no more than FOR_ROWS names, from the one at `a`: out has a row of out_channels for each, of which
+// [c0, c0 + columns) are written. `next` is 1, which the compiler must not know: it would keep the values that
+// neighbours share in registers, of which there are none to spare.
+#define DIRECT_STEP(i)              \
+  {                                 \
+    const vec ai = SPLAT(p[i]);     \
+    s##i##0 = fma(ai, b0, s##i##0); \
+    s##i##1 = fma(ai, b1, s##i##1); \
   }
-#define DIRECT_STEP_NARROW(i) s##i##0 = fma((vec)(a[i + x]), b0, s##i##0);
-  FOR_MR(ZERO)
-  if (columns > VW) {
-    for (int y = 0; y < kernel_h; ++y, a += line)
-      for (int x = 0; x < kernel_w; ++x, b += NR) {
-        const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);
-        FOR_MR(DIRECT_STEP)
-      }
-  } else {
-    for (int y = 0; y < kernel_h; ++y, a += line)
-      for (int x = 0; x < kernel_w; ++x, b += NR) {
-        const vec b0 = VLOAD(0, b);
-        FOR_MR(DIRECT_STEP_NARROW)
-      }
-  }
-  const vec bias0 = biased ? VLOAD(0, bias) : SPLAT(0.0f), bias1 = biased ? VLOAD(1, bias) : SPLAT(0.0f);
+#define DIRECT_STEP_NARROW(i) s##i##0 = fma(SPLAT(p[i]), b0, s##i##0);
 // This way round a NaN stays.
 #define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
 #define DIRECT_FINISH(i) \
@@ -47,21 +31,43 @@ void direct(__global const float* restrict a, int line, int kernel_h, int kernel
   }                      \
   ACTIVATE(s##i##0);     \
   ACTIVATE(s##i##1);
-#define DIRECT_SET(i)                                   \
-  if (i < live) {                                       \
-    VSTORE(s##i##0, 0, out + (long)i * out_channels);   \
-    VSTORE(s##i##1, 1, out + (long)i * out_channels);   \
+#define DIRECT_SET(i)                                 \
+  if (i < live) {                                     \
+    VSTORE(s##i##0, 0, out + (long)i * out_channels); \
+    VSTORE(s##i##1, 1, out + (long)i * out_channels); \
   }
-  FOR_MR(DIRECT_FINISH)
-  if (columns == NR) {
-    FOR_MR(DIRECT_SET)
-    return;
+#define DIRECT(name, FOR_ROWS)                                                                                        \
+  void name(__global const float* restrict a, int next, int line, int kernel_h, int kernel_w,                         \
+            __global const float* restrict b, __global const float* bias, int biased, int relu, int live, int columns, \
+            __global float* out, int out_channels) {                                                                  \
+    FOR_ROWS(ZERO)                                                                                                    \
+    for (int y = 0; y < kernel_h; ++y, a += line) {                                                                   \
+      __global const float* p = a;                                                                                    \
+      if (columns > VW)                                                                                               \
+        for (int x = 0; x < kernel_w; ++x, b += NR, p += next) {                                                      \
+          const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                               \
+          FOR_ROWS(DIRECT_STEP)                                                                                       \
+        }                                                                                                             \
+      else                                                                                                            \
+        for (int x = 0; x < kernel_w; ++x, b += NR, p += next) {                                                      \
+          const vec b0 = VLOAD(0, b);                                                                                 \
+          FOR_ROWS(DIRECT_STEP_NARROW)                                                                                \
+        }                                                                                                             \
+    }                                                                                                                 \
+    const vec bias0 = biased ? VLOAD(0, bias) : SPLAT(0.0f), bias1 = biased ? VLOAD(1, bias) : SPLAT(0.0f);           \
+    FOR_ROWS(DIRECT_FINISH)                                                                                           \
+    if (columns == NR) {                                                                                              \
+      FOR_ROWS(DIRECT_SET)                                                                                            \
+      return;                                                                                                         \
+    }                                                                                                                 \
+    float edge[MR * NR];                                                                                              \
+    FOR_ROWS(SPILL)                                                                                                   \
+    for (int i = 0; i < live; ++i)                                                                                    \
+      for (int c = 0; c < columns; ++c) out[(long)i * out_channels + c] = edge[i * NR + c];                           \
   }
-  float edge[MR * NR];
-  FOR_MR(SPILL)
-  for (int i = 0; i < live; ++i)
-    for (int c = 0; c < columns; ++c) out[(long)i * out_channels + c] = edge[i * NR + c];
-}
+DIRECT(direct_whole, FOR_MR)
+DIRECT(direct_middle, FOR_MIDDLE)
+DIRECT(direct_small, FOR_SMALL)
 
 // One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
 // line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1, and MR more.
@@ -70,7 +76,7 @@ __kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int ke
                                      long images_step, __global const float* weight, long weight_offset,
                                      long weight_step, __global const float* bias, long bias_offset, int biased,
                                      int relu, __global float* out, long out_offset, long out_step,
-                                     __global float* scratch, long scratch_each, long rows, long rows_each) {
+                                     __global float* scratch, long scratch_each, long rows, long rows_each, int next) {
   const int patch = kernel_h * kernel_w, line = width + 2 * pad_w, panels = (out_channels + NR - 1) / NR;
   scratch += (long)get_global_id(0) * scratch_each;
   // Weights and bias in panels of NR, with zeros beyond the last channel.
@@ -95,11 +101,20 @@ __kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int ke
                  lines);
     for (int i = 0; i < MR; ++i) lines[(count + kernel_h - 1) * line + i] = 0.0f;
     __global float* to = out + out_offset + n * out_step + (long)y0 * out_w * out_channels;
-    for (int panel = 0; panel < panels; ++panel)
-      for (int y = 0; y < count; ++y)
-        for (int x = 0; x < out_w; x += MR)
-          direct(lines + y * line + x, line, kernel_h, kernel_w, scratch + panel * patch * NR, packed_bias + panel * NR,
-                 biased, relu, min(MR, out_w - x), min(NR, out_channels - panel * NR),
-                 to + ((long)y * out_w + x) * out_channels + panel * NR, out_channels);
+    for (int y = 0; y < count; ++y)
+      for (int x = 0; x < out_w; x += MR) {
+        const int live = min(MR, out_w - x);
+        for (int panel = 0; panel < panels; ++panel) {
+#define WINDOWS                                                                                                      \
+  lines + y * line + x, next, line, kernel_h, kernel_w, scratch + panel * patch * NR, packed_bias + panel * NR, biased, \
+      relu, live, min(NR, out_channels - panel * NR), to + ((long)y * out_w + x) * out_channels + panel * NR, out_channels
+          if (live <= SMALL)
+            direct_small(WINDOWS);
+          else if (live <= MIDDLE)
+            direct_middle(WINDOWS);
+          else
+            direct_whole(WINDOWS);
+        }
+      }
   }
 }

@@ -17,32 +17,35 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #endif
 
 // Terms [k0, k0 + KB) of SR rows of the long operand from x on, `live` of which there are, with the short operand in
-// panels of SHORT: vectors along s.
-void skinny_block(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,
-                  long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,
-                  float beta) {
+// panels of SHORT: vectors along s. With each term goes EACH_TERM, in which `later` and `later_step` may be used.
 // A row past the end repeats the last one; its sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
-  FOR_SR(ROW)
-  const int terms = (int)min((long)KB, k_size - k0);
-  for (long s0 = 0; s0 < s_size; s0 += VW) {
-    __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;
-#define SKINNY_ZERO(i) vec t##i = (vec)(0.0f);
-#define SKINNY_STEP(i) t##i = fma((vec)(x##i[k0 + k]), b, t##i);
+#define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
+#define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
 #define SKINNY_SPILL(i) VSTORE(t##i, i, sums);
-    FOR_SR(SKINNY_ZERO)
-    for (int k = 0; k < terms; ++k) {
-      const vec b = VLOAD(0, p + k * SHORT);
-      FOR_SR(SKINNY_STEP)
-    }
-    float sums[SR * VW];
-    FOR_SR(SKINNY_SPILL)
-    const int columns = (int)min((long)VW, s_size - s0);
-    for (int i = 0; i < live; ++i)
-      for (int s = 0; s < columns; ++s)
-        skinny_out(sums[i * VW + s], out + i * out_l + (s0 + s) * out_s, alpha, beta, k0 == 0);
+#define SKINNY_BLOCK(name, EACH_TERM)                                                                                  \
+  void name(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,            \
+            long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,      \
+            float beta, int first, __global const float* later, long later_step) {                                     \
+    FOR_SR(ROW)                                                                                                        \
+    const int terms = (int)min((long)KB, k_size - k0);                                                                 \
+    for (long s0 = 0; s0 < s_size; s0 += VW) {                                                                         \
+      __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;                            \
+      FOR_SR(SKINNY_ZERO)                                                                                              \
+      for (int k = 0; k < terms; ++k) {                                                                                \
+        const vec b = VLOAD(0, p + k * SHORT);                                                                         \
+        EACH_TERM                                                                                                      \
+        FOR_SR(SKINNY_STEP)                                                                                            \
+      }                                                                                                                \
+      float sums[SR * VW];                                                                                             \
+      FOR_SR(SKINNY_SPILL)                                                                                             \
+      const int columns = (int)min((long)VW, s_size - s0);                                                             \
+      for (int i = 0; i < live; ++i)                                                                                   \
+        for (int s = 0; s < columns; ++s)                                                                              \
+          skinny_out(sums[i * VW + s], out + i * out_l + (s0 + s) * out_s, alpha, beta, first);                        \
+    }                                                                                                                  \
   }
-}
+SKINNY_BLOCK(skinny_block, )
 
 // k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
 __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset, long l_step, long l_size,
@@ -57,13 +60,40 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
     const int live = (int)min((long)SR, l_end - l);
     for (long k0 = 0; k0 < k_size; k0 += KB)
       skinny_block(x + offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l, out_l, out_s,
-                   alpha, beta);
+                   alpha, beta, k0 == 0, x, 0);
     if (!(biased || relu)) continue;
     for (int i = 0; i < live; ++i)
       for (long s = 0; s < s_size; ++s) {
         __global float* at = out + (l + i) * out_l + s * out_s;
         *at = finished(*at, end, bias_along_s ? s : l + i);
       }
+  }
+}
+
+// The same where the rows are too few for all cores: one work-item does blocks_each blocks of terms of all of them, and
+// leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y for itself, element (s, k)
+// of it at y[s * y_s + k * y_k]. Scratch: KB * SHORT floats for each SHORT rows of y, for each work-item.
+__kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long offset, long l_step, long l_size,
+                                          __global const float* restrict y, long y_offset, long y_s, long y_k,
+                                          long s_size, long k_size, __global float* restrict part, long part_l,
+                                          long part_s, long blocks_each, __global float* restrict scratch) {
+  const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
+  const long panels = (s_size + SHORT - 1) / SHORT;
+  scratch += (long)get_global_id(0) * panels * SHORT * KB;
+  x += offset;
+  y += y_offset;
+  for (long k0 = begin; k0 < end; k0 += KB) {
+    const int terms = (int)min((long)KB, end - k0);
+    for (long p = 0; p < panels; ++p) {
+      const int live = (int)min((long)SHORT, s_size - p * SHORT);
+      __global const float* from = y + p * SHORT * y_s + k0 * y_k;
+      __global float* to = scratch + p * SHORT * terms;
+      for (int k = y_k == 1 ? pack_transposed(from, y_s, live, terms, to, SHORT) : 0; k < terms; ++k)
+        for (int i = 0; i < SHORT; ++i) to[k * SHORT + i] = i < live ? from[k * y_k + i * y_s] : 0.0f;
+    }
+    for (long l = 0; l < l_size; l += SR)
+      skinny_block(x + k0 + l * l_step, l_step, (int)min((long)SR, l_size - l), scratch, s_size, 0, terms,
+                   part + k0 / KB * l_size * s_size + l * part_l, part_l, part_s, 1.0f, 0.0f, 1, x, 0);
   }
 }
 
@@ -86,42 +116,59 @@ __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long off
 }
 
 // The same where l are the columns of out, as its rows and those of x lie in memory. Up to MR rows of the short operand y
-// at a time, element (s, k) of it at y[s * y_s + k * y_k]; batches of 5 and 10 have a product of their own.
-#if VW == 16
-#define FOR_5(X) FOR_4(X) X(4)
-#define FOR_10(X) FOR_5(X) X(5) X(6) X(7) X(8) X(9)
-#define SMALL 5
-#define MIDDLE 10
-#else
-#define SMALL FEW
-#define MIDDLE HALF
-#endif
+// at a time, element (s, k) of it at y[s * y_s + k * y_k].
 #define AHEAD 12  // rows of x that are fetched before they are used
 
-#define STRIP(name, FOR_ROWS)                                                                                   \
-  void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms,         \
-            __private float* sums) {                                                                            \
-    FOR_ROWS(ZERO)                                                                                              \
-    for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                                     \
-      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                             \
-      FETCH(b + AHEAD * b_step);                                                                                \
-      FETCH(b + AHEAD * b_step + NR - 1);                                                                       \
-      FOR_ROWS(STEP)                                                                                            \
-    }                                                                                                           \
-    FOR_ROWS(STRIP_SAVE)                                                                                        \
+// While a strip is summed, two vectors at a time are fetched from `next` on: `pieces` pairs side by side, then as many of
+// the next row, beginning with pair `piece`.
+#define STRIP(name, FOR_ROWS)                                                                           \
+  void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
+            __global const float* next, int piece, int pieces, __private float* sums) {                 \
+    FOR_ROWS(ZERO)                                                                                      \
+    for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                             \
+      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                     \
+      FETCH(b + AHEAD * b_step);                                                                        \
+      FETCH(b + AHEAD * b_step + NR - 1);                                                               \
+      FETCH_EARLY(next);                                                                                \
+      FETCH_EARLY(next + VW);                                                                           \
+      next += NR;                                                                                       \
+      if (++piece == pieces) {                                                                          \
+        piece = 0;                                                                                      \
+        next += b_step - pieces * NR;                                                                   \
+      }                                                                                                 \
+      FOR_ROWS(STEP)                                                                                    \
+    }                                                                                                   \
+    FOR_ROWS(STRIP_SAVE)                                                                                \
   }
 #define STRIP_SAVE(i)                \
   VSTORE(s##i##0, 2 * i, sums);      \
   VSTORE(s##i##1, 2 * i + 1, sums);
 STRIP(strip_whole, FOR_MR)
 STRIP(strip_one, FOR_1)
-#if VW == 16
-STRIP(strip_middle, FOR_10)
-STRIP(strip_small, FOR_5)
-#else
-STRIP(strip_middle, FOR_HALF)
-STRIP(strip_small, FOR_FEW)
-#endif
+STRIP(strip_middle, FOR_MIDDLE)
+STRIP(strip_small, FOR_SMALL)
+
+// `terms` terms of `live` rows of y, side by side: row i of term k goes to a[k * MR + i], and from `live` to `rows` the last
+// one is repeated. Where whole vectors of y may be read, what follows the rows is overwritten by the next term.
+void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
+               __global float* restrict a) {
+  int k = 0;
+  if (live == MR && y_k == 1)
+    k = pack_transposed(y, y_s, live, terms, a, MR);
+  else if (live == MR && y_s == 1 && whole && VW >= MR)
+    for (; k < terms - 1; ++k) VSTORE(VLOAD(0, y + k * y_k), 0, a + k * MR);
+  for (; k < terms; ++k)
+    for (int i = 0; i < rows; ++i) a[k * MR + i] = y[min(i, live - 1) * y_s + k * y_k];
+}
+
+void strip_out(__private const float* sum, __global float* out, int columns, float alpha, float keep) {
+  int j = 0;
+  for (; j + VW <= columns; j += VW) {
+    const vec scaled = SPLAT(alpha) * VLOAD(0, sum + j);
+    VSTORE(keep == 0.0f ? scaled : fma(SPLAT(alpha), VLOAD(0, sum + j), SPLAT(keep) * VLOAD(0, out + j)), 0, out + j);
+  }
+  for (; j < columns; ++j) skinny_out(sum[j], out + j, alpha, keep, 1);
+}
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
@@ -143,34 +190,40 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
     for (int s0 = 0; s0 < s_size; s0 += MR) {
       const int live = min(MR, s_size - s0);
       const int rows = live == 1 ? 1 : live <= SMALL ? SMALL : live <= MIDDLE ? MIDDLE : MR;
-      const int packed = rows == MR && y_k == 1 ? pack_transposed(y + s0 * y_s + k0, y_s, live, terms, a, MR) : 0;
-      for (int i = 0; i < rows; ++i) {
-        __global const float* from = y + (s0 + min(i, live - 1)) * y_s + k0 * y_k;
-        for (int k = packed; k < terms; ++k) a[k * MR + i] = from[k * y_k];
-      }
+      pack_rows(y + s0 * y_s + k0 * y_k, y_s, y_k, live, rows, s_size - s0 >= VW, terms, a);
       for (long c = c0; c < c1; c += NR) {
         const long begin = min(c, l_size - NR);
         __global const float* b = x + k0 * k_step + begin;
         float sums[MR * NR];
+        // The first rows of y meet x when it comes from memory: meanwhile its next terms are fetched, run by run.
+        __global const float* next = b;
+        int piece = 0, pieces = 1;
+        if (s0 == 0 && k0 + KB < k_end) {
+          const long pairs = (c - c0) / NR * KB;
+          pieces = (int)((c1 - c0 + NR - 1) / NR);
+          piece = (int)(pairs % pieces);
+          next = x + (k0 + KB + pairs / pieces) * k_step + c0 + piece * NR;
+        }
+#define STRIP_ARGUMENTS a, b, k_step, terms, next, piece, pieces, sums
         if (rows == 1)
-          strip_one(a, b, k_step, terms, sums);
+          strip_one(STRIP_ARGUMENTS);
         else if (rows == SMALL)
-          strip_small(a, b, k_step, terms, sums);
+          strip_small(STRIP_ARGUMENTS);
         else if (rows == MIDDLE)
-          strip_middle(a, b, k_step, terms, sums);
+          strip_middle(STRIP_ARGUMENTS);
         else
-          strip_whole(a, b, k_step, terms, sums);
+          strip_whole(STRIP_ARGUMENTS);
         const int skip = (int)(c - begin), columns = (int)min((long)NR, c1 - c);
         for (int i = 0; i < live; ++i) {
           __private const float* sum = sums + i * NR + skip;
           __global float* to =
               shared ? out + ((k0 / KB) * s_size + s0 + i) * l_size + c : out + (s0 + i) * out_step + c;
-          for (int j = 0; j < columns; ++j)
-            if (shared)
-              to[j] = sum[j];
-            else
-              skinny_out(sum[j], to + j, alpha, beta, k0 == 0);
-          if (!shared && k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
+          if (shared) {
+            strip_out(sum, to, columns, 1.0f, 0.0f);
+            continue;
+          }
+          strip_out(sum, to, columns, alpha, k0 == 0 ? beta : 1.0f);
+          if (k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
         }
       }
     }

@@ -2,7 +2,7 @@
 //
 // Every element is summed as ops_gemm.cpp says: blocks of KB terms, each a chain of fma() from zero, added to the
 // output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW = 16).
-// HALF and FEW are for what is left of less than MR rows.
+// HALF and FEW are for what is left of less than MR rows, SMALL and MIDDLE for batches of 5 and 10 and lines of an image.
 #define FOR_1(X) X(0)
 #define FOR_2(X) X(0) X(1)
 #define FOR_4(X) FOR_2(X) X(2) X(3)
@@ -13,6 +13,10 @@
 #define FOR_HALF(X) FOR_4(X) X(4) X(5) X(6)
 #define FEW 4
 #define FOR_FEW FOR_4
+#define SMALL 5
+#define FOR_SMALL(X) FOR_4(X) X(4)
+#define MIDDLE 10
+#define FOR_MIDDLE(X) FOR_SMALL(X) X(5) X(6) X(7) X(8) X(9)
 #else
 #define MR 6
 #define FOR_MR(X) FOR_4(X) X(4) X(5)
@@ -20,6 +24,10 @@
 #define FOR_HALF FOR_4
 #define FEW 2
 #define FOR_FEW FOR_2
+#define SMALL FEW
+#define FOR_SMALL FOR_FEW
+#define MIDDLE HALF
+#define FOR_MIDDLE FOR_HALF
 #endif
 #define NR (2 * VW)
 #define SHORT 16

@@ -11,10 +11,13 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
 }
 
 #define FOR_UPDATE_ROWS(X) X(0) X(1) X(2) X(3)
+#define UPDATE_FETCH(r)                              \
+  FETCH_TO_WRITE(weight + (SR + r) * weight_step); \
+  FETCH_TO_WRITE(weight + (SR + r) * weight_step + VW);
 #define UPDATE_ZERO(r) vec g##r##0 = SPLAT(0.0f), g##r##1 = SPLAT(0.0f);
 #define UPDATE_TERM(r)                                 \
   {                                                    \
-    const vec xr = SPLAT(x_rows[b * UPDATE_ROWS + r]); \
+    const vec xr = SPLAT(x_rows[b * SR + r]); \
     g##r##0 = fma(xr, d0, g##r##0);                    \
     g##r##1 = fma(xr, d1, g##r##1);                    \
   }
@@ -34,11 +37,12 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
   VSTORE(g##r##0, 2 * r, gradient); \
   VSTORE(g##r##1, 2 * r + 1, gradient);
 
-// Gradient and step of `live` <= UPDATE_ROWS rows and n <= 2 * VW columns: x_rows[b * UPDATE_ROWS + r] is x of row r,
+// Gradient and step of `live` <= UPDATE_ROWS rows and n <= 2 * VW columns: x_rows[b * SR + r] is x of row r,
 // dy is padded.
 void update(const float* x_rows, int batch, __global const float* restrict dy, long padded,
             __global float* restrict weight, long weight_step, __global float* restrict state, long state_step,
             int stateful, int first, float lr, float decay, float momentum, int live, int n) {
+  FOR_UPDATE_ROWS(UPDATE_FETCH)
   FOR_UPDATE_ROWS(UPDATE_ZERO)
   for (int b = 0; b < batch; ++b, dy += padded) {
     const vec d0 = VLOAD(0, dy), d1 = VLOAD(1, dy);
@@ -63,15 +67,11 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
   }
 }
 
-// Lines of memory that come next: the state of these rows, and the weight of those behind them.
-void fetch_ahead(__global const float* weight, long weight_step, __global const float* state, long state_step,
-                 int stateful, long i0, int live, long c0, long c1) {
-  for (int r = 0; r < live; ++r)
-    for (long c = c0; c < c1; c += 16) {
-      if (stateful) FETCH_TO_WRITE(state + (i0 + r) * state_step + c);
-      FETCH_TO_WRITE(weight + (i0 + SR + r) * weight_step + c);
-    }
-}
+// Memory comes while sums are made: with dx of some rows their state, of which each term brings one line of 16 floats, and
+// with their update the weight of the rows behind them.
+#define FETCH_STATE \
+  if ((k & 15) < SR) FETCH_TO_WRITE(later + (k & 15) * later_step + (k & ~15));
+SKINNY_BLOCK(dx_block, FETCH_STATE)
 
 // One work-item does `rows_each` rows of the weight: SR rows and KB columns at a time are read for dx, then, from the
 // cache, for the step.
@@ -89,19 +89,23 @@ __kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_of
   dx += dx_offset;
   for (long i0 = begin; i0 < end; i0 += SR) {
     const int live = (int)min((long)SR, end - i0);
-    float x_rows[SR / UPDATE_ROWS][MOST_ROWS * UPDATE_ROWS];
-    for (int b = 0; b < batch; ++b)
-      for (int i = 0; i < SR; ++i)
-        x_rows[i / UPDATE_ROWS][b * UPDATE_ROWS + i % UPDATE_ROWS] = x[b * x_step + i0 + min(i, live - 1)];
+    float x_rows[MOST_ROWS * SR];
+    for (int b = 0; b < batch; ++b) {
+      __global const float* from = x + b * x_step + i0;
+      FETCH(from + 2 * SR);
+      if (live == SR)
+        for (int i = 0; i < SR; ++i) x_rows[b * SR + i] = from[i];
+      else
+        for (int i = 0; i < SR; ++i) x_rows[b * SR + i] = from[min(i, live - 1)];
+    }
     for (long c0 = 0; c0 < columns; c0 += KB) {
-      fetch_ahead(weight, weight_step, state, state_step, stateful && !first, i0, live, c0, min(c0 + KB, columns));
       if (wanted)
-        skinny_block(weight + i0 * weight_step, weight_step, live, panels, batch, c0, columns, dx + i0, 1, dx_step,
-                     1.0f, 0.0f);
+        dx_block(weight + i0 * weight_step, weight_step, live, panels, batch, c0, columns, dx + i0, 1, dx_step, 1.0f,
+                 0.0f, c0 == 0, state + i0 * state_step + c0, state_step);
       const long c1 = min(c0 + KB, columns);
       for (int i = 0; i < live; i += UPDATE_ROWS)
         for (long c = c0; c < c1; c += 2 * VW)
-          update(x_rows[i / UPDATE_ROWS], batch, dy + c, padded, weight + (i0 + i) * weight_step + c, weight_step,
+          update(x_rows + i, batch, dy + c, padded, weight + (i0 + i) * weight_step + c, weight_step,
                  state + (i0 + i) * state_step + c, state_step, stateful, first, lr, decay, momentum,
                  min(live - i, UPDATE_ROWS), (int)min((long)2 * VW, c1 - c));
     }

@@ -41,8 +41,10 @@ STORE_VECTOR(uint, __private, uint)
 // abort the process over it.
 #ifdef HINTS
 #define FETCH(p) __builtin_prefetch((const void*)(size_t)(p))
+#define FETCH_EARLY(p) __builtin_prefetch((const void*)(size_t)(p), 0, 2)  // not into the first cache, which is small
 #define FETCH_TO_WRITE(p) __builtin_prefetch((const void*)(size_t)(p), 1)
 #else
 #define FETCH(p)
+#define FETCH_EARLY(p)
 #define FETCH_TO_WRITE(p)
 #endif

@@ -72,6 +72,10 @@ std::vector<Case> cases() {
       gemm_case("129x129x129", Size::normal, {129, 129, 129}),
       gemm_case("128x192x64", Size::normal, {128, 192, 64}),
       gemm_case("1000x10x37", Size::normal, {1000, 10, 37}, {false, true, 1, 0, {0, 1}, {}, {3, 0}}),
+      gemm_case("10x1x1300", Size::normal, {10, 1, 1300}, {false, false, 2, 0.5F}),
+      gemm_case("3x10x1301", Size::normal, {3, 10, 1301}, {false, true, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
+      gemm_case("700x1x10_transposed", Size::normal, {700, 1, 10}, {true, false, 2, 0.5F}),
+      gemm_case("100x550x1300_transposed", Size::normal, {100, 550, 1300}, {true, false, 1, 1, {1, 0}, {0, 3}, {2, 1}}),
       gemm_case("257x513x70", Size::normal, {257, 513, 70}, {false, true, 1, 0, {1, 1}, {2, 0}, {3, 2}}),
       gemm_case("33x65x5000_one_sign", Size::normal, {33, 65, 5000}, {false, true, 1, 0, {}, {}, {}, 0, 1}),
       gram_case("gram_300x784", Size::normal, 300, 784),
@@ -86,6 +90,7 @@ std::vector<Case> cases() {
                            layer_case("layer_4x5x0", Size::tiny, {4, 5, 0}, kRelu),
                            layer_case("layer_1x128x3000", Size::normal, {1, 128, 3000}, kRelu),
                            layer_case("layer_10x227x1300", Size::normal, {10, 227, 1300}, kRelu),
+                           layer_case("layer_10x1x1300", Size::normal, {10, 1, 1300}, kRelu),
                            layer_case("layer_33x2500x700_added", Size::normal, {33, 2500, 700}, kRelu, 1),
                            layer_case("layer_130x140x600", Size::normal, {130, 140, 600}, kRelu),
                            layer_case("layer_200x10x128", Size::normal, {200, 10, 128}, kNone)});
