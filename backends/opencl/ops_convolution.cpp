@@ -8,6 +8,8 @@
 #include "column_sums.embed.hpp"
 #include "common.embed.hpp"
 #include "conv_direct.embed.hpp"
+#include "conv_direct_grad.embed.hpp"
+#include "gemm_skinny.embed.hpp"
 #include "gemm_vector.embed.hpp"
 #include "gemm_vector.hpp"
 #include "ops.hpp"
@@ -215,15 +217,22 @@ bool suits_direct(const mk_device& device, const Problem& p) {
 
 constexpr int64_t kLinesAtOnce = 32;  // LINES of conv_direct.cl
 
-std::string direct_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_conv_direct; }
+std::string direct_source() {
+  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_conv_direct + k_conv_direct_grad;
+}
+
+cl_kernel direct_kernel(mk_device& device, const char* name) {
+  return device.kernel({"conv_direct/" + std::to_string(device.vector_width), direct_source,
+                        vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce)},
+                       name);
+}
+
+// The compiler must not know that neighbours are this far apart: see conv_direct.cl.
+constexpr int32_t kNext = 1;
 
 void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
-  const std::string width = std::to_string(device.vector_width);
-  const cl_kernel kernel = device.kernel(
-      {"conv_direct/" + width, direct_source, vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce)},
-      "conv2d_direct");
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
   const int64_t rows_each = divide_up(rows, items);
@@ -232,12 +241,38 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
                                lines * (w.width + 2 * w.pad_w) + VectorSizes(device.vector_width).mr;
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
-  launcher.run(kernel, {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
-               narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w), narrow(w.out_height()),
-               narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset, p.images.row_stride,
-               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-               static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(p.windows),
-               p.windows.offset, p.windows.row_stride, scratch, scratch_each, rows, rows_each, int32_t{1});
+  launcher.run(direct_kernel(device, "conv2d_direct"), {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height),
+               narrow(w.width), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w),
+               narrow(w.out_height()), narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset,
+               p.images.row_stride, memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias),
+               given_bias.offset, static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu),
+               memory(p.windows), p.windows.offset, p.windows.row_stride, scratch, scratch_each, rows, rows_each,
+               kNext);
+}
+
+// Lines of the window fill a register tile, and lines of two vectors can be written.
+bool suits_direct_grad(const mk_device& device, const Problem& p) {
+  return suits_direct(device, p) && p.window.kernel_w >= 5 && p.out_channels >= 2 * device.vector_width;
+}
+
+void direct_grad_weight(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w;
+  // The registers of a tile reach beyond the window's last line.
+  const int64_t slack = VectorSizes(device.vector_width).mr;
+  const cl_mem padded =
+      launcher.queue().workspace(kScratch, static_cast<uint64_t>((p.images.rows * lines * line + slack) * kFloat));
+  launcher.run(direct_kernel(device, "pad_images"), {p.images.rows, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
+               narrow(w.pad_h), narrow(w.pad_w), memory(p.images), p.images.offset, p.images.row_stride, padded);
+  const int64_t strips = divide_up(p.out_channels, 2 * device.vector_width);
+  const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.info.compute_units, strips));
+  const int64_t lines_each = divide_up(w.kernel_h, parts);
+  launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},
+               padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
+               narrow(w.out_pixels()), narrow(p.out_channels), memory(p.windows), p.windows.offset,
+               p.windows.row_stride, memory(p.weight), p.weight.offset, p.weight.row_stride,
+               p.images.rows * w.out_pixels(), narrow(lines_each), kNext);
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------
@@ -291,6 +326,8 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
   }
   if (suits_winograd(launcher.device(), p))
     winograd_grad_weight(launcher, p);
+  else if (suits_direct_grad(launcher.device(), p))
+    direct_grad_weight(launcher, p);
   else
     patches_grad_weight(launcher, p);
   if (dbias.buffer == nullptr) return;

@@ -161,13 +161,18 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   if (divide_up(s.x.rows, sizes.skinny_rows) < 2 * cores && blocks >= 2 * cores && sums_fit(p, blocks)) {
     const int64_t blocks_each = std::clamp<int64_t>(blocks / (8 * cores), 1, 16),
                   items = divide_up(blocks, blocks_each);
-    const int64_t scratch_each = round_up(s.y.rows, width) * kBlock;
-    const cl_mem scratch = launcher.queue().workspace(0, static_cast<uint64_t>(items * scratch_each * kFloat));
     const cl_mem part = launcher.queue().workspace(1, static_cast<uint64_t>(blocks * p.m * p.n * kFloat));
-    const bool x_is_a = p.n <= p.m;
-    launcher.run(vector_kernel(device, "skinny_rows_shared"), {items, 1, 1}, {1, 1, 1}, s.x.memory, s.x.offset,
-                 s.x.row_step, s.x.rows, s.y.memory, s.y.offset, s.y.row_step, s.y.k_step, s.y.rows, p.k, part,
-                 x_is_a ? p.n : int64_t{1}, x_is_a ? int64_t{1} : p.n, blocks_each, scratch);
+    if (s.y.rows == 1) {
+      launcher.run(vector_kernel(device, "skinny_rows_one"), {items, 1, 1}, {1, 1, 1}, s.x.memory, s.x.offset,
+                   s.x.row_step, s.x.rows, s.y.memory, s.y.offset, s.y.k_step, p.k, part, blocks_each);
+    } else {
+      const bool x_is_a = p.n <= p.m;
+      const int64_t scratch_each = round_up(s.y.rows, width) * kBlock;
+      const cl_mem scratch = launcher.queue().workspace(0, static_cast<uint64_t>(items * scratch_each * kFloat));
+      launcher.run(vector_kernel(device, "skinny_rows_shared"), {items, 1, 1}, {1, 1, 1}, s.x.memory, s.x.offset,
+                   s.x.row_step, s.x.rows, s.y.memory, s.y.offset, s.y.row_step, s.y.k_step, s.y.rows, p.k, part,
+                   x_is_a ? p.n : int64_t{1}, x_is_a ? int64_t{1} : p.n, blocks_each, scratch);
+    }
     return add_blocks(launcher, p, part, blocks);
   }
   const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));

@@ -97,6 +97,38 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
   }
 }
 
+// The same where y is one row, element k of it at y[k * y_k]: the vectors run along l after all, over transposed squares.
+__kernel ONE_ITEM void skinny_rows_one(__global const float* restrict x, long offset, long l_step, long l_size,
+                                       __global const float* restrict y, long y_offset, long y_k, long k_size,
+                                       __global float* restrict part, long blocks_each) {
+  const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
+  x += offset;
+  y += y_offset;
+  for (long k0 = begin; k0 < end; k0 += KB) {
+    const long k1 = min(k0 + KB, end), squares_end = k0 + (k1 - k0) / VW * VW;
+    for (long l = 0; l < l_size; l += VW) {
+      const int live = (int)min((long)VW, l_size - l);
+      __global const float* from = x + l * l_step;
+      vec sum = SPLAT(0.0f);
+      for (long k = k0; k < squares_end; k += VW) {
+        vec r[VW];
+        UNROLL
+        for (int i = 0; i < VW; ++i) r[i] = i < live ? VLOAD(0, from + i * l_step + k) : SPLAT(0.0f);
+        transpose(r);
+        UNROLL
+        for (int i = 0; i < VW; ++i) sum = fma(r[i], SPLAT(y[(k + i) * y_k]), sum);
+      }
+      float sums[VW];
+      VSTORE(sum, 0, sums);
+      for (int i = 0; i < live; ++i) {
+        float s = sums[i];
+        for (long k = squares_end; k < k1; ++k) s = fma(from[i * l_step + k], y[k * y_k], s);
+        part[k0 / KB * l_size + l + i] = s;
+      }
+    }
+  }
+}
+
 // l_step == 1: vectors along l, the short operand in panels of MR as pack_a makes them. One work-item does NR rows of
 // the long operand, of which there are at least NR; the last one begins early and drops what is another's.
 __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long offset, long k_step, long l_size,

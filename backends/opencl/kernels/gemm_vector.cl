@@ -70,29 +70,34 @@ void store_part(vec v, int n, __global float* out) {
   if (n & 2) vstore2(x.lo, 0, out);
 }
 
-// One panel where the terms of a row are contiguous: squares of VW x VW are transposed in registers. Returns the first
+// Transposes a square in registers: each of log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
+__attribute__((always_inline)) void transpose(__private vec* r) {
+  vec t[VW];
+  UNROLL
+  for (int step = 1; step < VW; step *= 2) {
+    UNROLL
+    for (int i = 0; i < VW / 2; ++i) {
+      t[2 * i].even = r[i].lo;
+      t[2 * i].odd = r[i + VW / 2].lo;
+      t[2 * i + 1].even = r[i].hi;
+      t[2 * i + 1].odd = r[i + VW / 2].hi;
+    }
+    UNROLL
+    for (int i = 0; i < VW; ++i) r[i] = t[i];
+  }
+}
+
+// One panel where the terms of a row are contiguous: squares of VW x VW are transposed. Returns the first
 // term not packed.
 int pack_transposed(__global const float* restrict x, long row_step, int live, int terms, __global float* restrict out,
                     const int width) {
   int k = 0;
   for (; k + VW <= terms; k += VW) {
     for (int i0 = 0; i0 < width; i0 += VW) {
-      vec r[VW], t[VW];
+      vec r[VW];
       UNROLL
       for (int i = 0; i < VW; ++i) r[i] = i0 + i < live ? VLOAD(0, x + (i0 + i) * row_step + k) : (vec)(0.0f);
-      // Each of log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
-      UNROLL
-      for (int step = 1; step < VW; step *= 2) {
-        UNROLL
-        for (int i = 0; i < VW / 2; ++i) {
-          t[2 * i].even = r[i].lo;
-          t[2 * i].odd = r[i + VW / 2].lo;
-          t[2 * i + 1].even = r[i].hi;
-          t[2 * i + 1].odd = r[i + VW / 2].hi;
-        }
-        UNROLL
-        for (int i = 0; i < VW; ++i) r[i] = t[i];
-      }
+      transpose(r);
       UNROLL
       for (int i = 0; i < VW; ++i) store_part(r[i], min(VW, width - i0), out + (k + i) * width + i0);
     }

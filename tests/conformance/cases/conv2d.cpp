@@ -36,6 +36,12 @@ std::vector<Convolution> convolutions() {
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
+  // One channel and lines of a window that fill vectors: less than a register tile, one, and more; channels that fill
+  // vectors and not; more and fewer pixels than a block of the product.
+  list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
+  list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
+  list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
+  list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
   list.push_back({"30x30x16_many_images", Size::normal, 41, {30, 30, 16, 3, 3, 1, 1, 1, 1}, 16});
   list.push_back({"large_4096x4096_1x2", Size::large, 1, {4096, 4096, 1, 1, 2, 1, 1, 0, 1}, 1});
   return list;

@@ -1,0 +1,79 @@
+// The gradient of the weights of conv_direct.cl's convolutions, after gemm_skinny.cl and conv_direct.cl: the product of the
+// patches' transpose and dy, without the patches. For a register tile of neighbours in one line of the window and two
+// vectors of channels, the values that a pixel of dy meets lie side by side in the image. Sums run as in ops_gemm.cpp.
+
+// Images with their padding, one behind the other. One work-item copies one image.
+__kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, __global const float* images,
+                                  long images_offset, long images_step, __global float* padded) {
+  const int line = width + 2 * pad_w, lines = height + 2 * pad_h;
+  padded_lines(images + images_offset + (long)get_global_id(0) * images_step, height, width, pad_w, -pad_h, lines, line,
+               padded + (long)get_global_id(0) * lines * line);
+}
+
+// Sums over `terms` pixels from pixel k0 on. For the first pixel of the first image the window's values lie from `a` on, and
+// dy from `b` on. `next` is 1, as in conv_direct.cl.
+#define DIRECT_GRAD(name, FOR_ROWS)                                                                                      \
+  void name(__global const float* restrict a, long image, int line, int next, __global const float* restrict b,          \
+            long dy_step, int out_channels, int out_w, int out_pixels, long k0, int terms, __private float* sums) {      \
+    FOR_ROWS(ZERO)                                                                                                       \
+    long n = k0 / out_pixels;                                                                                            \
+    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                              \
+    while (terms > 0) {                                                                                                  \
+      const int run = min(out_w - x, terms);                                                                             \
+      __global const float* p = a + n * image + (long)y * line + x;                                                      \
+      __global const float* d = b + n * dy_step + ((long)y * out_w + x) * out_channels;                                  \
+      for (int i = 0; i < run; ++i, p += next, d += out_channels) {                                                      \
+        const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);                                                                    \
+        FETCH(d + AHEAD * out_channels);                                                                                 \
+        FETCH(d + AHEAD * out_channels + NR - 1);                                                                        \
+        FOR_ROWS(DIRECT_GRAD_STEP)                                                                                       \
+      }                                                                                                                  \
+      terms -= run;                                                                                                      \
+      x = 0;                                                                                                             \
+      if (++y * out_w == out_pixels) {                                                                                   \
+        y = 0;                                                                                                           \
+        ++n;                                                                                                             \
+      }                                                                                                                  \
+    }                                                                                                                    \
+    FOR_ROWS(STRIP_SAVE)                                                                                                 \
+  }
+#define DIRECT_GRAD_STEP(i)         \
+  {                                 \
+    const vec pi = SPLAT(p[i]);     \
+    s##i##0 = fma(pi, b0, s##i##0); \
+    s##i##1 = fma(pi, b1, s##i##1); \
+  }
+DIRECT_GRAD(direct_grad_whole, FOR_MR)
+DIRECT_GRAD(direct_grad_middle, FOR_MIDDLE)
+DIRECT_GRAD(direct_grad_small, FOR_SMALL)
+
+// One work-item does NR channels, of which there are at least NR (the last ones begin early and drop what is another's),
+// and lines_each lines of the window.
+__kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded, int lines, int line, int kernel_h,
+                                          int kernel_w, int out_w, int out_pixels, int out_channels,
+                                          __global const float* restrict dy, long dy_offset, long dy_step,
+                                          __global float* restrict dweight, long dweight_offset, long dweight_step,
+                                          long pixels, int lines_each, int next) {
+  const int c = (int)get_global_id(0) * NR, begin = min(c, out_channels - NR), columns = min(NR, out_channels - c);
+  const int y0 = (int)get_global_id(1) * lines_each, y1 = min(y0 + lines_each, kernel_h);
+  for (long k0 = 0; k0 < pixels; k0 += KB) {
+    const int terms = (int)min((long)KB, pixels - k0);
+    for (int y = y0; y < y1; ++y)
+      for (int x = 0; x < kernel_w; x += MR) {
+        const int live = min(MR, kernel_w - x);
+        float sums[MR * NR];
+#define PIXELS                                                                                                     \
+  padded + (long)y * line + x, (long)lines * line, line, next, dy + dy_offset + begin, dy_step, out_channels, out_w, \
+      out_pixels, k0, terms, sums
+        if (live <= SMALL)
+          direct_grad_small(PIXELS);
+        else if (live <= MIDDLE)
+          direct_grad_middle(PIXELS);
+        else
+          direct_grad_whole(PIXELS);
+        for (int i = 0; i < live; ++i)
+          strip_out(sums + i * NR + c - begin, dweight + dweight_offset + (y * kernel_w + x + i) * dweight_step + c,
+                    columns, 1.0f, k0 == 0 ? 0.0f : 1.0f);
+      }
+  }
+}
