@@ -13,6 +13,7 @@
 #include "bandwidth.hpp"
 #include "base/log.hpp"
 #include "device/device.hpp"
+#include "initial.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
@@ -50,12 +51,12 @@ Settings settings_of(const std::string& name) {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-double train(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
-             double seconds) {
+double train(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+             const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
   TrainingTask task;
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
-  Training training(device, resident, network, settings, task);
+  Training training(host, device, resident, network, settings, task);
   training.run_batches(4);
   device.finish();
   const double start = now_s();
@@ -66,12 +67,12 @@ double train(const sdk::Device& device, const Network& network, const Settings& 
 }
 
 // Whole epochs, each of which carries all images from host memory to the device again.
-double epochs(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
-              double seconds) {
+double epochs(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+              const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
   TrainingTask task;
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
-  Training training(device, resident, network, settings, task);
+  Training training(host, device, resident, network, settings, task);
   const int64_t batches = (kImages + settings.batch_size - 1) / settings.batch_size;
   double start = 0;
   int64_t images = 0;
@@ -85,10 +86,10 @@ double epochs(const sdk::Device& device, const Network& network, const Settings&
   return static_cast<double>(images) / (now_s() - start);
 }
 
-double infer(const sdk::Device& device, const Network& network, const Settings& settings, const mk_data& data,
-             double seconds) {
+double infer(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+             const mk_data& data, double seconds) {
   const Engine engine(device, network, settings.batch_size, false);
-  engine.set_parameters(initial_parameters(network, 1, 0));
+  write_initial_values(host, network, 1, 0, engine.parameters());
   std::vector<float> out(static_cast<size_t>(settings.batch_size * network.outputs()));
   double start = 0;
   int64_t images = 0;
@@ -143,7 +144,7 @@ int run(int argc, char** argv) {
   const std::string what = argv[3];
   if (what != "train" && what != "epochs" && what != "infer") throw Error(MK_INVALID_ARGUMENT, "unknown work " + what);
   const auto measure = what == "train" ? train : what == "epochs" ? epochs : infer;
-  const double rate = measure(device, network, settings, data, std::stod(argv[4]));
+  const double rate = measure(sdk::Host(host.table()), device, network, settings, data, std::stod(argv[4]));
   std::printf(
       "{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
       "\"images_per_s\": %.1f}\n",

@@ -17,6 +17,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -94,19 +95,27 @@ class Descriptor {
 // then by name, as in files of the format's own library.
 class Writer {
  public:
-  // `data` holds the product of `shape` elements, is not copied and must live until write(). Error(MK_INVALID_ARGUMENT)
-  // for a name that is taken, reserved or no UTF-8, and for sizes that are negative or overflow.
-  void add(const std::string& name, Dtype dtype, const Shape& shape, const void* data) {
-    Entry entry{dtype, shape, data, 0};
-    const auto refuse = [&](const std::string& why) {
-      throw Error(MK_INVALID_ARGUMENT, "safetensors: tensor " + detail::quoted(name) + " " + why);
-    };
-    if (name == detail::kMetadata) refuse("has a reserved name: rename it");
+  // Takes the next bytes of a tensor, and keeps no pointer to them.
+  using Put = std::function<void(const void* data, uint64_t bytes)>;
+  // Gives all bytes of a tensor, row-major, in as many pieces as it likes: memory need not hold the whole tensor.
+  using Source = std::function<void(const Put& put)>;
+
+  // write() calls `source`, and passes on what it throws. Error(MK_INVALID_ARGUMENT) for a name that is taken, reserved
+  // or no UTF-8, and for sizes that are negative or overflow.
+  void add(const std::string& name, Dtype dtype, const Shape& shape, Source source) {
+    Entry entry{dtype, shape, std::move(source), 0};
+    if (name == detail::kMetadata) refuse(name, "has a reserved name: rename it");
     if (!detail::count_bytes(dtype, shape, &entry.bytes))
-      refuse("has the impossible shape " + detail::to_text(shape) + ": sizes must not be negative or overflow");
-    if (data == nullptr && entry.bytes > 0) refuse("has no data: pass a pointer to its elements");
+      refuse(name, "has the impossible shape " + detail::to_text(shape) + ": sizes must not be negative or overflow");
     text_of(name);
-    if (!tensors_.emplace(name, std::move(entry)).second) refuse("was added before: names must differ");
+    if (!tensors_.emplace(name, std::move(entry)).second) refuse(name, "was added before: names must differ");
+  }
+  // `data` holds the product of `shape` elements, is not copied and must live until write().
+  void add(const std::string& name, Dtype dtype, const Shape& shape, const void* data) {
+    uint64_t bytes = 0;
+    if (detail::count_bytes(dtype, shape, &bytes) && bytes > 0 && data == nullptr)
+      refuse(name, "has no data: pass a pointer to its elements");
+    add(name, dtype, shape, [data, bytes](const Put& put) { put(data, bytes); });
   }
   void add(const std::string& name, const Shape& shape, const float* data) { add(name, Dtype::f32, shape, data); }
   void add(const std::string& name, const Shape& shape, const int32_t* data) { add(name, Dtype::i32, shape, data); }
@@ -123,16 +132,32 @@ class Writer {
   // the next write replaces. One writer per path at a time. Error(MK_INTERNAL) names the path and the cause.
   void write(const std::string& path) const {
     const std::string temporary = path + ".tmp";
-    detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
-    const std::string head = header();
-    bool good = file.get() >= 0 && put(file.get(), head.data(), head.size());
-    for (const auto& [name, entry] : in_order()) good = good && put(file.get(), entry->data, entry->bytes);
-    good = good && ::fsync(file.get()) == 0;
-    good = good && file.close() == 0 && ::rename(temporary.c_str(), path.c_str()) == 0;
-    if (!good) {
+    const auto check = [&](bool good) {
+      if (good) return;
       const std::string cause = std::generic_category().message(errno);
-      ::unlink(temporary.c_str());
       throw Error(MK_INTERNAL, "cannot write " + path + ": " + cause + "; check free space and permissions");
+    };
+    detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+    try {
+      check(file.get() >= 0);
+      const std::string head = header();
+      check(put(file.get(), head.data(), head.size()));
+      for (const auto& [name, entry] : in_order()) {
+        uint64_t left = entry->bytes;
+        const auto give_wrong = [&tensor = name] {
+          refuse(tensor, "was given more or fewer bytes than its shape has: mend its source");
+        };
+        entry->source([&](const void* data, uint64_t bytes) {
+          if (bytes > left) give_wrong();
+          left -= bytes;
+          check(put(file.get(), data, bytes));
+        });
+        if (left != 0) give_wrong();
+      }
+      check(::fsync(file.get()) == 0 && file.close() == 0 && ::rename(temporary.c_str(), path.c_str()) == 0);
+    } catch (...) {
+      ::unlink(temporary.c_str());
+      throw;
     }
     // The new name must survive a power cut too. Not every file system can sync a directory: no error then.
     const size_t slash = path.rfind('/');
@@ -145,10 +170,14 @@ class Writer {
   struct Entry {
     Dtype dtype;
     Shape shape;
-    const void* data;
+    Source source;
     uint64_t bytes;
   };
   using Ordered = std::vector<std::pair<std::string, const Entry*>>;
+
+  [[noreturn]] static void refuse(const std::string& name, const std::string& why) {
+    throw Error(MK_INVALID_ARGUMENT, "safetensors: tensor " + detail::quoted(name) + " " + why);
+  }
 
   static std::string text_of(const std::string& text) {
     try {
@@ -243,8 +272,11 @@ class Reader {
   }
 
   // Fills `into`, which holds tensor.bytes bytes; `tensor` is one of tensors().
-  void read(const Tensor& tensor, void* into) const {
-    get(data_begin_ + tensor.begin, into, tensor.bytes, "tensor " + detail::quoted(tensor.name));
+  void read(const Tensor& tensor, void* into) const { read(tensor, 0, tensor.bytes, into); }
+
+  // The same for bytes [first, first + bytes) of it, which it must have.
+  void read(const Tensor& tensor, uint64_t first, uint64_t bytes, void* into) const {
+    get(data_begin_ + tensor.begin + first, into, bytes, "tensor " + detail::quoted(tensor.name));
   }
 
   // The same for a tensor that must have this type and shape.

@@ -1,10 +1,10 @@
 #include "checkpoint.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "sdk/error.hpp"
-#include "sdk/safetensors.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -13,30 +13,42 @@ using nlohmann::json;
 namespace st = sdk::safetensors;
 
 std::string file_in(const std::string& directory) { return directory + "/checkpoint.safetensors"; }
-std::string state_name(size_t k) { return "state" + std::to_string(k); }
 
-std::vector<float> floats(const st::Reader& reader, const std::string& name) {
+// The tensors of a checkpoint that are as long as the network.
+std::vector<std::pair<std::string, const ParameterVector*>> vectors(const Engine& engine) {
+  std::vector<std::pair<std::string, const ParameterVector*>> all{{"parameters", &engine.parameters()}};
+  for (size_t k = 0; k < engine.states().size(); ++k)
+    all.emplace_back("state" + std::to_string(k), &engine.states()[k]);
+  return all;
+}
+
+int64_t size_of(const ParameterVector& vector) { return vector.layout().elements(); }
+
+std::vector<float> room(const ParameterVector& vector) {
+  return std::vector<float>(static_cast<size_t>(std::min(kPiece, size_of(vector))));
+}
+
+bool holds(const st::Reader& reader, const std::string& name, int64_t size) {
   const st::Tensor* tensor = reader.find(name);
-  if (tensor == nullptr || tensor->dtype != st::Dtype::f32)
-    throw Error(MK_BAD_DATA, "a checkpoint lacks the tensor " + name);
-  std::vector<float> values(tensor->bytes / sizeof(float));
-  reader.read(*tensor, values.data());
-  return values;
+  return tensor != nullptr && tensor->dtype == st::Dtype::f32 && tensor->shape == st::Shape{size};
 }
 
 }  // namespace
 
-void save_checkpoint(const std::string& directory, const Checkpoint& c) {
+void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine) {
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
   if (failed) throw Error(MK_INTERNAL, "cannot create " + directory + ": " + failed.message());
   st::Writer writer;
-  const auto add = [&](const std::string& name, const std::vector<float>& values) {
-    writer.add(name, {static_cast<int64_t>(values.size())}, values.data());
-  };
-  add("parameters", c.parameters);
-  for (size_t k = 0; k < c.states.size(); ++k) add(state_name(k), c.states[k]);
-  if (!c.results.empty()) add("results", c.results);
+  for (const auto& [name, vector] : vectors(engine))
+    writer.add(name, st::Dtype::f32, {size_of(*vector)}, [from = vector](const st::Writer::Put& put) {
+      std::vector<float> piece = room(*from);
+      in_pieces(size_of(*from), [&](int64_t first, int64_t count) {
+        from->read(first, {piece.data(), static_cast<size_t>(count)});
+        put(piece.data(), static_cast<uint64_t>(count) * sizeof(float));
+      });
+    });
+  if (!c.results.empty()) writer.add("results", {static_cast<int64_t>(c.results.size())}, c.results.data());
   const History& h = c.history;
   writer.metadata("fit", c.fingerprint);
   writer.metadata("position", json{{"epoch", c.epoch},
@@ -49,12 +61,25 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c) {
   writer.write(file_in(directory));
 }
 
-std::optional<Checkpoint> load_checkpoint(const std::string& directory, const std::string& fingerprint,
-                                          uint64_t parameters, uint64_t states) {
+void StoredCheckpoint::read_into(const Engine& engine) const {
+  for (const auto& [name, vector] : vectors(engine)) {
+    std::vector<float> piece = room(*vector);
+    in_pieces(size_of(*vector), [&, &name = name, &to = *vector](int64_t first, int64_t count) {
+      reader_.read(*reader_.find(name), static_cast<uint64_t>(first) * sizeof(float),
+                   static_cast<uint64_t>(count) * sizeof(float), piece.data());
+      to.write(first, {piece.data(), static_cast<size_t>(count)});
+    });
+  }
+}
+
+std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
+                                                const Engine& engine) {
   if (directory.empty() || !std::filesystem::exists(file_in(directory))) return std::nullopt;
   try {
-    const st::Reader reader(file_in(directory));
+    st::Reader reader(file_in(directory));
     if (reader.metadata().at("fit") != fingerprint) return std::nullopt;
+    for (const auto& [name, vector] : vectors(engine))
+      if (!holds(reader, name, size_of(*vector))) return std::nullopt;
     Checkpoint c;
     c.fingerprint = fingerprint;
     const json position = json::parse(reader.metadata().at("position"));
@@ -62,14 +87,12 @@ std::optional<Checkpoint> load_checkpoint(const std::string& directory, const st
     c.batch = position.at("batch");
     c.history = {position.at("train_loss"), position.at("train_accuracy"), position.at("validation_loss"),
                  position.at("validation_accuracy")};
-    c.parameters = floats(reader, "parameters");
-    if (c.parameters.size() != parameters) return std::nullopt;
-    for (size_t k = 0; k < states; ++k) {
-      c.states.push_back(floats(reader, state_name(k)));
-      if (c.states.back().size() != parameters) return std::nullopt;
+    if (const st::Tensor* results = reader.find("results"); results != nullptr) {
+      if (results->dtype != st::Dtype::f32) return std::nullopt;
+      c.results.resize(results->bytes / sizeof(float));
+      reader.read(*results, c.results.data());
     }
-    if (reader.find("results") != nullptr) c.results = floats(reader, "results");
-    return c;
+    return StoredCheckpoint(std::move(c), std::move(reader));
   } catch (const Error&) {
     return std::nullopt;
   } catch (const json::exception&) {

@@ -4,7 +4,11 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "engine.hpp"
+#include "sdk/safetensors.hpp"
 
 namespace mokume::cnn {
 
@@ -14,20 +18,35 @@ struct History {
 };
 
 struct Checkpoint {
-  std::string fingerprint;                 // of the fit: another one's checkpoint is not taken
-  int64_t epoch = 0;                       // in work, from 0
-  int64_t batch = 0;                       // the next of this epoch
-  History history;                         // of the epochs before
-  std::vector<float> results;              // of this epoch's batches so far: loss and hit of each row
-  std::vector<float> parameters;           // in the network's own order
-  std::vector<std::vector<float>> states;  // of the optimizer
+  std::string fingerprint;     // of the fit: another one's checkpoint is not taken
+  int64_t epoch = 0;           // in work, from 0
+  int64_t batch = 0;           // the next of this epoch
+  History history;             // of the epochs before
+  std::vector<float> results;  // of this epoch's batches so far: loss and hit of each row
 };
 
-// Replaces the checkpoint in `directory`, which is created; a kill leaves the old one. Error(MK_INTERNAL).
-void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint);
+// Replaces the checkpoint in `directory`, which is created; a kill leaves the old one. The engine's parameters and
+// states go to the file piece by piece. Error(MK_INTERNAL).
+void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine);
 
-// Nothing if there is none, or what there is belongs to another fit or is damaged: then the training starts anew.
-std::optional<Checkpoint> load_checkpoint(const std::string& directory, const std::string& fingerprint,
-                                          uint64_t parameters, uint64_t states);
+// A checkpoint that was found, with the parameters and states still in its file.
+class StoredCheckpoint {
+ public:
+  StoredCheckpoint(Checkpoint what, sdk::safetensors::Reader reader)
+      : checkpoint(std::move(what)), reader_(std::move(reader)) {}
+
+  const Checkpoint checkpoint;
+  // Parameters and states, piece by piece. Error(MK_BAD_DATA) naming the file if the disk fails meanwhile; then they
+  // are neither the old nor the new ones.
+  void read_into(const Engine& engine) const;
+
+ private:
+  sdk::safetensors::Reader reader_;
+};
+
+// Nothing if there is none, or what there is belongs to another fit or network than the engine's, or is damaged: then
+// the training starts anew.
+std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
+                                                const Engine& engine);
 
 }  // namespace mokume::cnn

@@ -12,6 +12,7 @@ using Kind = Stage::Kind;
 // What a batch needs beside parameters, in elements.
 struct Needs {
   int64_t activations = 0, places = 0, flow = 0;
+  int64_t moments = 0;  // of normalise stages, whatever the batch
   int64_t patches = 0;  // of one image: what a backend may need beside for a convolution, whatever the batch
 };
 
@@ -23,6 +24,7 @@ Needs needs(const Network& network, int64_t batch) {
     if (!s.in_place()) n.activations += s.out.elements() * batch;
     n.flow = std::max(n.flow, s.out.elements() * batch);
     if (s.kind == Kind::max_pool) n.places += s.out.elements() * batch;
+    if (s.kind == Kind::normalise) n.moments += 2 * s.in.elements();
     if (s.kind == Kind::convolution) n.patches = std::max(n.patches, s.window.out_pixels() * s.window.patch());
   }
   return n;
@@ -55,8 +57,8 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
                        const EngineOptions& options) {
   const Needs n = needs(network, batch);
   const double copies = training ? 1.0 + optimizer.states() : 1.0;
-  double elements =
-      copies * static_cast<double>(network.n_parameters) + static_cast<double>(n.activations + n.places + n.patches);
+  double elements = copies * static_cast<double>(network.n_parameters) +
+                    static_cast<double>(n.activations + n.places + n.moments + n.patches);
   if (training)
     elements += static_cast<double>(2 * n.flow + batch) +
                 static_cast<double>(gradients_kept(network, fused_from(batch, training, optimizer, options)));
@@ -110,12 +112,6 @@ void Engine::write_input(const float* x, int64_t rows) const {
 
 void Engine::read(const mk_tensor& outputs, float* to) const {
   device_.read(activations_.back(), to, static_cast<uint64_t>(outputs.rows * outputs.columns));
-}
-
-std::vector<float> Engine::all_of(const ParameterVector& vector) const {
-  std::vector<float> values(static_cast<size_t>(network_.n_parameters));
-  vector.read(device_, values);
-  return values;
 }
 
 void Engine::set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const {
@@ -278,6 +274,12 @@ void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor
     device_.submit(ops::gemm(x_part, true, dy, false, dw));
     if (dx != nullptr) device_.submit(ops::gemm(dy, false, w, true, dx_part));
   }
+}
+
+void Engine::end_training() {
+  steps_.clear();
+  states_.clear();
+  gradients_ = ParameterVector();
 }
 
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {

@@ -33,14 +33,9 @@ class Engine {
                         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
 
   int64_t batch() const { return batch_; }
-  // n_parameters floats each, in the network's own order.
-  void set_parameters(const std::vector<float>& values) const { parameters_.write(device_, values); }
-  std::vector<float> read_parameters() const { return all_of(parameters_); }
-  std::vector<float> read_gradients() const { return all_of(gradients_); }  // of an engine with gradients
-  // The optimizer's states.
-  size_t states() const { return states_.size(); }
-  void set_state(size_t state, const std::vector<float>& values) const { states_[state].write(device_, values); }
-  std::vector<float> read_state(size_t state) const { return all_of(states_[state]); }
+  const ParameterVector& parameters() const { return parameters_; }
+  const ParameterVector& gradients() const { return gradients_; }
+  const std::vector<ParameterVector>& states() const { return states_; }  // of the optimizer
   // Of the normalise layers with per_feature: input().elements() floats each.
   void set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 
@@ -62,10 +57,11 @@ class Engine {
   // Both, to the same bits, and in one pass over a linear layer's weight where there is an op for it. Leaves no
   // gradients.
   void train(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings, int64_t t) const;
+  // Gives back the memory that only steps need; forward() still works.
+  void end_training();
 
  private:
-  mk_tensor activation(size_t stage, int64_t rows) const;  // what stage `stage` reads
-  std::vector<float> all_of(const ParameterVector& vector) const;
+  mk_tensor activation(size_t stage, int64_t rows) const;                 // what stage `stage` reads
   mk_tensor weight(const ParameterVector& of, const Stage& stage) const;  // of one that is never cut
   mk_tensor bias(const ParameterVector& of, const Stage& stage) const;
   void forward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& y) const;

@@ -40,6 +40,14 @@ std::vector<float> read_floats(const st::Reader& reader, const std::string& name
   return values;
 }
 
+// body(first output, outputs, room for them) for pieces of one parameter in PyTorch's order, of one output at least.
+template <class Body>
+void for_torch_pieces(const Parameter& p, Body&& body) {
+  const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kPiece / p.rows()));
+  std::vector<float> piece(static_cast<size_t>(most * p.rows()));
+  for (int64_t first = 0; first < p.outputs; first += most) body(first, std::min(most, p.outputs - first), piece);
+}
+
 // Before memory is taken for what a manifest claims.
 void check_tensors(const st::Reader& reader, const std::string& path, const Network& network) {
   for (const Parameter& p : network.parameters) {
@@ -56,7 +64,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
   const int64_t features = network.input.elements(), outputs = network.outputs();
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
   const Engine engine(device, network, batch, false);
-  engine.set_parameters(parameters);
+  engine.parameters().write(0, parameters);
   if (!feature_mean.empty()) engine.set_normalisation(feature_mean, feature_sd);
   std::vector<float> values(static_cast<size_t>(batch * outputs));
   for (int64_t first = 0; first < rows; first += batch) {
@@ -77,11 +85,13 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
 
 void Fitted::save(const std::string& directory) const {
   st::Writer writer;
-  std::vector<std::vector<float>> kept;
-  for (const Parameter& p : network.parameters) {
-    kept.push_back(to_torch(p, parameters));
-    writer.add(p.name, p.torch_shape(), kept.back().data());
-  }
+  for (const Parameter& p : network.parameters)
+    writer.add(p.name, st::Dtype::f32, p.torch_shape(), [&p, this](const st::Writer::Put& put) {
+      for_torch_pieces(p, [&](int64_t first, int64_t count, std::vector<float>& piece) {
+        to_torch(p, parameters, first, count, piece.data());
+        put(piece.data(), static_cast<uint64_t>(count * p.rows()) * sizeof(float));
+      });
+    });
   const auto features = static_cast<int64_t>(feature_mean.size());
   if (features > 0) {
     writer.add(kMean, {features}, feature_mean.data());
@@ -143,7 +153,11 @@ Fitted Fitted::load(const std::string& directory) {
   check_tensors(reader, weights, f.network);
   f.parameters.resize(static_cast<size_t>(f.network.n_parameters));
   for (const Parameter& p : f.network.parameters)
-    from_torch(p, read_floats(reader, p.name, p.torch_shape()), f.parameters);
+    for_torch_pieces(p, [&](int64_t first, int64_t count, std::vector<float>& piece) {
+      const auto bytes = [&](int64_t outputs) { return static_cast<uint64_t>(outputs * p.rows()) * sizeof(float); };
+      reader.read(*reader.find(p.name), bytes(first), bytes(count), piece.data());
+      from_torch(p, piece.data(), first, count, f.parameters);
+    });
   if (per_feature) {
     const st::Shape shape{f.network.input.elements()};
     f.feature_mean = read_floats(reader, kMean, shape);

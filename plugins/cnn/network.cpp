@@ -156,23 +156,20 @@ std::vector<int64_t> Parameter::torch_shape() const {
   return {outputs, in.elements()};
 }
 
-int64_t Parameter::torch_index(int64_t index) const {
-  if (bias) return index;
-  const int64_t output = index % outputs, element = index / outputs;
-  const int64_t channel = element % in.channels, pixel = element / in.channels;
-  return output * in.elements() + channel * in.height * in.width + pixel;
+void to_torch(const Parameter& p, const std::vector<float>& all, int64_t first, int64_t count, float* values) {
+  for (int64_t row = 0; row < p.rows(); ++row) {
+    const float* from = all.data() + p.offset + row * p.outputs + first;
+    float* to = values + p.torch_column(row);
+    for (int64_t k = 0; k < count; ++k) to[k * p.rows()] = from[k];
+  }
 }
 
-std::vector<float> to_torch(const Parameter& p, const std::vector<float>& all) {
-  std::vector<float> out(static_cast<size_t>(p.size()));
-  for (int64_t i = 0; i < p.size(); ++i)
-    out[static_cast<size_t>(p.torch_index(i))] = all[static_cast<size_t>(p.offset + i)];
-  return out;
-}
-
-void from_torch(const Parameter& p, const std::vector<float>& values, std::vector<float>& all) {
-  for (int64_t i = 0; i < p.size(); ++i)
-    all[static_cast<size_t>(p.offset + i)] = values[static_cast<size_t>(p.torch_index(i))];
+void from_torch(const Parameter& p, const float* values, int64_t first, int64_t count, std::vector<float>& all) {
+  for (int64_t row = 0; row < p.rows(); ++row) {
+    float* to = all.data() + p.offset + row * p.outputs + first;
+    const float* from = values + p.torch_column(row);
+    for (int64_t k = 0; k < count; ++k) to[k] = from[k * p.rows()];
+  }
 }
 
 size_t Network::first_with_parameters() const {

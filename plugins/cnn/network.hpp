@@ -33,15 +33,20 @@ struct Parameter {
   int64_t fan_in = 1;
 
   bool is_linear_weight() const { return !convolution && !bias; }
-  int64_t size() const { return bias ? outputs : in.elements() * outputs; }
+  // A tensor is rows() x outputs here and outputs x rows() in PyTorch, whose rows also have another order.
+  int64_t rows() const { return bias ? 1 : in.elements(); }
+  int64_t size() const { return rows() * outputs; }
   std::vector<int64_t> torch_shape() const;
-  // Where PyTorch keeps the element that stands at `index` (from 0) here.
-  int64_t torch_index(int64_t index) const;
+  // The column in PyTorch of row `row` here.
+  int64_t torch_column(int64_t row) const {
+    return bias ? 0 : row % in.channels * in.height * in.width + row / in.channels;
+  }
 };
 
-// One parameter in PyTorch's order, from and to the flat vector of all.
-std::vector<float> to_torch(const Parameter& parameter, const std::vector<float>& all);
-void from_torch(const Parameter& parameter, const std::vector<float>& values, std::vector<float>& all);
+// `count` rows of one parameter as PyTorch keeps it, those of outputs from `first` on: count x rows() floats, dense.
+// From and to the flat vector of all.
+void to_torch(const Parameter& parameter, const std::vector<float>& all, int64_t first, int64_t count, float* values);
+void from_torch(const Parameter& parameter, const float* values, int64_t first, int64_t count, std::vector<float>& all);
 
 struct Stage {
   enum class Kind { convolution, linear, relu, max_pool, avg_pool, dropout, normalise } kind;

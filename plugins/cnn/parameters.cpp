@@ -19,7 +19,7 @@ int64_t flat_begin(const Segments::Tensor& t, const Part& p) { return t.offset +
 
 }  // namespace
 
-Segments::Segments(const Network& network, uint64_t most_bytes, int64_t without) {
+Segments::Segments(const Network& network, uint64_t most_bytes, int64_t without) : elements_(network.n_parameters) {
   const auto most = static_cast<int64_t>(std::min(most_bytes, uint64_t{1} << 62) / sizeof(float));
   for (const Parameter& p : network.parameters) {
     tensors_.push_back({p.offset, p.outputs, {}});
@@ -47,7 +47,8 @@ const Segments::Tensor& Segments::tensor(int64_t offset) const {
                            [](const Tensor& t, int64_t at) { return t.offset < at; });
 }
 
-ParameterVector::ParameterVector(const sdk::Device& device, Segments layout) : layout_(std::move(layout)) {
+ParameterVector::ParameterVector(const sdk::Device& device, Segments layout)
+    : device_(device), layout_(std::move(layout)) {
   for (size_t s = 0; s < layout_.count(); ++s) {
     buffers_.push_back(device.buffer<float>(static_cast<uint64_t>(layout_.size(s))));
     device.submit(ops::fill(run(s, 0, layout_.size(s)), 0.0F));
@@ -62,18 +63,37 @@ mk_tensor ParameterVector::part(const Part& p, int64_t columns) const {
   return sdk::matrix(buffers_[p.segment].get(), p.rows, columns, 0, p.at);
 }
 
-void ParameterVector::write(const sdk::Device& device, const std::vector<float>& values) const {
+// body(segment's buffer, element in it, element of the flat vector from `first` on, count).
+template <class Body>
+void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body) const {
   for (const Segments::Tensor& t : layout_.tensors())
-    for (const Part& p : t.parts)
-      device.write(buffers_[p.segment], values.data() + flat_begin(t, p), static_cast<uint64_t>(p.rows * t.columns),
-                   static_cast<uint64_t>(p.at));
+    for (const Part& p : t.parts) {
+      const int64_t part = flat_begin(t, p) - first;
+      const int64_t begin = std::max<int64_t>(part, 0), end = std::min(part + p.rows * t.columns, count);
+      if (begin < end)
+        body(buffers_[p.segment], static_cast<uint64_t>(p.at + begin - part), begin,
+             static_cast<uint64_t>(end - begin));
+    }
 }
 
-void ParameterVector::read(const sdk::Device& device, std::vector<float>& values) const {
-  for (const Segments::Tensor& t : layout_.tensors())
-    for (const Part& p : t.parts)
-      device.read(buffers_[p.segment], values.data() + flat_begin(t, p), static_cast<uint64_t>(p.rows * t.columns),
-                  static_cast<uint64_t>(p.at));
+void ParameterVector::write(int64_t first, std::span<const float> values) const {
+  for_each_run(first, static_cast<int64_t>(values.size()),
+               [&](const sdk::Buffer& buffer, uint64_t at, int64_t from, uint64_t count) {
+                 device_.write(buffer, values.data() + from, count, at);
+               });
+}
+
+void ParameterVector::read(int64_t first, std::span<float> values) const {
+  for_each_run(first, static_cast<int64_t>(values.size()),
+               [&](const sdk::Buffer& buffer, uint64_t at, int64_t to, uint64_t count) {
+                 device_.read(buffer, values.data() + to, count, at);
+               });
+}
+
+std::vector<float> ParameterVector::all() const {
+  std::vector<float> values(static_cast<size_t>(layout_.elements()));
+  read(0, values);
+  return values;
 }
 
 std::vector<CommonRun> common_runs(const Segments& a, const Segments& b) {

@@ -1,7 +1,9 @@
 // The parameters of a network in a device's memory: one flat vector, cut into segments that its buffers can hold.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "network.hpp"
@@ -28,13 +30,14 @@ class Segments {
   };
 
   Segments() = default;
-  // Segments of at most `most_bytes`. `without`: leaves out the weights of
-  // linear layers of that many outputs and more. Error(MK_OUT_OF_MEMORY)
-  // naming the layer if a tensor that cannot be cut, or ops::kGemmCut rows of one that can, is larger than that.
+  // Segments of at most `most_bytes`. `without`: leaves out the weights of linear layers of that many outputs and more.
+  // Error(MK_OUT_OF_MEMORY) naming the layer if a tensor that cannot be cut, or ops::kGemmCut rows of one that can, is
+  // larger than that.
   Segments(const Network& network, uint64_t most_bytes, int64_t without = INT64_MAX);
 
   size_t count() const { return sizes_.size(); }
   int64_t size(size_t segment) const { return sizes_[segment]; }   // in floats
+  int64_t elements() const { return elements_; }                   // of the flat vector
   const std::vector<Tensor>& tensors() const { return tensors_; }  // in the order of the network's parameters
   // Of the tensor that begins at `offset` of the flat vector.
   const Tensor& tensor(int64_t offset) const;
@@ -42,14 +45,25 @@ class Segments {
  private:
   void place(const Parameter& parameter, int64_t most);
 
+  int64_t elements_ = 0;
   std::vector<int64_t> sizes_;
   std::vector<Tensor> tensors_;
 };
 
-// One float for each parameter of a layout.
+// Floats that are carried between host, device and files at a time, so that a network's size is needed in host memory
+// only where a whole copy is asked for.
+inline constexpr int64_t kPiece = int64_t{1} << 24;
+
+// body(first, count) for every piece of `size` floats, in order.
+template <class Body>
+void in_pieces(int64_t size, Body&& body) {
+  for (int64_t first = 0; first < size; first += kPiece) body(first, std::min(kPiece, size - first));
+}
+
+// One float for each parameter of a layout. Used by one thread.
 class ParameterVector {
  public:
-  ParameterVector() = default;
+  ParameterVector() : device_(nullptr) {}
   // Zeros.
   ParameterVector(const sdk::Device& device, Segments layout);
 
@@ -58,11 +72,18 @@ class ParameterVector {
   mk_tensor run(size_t segment, int64_t at, int64_t size) const;
   mk_tensor part(const Part& part, int64_t columns) const;
 
-  // From and to values in the network's flat order, of which those of tensors that are left out stay untouched.
-  void write(const sdk::Device& device, const std::vector<float>& values) const;
-  void read(const sdk::Device& device, std::vector<float>& values) const;
+  // To and from elements [first, first + values.size()) of the network's flat vector; those of tensors that are left
+  // out are passed over.
+  void write(int64_t first, std::span<const float> values) const;
+  void read(int64_t first, std::span<float> values) const;
+  // The whole flat vector; zeros where tensors are left out.
+  std::vector<float> all() const;
 
  private:
+  template <class Body>
+  void for_each_run(int64_t first, int64_t count, Body&& body) const;
+
+  sdk::Device device_;
   Segments layout_;
   std::vector<sdk::Buffer> buffers_;
 };

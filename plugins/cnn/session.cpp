@@ -104,7 +104,7 @@ void Session::fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink
   std::vector<mk_curve> curves;
   double values[3] = {};
   try {
-    Training training(device_, data(), network, settings, task(fit));
+    Training training(host_, device_, data(), network, settings, task(fit));
     training.run(sink);
     curves = curves_of(training.history());
     note = "epochs=" + std::to_string(training.epochs_done());
@@ -143,12 +143,12 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
   auto fitted = std::make_unique<Fitted>();
   fitted->settings = settings;
   fitted->network = candidate_network(experiment_, settings);
-  Training training(device_, data(), fitted->network, settings, task(fit));
+  Training training(host_, device_, data(), fitted->network, settings, task(fit));
   training.run(sink);
   if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
   {
     const auto phase = device_.phase("transfer");
-    fitted->parameters = training.engine().read_parameters();
+    fitted->parameters = training.take_parameters();
   }
   fitted->feature_mean = training.feature_mean();
   fitted->feature_sd = training.feature_sd();
@@ -188,8 +188,8 @@ void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink) {
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     const Network network = candidate_network(experiment, settings);
-    const auto data = static_cast<uint64_t>(experiment.train->rows * experiment.train->features) * sizeof(float);
-    const uint64_t bytes = data + Engine::bytes(network, settings.batch_size, true, settings.optimizer, {false});
+    const mk_data& data = *experiment.train;
+    const uint64_t bytes = ResidentData::bytes(data) + Training::bytes(network, settings, data.rows);
     for (uint32_t f = 0; f < experiment.n_folds; ++f) {
       const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
       const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numeric>
 
+#include "initial.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
 
@@ -19,28 +20,30 @@ constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited f
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
-// Mean and deviation (over n, as PyTorch's normalise takes them) of every feature over some rows.
-void feature_moments(const std::vector<float>& x, int64_t features, std::vector<float>& mean, std::vector<float>& sd) {
-  const auto d = static_cast<size_t>(features);
-  const size_t rows = x.size() / d;
+// Mean and deviation (over n, as PyTorch's normalise takes them) of every feature over these rows.
+void feature_moments(const mk_data& data, const std::vector<int32_t>& rows, std::vector<float>& mean,
+                     std::vector<float>& sd) {
+  const auto d = static_cast<size_t>(data.features);
+  const auto n = static_cast<double>(rows.size());
   std::vector<double> sum(d, 0.0), square(d, 0.0);
-  for (size_t r = 0; r < rows; ++r)
-    for (size_t f = 0; f < d; ++f) sum[f] += static_cast<double>(x[r * d + f]);
-  for (double& s : sum) s /= static_cast<double>(rows);
-  for (size_t r = 0; r < rows; ++r)
+  const auto row = [&](int32_t r) { return data.x + static_cast<size_t>(r) * d; };
+  for (const int32_t r : rows)
+    for (size_t f = 0; f < d; ++f) sum[f] += static_cast<double>(row(r)[f]);
+  for (double& s : sum) s /= n;
+  for (const int32_t r : rows)
     for (size_t f = 0; f < d; ++f) {
-      const double difference = static_cast<double>(x[r * d + f]) - sum[f];
+      const double difference = static_cast<double>(row(r)[f]) - sum[f];
       square[f] += difference * difference;
     }
   mean.assign(sum.begin(), sum.end());
   sd.clear();
-  for (const double s : square) sd.push_back(static_cast<float>(std::sqrt(s / static_cast<double>(rows))));
+  for (const double s : square) sd.push_back(static_cast<float>(std::sqrt(s / n)));
 }
 
 }  // namespace
 
 ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
-    : rows(data.rows), features(data.features), classifies(data.n_classes > 0) {
+    : host(data), rows(data.rows), features(data.features), classifies(data.n_classes > 0) {
   const auto phase = device.phase("load");
   x = device.buffer<float>(static_cast<uint64_t>(rows * features));
   device.write(x, data.x, static_cast<uint64_t>(rows * features));
@@ -49,6 +52,10 @@ ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
     device.write(target, data.labels, static_cast<uint64_t>(rows));
   else
     device.write(target, data.targets, static_cast<uint64_t>(rows));
+}
+
+uint64_t ResidentData::bytes(const mk_data& data) {
+  return static_cast<uint64_t>(data.rows * (data.features + 1)) * sizeof(float);
 }
 
 Score sum_up(const std::vector<float>& results) {
@@ -62,21 +69,7 @@ Score sum_up(const std::vector<float>& results) {
   return s;
 }
 
-std::vector<float> initial_parameters(const Network& network, uint64_t seed, uint32_t stream) {
-  std::vector<float> values(static_cast<size_t>(network.n_parameters));
-  for (size_t p = 0; p < network.parameters.size(); ++p) {
-    const Parameter& parameter = network.parameters[p];
-    const sdk::Random random(seed, sdk::Purpose::weights, stream, static_cast<uint32_t>(p));
-    const double bound = 1 / std::sqrt(static_cast<double>(parameter.fan_in));
-    for (int64_t i = 0; i < parameter.size(); ++i) {
-      const double u = random.uniform(static_cast<uint32_t>(parameter.torch_index(i)));
-      values[static_cast<size_t>(parameter.offset + i)] = static_cast<float>((2 * u - 1) * bound);
-    }
-  }
-  return values;
-}
-
-Training::Training(const sdk::Device& device, const ResidentData& data, const Network& network,
+Training::Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
                    const Settings& settings, TrainingTask task)
     : device_(device),
       data_(data),
@@ -92,12 +85,18 @@ Training::Training(const sdk::Device& device, const ResidentData& data, const Ne
   results_ = device.buffer<float>(2 * n);
   validation_order_ = device.upload(task_.validate);
   validation_results_ = device.buffer<float>(2 * m);
-  initialise();
+  initialise(host);
+}
+
+uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
+  // Of every row its place in an order, loss and hit, and perhaps a scaled target.
+  const int64_t words = rows * (settings.standardise_target ? 4 : 3);
+  return static_cast<uint64_t>(words) * 4 +
+         Engine::bytes(network, settings.batch_size, true, settings.optimizer, {false});
 }
 
 void Training::scale_target() {
-  std::vector<float> target(static_cast<size_t>(data_.rows));
-  device_.read(data_.target, target.data(), target.size());
+  std::vector<float> target(data_.host.targets, data_.host.targets + data_.rows);
   double sum = 0, square = 0;
   for (const int32_t r : task_.train) sum += static_cast<double>(target[static_cast<size_t>(r)]);
   const auto n = static_cast<double>(task_.train.size());
@@ -117,19 +116,11 @@ Score Training::sum_up(const std::vector<float>& results) const {
   return s;
 }
 
-void Training::initialise() {
+void Training::initialise(const sdk::Host& host) {
   if (settings_.standardise_target) scale_target();
-  engine_.set_parameters(initial_parameters(network_, task_.seed, task_.stream));
+  write_initial_values(host, network_, task_.seed, task_.stream, engine_.parameters());
   if (network_.stages.front().kind != Stage::Kind::normalise || !network_.stages.front().normalise.per_feature) return;
-  std::vector<float> all(static_cast<size_t>(data_.rows * data_.features));
-  device_.read(data_.x, all.data(), all.size());
-  std::vector<float> used;
-  used.reserve(task_.train.size() * static_cast<size_t>(data_.features));
-  for (const int32_t r : task_.train) {
-    const auto from = all.begin() + static_cast<std::ptrdiff_t>(r) * data_.features;
-    used.insert(used.end(), from, from + data_.features);
-  }
-  feature_moments(used, data_.features, feature_mean_, feature_sd_);
+  feature_moments(data_.host, task_.train, feature_mean_, feature_sd_);
   engine_.set_normalisation(feature_mean_, feature_sd_);
 }
 
@@ -140,18 +131,18 @@ int64_t Training::batches() const {
 
 void Training::restore() {
   const auto phase = device_.phase("checkpoint");
-  const auto found = load_checkpoint(task_.scratch, task_.fingerprint, static_cast<uint64_t>(network_.n_parameters),
-                                     settings_.optimizer.states());
-  if (!found || found->epoch < 0 || found->epoch >= settings_.epochs || found->batch < 0 || found->batch >= batches() ||
-      found->results.size() != static_cast<size_t>(2 * found->batch * settings_.batch_size) ||
-      found->history.train_loss.size() != static_cast<size_t>(found->epoch))
+  const auto found = find_checkpoint(task_.scratch, task_.fingerprint, engine_);
+  if (!found) return;
+  const Checkpoint& c = found->checkpoint;
+  if (c.epoch < 0 || c.epoch >= settings_.epochs || c.batch < 0 || c.batch >= batches() ||
+      c.results.size() != static_cast<size_t>(2 * c.batch * settings_.batch_size) ||
+      c.history.train_loss.size() != static_cast<size_t>(c.epoch))
     return;
-  epoch_ = found->epoch;
-  batch_ = found->batch;
-  history_ = found->history;
-  engine_.set_parameters(found->parameters);
-  for (size_t k = 0; k < found->states.size(); ++k) engine_.set_state(k, found->states[k]);
-  device_.write(results_, found->results.data(), found->results.size());
+  epoch_ = c.epoch;
+  batch_ = c.batch;
+  history_ = c.history;
+  found->read_into(engine_);
+  device_.write(results_, c.results.data(), c.results.size());
 }
 
 void Training::save() {
@@ -163,11 +154,9 @@ void Training::save() {
   c.epoch = epoch_;
   c.batch = batch_;
   c.history = history_;
-  c.parameters = engine_.read_parameters();
-  for (size_t k = 0; k < engine_.states(); ++k) c.states.push_back(engine_.read_state(k));
   c.results.resize(static_cast<size_t>(2 * batch_ * settings_.batch_size));
   device_.read(results_, c.results.data(), c.results.size());
-  save_checkpoint(task_.scratch, c);
+  save_checkpoint(task_.scratch, c, engine_);
   saved_at_ = now_s();
   save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
 }
@@ -277,6 +266,11 @@ Score Training::validate() const {
   std::vector<float> results(static_cast<size_t>(2 * n));
   device_.read(validation_results_, results.data(), results.size());
   return sum_up(results);
+}
+
+std::vector<float> Training::take_parameters() {
+  engine_.end_training();
+  return engine_.parameters().all();
 }
 
 bool Training::stops() const {

@@ -13,8 +13,12 @@ namespace mokume::cnn {
 
 // Every row of an experiment in the device's memory.
 struct ResidentData {
+  // `data` must outlive it.
   ResidentData(const sdk::Device& device, const mk_data& data);
+  // Bytes of device memory that it takes.
+  static uint64_t bytes(const mk_data& data);
 
+  const mk_data& host;
   int64_t rows, features;
   bool classifies;
   sdk::Buffer x;       // rows x features
@@ -43,8 +47,12 @@ struct TrainingTask {
 class Training {
  public:
   // All references must outlive it.
-  Training(const sdk::Device& device, const ResidentData& data, const Network& network, const Settings& settings,
-           TrainingTask task);
+  Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
+           const Settings& settings, TrainingTask task);
+
+  // Bytes of device memory that a training takes which learns from or is validated on each of `rows` rows, beside
+  // these.
+  static uint64_t bytes(const Network& network, const Settings& settings, int64_t rows);
 
   // Goes on from the fit's checkpoint if there is a good one, and leaves one when it is cancelled. Runs to the end, the
   // stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when the sink says so.
@@ -61,6 +69,9 @@ class Training {
   // Of the rows at places [first, first + rows) of the epoch that ran last.
   Score score(int64_t first, int64_t rows) const;
   const Engine& engine() const { return engine_; }
+  // All parameters in the network's own order. The last thing a training does: what only steps need is given back
+  // first, so that the copy finds room where the device's memory is the host's.
+  std::vector<float> take_parameters();
   // Of a first layer that normalises every feature; else empty.
   const std::vector<float>& feature_mean() const { return feature_mean_; }
   const std::vector<float>& feature_sd() const { return feature_sd_; }
@@ -70,7 +81,7 @@ class Training {
 
  private:
   int64_t batches() const;
-  void initialise();
+  void initialise(const sdk::Host& host);
   void begin_epoch();
   void scale_target();
   Score sum_up(const std::vector<float>& results) const;
@@ -105,8 +116,5 @@ class Training {
 
 // Loss and hits of `rows` rows from what the loss ops wrote: B x 2.
 Score sum_up(const std::vector<float>& results);
-
-// PyTorch's default initialisation: weights and biases uniform in +-1 / sqrt(fan_in), drawn in PyTorch's order.
-std::vector<float> initial_parameters(const Network& network, uint64_t seed, uint32_t stream);
 
 }  // namespace mokume::cnn

@@ -71,7 +71,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
 
   // The loss summed over the rows; the gradient too if wanted.
   const auto evaluate = [&](bool with_gradient) {
-    engine.set_parameters(weights);
+    engine.parameters().write(0, weights);
     engine.write_input(x.data(), kRows);
     const mk_tensor out = engine.forward(kRows, &place), rows = sdk::matrix(results.get(), kRows, 2);
     const mk_tensor which = sdk::vector(index.get(), kRows, 0, MK_I32);
@@ -89,7 +89,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   };
 
   evaluate(true);
-  const std::vector<float> gradient = engine.read_gradients();
+  const std::vector<float> gradient = engine.gradients().all();
   double largest = 0;
   for (const float g : gradient) largest = std::max(largest, std::fabs(static_cast<double>(g)));
   ASSERT_GT(largest, 0.01);

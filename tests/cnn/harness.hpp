@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "engine.hpp"
+#include "initial.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/philox.hpp"
@@ -47,6 +48,8 @@ class World {
   }
 
   bool present() const { return device_ != nullptr; }
+  sdk::Host host() const { return sdk::Host(host_.table()); }
+  uint64_t allocated_bytes() const { return device_->allocated_bytes(); }
   sdk::Device device() const { return sdk::Device(device_->services()); }
   const mk_model& model(const char* name) { return *registry_.load(MK_PLUGIN_MODEL, name).model(); }
 
@@ -65,6 +68,12 @@ inline std::vector<float> random_floats(size_t n, uint32_t stream, float low = -
   std::vector<float> values(n);
   for (size_t i = 0; i < n; ++i)
     values[i] = low + (high - low) * static_cast<float>(random.uniform(static_cast<uint32_t>(i)));
+  return values;
+}
+
+inline std::vector<float> all_initial_values(const cnn::Network& network, uint64_t seed, uint32_t stream) {
+  std::vector<float> values(static_cast<size_t>(network.n_parameters));
+  cnn::initial_values(network, seed, stream, 0, values);
   return values;
 }
 

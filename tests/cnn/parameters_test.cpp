@@ -71,6 +71,20 @@ TEST(Segments, SayWhichLayerIsTooLarge) {
   EXPECT_NE(message(100).find("layer 1 needs 108 bytes"), std::string::npos) << message(100);
 }
 
+TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
+  const World world("host");
+  const Network network = network_of(settings_of({}));
+  const ParameterVector vector(world.device(), Segments(network, bytes_of_rows(700)));
+  const std::vector<float> values = random_floats(static_cast<size_t>(network.n_parameters), 4);
+  for (size_t first = 0; first < values.size(); first += 999)
+    vector.write(static_cast<int64_t>(first),
+                 std::span(values).subspan(first, std::min<size_t>(999, values.size() - first)));
+  EXPECT_TRUE(vector.all() == values);
+  std::vector<float> middle(50000);
+  vector.read(1234, middle);
+  EXPECT_TRUE(std::equal(middle.begin(), middle.end(), values.begin() + 1234));
+}
+
 TEST(Segments, LeaveLinearWeightsOut) {
   const Network network = network_of(settings_of({}));
   const Segments whole(network, UINT64_MAX), rest(network, UINT64_MAX, 70);
@@ -93,7 +107,8 @@ std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::Op
                                         int64_t batch, const EngineOptions& options) {
   const Network network = network_of(settings_of(optimizer));
   const Engine engine(device, network, batch, true, optimizer, options);
-  engine.set_parameters(initial_parameters(network, 3, 0));
+  const std::vector<float> initial = all_initial_values(network, 3, 0);
+  engine.parameters().write(0, initial);
   const std::vector<float> x = random_floats(static_cast<size_t>(batch * 24 * 24), 1);
   std::vector<int32_t> labels, order;
   for (int32_t r = 0; r < batch; ++r) labels.push_back(r * 7 % kClasses), order.push_back(r);
@@ -109,9 +124,9 @@ std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::Op
                                     sdk::matrix(results.get(), rows, 2), engine.output_gradient(rows)));
     engine.train(rows, place, optimizer, t);
   }
-  std::vector<std::vector<float>> all{engine.read_parameters()};
-  for (size_t s = 0; s < engine.states(); ++s) all.push_back(engine.read_state(s));
-  EXPECT_NE(all[0], initial_parameters(network, 3, 0));
+  std::vector<std::vector<float>> all{engine.parameters().all()};
+  for (const ParameterVector& state : engine.states()) all.push_back(state.all());
+  EXPECT_NE(all[0], initial);
   return all;
 }
 

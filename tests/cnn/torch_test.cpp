@@ -35,7 +35,7 @@ nlohmann::json runs() { return nlohmann::json::parse(vectors().metadata().at("ru
 // The parameters of a network as PyTorch had them under `prefix`.
 std::vector<float> parameters(const Network& network, const std::string& prefix) {
   std::vector<float> all(static_cast<size_t>(network.n_parameters));
-  for (const Parameter& p : network.parameters) from_torch(p, read<float>(prefix + p.name), all);
+  for (const Parameter& p : network.parameters) from_torch(p, read<float>(prefix + p.name).data(), 0, p.outputs, all);
   return all;
 }
 
@@ -77,8 +77,8 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     const ResidentData resident(device, data);
     TrainingTask task;
     for (int32_t r = 0; r < kRows; ++r) task.train.push_back(r);
-    Training training(device, resident, network, settings, task);
-    training.engine().set_parameters(parameters(network, net + "/initial/"));
+    Training training(world.host(), device, resident, network, settings, task);
+    training.engine().parameters().write(0, parameters(network, net + "/initial/"));
 
     const std::vector<float> losses = read<float>("losses/" + run.at("name").get<std::string>());
     constexpr int64_t kPerEpoch = kRows / kBatch;
@@ -95,7 +95,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
 
     // The gradients of the first batch, by an engine of its own.
     const Engine engine(device, network, kBatch, true);
-    engine.set_parameters(parameters(network, net + "/initial/"));
+    engine.parameters().write(0, parameters(network, net + "/initial/"));
     engine.write_input(x.data(), kBatch);
     const ops::DropoutPlace place;
     const mk_tensor out = engine.forward(kBatch, &place);
@@ -109,9 +109,11 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
       device.submit(ops::softmax_loss(out, sdk::vector(resident.target.get(), kRows, 0, MK_I32), which, 1.0 / kBatch,
                                       rows, engine.output_gradient(kBatch)));
     engine.backward(kBatch, place);
-    const std::vector<float> gradient = engine.read_gradients();
+    const std::vector<float> gradient = engine.gradients().all();
     for (const Parameter& p : network.parameters) {
-      const std::vector<float> ours = to_torch(p, gradient), theirs = read<float>(net + "/gradient/" + p.name);
+      const std::vector<float> theirs = read<float>(net + "/gradient/" + p.name);
+      std::vector<float> ours(theirs.size());
+      to_torch(p, gradient, 0, p.outputs, ours.data());
       double largest = 0;
       for (const float g : theirs) largest = std::max(largest, std::fabs(static_cast<double>(g)));
       for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 1e-5 * largest) << p.name << " " << i;

@@ -111,13 +111,13 @@ TEST_P(Trainings, LearnAndRepeatEveryBit) {
   for (int turn = 0; turn < 2; ++turn) {
     Sink sink{kNever};
     const mk_fit_sink table = sink.table();
-    Training training(*device_, data, network, settings, task_of());
+    Training training(world_->host(), *device_, data, network, settings, task_of());
     training.run(table);
     EXPECT_EQ(training.epochs_done(), 6);
     EXPECT_GT(training.validation().accuracy(), 0.9);
     EXPECT_LT(training.history().train_loss.back(), 0.5 * training.history().train_loss.front());
-    if (turn == 0) first = training.engine().read_parameters();
-    EXPECT_EQ(training.engine().read_parameters(), first);
+    if (turn == 0) first = training.engine().parameters().all();
+    EXPECT_EQ(training.engine().parameters().all(), first);
   }
 }
 
@@ -128,18 +128,18 @@ TEST_P(Trainings, GoOnFromACheckpointToTheSameBytes) {
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink never{kNever};
   const mk_fit_sink whole = never.table();
-  Training undisturbed(*device_, data, network, settings, task_of());
+  Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
   undisturbed.run(whole);
   const Scratch scratch;
   for (const int patience : {0, 2, 4}) {  // cancelled in the first, the second and the third epoch it works on
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
-    Training stopped(*device_, data, network, settings, task_of(scratch.str()));
+    Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
     EXPECT_THROW(stopped.run(table), Error);
   }
-  Training resumed(*device_, data, network, settings, task_of(scratch.str()));
+  Training resumed(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
   resumed.run(whole);
-  EXPECT_EQ(resumed.engine().read_parameters(), undisturbed.engine().read_parameters());
+  EXPECT_EQ(resumed.engine().parameters().all(), undisturbed.engine().parameters().all());
   EXPECT_EQ(resumed.history().train_loss, undisturbed.history().train_loss);
   EXPECT_EQ(resumed.history().validation_loss, undisturbed.history().validation_loss);
 }
@@ -152,17 +152,27 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
   const Scratch scratch;
   Sink sink{1};
   const mk_fit_sink table = sink.table();
-  Training stopped(*device_, data, network, settings, task_of(scratch.str()));
+  Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
   EXPECT_THROW(stopped.run(table), Error);
-  const auto parameters = static_cast<uint64_t>(network.n_parameters);
-  EXPECT_TRUE(load_checkpoint(scratch.str(), "the fit", parameters, 2).has_value());
-  EXPECT_FALSE(load_checkpoint(scratch.str(), "another fit", parameters, 2).has_value());
-  EXPECT_FALSE(load_checkpoint(scratch.str(), "the fit", parameters + 1, 2).has_value());
-  EXPECT_FALSE(load_checkpoint(scratch.str(), "the fit", parameters, 3).has_value());
+  const auto found = [&](const Engine& engine, const std::string& fit = "the fit") {
+    return find_checkpoint(scratch.str(), fit, engine).has_value();
+  };
+  Settings larger = settings;
+  std::get<Conv2d>(larger.layers[0]).out_channels = 5;
+  const Network other = make_network(larger, {6, 6, 1, false}, 4);
+  EXPECT_TRUE(found(stopped.engine()));
+  EXPECT_FALSE(found(stopped.engine(), "another fit"));
+  EXPECT_FALSE(found(Engine(*device_, other, 8, true, settings.optimizer)));
+  Settings plain = settings;  // an optimizer without states
+  plain.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0, 0, 0};
+  Training without_states(world_->host(), *device_, data, network, plain, task_of(scratch.str() + "/plain"));
+  sink.patience = 1;
+  EXPECT_THROW(without_states.run(table), Error);
+  EXPECT_FALSE(find_checkpoint(scratch.str() + "/plain", "the fit", stopped.engine()).has_value());
   fs::resize_file(scratch.str() + "/checkpoint.safetensors", 100);
-  EXPECT_FALSE(load_checkpoint(scratch.str(), "the fit", parameters, 2).has_value());
+  EXPECT_FALSE(found(stopped.engine()));
   std::ofstream(scratch.str() + "/checkpoint.safetensors") << "nonsense";
-  EXPECT_FALSE(load_checkpoint(scratch.str(), "the fit", parameters, 2).has_value());
+  EXPECT_FALSE(found(stopped.engine()));
 }
 
 TEST_P(Trainings, StopByRule) {
@@ -175,7 +185,7 @@ TEST_P(Trainings, StopByRule) {
   settings.epochs = 100;
   settings.stop.kind = StopRule::Kind::ratio;
   settings.stop.ratio = 0.9;
-  Training ratio(*device_, data, network, settings, task_of());
+  Training ratio(world_->host(), *device_, data, network, settings, task_of());
   ratio.run(table);
   const std::vector<double>& loss = ratio.history().train_loss;
   ASSERT_GE(loss.size(), 2U);
@@ -184,7 +194,7 @@ TEST_P(Trainings, StopByRule) {
   for (size_t e = 1; e + 1 < loss.size(); ++e) EXPECT_LE(loss[e], 0.9 * loss[e - 1]);
 
   settings.stop = {StopRule::Kind::plateau, 0, 2, 0.01};
-  Training plateau(*device_, data, network, settings, task_of());
+  Training plateau(world_->host(), *device_, data, network, settings, task_of());
   plateau.run(table);
   EXPECT_LT(plateau.epochs_done(), 100);
 }
@@ -199,10 +209,27 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
   const Network network = make_network(settings, {6, 6, 1, false}, 1);
   Sink sink{kNever};
   const mk_fit_sink table = sink.table();
-  Training training(*device_, data, network, settings, task_of());
+  Training training(world_->host(), *device_, data, network, settings, task_of());
   training.run(table);
   EXPECT_TRUE(training.diverged());
   EXPECT_LT(training.epochs_done(), settings.epochs + 1);
+}
+
+TEST_P(Trainings, TakeTheMemoryThatIsPlanned) {
+  const Pictures pictures(true);
+  Settings settings = small_settings();
+  settings.layers = {Flatten{}, Normalise{0, 1, true}, Linear{70, true}, Dropout{0.2}, Linear{1, true}};
+  settings.loss = Loss::mse;
+  settings.standardise_target = true;
+  const Network network = make_network(settings, {6, 6, 1, false}, 1);
+  const ResidentData data(*device_, pictures.data);
+  EXPECT_EQ(world_->allocated_bytes(), ResidentData::bytes(pictures.data));
+  Training training(world_->host(), *device_, data, network, settings, task_of());
+  const uint64_t planned = ResidentData::bytes(pictures.data) + Training::bytes(network, settings, kRows);
+  EXPECT_EQ(world_->allocated_bytes(), planned);
+  // At the end Adam's two states and the gradients make room for a copy in host memory.
+  EXPECT_EQ(training.take_parameters(), training.engine().parameters().all());
+  EXPECT_EQ(world_->allocated_bytes(), planned - 3 * sizeof(float) * static_cast<uint64_t>(network.n_parameters));
 }
 
 TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
@@ -210,7 +237,7 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
   Fitted fitted;
   fitted.settings = small_settings();
   fitted.network = make_network(fitted.settings, {6, 6, 1, false}, 4);
-  fitted.parameters = initial_parameters(fitted.network, 3, 0);
+  fitted.parameters = all_initial_values(fitted.network, 3, 0);
   fitted.class_names = {"a", "b", "c", "d"};
   fitted.mean = {127.5};
   fitted.scale = {73.61};

@@ -30,6 +30,27 @@ TEST(Random, IsAPureFunctionOfItsIndex) {
   }
 }
 
+// The values are those of when indices had 32 bits.
+TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
+  const Random random(7, Purpose::weights, 3, 4);
+  EXPECT_EQ(random.bits64(0), 0x8c93b68e0c459a6eU);
+  EXPECT_EQ(random.bits64(5), 0xf95f48c316ae7f90U);
+  EXPECT_EQ(random.bits64(0xffffffff), 0xa85a6af570aa4b11U);
+  EXPECT_EQ(random.bits(5), 0x84ecc23fU);
+  EXPECT_EQ(random.bits(0xffffffff), 0x072ac83dU);
+  std::set<uint64_t> seen;
+  size_t drawn = 0;
+  for (const Purpose purpose : {Purpose::weights, Purpose::batches})
+    for (const uint64_t high : {0, 31, 32, 33, 34, 40, 55})
+      for (uint64_t low = 0; low < 20; ++low, ++drawn) {
+        const Random one(7, purpose, 3, 4);
+        const uint64_t index = (high == 0 ? 0 : uint64_t{1} << high) + low;
+        seen.insert(one.bits64(index));
+        seen.insert((uint64_t{one.bits(2 * index)} << 32) | one.bits(2 * index + 1));
+      }
+  EXPECT_EQ(seen.size(), 2 * drawn);
+}
+
 // Streams that shared numbers would show as repeated values; among 64-bit values chance does not.
 TEST(Random, StreamsAreApart) {
   std::set<uint64_t> seen;

@@ -116,6 +116,49 @@ TEST_F(Safetensors, TheOrderOfCallsDoesNotMatter) {
   EXPECT_EQ(std::distance(fs::directory_iterator(directory_), {}), 1);  // no temporary file is left
 }
 
+TEST_F(Safetensors, PiecesGiveTheSameBytesAndAreRead) {
+  example(kWeights, kCounts, &kStep).write(path());
+  const std::string first = bytes();
+  Writer other;
+  other.metadata("a", "");
+  other.metadata("made by", "mokume \"test\"\n");
+  other.add("counts", {5}, kCounts.data());
+  other.add("empty", Dtype::f32, {4, 0}, [](const Writer::Put&) {});
+  other.add("step", {}, &kStep);
+  other.add("weight", Dtype::f32, {2, 3}, [](const Writer::Put& put) {
+    std::vector<float> piece(2);  // the same memory for every piece
+    for (size_t k = 0; k < 6; k += 2) {
+      std::copy_n(&kWeights[k], 2, piece.begin());
+      put(piece.data(), 8);
+    }
+  });
+  other.write(path());
+  EXPECT_EQ(bytes(), first);
+  const Reader reader(path());
+  float middle[2] = {};
+  reader.read(*reader.find("weight"), 12, 8, &middle[0]);
+  EXPECT_EQ(std::memcmp(&middle[0], &kWeights[3], 8), 0);
+}
+
+TEST_F(Safetensors, ASourceThatFailsOrMiscountsLeavesTheOldFile) {
+  example(kWeights, kCounts, &kStep).write(path());
+  const std::string old = bytes();
+  for (const uint64_t given : {uint64_t{20}, uint64_t{28}}) {
+    Writer writer;
+    writer.add("x", Dtype::f32, {6}, [&](const Writer::Put& put) {
+      const std::string data(given, 'x');
+      put(data.data(), given);
+    });
+    const std::string said = message_of(MK_INVALID_ARGUMENT, [&] { writer.write(path()); });
+    EXPECT_NE(said.find("'x' was given more or fewer bytes"), std::string::npos) << said;
+  }
+  Writer writer;
+  writer.add("x", Dtype::f32, {6}, [](const Writer::Put&) { throw Error(MK_DEVICE_ERROR, "gone"); });
+  EXPECT_EQ(message_of(MK_DEVICE_ERROR, [&] { writer.write(path()); }), "gone");
+  EXPECT_EQ(bytes(), old);
+  EXPECT_FALSE(fs::exists(path() + ".tmp"));
+}
+
 TEST_F(Safetensors, AFileWithoutTensors) {
   Writer().write(path());
   const Reader reader(path());

@@ -1,0 +1,152 @@
+// Initial values, and files of weights: their bytes, in any pieces, beyond 2^32 elements too.
+#include "initial.hpp"
+
+#include <fstream>
+
+#include "checkpoint.hpp"
+#include "fitted.hpp"
+#include "harness.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+using namespace cnn;
+namespace fs = std::filesystem;
+
+// FNV-1a.
+template <class T>
+uint64_t digest(const T& values) {
+  uint64_t hash = 0xcbf29ce484222325;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(values.data());
+  for (size_t i = 0; i < values.size() * sizeof(values[0]); ++i) hash = (hash ^ bytes[i]) * 0x100000001b3;
+  return hash;
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class InitialValues : public testing::Test {
+ protected:
+  InitialValues() : directory_(fs::temp_directory_path() / ("mokume-initial-test-" + std::to_string(getpid()))) {
+    fs::create_directories(directory_);
+    settings_.layers = {Conv2d{5, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Flatten{}, Linear{300, true}, Relu{},
+                        Linear{4, true}};
+    settings_.layers_json = R"([{"type":"flatten"}])";
+    network_ = make_network(settings_, {6, 6, 3, false}, 4);
+  }
+  ~InitialValues() override { fs::remove_all(directory_); }
+
+  std::string checkpoint_file() const { return directory_.string() + "/checkpoint.safetensors"; }
+
+  fs::path directory_;
+  Settings settings_;
+  Network network_;
+  World world_{"host"};
+};
+
+// The digests here are of what was written when whole vectors still were made element by element.
+TEST_F(InitialValues, KeepTheirBytes) {
+  const std::vector<float> values = all_initial_values(network_, 3, 7);
+  EXPECT_EQ(digest(values), 0xe2224f506e4db5b4U);
+  EXPECT_EQ(values[140], 0.0751392469F);
+}
+
+TEST_F(InitialValues, AreTheSameInAnyPieces) {
+  const std::vector<float> whole = all_initial_values(network_, 3, 7);
+  for (const size_t each : {1U, 7U, 299U, 4000U}) {
+    std::vector<float> joined(whole.size());
+    for (size_t first = 0; first < whole.size(); first += each)
+      initial_values(network_, 3, 7, static_cast<int64_t>(first),
+                     std::span(joined).subspan(first, std::min(each, whole.size() - first)));
+    EXPECT_TRUE(joined == whole) << each;
+  }
+}
+
+TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
+  settings_.layers = {Linear{70000, true}, Linear{4, true}};
+  const Network network = make_network(settings_, {1, 1, 70000, true}, 4);
+  const sdk::Random random(3, sdk::Purpose::weights, 7, 0);
+  const int64_t input = 5, output = 65000;
+  const auto place = static_cast<uint64_t>(output * 70000 + input);  // PyTorch's
+  ASSERT_GT(place, uint64_t{1} << 32);
+  const auto value = [&](uint64_t at) {
+    return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0));
+  };
+  float made = 0;
+  initial_values(network, 3, 7, input * 70000 + output, {&made, 1});
+  EXPECT_FLOAT_EQ(made, value(place));
+  EXPECT_NE(made, value(place - (uint64_t{1} << 32)));
+}
+
+TEST_F(InitialValues, KeepTheBytesOfFiles) {
+  const ops::OptimizerSettings adam{ops::Optimizer::adam, 0.1};
+  const Engine engine(world_.device(), network_, 4, true, adam), other(world_.device(), network_, 4, true, adam);
+  write_initial_values(world_.host(), network_, 3, 7, engine.parameters());
+  for (uint32_t k = 0; k < 2; ++k) engine.states()[k].write(0, all_initial_values(network_, 3, 8 + k));
+  Checkpoint c;
+  c.fingerprint = "the fit";
+  c.epoch = 2;
+  c.batch = 1;
+  c.history.train_loss = {0.5, 0.25};
+  c.results = {1, 2, 3, 4};
+  save_checkpoint(directory_.string(), c, engine);
+  EXPECT_EQ(digest(content(checkpoint_file())), 0xea90c94efdef1f90U);
+
+  const auto found = find_checkpoint(directory_.string(), "the fit", other);
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->checkpoint.epoch, 2);
+  EXPECT_EQ(found->checkpoint.history.train_loss, c.history.train_loss);
+  EXPECT_EQ(found->checkpoint.results, c.results);
+  found->read_into(other);
+  EXPECT_EQ(other.parameters().all(), engine.parameters().all());
+  for (size_t k = 0; k < 2; ++k) EXPECT_EQ(other.states()[k].all(), engine.states()[k].all());
+
+  fs::resize_file(checkpoint_file(), fs::file_size(checkpoint_file()) / 2);
+  try {
+    found->read_into(other);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_BAD_DATA);
+    EXPECT_NE(std::string(e.what()).find(checkpoint_file()), std::string::npos) << e.what();
+  }
+
+  Fitted fitted;
+  fitted.settings = settings_;
+  fitted.network = network_;
+  fitted.parameters = all_initial_values(network_, 3, 7);
+  fitted.class_names = {"a", "b", "c", "d"};
+  fitted.feature_mean = {1, 2};
+  fitted.feature_sd = {3, 4};
+  fitted.save(directory_.string());
+  EXPECT_EQ(digest(content(directory_.string() + "/model.safetensors")), 0xf5b20ba2bfe2de97U);
+}
+
+// More than a piece, so that every way from and to the device and the files takes several.
+TEST_F(InitialValues, PassThroughFilesInPieces) {
+  settings_.layers = {Flatten{}, Linear{4200, true}, Linear{4, true}};
+  settings_.layers_json = R"([{"type":"flatten"},{"type":"linear","out_features":4200,"bias":true},)"
+                          R"({"type":"linear","out_features":4,"bias":true}])";
+  Fitted fitted;
+  fitted.settings = settings_;
+  fitted.network = network_ = make_network(settings_, {70, 60, 1, false}, 4);
+  ASSERT_GT(network_.n_parameters, kPiece);
+  fitted.class_names = {"a", "b", "c", "d"};
+  {
+    const Engine engine(world_.device(), network_, 1, false);
+    write_initial_values(world_.host(), network_, 3, 7, engine.parameters());
+    fitted.parameters = engine.parameters().all();
+    EXPECT_TRUE(fitted.parameters == all_initial_values(network_, 3, 7));
+    save_checkpoint(directory_.string(), {}, engine);
+  }
+  const Engine engine(world_.device(), network_, 1, false);
+  find_checkpoint(directory_.string(), "", engine).value().read_into(engine);
+  EXPECT_TRUE(engine.parameters().all() == fitted.parameters);
+  fitted.save(directory_.string());
+  EXPECT_TRUE(Fitted::load(directory_.string()).parameters == fitted.parameters);
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test
