@@ -188,6 +188,13 @@ void few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
   const int64_t cores = device.info.compute_units, blocks = divide_up(p.k, kBlock);
+  if (p.k == 1) {
+    const int64_t each = std::clamp<int64_t>(divide_up(p.n, 4 * cores), kWideEnough, 64 * kWideEnough);
+    return run_with_epilogue(launcher, vector_kernel(device, "few_rows_one_term"), {divide_up(p.n, each), 1, 1}, p,
+                             p.b.memory, p.b.offset, p.n, p.a.memory, p.a.offset, p.a.row_step,
+                             static_cast<int32_t>(p.m), p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta,
+                             each);
+  }
   const bool shared = blocks > 1 && p.n < kWideEnough * cores && sums_fit(p, blocks);
   const int64_t sharers = shared ? 1 : std::min(cores, divide_up(p.n, kWideEnough));
   const int64_t columns_each = round_up(divide_up(p.n, sharers * divide_up(p.n, sharers * 3 * kWideEnough)), sizes.nr);

@@ -32,8 +32,8 @@ class InitialValues : public testing::Test {
  protected:
   InitialValues() : directory_(fs::temp_directory_path() / ("mokume-initial-test-" + std::to_string(getpid()))) {
     fs::create_directories(directory_);
-    settings_.layers = {Conv2d{5, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Flatten{}, Linear{300, true}, Relu{},
-                        Linear{4, true}};
+    settings_.layers = {Conv2d{5, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Flatten{},
+                        Linear{300, true},        Relu{}, Linear{4, true}};
     settings_.layers_json = R"([{"type":"flatten"}])";
     network_ = make_network(settings_, {6, 6, 3, false}, 4);
   }
@@ -72,9 +72,7 @@ TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
   const int64_t input = 5, output = 65000;
   const auto place = static_cast<uint64_t>(output * 70000 + input);  // PyTorch's
   ASSERT_GT(place, uint64_t{1} << 32);
-  const auto value = [&](uint64_t at) {
-    return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0));
-  };
+  const auto value = [&](uint64_t at) { return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0)); };
   float made = 0;
   initial_values(network, 3, 7, input * 70000 + output, {&made, 1});
   EXPECT_FLOAT_EQ(made, value(place));

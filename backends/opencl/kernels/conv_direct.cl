@@ -21,6 +21,11 @@ void padded_lines(__global const float* image, int height, int width, int pad_w,
     s##i##0 = fma(ai, b0, s##i##0); \
     s##i##1 = fma(ai, b1, s##i##1); \
   }
+#define DIRECT_TOUCH(i)                                   \
+  if (i < live) {                                         \
+    FETCH_TO_WRITE(out + (long)i * out_channels);         \
+    FETCH_TO_WRITE(out + (long)i * out_channels + NR - 1); \
+  }
 #define DIRECT_STEP_NARROW(i) s##i##0 = fma(SPLAT(p[i]), b0, s##i##0);
 // This way round a NaN stays.
 #define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
@@ -41,6 +46,7 @@ void padded_lines(__global const float* image, int height, int width, int pad_w,
             __global const float* restrict b, __global const float* bias, int biased, int relu, int live, int columns, \
             __global float* out, int out_channels) {                                                                  \
     FOR_ROWS(ZERO)                                                                                                    \
+    FOR_ROWS(DIRECT_TOUCH) \
     for (int y = 0; y < kernel_h; ++y, a += line) {                                                                   \
       __global const float* p = a;                                                                                    \
       if (columns > VW)                                                                                               \

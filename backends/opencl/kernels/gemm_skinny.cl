@@ -262,6 +262,27 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
   }
 }
 
+// The same with a single term, where next to nothing is summed and memory counts: row after row is written.
+__kernel ONE_ITEM void few_rows_one_term(__global const float* restrict x, long offset, long l_size,
+                                         __global const float* restrict y, long y_offset, long y_s, int s_size,
+                                         __global float* restrict out, long out_offset, long out_step, float alpha,
+                                         float beta, long columns_each, EPILOGUE) {
+  const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
+  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
+  x += offset;
+  for (int s = 0; s < s_size; ++s) {
+    __global float* to = out + out_offset + s * out_step;
+    const float term = y[y_offset + s * y_s];
+    long c = c0;
+    for (; c + VW <= c1; c += VW) {
+      const vec sum = fma(VLOAD(0, x + c), SPLAT(term), SPLAT(0.0f));
+      VSTORE(beta == 0.0f ? SPLAT(alpha) * sum : fma(SPLAT(alpha), sum, SPLAT(beta) * VLOAD(0, to + c)), 0, to + c);
+    }
+    for (; c < c1; ++c) skinny_out(fma(x[c], term, 0.0f), to + c, alpha, beta, 1);
+    if (biased || relu) finish_row(to + c0, end, c0, c1 - c0);
+  }
+}
+
 // Sums of blocks, as few_rows leaves them, in order. One work-item does one row or a part of it.
 __kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long blocks, int s_size, long l_size,
                                      __global float* restrict out, long out_offset, long out_step, float alpha,

@@ -90,6 +90,7 @@ std::vector<Case> cases() {
                            layer_case("layer_4x5x0", Size::tiny, {4, 5, 0}, kRelu),
                            layer_case("layer_1x128x3000", Size::normal, {1, 128, 3000}, kRelu),
                            layer_case("layer_10x227x1300", Size::normal, {10, 227, 1300}, kRelu),
+                           layer_case("layer_10x700x1_added", Size::normal, {10, 700, 1}, kRelu, 0.5F),
                            layer_case("layer_10x1x1300", Size::normal, {10, 1, 1300}, kRelu),
                            layer_case("layer_33x2500x700_added", Size::normal, {33, 2500, 700}, kRelu, 1),
                            layer_case("layer_130x140x600", Size::normal, {130, 140, 600}, kRelu),
