@@ -17,6 +17,7 @@ struct LocalDevice {
   std::string backend, name, vendor;
   std::string device_class;
   uint64_t budget_bytes = 0;
+  double speed = 0;  // measured before the run, relative to other devices; 0: unknown. Never for results
 
   bool operator==(const LocalDevice&) const = default;
 };
@@ -74,6 +75,7 @@ struct CoordinatorSetup {
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
   std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is on disk; may be empty
   std::function<void(uint32_t node, uint32_t device, const std::string& what, double share)> on_device_state;  // same
+  std::function<void(const journal::EventRecord&)> on_event = {};                                              // same
 };
 
 }  // namespace mokume::cluster

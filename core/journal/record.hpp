@@ -28,7 +28,8 @@ struct FitRecord {
 
   // Where and when: for timeline.csv and summary.json only, never for results.
   uint32_t node = 0;
-  std::string device;  // e.g. "opencl:0"
+  std::string device;             // e.g. "opencl:0"
+  std::string device_class = {};  // of that device; empty in journals of older runs
   uint32_t bundle = 0;
   uint32_t attempt = 1;
   double start_s = 0;  // seconds since the epoch
@@ -45,6 +46,24 @@ struct RefitRecord {
   double end_s = 0;
   std::string note = {};           // as of a fit
   std::vector<Curve> curves = {};  // as of a fit
+};
+
+// What happened to a run beside its fits: for `mokume explain` and the report, never for results.
+struct EventRecord {
+  enum class Kind {
+    failed,   // a fit failed on a device, and may be tried again
+    moved,    // a fit was taken from a device, for `text`
+    retired,  // a device gets no more work
+    lost,     // a node was not heard of any more
+    returned  // it was heard of again
+  };
+  double time_s = 0;  // seconds since the epoch
+  Kind kind = Kind::failed;
+  uint32_t node = 0;
+  std::string device;    // "opencl:0"; empty if it is about a whole node
+  int64_t fit = -1;      // id in the plan; -1: about none
+  uint32_t attempt = 0;  // of that fit, from 1; 0: about none
+  std::string text;      // one sentence
 };
 
 }  // namespace mokume::journal
