@@ -38,14 +38,17 @@ cluster::Transport& Runtime::transport() {
 }
 
 void Runtime::part(int exit_code) {
-  if (!transport_ || transport_->size() == 1) return;
   std::fflush(nullptr);
-  // MPI's own parting hangs for ever if a node dies in the middle of it.
-  std::thread([exit_code] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2 * k_part_ms));
-    _exit(exit_code);
-  }).detach();
-  if (!transport_->leave(k_part_ms)) _exit(exit_code);
+  bool usual = !hung_;
+  if (transport_ && transport_->size() > 1) {
+    // MPI's own parting hangs for ever if a node dies in the middle of it.
+    std::thread([exit_code] {
+      std::this_thread::sleep_for(std::chrono::milliseconds(2 * k_part_ms));
+      _exit(exit_code);
+    }).detach();
+    usual = transport_->leave(k_part_ms) && usual;
+  }
+  if (!usual) _exit(exit_code);
 }
 
 }  // namespace mokume::app

@@ -24,8 +24,10 @@ class Runtime {
   experiment::SchemaLookup schema_lookup();
   // The other nodes of the job that a launcher started, or none. The first call may load a library and start MPI.
   cluster::Transport& transport();
-  // Parts from the other nodes, with everything written. Ends the process here if it cannot end as usual, since a node
-  // was lost.
+  // A thread hangs, in a driver say: the process is to end without it.
+  void leave_threads() { hung_ = true; }
+  // The last thing main() does, with everything written: parts from the other nodes. Ends the process here, by _exit,
+  // if it cannot end as usual since a node was lost or a thread hangs.
   void part(int exit_code);
 
  private:
@@ -33,6 +35,7 @@ class Runtime {
   scheduler::HostServices host_;
   std::optional<registry::Registry> registry_;
   std::optional<cluster::Transport> transport_;
+  bool hung_ = false;
 };
 
 }  // namespace mokume::app

@@ -2,9 +2,9 @@
 //
 //   peers VICTIM HOW
 //
-// starting: the victim dies before MPI has started; idle: between two messages; sending: with a large message on its way to others; owed: with a large
-// message to it on its way; parting: instead of saying farewell; away: it only falls silent for a while.
-// Every rank prints its process id, and at its end what it found.
+// starting: the victim dies before MPI has started; idle: between two messages; sending: with a large message on its
+// way to others; owed: with a large message to it on its way; parting: instead of saying farewell; away: it only falls
+// silent for a while. Every rank prints its process id, and at its end what it found.
 #include <signal.h>
 #include <unistd.h>
 
