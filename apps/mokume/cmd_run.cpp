@@ -8,7 +8,6 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "cluster/transport.hpp"
 #include "commands.hpp"
 #include "experiment/run.hpp"
 #include "progress.hpp"
@@ -83,10 +82,8 @@ int conclude(const experiment::RunResult& result) {
 }
 
 int execute(Runtime& runtime, const experiment::RunRequest& request, const StopWatch& watch) {
-  const bool mpi = cluster::mpi_launched();
   registry::Registry& registry = runtime.registry(request.config.plugin_directories);
-  const mk_transport* table = mpi ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : cluster::self_transport();
-  cluster::Transport transport(table);
+  cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;
   Progress progress(isatty(STDERR_FILENO) != 0, !leads);
   if (!leads) runtime.log().set_level(MK_LOG_ERROR);

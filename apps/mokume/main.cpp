@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <string>
 
 #include "commands.hpp"
@@ -58,7 +59,7 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
   command->add_option("--seed", options.seed, "replaces the seed of the file");
 }
 
-int run(int argc, char** argv) {
+int run(int argc, char** argv, std::optional<Runtime>& made) {
   CLI::App cli{"mokume runs machine-learning experiments described in TOML on every device at hand."};
   cli.require_subcommand(1);
   cli.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
@@ -112,7 +113,7 @@ int run(int argc, char** argv) {
   if (data_show->parsed()) return data_info(spec);
   if (data_fetch->parsed()) return fetch_data(name, from);
 
-  Runtime runtime;
+  Runtime& runtime = made.emplace();
   if (run->parsed()) return run_experiment(runtime, options);
   if (resume->parsed()) return resume_run(runtime, path, options);
   if (check->parsed()) return check_config(runtime, options);
@@ -126,12 +127,9 @@ int run(int argc, char** argv) {
   return kUsage;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  std::signal(SIGPIPE, SIG_IGN);
+int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   try {
-    return run(argc, argv);
+    return run(argc, argv, runtime);
   } catch (const mokume::Error& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return exit_code(e.status());
@@ -142,4 +140,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "internal error: %s\n", e.what());
     return kInternal;
   }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);
+  std::optional<Runtime> runtime;
+  const int code = guarded_run(argc, argv, runtime);
+  if (runtime) runtime->part(code);
+  return code;
 }

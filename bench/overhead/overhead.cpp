@@ -1,11 +1,13 @@
 // What scheduling costs beside the work: no-op fits over the whole path (coordinator, transport, agent, feeder,
-// journal), and a commit of the journal alone.
+// journal); how long a device waits from the end of one lease to the start of the next, which is the round trip of a
+// request; and a commit of the journal alone.
 //
 //   bench_overhead [FITS=10000] [FITS_PER_BUNDLE=1] [DIRECTORY=.]
 //   mpirun -np 4 --oversubscribe --bind-to none bench_overhead 10000
 //
 // DIRECTORY says which file system is measured; what is written there is removed again. Prints one JSON object.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -15,6 +17,8 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "base/log.hpp"
@@ -52,6 +56,13 @@ journal::FitRecord make_record(uint32_t fit) {
   return record;
 }
 
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 // Median seconds from append() to the end of flush(), one record at a time.
 double commit_seconds(const std::string& directory) {
   constexpr uint32_t k_commits = 200;
@@ -63,8 +74,7 @@ double commit_seconds(const std::string& directory) {
     journal.flush();
     times.push_back(seconds_since(begin));
   }
-  std::nth_element(times.begin(), times.begin() + k_commits / 2, times.end());
-  return times[k_commits / 2];
+  return median(std::move(times));
 }
 
 cluster::CoordinatorSetup make_setup(const Options& options) {
@@ -77,8 +87,28 @@ cluster::CoordinatorSetup make_setup(const Options& options) {
   return setup;
 }
 
-// Every rank. Seconds from the first request to the last commit.
-double run_fits(cluster::Transport& transport, const Options& options) {
+// Median seconds between two leases of a device: of the nodes other than rank 0 where there are some.
+double round_trip_seconds(std::vector<journal::FitRecord> records) {
+  std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
+    return std::tie(a.node, a.start_s, a.end_s) < std::tie(b.node, b.start_s, b.end_s);
+  });
+  const bool remote = !records.empty() && records.back().node > 0;
+  std::vector<double> gaps;
+  for (size_t i = 1; i < records.size(); ++i) {
+    const auto &before = records[i - 1], &after = records[i];
+    const bool counts = after.node == before.node && (after.node > 0) == remote && after.start_s != before.start_s;
+    if (counts) gaps.push_back(after.start_s - before.end_s);
+  }
+  return median(std::move(gaps));
+}
+
+struct Figures {
+  double seconds = 0;     // from the first request to the last commit
+  double round_trip = 0;  // rank 0 only
+};
+
+// Every rank.
+Figures run_fits(cluster::Transport& transport, const Options& options) {
   const bool leads = transport.rank() == 0;
   cluster::AgentSetup agent;
   agent.devices = {{"null:0", "null", "Null", "mokume", "null", 1}};
@@ -96,7 +126,7 @@ double run_fits(cluster::Transport& transport, const Options& options) {
   const cluster::Outcome outcome = cluster::run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop);
   const double seconds = seconds_since(begin);
   if (leads && outcome.records.size() != options.n_fits) throw Error(MK_INTERNAL, "fits are missing");
-  return seconds;
+  return {seconds, leads ? round_trip_seconds(outcome.records) : 0};
 }
 
 void measure(cluster::Transport& transport, Options options) {
@@ -106,15 +136,16 @@ void measure(cluster::Transport& transport, Options options) {
     if (mkdtemp(pattern.data()) == nullptr) throw Error(MK_INTERNAL, "cannot create " + pattern);
     options.directory = pattern;
   }
-  double seconds = 0;
-  cluster::participate(transport, [&] { seconds = run_fits(transport, options); });
+  Figures figures;
+  cluster::participate(transport, [&] { figures = run_fits(transport, options); });
   if (!leads) return;
   const double commit = commit_seconds(options.directory + "/commits");
   std::filesystem::remove_all(options.directory);
   fmt::print(
       "{{\"ranks\":{},\"fits\":{},\"fits_per_bundle\":{},\"seconds\":{:.4f},\"us_per_fit\":{:.2f},"
-      "\"journal_commit_us\":{:.1f}}}\n",
-      transport.size(), options.n_fits, options.per_bundle, seconds, seconds / options.n_fits * 1e6, commit * 1e6);
+      "\"lease_round_trip_us\":{:.1f},\"journal_commit_us\":{:.1f}}}\n",
+      transport.size(), options.n_fits, options.per_bundle, figures.seconds, figures.seconds / options.n_fits * 1e6,
+      figures.round_trip * 1e6, commit * 1e6);
 }
 
 int run_program(const Options& options) {
@@ -124,6 +155,8 @@ int run_program(const Options& options) {
   cluster::Transport transport(cluster::mpi_launched() ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport()
                                                        : cluster::self_transport());
   measure(transport, options);
+  std::fflush(stdout);
+  if (!transport.leave(10000)) _exit(0);
   return 0;
 }
 

@@ -1,5 +1,8 @@
 /* Point-to-point messages between the nodes of a run. All functions are called from one thread. No collective exists
  * on purpose: one would hang for ever once a node is gone.
+ *
+ * A node may die at any time. It is then lost to the others: nobody waits for it, and what is sent to it is dropped.
+ * Nodes speak with rank 0, and rank 0 with all; no two others ever need to know of each other.
  */
 #ifndef MOKUME_ABI_TRANSPORT_H
 #define MOKUME_ABI_TRANSPORT_H
@@ -22,16 +25,31 @@ typedef struct mk_transport {
   uint32_t (*size)(void* self);
 
   /* Copies the message and returns at once; never blocks on the receiver. Messages between two nodes keep their order.
-   */
+   * A message to a lost node is dropped; that is no error. */
   int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error);
 
   /* If a message waits: its sender and size, and a pointer valid until the next call. Otherwise *bytes = 0. */
   int32_t (*poll)(void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error* error);
 
-  /* Waits until every message sent has left, at most `timeout_ms`. */
+  /* Waits until every message sent has left, at most `timeout_ms`. A node that has not taken its messages by then is
+   * forgotten. */
   int32_t (*flush)(void* self, uint32_t timeout_ms, mk_error* error);
 
-  /* Leaves. Called once, by every node, after the last message. */
+  /* The caller gives `peer` up: it is lost until a message from it arrives, which takes that back. NULL: no node of
+   * this transport can be lost. */
+  void (*forget)(void* self, uint32_t peer);
+
+  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, its process on this host has ended).
+   * Only a hint: of a node on another host that falls silent, only its silence tells. What it sent before is delivered
+   * first, as far as it has arrived. NULL: never. */
+  int32_t (*lost)(void* self, uint32_t peer);
+
+  /* Parts from the other nodes, in at most about `timeout_ms`. Called once, by every node, after the last message and
+   * with everything written. 1: the process may end as usual. 0: a node was lost, or did not part in time: what
+   * libraries do at exit would wait for it, so the process has to end by _exit() now. NULL: always 1. */
+  int32_t (*leave)(void* self, uint32_t timeout_ms);
+
+  /* Frees the transport; leaves first where that was not done. */
   void (*shutdown)(void* self);
 } mk_transport;
 

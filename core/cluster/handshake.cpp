@@ -34,12 +34,21 @@ void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }
 
+// Before the first fit nobody may be missing: those whom this node speaks with are there.
+void check_present(const Transport& transport) {
+  const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
+  for (uint32_t peer = 0; peer < end; ++peer) {
+    if (transport.lost(peer)) throw Error(MK_CANCELLED, fmt::format("node {} died before the first fit", peer));
+  }
+}
+
 // The next message, decoded; waits at most until `deadline`.
 std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, const std::atomic<bool>& stop,
                                                          std::optional<Clock::time_point> deadline) {
   while (true) {
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
     if (const auto received = transport.poll()) return std::pair(received->from, decode(received->text));
+    check_present(transport);
     if (deadline && Clock::now() >= *deadline) return std::nullopt;
     std::this_thread::sleep_for(k_nap);
   }
@@ -117,6 +126,7 @@ void part(Transport& transport) {
     while (true) {
       const auto received = transport.poll();
       if (!received) {
+        if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
         std::this_thread::sleep_for(5 * k_nap);
       } else if (std::holds_alternative<Bye>(decode(received->text))) {
         break;

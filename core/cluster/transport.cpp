@@ -30,6 +30,9 @@ const mk_transport* self_transport() {
         return MK_OK;
       },
       [](void*, uint32_t, mk_error*) -> int32_t { return MK_OK; },
+      nullptr,
+      nullptr,
+      nullptr,
       [](void*) {},
   };
   return &k_self;
@@ -50,5 +53,15 @@ std::optional<Transport::Received> Transport::poll() {
 }
 
 void Transport::flush(uint32_t timeout_ms) { sdk::call(table_->flush, table_->self, timeout_ms); }
+
+void Transport::forget(uint32_t peer) {
+  if (table_->forget != nullptr) table_->forget(table_->self, peer);
+}
+
+bool Transport::lost(uint32_t peer) const { return table_->lost != nullptr && table_->lost(table_->self, peer) != 0; }
+
+bool Transport::leave(uint32_t timeout_ms) {
+  return table_->leave == nullptr || table_->leave(table_->self, timeout_ms) != 0;
+}
 
 }  // namespace mokume::cluster

@@ -34,6 +34,15 @@ class Transport {
 
   void flush(uint32_t timeout_ms);
 
+  // Gives a node up: what goes to it is dropped until it is heard of again.
+  void forget(uint32_t peer);
+  // Given up, or known to be gone. Of a node on another host only its silence may tell.
+  bool lost(uint32_t peer) const;
+
+  // Parts from the others, once, after everything is written. False: a node was lost, so that the process must end by
+  // _exit(); anything else may wait for ever.
+  bool leave(uint32_t timeout_ms);
+
  private:
   const mk_transport* table_;
 };

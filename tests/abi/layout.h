@@ -115,9 +115,10 @@ PLACE(mk_model, regression_metrics, 40);
 PLACE(mk_model, check, 56);
 PLACE(mk_model, fit, 96);
 PLACE(mk_model, shutdown, 160);
-SIZE(mk_transport, 64);
+SIZE(mk_transport, 88);
 PLACE(mk_transport, self, 8);
 PLACE(mk_transport, rank, 16);
-PLACE(mk_transport, shutdown, 56);
+PLACE(mk_transport, leave, 72);
+PLACE(mk_transport, shutdown, 80);
 
 #endif

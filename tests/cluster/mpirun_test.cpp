@@ -1,7 +1,9 @@
 // Real ranks under mpirun: over shared memory, and over TCP on loopback, which behaves as two machines do.
 #include <gtest/gtest.h>
+#include <signal.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -54,13 +56,16 @@ class Mpirun : public testing::Test {
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const char* network = k_shared_memory) {
-    std::string command = "timeout -k 5 100 ";
-    if (ranks > 0) {
-      // Open MPI keeps memory until the end; that is no leak of ours.
-      command = "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " + command +
-                "mpirun --oversubscribe --bind-to none -np " + std::to_string(ranks) + " " + network + " ";
-    }
-    return shell(command + MOKUME_TEST_NODE + " " + scratch.path() + " " + arguments);
+    const std::string program = std::string(MOKUME_TEST_NODE) + " " + scratch.path() + " " + arguments;
+    return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
+  }
+
+  static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
+    // Open MPI keeps memory until the end; that is no leak of ours.
+    return shell(
+        "ASAN_OPTIONS=detect_leaks=0 OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout -k 5 100 mpirun "
+        "--oversubscribe --bind-to none -np " +
+        std::to_string(ranks) + " " + options + " " + program);
   }
 
   static std::string alone(const std::string& arguments) {
@@ -126,6 +131,72 @@ TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunGoesOn) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("600"));
 }
 
+// Ranks that die while they speak by the bare transport.
+class MpirunDeathTest : public MpirunTest {
+ protected:
+  static Ended peers(uint32_t victim, const std::string& how) {
+    const std::string arguments = std::to_string(victim) + " " + how;
+    const std::string limit = how == "starting" ? "-x MOKUME_MPI_START_S=5 " : "";
+    const Ended ended =
+        launch(3, "--enable-recovery " + limit + GetParam(), std::string(MOKUME_TEST_PEERS) + " " + arguments);
+    EXPECT_EQ(ended.output.find("waits for ever"), std::string::npos) << how << "\n" << ended.output;
+    EXPECT_TRUE(nobody_is_left(ended.output)) << how << "\n" << ended.output;
+    return ended;
+  }
+
+  static bool nobody_is_left(const std::string& output) {
+    int ranks = 0;
+    for (size_t at = output.find("pid "); at != std::string::npos; at = output.find("pid ", at + 1), ++ranks) {
+      const pid_t pid = static_cast<pid_t>(std::strtol(output.c_str() + at + 4, nullptr, 10));
+      if (pid <= 0 || kill(pid, 0) == 0 || errno != ESRCH) return false;
+    }
+    return ranks == 3;
+  }
+};
+
+TEST_P(MpirunDeathTest, TheOthersGoOnAndEnd) {
+  for (const char* how : {"idle", "sending", "owed"}) {
+    const Ended ended = peers(2, how);
+    EXPECT_EQ(ended.code, 0) << how << "\n" << ended.output;
+    EXPECT_NE(ended.output.find("rank 0: lost 1 together 0"), std::string::npos) << how << "\n" << ended.output;
+    EXPECT_NE(ended.output.find("rank 1: lost 0 together 0"), std::string::npos) << how << "\n" << ended.output;
+  }
+}
+
+TEST_P(MpirunDeathTest, TheOthersEndWithoutRankZero) {
+  for (const char* how : {"idle", "sending", "owed"}) {
+    const Ended ended = peers(0, how);
+    for (const char* end : {"rank 1: lost 1 together 0", "rank 2: lost 1 together 0"}) {
+      EXPECT_NE(ended.output.find(end), std::string::npos) << how << "\n" << ended.output;
+    }
+  }
+}
+
+TEST_P(MpirunDeathTest, NobodyWaitsForOneThatDiesWhileTheyPart) {
+  const Ended other = peers(2, "parting");
+  for (const char* end : {"rank 0: lost 0 together 0", "rank 1: lost 0 together 0"}) {
+    EXPECT_NE(other.output.find(end), std::string::npos) << other.output;
+  }
+  const Ended zero = peers(0, "parting");
+  for (const char* end : {"rank 1: ", "rank 2: "}) EXPECT_NE(zero.output.find(end), std::string::npos) << zero.output;
+  EXPECT_EQ(zero.output.find("together 1"), std::string::npos) << zero.output;
+}
+
+TEST_P(MpirunDeathTest, NobodyWaitsForOneThatDiesBeforeMpiHasStarted) {
+  const Ended ended = peers(2, "starting");
+  EXPECT_NE(ended.output.find("MPI has not started within 5 s"), std::string::npos) << ended.output;
+}
+
+TEST_P(MpirunDeathTest, OneThatIsHeardAgainIsNotLost) {
+  const Ended ended = peers(2, "away");
+  EXPECT_EQ(ended.code, 0) << ended.output;
+  for (const char* line : {"forgot 2: lost 1", "heard 2: lost 0", "rank 0: lost 0 together 1"}) {
+    EXPECT_NE(ended.output.find(line), std::string::npos) << ended.output;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunDeathTest, testing::Values(k_shared_memory));
+INSTANTIATE_TEST_SUITE_P(Tcp, MpirunDeathTest, testing::Values(k_tcp));
 INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunTest, testing::Values(k_shared_memory));
 INSTANTIATE_TEST_SUITE_P(Tcp, MpirunTest, testing::Values(k_tcp));
 

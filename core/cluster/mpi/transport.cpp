@@ -1,29 +1,47 @@
 // Nodes as ranks of an MPI job. Point-to-point only, nothing blocks on a peer: sends are MPI_Isend from a buffer of
 // their own, receives are matched probes and MPI_Imrecv. MPI_THREAD_FUNNELED is enough: one thread calls all of this.
+//
+// A rank may die. Its pending sends and receives then fail or never complete: both stay where they are, since MPI may
+// still hold their buffers, and nobody waits for them. docs/adr/0012 says what Open MPI does.
 #include "abi/transport.h"
 
 #include <mpi.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <list>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "peers.hpp"
 #include "sdk/plugin.hpp"
 
 namespace {
 
 using mokume::Error;
-using Clock = std::chrono::steady_clock;
+using mokume::mpi::Clock;
+using mokume::mpi::Peers;
 
-constexpr int k_message = 1;   // tag
-constexpr int k_farewell = 2;  // tag of the last message of a node, which is empty
+enum Tag : int {
+  k_message = 1,
+  k_whereabouts = 2,  // of the sender: the first message between rank 0 and another
+  k_farewell = 3,     // to rank 0, empty: nothing follows
+  k_verdict = 4,      // from rank 0, one byte: 1 if nobody was lost
+};
 constexpr std::chrono::milliseconds k_nap(1);
-constexpr std::chrono::seconds k_farewell_wait(30);
+constexpr std::chrono::seconds k_leave(30);  // for those who only shut down
+constexpr std::chrono::seconds k_start_limit(120);
+constexpr const char* k_start_variable = "MOKUME_MPI_START_S";
+constexpr int k_exit_run_again = 75;
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -39,19 +57,17 @@ struct Parcel {
   int tag = 0;
   std::vector<char> bytes;
   MPI_Request request = MPI_REQUEST_NULL;
-
-  bool complete() {
-    int flag = 0;
-    check(MPI_Test(&request, &flag, MPI_STATUS_IGNORE), "MPI_Test");
-    return flag != 0;
-  }
 };
 
 class Mpi {
  public:
-  Mpi() {
-    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_), "MPI_Comm_rank");
-    check(MPI_Comm_size(MPI_COMM_WORLD, &size_), "MPI_Comm_size");
+  Mpi() : rank_(own_rank()), size_(job_size()), peers_(size_) {
+    const std::string here = mokume::mpi::whereabouts();
+    if (rank_ != 0) {
+      post(0, k_whereabouts, {here.begin(), here.end()});
+    } else {
+      for (int to = 1; to < size_; ++to) post(to, k_whereabouts, {here.begin(), here.end()});
+    }
   }
 
   mk_transport table{};
@@ -73,67 +89,94 @@ class Mpi {
   bool poll(uint32_t* from, const void** message, uint64_t* bytes) {
     drop_sent();
     accept();
-    std::vector<char> blocked(arriving_.empty() ? 0 : size(), 0);
-    for (auto at = arriving_.begin(); at != arriving_.end();) {
-      char& held_up = blocked[static_cast<size_t>(at->peer)];
-      if (held_up != 0 || !at->complete()) {
-        held_up = 1;
-        ++at;
+    while (std::optional<Parcel> parcel = take_arrived()) {
+      if (parcel->tag != k_message) {
+        take_own(*parcel);
         continue;
       }
-      Parcel parcel = std::exchange(*at, {});
-      at = arriving_.erase(at);
-      if (parcel.tag == k_farewell) {
-        ++farewells_;
-        continue;
-      }
-      delivered_ = std::move(parcel.bytes);
-      *from = static_cast<uint32_t>(parcel.peer);
+      delivered_ = std::move(parcel->bytes);
+      *from = static_cast<uint32_t>(parcel->peer);
       *message = delivered_.data();
       *bytes = delivered_.size();
       return true;
     }
+    peers_.look(Clock::now());
     return false;
   }
 
   void flush(Clock::duration timeout) {
     const auto deadline = Clock::now() + timeout;
-    for (drop_sent(); !sending_.empty(); drop_sent()) {
+    for (drop_sent(); unsent(); drop_sent()) {
       if (Clock::now() >= deadline) {
-        throw Error(MK_INTERNAL, std::to_string(sending_.size()) + " messages could not be delivered to other nodes");
+        for (const Parcel& parcel : sending_) peers_.forget(parcel.peer);
+        return;
       }
       std::this_thread::sleep_for(k_nap);
+      peers_.look(Clock::now());
     }
   }
 
+  void forget(uint32_t peer) {
+    if (peer < size() && peer != rank()) peers_.forget(static_cast<int>(peer));
+  }
+
+  bool lost(uint32_t peer) const { return peer < size() && peers_.lost(static_cast<int>(peer)); }
+
   // MPI_Finalize waits for every rank, spinning, and for ever if one is gone: it is called only once all have said
-  // farewell. Until then this waits asleep. Without it the launcher sees an abnormal end and clears the job away.
-  bool part() {
-    for (int to = 0; to < size_; ++to) {
-      if (to != rank_) post(to, k_farewell, {});
+  // farewell. Until then this waits asleep. Without it the launcher sees an abnormal end.
+  bool leave(Clock::duration timeout) noexcept {
+    if (left_) return *left_;
+    left_ = false;
+    const auto deadline = Clock::now() + timeout;
+    try {
+      if (!(rank_ == 0 ? see_off(deadline) : say_farewell(deadline))) return false;
+    } catch (const std::exception&) {
+      return false;  // left to the launcher
     }
-    const auto deadline = Clock::now() + k_farewell_wait;
-    uint32_t from = 0;
-    const void* message = nullptr;
-    uint64_t bytes = 0;
-    while (farewells_ < size_ - 1 || !sending_.empty()) {
-      if (poll(&from, &message, &bytes)) continue;  // nobody wants it any more
-      if (Clock::now() >= deadline) return false;
-      std::this_thread::sleep_for(k_nap);
-    }
+    MPI_Finalize();
+    left_ = true;
     return true;
   }
 
  private:
+  static int own_rank() {
+    int rank = 0;
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank), "MPI_Comm_rank");
+    return rank;
+  }
+  static int job_size() {
+    int size = 1;
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+    return size;
+  }
+
+  // A failure of MPI is that of the peer it was to reach.
   void post(int to, int tag, std::vector<char> bytes) {
+    if (peers_.lost(to)) return;
     Parcel& parcel = sending_.emplace_back(Parcel{to, tag, std::move(bytes), MPI_REQUEST_NULL});
-    check(MPI_Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
-                    &parcel.request),
-          "MPI_Isend");
+    if (MPI_Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+                  &parcel.request) != MPI_SUCCESS) {
+      peers_.fail(to);
+    }
+  }
+
+  bool complete(Parcel& parcel) {
+    int flag = 0;
+    if (MPI_Test(&parcel.request, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS) return flag != 0;
+    peers_.fail(parcel.peer);
+    return false;
   }
 
   void drop_sent() {
-    sending_.remove_if([](Parcel& parcel) { return parcel.complete(); });
+    sending_.remove_if([this](Parcel& parcel) { return complete(parcel); });
+  }
+
+  // Whether anything is still to go to somebody who is there.
+  bool unsent() const {
+    for (const Parcel& parcel : sending_) {
+      if (!peers_.lost(parcel.peer)) return true;
+    }
+    return false;
   }
 
   // Starts to receive everything that has been announced.
@@ -142,24 +185,132 @@ class Mpi {
       int flag = 0;
       MPI_Message handle = MPI_MESSAGE_NULL;
       MPI_Status status;
-      check(MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &handle, &status), "MPI_Improbe");
+      // A failure here names nobody. Whoever it was falls silent, and is lost by that.
+      if (MPI_Improbe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, &handle, &status) != MPI_SUCCESS) return;
       if (flag == 0) return;
       int bytes = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
       Parcel& parcel = arriving_.emplace_back(Parcel{status.MPI_SOURCE, status.MPI_TAG, {}, MPI_REQUEST_NULL});
       parcel.bytes.resize(static_cast<size_t>(bytes));
-      check(MPI_Imrecv(parcel.bytes.data(), bytes, MPI_BYTE, &handle, &parcel.request), "MPI_Imrecv");
+      if (MPI_Imrecv(parcel.bytes.data(), bytes, MPI_BYTE, &handle, &parcel.request) != MPI_SUCCESS) {
+        peers_.fail(parcel.peer);
+      }
     }
   }
 
-  int rank_ = 0, size_ = 1;
+  // The first of each peer's messages may be taken once it is complete.
+  std::optional<Parcel> take_arrived() {
+    std::vector<char> held_up(arriving_.empty() ? 0 : size(), 0);
+    for (auto at = arriving_.begin(); at != arriving_.end(); ++at) {
+      char& behind = held_up[static_cast<size_t>(at->peer)];
+      if (behind == 0 && at->request != MPI_REQUEST_NULL && complete(*at)) {
+        Parcel parcel = std::move(*at);
+        arriving_.erase(at);
+        peers_.heard(parcel.peer, Clock::now());
+        return parcel;
+      }
+      behind = 1;
+    }
+    return std::nullopt;
+  }
+
+  void take_own(const Parcel& parcel) {
+    if (parcel.tag == k_whereabouts) {
+      peers_.introduce(parcel.peer, {parcel.bytes.begin(), parcel.bytes.end()});
+    } else if (parcel.tag == k_farewell) {
+      peers_.part(parcel.peer);
+    } else if (parcel.tag == k_verdict) {
+      verdict_ = parcel.bytes.size() == 1 && parcel.bytes[0] == 1;
+    }
+  }
+
+  // Until `done()` or the deadline; what others still have to say nobody wants any more.
+  template <class Done>
+  void wait(Clock::time_point deadline, Done&& done) {
+    uint32_t from = 0;
+    const void* message = nullptr;
+    uint64_t bytes = 0;
+    while (!done() && Clock::now() < deadline) {
+      if (!poll(&from, &message, &bytes)) std::this_thread::sleep_for(k_nap);
+    }
+  }
+
+  // Rank 0: waits for the farewells of all who are there, and tells them whether that was everybody.
+  bool see_off(Clock::time_point deadline) {
+    const auto missing = [&] {
+      for (int peer = 1; peer < size_; ++peer) {
+        if (!peers_.parted(peer) && !peers_.lost(peer)) return true;
+      }
+      return false;
+    };
+    wait(deadline, [&] { return !missing(); });
+    for (int peer = 1; peer < size_; ++peer) {
+      if (!peers_.parted(peer)) peers_.forget(peer);
+    }
+    const bool everybody = !peers_.any_lost();
+    for (int peer = 1; peer < size_; ++peer) post(peer, k_verdict, {static_cast<char>(everybody ? 1 : 0)});
+    flush(std::max<Clock::duration>(deadline - Clock::now(), std::chrono::seconds(1)));
+    return everybody && !peers_.any_lost();
+  }
+
+  // The others. Rank 0 may be gone, or find that somebody else is.
+  bool say_farewell(Clock::time_point deadline) {
+    post(0, k_farewell, {});
+    wait(deadline, [&] { return verdict_.has_value() || peers_.lost(0); });
+    return verdict_.value_or(false);
+  }
+
+  const int rank_, size_;
+  Peers peers_;
   std::list<Parcel> sending_;  // a list: MPI holds on to the requests' buffers
   std::list<Parcel> arriving_;
   std::vector<char> delivered_;  // what poll() gave out last
-  int farewells_ = 0;
+  std::optional<bool> verdict_;  // of rank 0 on this parting
+  std::optional<bool> left_;     // what leave() found
 };
 
-void initialize() {
+// MPI_Init waits for all ranks, for ever if one dies before it is through. Ends the process if that takes too long;
+// nothing has been begun by then.
+class StartWatch {
+ public:
+  StartWatch(mokume::sdk::Host host, std::chrono::seconds limit)
+      : thread_([this, host, limit] { watch(host, limit); }) {}
+  ~StartWatch() {
+    {
+      const std::lock_guard lock(mutex_);
+      started_ = true;
+    }
+    wake_.notify_one();
+    thread_.join();
+  }
+  StartWatch(const StartWatch&) = delete;
+  StartWatch& operator=(const StartWatch&) = delete;
+
+ private:
+  void watch(const mokume::sdk::Host& host, std::chrono::seconds limit) {
+    std::unique_lock lock(mutex_);
+    if (wake_.wait_for(lock, limit, [this] { return started_; })) return;
+    host.log(MK_LOG_ERROR, "mpi",
+             "MPI has not started within " + std::to_string(limit.count()) +
+                 " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
+                 k_start_variable + " where starting takes longer");
+    std::fflush(nullptr);
+    _exit(k_exit_run_again);
+  }
+
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool started_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
+std::chrono::seconds start_limit() {
+  const char* text = std::getenv(k_start_variable);
+  const long seconds = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+  return seconds > 0 ? std::chrono::seconds(seconds) : k_start_limit;
+}
+
+void initialize(const mk_host* host) {
   int initialized = 0;
   MPI_Initialized(&initialized);
   if (initialized != 0) throw Error(MK_INTERNAL, "MPI was started in this process before");
@@ -167,8 +318,13 @@ void initialize() {
   // polls; yielding as well costs a time slice for each message where the machine is busy. A user's setting stays.
   setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
   int provided = MPI_THREAD_SINGLE;
-  check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
-  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  {
+    const StartWatch watch(mokume::sdk::Host(host), start_limit());
+    check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  }
+  for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
+    MPI_Comm_set_errhandler(communicator, MPI_ERRORS_RETURN);
+  }
   if (provided < MPI_THREAD_FUNNELED) {
     throw Error(MK_UNSUPPORTED,
                 "this MPI does not allow other threads in the process (MPI_THREAD_FUNNELED); use one "
@@ -196,22 +352,22 @@ mk_transport make_table() {
   table.flush = [](void* self, uint32_t timeout_ms, mk_error* error) {
     return mokume::sdk::guard(error, [&] { of(self).flush(std::chrono::milliseconds(timeout_ms)); });
   };
+  table.forget = [](void* self, uint32_t peer) { of(self).forget(peer); };
+  table.lost = [](void* self, uint32_t peer) { return of(self).lost(peer) ? 1 : 0; };
+  table.leave = [](void* self, uint32_t timeout_ms) {
+    return of(self).leave(std::chrono::milliseconds(timeout_ms)) ? 1 : 0;
+  };
   table.shutdown = [](void* self) {
-    const std::unique_ptr<Mpi> mpi(&of(self));
-    bool together = false;
-    try {
-      together = mpi->part();
-    } catch (const std::exception&) {
-      // Left to the launcher.
-    }
-    if (together) MPI_Finalize();
+    std::unique_ptr<Mpi> mpi(&of(self));
+    // If somebody was lost, MPI may still hold buffers of messages that will never leave.
+    if (!mpi->leave(k_leave)) mpi.release();
   };
   return table;
 }
 
-int32_t start(const mk_host*, const void** table, mk_error* error) {
+int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
-    initialize();
+    initialize(host);
     auto mpi = std::make_unique<Mpi>();
     mpi->table = make_table();
     mpi->table.self = mpi.get();

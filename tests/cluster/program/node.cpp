@@ -1,6 +1,8 @@
 // One rank of a small run with made-up results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
 //
 //   node DIRECTORY N_FITS [plain | throw | plan | stop | large]
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -101,12 +103,15 @@ int run_program(const Options& options) {
   const scheduler::HostServices host(log, 1, "");
   registry::Registry registry(host.table(), {});
   Transport transport(mpi_launched() ? registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport() : self_transport());
+  int code = 0;
   try {
-    return run_node(transport, options);
+    code = run_node(transport, options);
   } catch (const Error& error) {
     std::fprintf(stderr, "rank %u: %s\n", transport.rank(), error.what());
-    return error.status();
+    code = error.status();
   }
+  if (!transport.leave(30000)) _exit(code);
+  return code;
 }
 
 }  // namespace

@@ -1,0 +1,325 @@
+#!/usr/bin/env python3
+"""Kills processes of real runs at random moments, and looks whether anything was lost.
+
+    bench/campaign/campaign.py [--runs 200] [--seed 1] [--out bench/results/campaign.json]
+
+Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 ranks, over shared memory or over TCP on
+loopback, with and without --enable-recovery. One process is killed with SIGKILL at a moment drawn from the time that an
+undisturbed run takes: a rank, rank 0, or, with devices in processes of their own, one of these. Then:
+
+* no run takes longer than --limit seconds (that is a hang);
+* a killed device, and with --enable-recovery a killed rank, costs nothing: the run completes, if it had joined it;
+* after any other death, the same command, on another number of ranks, completes the run and ends with 0;
+* results.csv is byte for byte that of an undisturbed run on one rank, and no two lines of the journals disagree;
+* no process of the run is left.
+
+With --enable-recovery mpirun's own exit code is 0 whatever happens, so whether a run is complete is asked of its run.json.
+Run k of seed s is the same case whenever it is drawn (--only k repeats it); the moment it hits is the machine's.
+Exits with 1 if anything of this fails. Needs Open MPI 4.1 and a build with the preset `release` or `bench`.
+"""
+import argparse
+import collections
+import glob
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+NETWORKS = {"shared memory": [], "tcp": ["--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]}
+EXPERIMENT = """name = "campaign"
+model = "svc"
+seed = 7
+[data]
+source = "digits"
+limit = {digits}
+standardize = {{ mean = 127.5, scale = 73.61 }}
+[validation]
+folds = 3
+[search]
+method = "grid"
+[search.params]
+C = {{ log10 = [-1, 4], n = 6 }}
+gamma = [0.0005, 0.001, 0.002, 0.005, 0.01]
+"""
+FITS = 6 * 5 * 3
+
+
+class Process:
+    """What /proc says of one process."""
+
+    def __init__(self, pid):
+        self.pid = pid
+        with open(f"/proc/{pid}/stat") as f:
+            fields = f.read().rpartition(")")[2].split()
+        self.state, self.parent, self.session = fields[0], int(fields[1]), int(fields[3])
+
+    def rank(self):
+        with open(f"/proc/{self.pid}/environ", "rb") as f:
+            for entry in f.read().split(b"\0"):
+                if entry.startswith(b"OMPI_COMM_WORLD_RANK="):
+                    return int(entry.partition(b"=")[2])
+        return None
+
+
+def processes():
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            try:
+                found.append(Process(int(name)))
+            except OSError:
+                pass  # it has ended
+    return [p for p in found if p.state not in "ZX"]
+
+
+class Job:
+    """One `mokume run` in a session of its own, so that all its processes can be told from others."""
+
+    def __init__(self, args, folder, ranks, network, recovery, isolation):
+        self.program = os.path.join(args.build, "bin", "mokume")
+        command = [self.program, "run", "e.toml", "--devices", args.devices]
+        if isolation:
+            command += ["--set", "devices.isolation=process"]
+        if ranks > 0:
+            command = (["mpirun", "--oversubscribe", "--bind-to", "none", "-np", str(ranks)] + NETWORKS[network]
+                       + (["--enable-recovery"] if recovery else []) + command)
+        environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
+                           MOKUME_MPI_START_S="20")
+        self.log = open(os.path.join(folder, "output.txt"), "ab")
+        self.started = time.monotonic()
+        self.child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                      stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
+
+    def members(self):
+        return [p for p in processes() if p.session == self.child.pid and p.pid != self.child.pid]
+
+    def rank(self, number):
+        for p in self.members():
+            try:
+                if p.rank() == number and os.path.samefile(f"/proc/{p.pid}/exe", self.program):
+                    return p.pid
+            except OSError:
+                pass
+        return None
+
+    def device_of(self, number):
+        parent = self.rank(number)
+        return next((p.pid for p in self.members() if p.parent == parent), None) if parent else None
+
+    def kill(self, victim, number, deadline):
+        """Kills once the victim exists. Whether it did."""
+        while self.child.poll() is None and time.monotonic() < deadline:
+            pid = self.device_of(number) if victim == "device" else self.rank(number)
+            if pid is not None:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                    return True
+                except OSError:
+                    return False
+            time.sleep(0.002)
+        return False
+
+    def end(self, limit):
+        """Exit code, or None if it hangs; and how many processes outlive it."""
+        try:
+            code = self.child.wait(max(0.1, self.started + limit - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            code = None
+        deadline = time.monotonic() + 2  # the last of them may just be ending
+        while code is not None and self.members() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        left = self.members()
+        for p in left + ([self.child] if code is None else []):
+            try:
+                os.kill(p.pid, signal.SIGKILL)
+            except OSError:
+                pass
+        self.child.wait()
+        self.log.close()
+        return code, 0 if code is None else len(left), time.monotonic() - self.started
+
+
+def results(folder):
+    paths = glob.glob(os.path.join(folder, "runs/campaign/*/results.csv"))
+    if len(paths) != 1:
+        return None
+    with open(paths[0], "rb") as f:
+        return f.read()
+
+
+def complete(folder):
+    for path in glob.glob(os.path.join(folder, "runs/campaign/*/run.json")):
+        with open(path) as f:
+            if json.load(f)["state"] == "done":
+                return True
+    return False
+
+
+def journals_agree(folder):
+    """Every fit is there, and all lines of one fit say the same."""
+    said = collections.defaultdict(set)
+    for path in glob.glob(os.path.join(folder, "runs/campaign/*/journal/node-*.ndjson")):
+        with open(path, "rb") as f:
+            for line in f.read().split(b"\n")[:-1]:  # what follows the last newline was torn off
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue  # a torn line that a later session has closed
+                if "fit" in record and "values" in record:
+                    said[record["fit"]].add(json.dumps([record["status"], record["n"], record["values"]]))
+    return len(said) == FITS and all(len(texts) == 1 for texts in said.values())
+
+
+def write_experiment(folder, digits):
+    with open(os.path.join(folder, "e.toml"), "w") as f:
+        f.write(EXPERIMENT.format(digits=digits))
+
+
+def undisturbed(args, ranks, isolation=False):
+    """results.csv and seconds of a run that nobody disturbs; ranks 0: without mpirun."""
+    with tempfile.TemporaryDirectory(prefix="mokume-campaign-") as folder:
+        write_experiment(folder, args.digits)
+        code, _, seconds = Job(args, folder, ranks, "shared memory", False, isolation).end(args.limit)
+        if code != 0:
+            with open(os.path.join(folder, "output.txt"), errors="replace") as f:
+                raise SystemExit(f"the undisturbed run on {ranks} ranks failed ({code}):\n{f.read()[-2000:]}")
+        return results(folder), seconds
+
+
+class Case:
+    """What run k of a seed does; a pure function of both."""
+
+    def __init__(self, seed, k, victims):
+        draw = random.Random(f"{seed}/{k}")
+        self.victim = victims[k % len(victims)]
+        self.network = list(NETWORKS)[k // len(victims) % 2]
+        self.ranks = draw.choice([2, 3, 4])
+        self.ranks_again = draw.choice([0, 1, 2, 3, 4])
+        self.recovery = self.victim == "device" or draw.random() < 0.75
+        self.number = draw.randrange(1, self.ranks) if self.victim == "rank" else 0
+        if self.victim == "device":
+            self.number = draw.randrange(self.ranks)
+        self.moment = draw.random()
+
+    def text(self):
+        return (f"{self.victim} {self.number} of {self.ranks} at {self.moment:.2f}, {self.network}"
+                f"{', recovery' if self.recovery else ''}")
+
+
+def play(args, case, seconds, expected):
+    """One killed run, and another where that is needed. A dictionary of what happened; "faults" is empty if all is
+    well."""
+    folder = tempfile.mkdtemp(prefix="mokume-campaign-")
+    write_experiment(folder, args.digits)
+    isolation = case.victim == "device"
+    job = Job(args, folder, case.ranks, case.network, case.recovery, isolation)
+    time.sleep(case.moment * seconds[isolation, case.ranks])
+    killed = job.kill(case.victim, case.number, job.started + args.limit)
+    joined = bool(glob.glob(os.path.join(folder, f"runs/campaign/*/journal/node-{case.number:04}.ndjson")))
+    code, left, took = job.end(args.limit)
+    faults = []
+    if code is None:
+        faults.append("hang")
+    if left:
+        faults.append(f"{left} processes left")
+    survives = case.victim == "device" or (case.victim == "rank" and case.recovery)
+    first = complete(folder)
+    if not first and (not killed or (joined and survives)):
+        faults.append(f"not complete, exit code {code}" + ("" if killed else ", though nobody was killed"))
+    again = None
+    if not first:
+        again, left, _ = Job(args, folder, case.ranks_again, case.network, False, isolation).end(args.limit)
+        if again != 0 or not complete(folder):
+            faults.append("hang of the second run" if again is None else f"exit code {again} of the second run")
+        if left:
+            faults.append(f"{left} processes left by the second run")
+    if results(folder) != expected:
+        faults.append("results.csv differs")
+    if not journals_agree(folder):
+        faults.append("the journals lack a fit or disagree")
+    if faults and args.keep:
+        print(f"  kept: {folder}", file=sys.stderr)
+    else:
+        shutil.rmtree(folder)
+    return {"killed": killed, "complete": first, "code": code, "again": again, "seconds": took, "faults": faults}
+
+
+def summary(args, outcomes):
+    groups = collections.defaultdict(list)
+    for case, outcome in outcomes:
+        groups[case.victim, case.network, case.recovery].append(outcome)
+    table = []
+    for (victim, network, recovery), played in sorted(groups.items()):
+        table.append({
+            "victim": victim, "network": network, "recovery": recovery, "runs": len(played),
+            "killed": sum(o["killed"] for o in played),
+            "complete": sum(o["complete"] for o in played),
+            "complete_on_the_second_run": sum(o["again"] == 0 for o in played),
+            "hangs": sum("hang" in fault for o in played for fault in o["faults"]),
+            "faults": sum(bool(o["faults"]) for o in played),
+            "longest_s": round(max(o["seconds"] for o in played), 1),
+        })
+    return {
+        "what": "runs of a 6 x 5 x 3 SVC grid on digits with one process killed at a random moment",
+        "command": f"bench/campaign/campaign.py --runs {args.runs} --seed {args.seed}",
+        "runs": len(outcomes), "seed": args.seed,
+        "faulty": [{"run": k, "case": case.text(), "faults": o["faults"]}
+                   for k, (case, o) in enumerate(outcomes) if o["faults"]],
+        "groups": table,
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", type=int, help="play this run of the seed alone")
+    parser.add_argument("--victims", help="comma list of rank, coordinator, device (default: all that there are)")
+    parser.add_argument("--devices", default="host")
+    parser.add_argument("--digits", type=int, default=2000, help="training rows, which set how long a run takes")
+    parser.add_argument("--limit", type=float, default=60, help="seconds after which a run hangs")
+    parser.add_argument("--build", default=os.path.join(ROOT, "build/release"))
+    parser.add_argument("--keep", action="store_true", help="keep the directories of runs that fail")
+    parser.add_argument("--out", help="write the figures as JSON")
+    args = parser.parse_args()
+    args.build = os.path.abspath(args.build)
+
+    victims = args.victims.split(",") if args.victims else ["rank", "coordinator"]
+    if not args.victims:
+        schema = subprocess.run([os.path.join(args.build, "bin", "mokume"), "schema"], capture_output=True, text=True)
+        if "isolation" in schema.stdout:
+            victims.append("device")
+
+    expected, alone = undisturbed(args, 0)
+    seconds = {}
+    for isolation in {victim == "device" for victim in victims}:
+        for ranks in (2, 3, 4):
+            seconds[isolation, ranks] = undisturbed(args, ranks, isolation)[1]
+    print(f"undisturbed: {alone:.1f} s alone, " + ", ".join(f"{s:.1f} s on {r} ranks" for (i, r), s in seconds.items()),
+          file=sys.stderr)
+    outcomes = []
+    for k in [args.only] if args.only is not None else range(args.runs):
+        case = Case(args.seed, k, victims)
+        outcome = play(args, case, seconds, expected)
+        outcomes.append((case, outcome))
+        end = "complete" if outcome["complete"] else f"{outcome['code']}, then {outcome['again']}"
+        print(f"{k}: {case.text()}: {end} in {outcome['seconds']:.1f} s{' (too late)' * (not outcome['killed'])}"
+              f" {'; '.join(outcome['faults'])}", file=sys.stderr, flush=True)
+    figures = summary(args, outcomes)
+    if args.out:
+        with open(args.out, "w") as f:
+            json.dump(figures, f, indent=1)
+            f.write("\n")
+    else:
+        print(json.dumps(figures, indent=1))
+    return 1 if figures["faulty"] else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,176 @@
+// One rank that speaks with rank 0 by the bare transport until one of them dies; mpirun_test.cpp starts several.
+//
+//   peers VICTIM HOW
+//
+// starting: the victim dies before MPI has started; idle: between two messages; sending: with a large message on its
+// way to others; owed: with a large message to it on its way; parting: instead of saying farewell; away: it only falls
+// silent for a while. Every rank prints its process id, and at its end what it found.
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.hpp"
+#include "cluster/transport.hpp"
+#include "registry/registry.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr uint32_t k_rounds = 20;
+constexpr size_t k_large = 8U << 20;
+constexpr std::chrono::seconds k_patience(60);
+
+void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
+
+class Rank {
+ public:
+  Rank(Transport& transport, uint32_t victim, std::string how)
+      : transport_(transport), victim_(victim), how_(std::move(how)), pongs_(transport.size(), 0) {}
+
+  void run() {
+    if (transport_.rank() == 0) {
+      answer();
+    } else {
+      ask();
+    }
+    if (is_victim() && how_ == "parting") die();
+  }
+
+ private:
+  bool is_victim() const { return transport_.rank() == victim_; }
+
+  [[noreturn]] static void die() {
+    raise(SIGKILL);
+    std::abort();
+  }
+
+  // What befalls the victim after some rounds.
+  void meet_fate() {
+    if (how_ == "idle") die();
+    if (how_ == "sending") {
+      for (uint32_t to = 0; to < transport_.size(); ++to) {
+        if (to != transport_.rank() && (victim_ == 0 || to == 0)) transport_.send(to, std::string(k_large, 'x'));
+      }
+      die();
+    }
+    if (how_ == "owed") {
+      // The others' large messages have begun to arrive, or will not any more.
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      die();
+    }
+  }
+
+  // Rank 0 answers every "ping", until all are done or lost.
+  void answer() {
+    std::vector<bool> done(transport_.size(), false);
+    done[0] = true;
+    bool forgotten = false;
+    const auto deadline = Clock::now() + k_patience;
+    while (Clock::now() < deadline) {
+      if (const auto received = transport_.poll()) {
+        take(*received, done);
+        if (is_victim() && pongs_[1] == k_rounds) meet_fate();
+        continue;
+      }
+      bool all = true;
+      for (uint32_t peer = 1; peer < transport_.size(); ++peer) all = all && (done[peer] || gone(peer));
+      if (all) return;
+      if (how_ == "away" && pongs_[victim_] == k_rounds && !forgotten) {
+        transport_.forget(victim_);
+        forgotten = true;
+        std::printf("forgot %u: lost %d\n", victim_, transport_.lost(victim_) ? 1 : 0);
+      }
+      nap();
+    }
+    std::printf("rank 0 waits for ever\n");
+  }
+
+  bool gone(uint32_t peer) const { return how_ != "away" && transport_.lost(peer); }
+
+  void take(const Transport::Received& received, std::vector<bool>& done) {
+    if (received.text == "ping") {
+      if (how_ == "owed" && received.from == victim_ && pongs_[victim_] + 1 == k_rounds) {
+        transport_.send(victim_, std::string(k_large, 'x'));
+      }
+      ++pongs_[received.from];
+      transport_.send(received.from, "pong");
+    } else if (received.text == "done") {
+      done[received.from] = true;
+      if (how_ == "away" && received.from == victim_)
+        std::printf("heard %u: lost %d\n", victim_, transport_.lost(victim_) ? 1 : 0);
+    }
+  }
+
+  // The others: some rounds, and as many again after the victim's end.
+  void ask() {
+    const uint32_t rounds = victim_ == 0 && how_ != "parting" ? 1000000 : 2 * k_rounds;
+    for (uint32_t round = 0; round < rounds; ++round) {
+      if (is_victim() && round == k_rounds) {
+        if (how_ == "away") std::this_thread::sleep_for(std::chrono::milliseconds(300));
+        meet_fate();
+      }
+      if (how_ == "owed" && victim_ == 0 && round == k_rounds) transport_.send(0, std::string(k_large, 'x'));
+      transport_.send(0, "ping");
+      if (!wait_for_pong()) return;
+    }
+    transport_.send(0, "done");
+  }
+
+  bool wait_for_pong() {
+    const auto deadline = Clock::now() + k_patience;
+    while (Clock::now() < deadline) {
+      const auto received = transport_.poll();
+      if (received && received->text == "pong") return true;
+      if (transport_.lost(0)) return false;
+      if (!received) nap();
+    }
+    std::printf("rank %u waits for ever\n", transport_.rank());
+    return false;
+  }
+
+  Transport& transport_;
+  const uint32_t victim_;
+  const std::string how_;
+  std::vector<uint32_t> pongs_;  // on rank 0: answered, by rank
+};
+
+int run_program(uint32_t victim, const std::string& how) {
+  std::printf("pid %d\n", static_cast<int>(getpid()));
+  std::fflush(stdout);
+  if (how == "starting" && std::getenv("OMPI_COMM_WORLD_RANK") == std::to_string(victim)) raise(SIGKILL);
+  base::Log log;
+  const scheduler::HostServices host(log, 1, "");
+  registry::Registry registry(host.table(), {});
+  Transport transport(registry.load(MK_PLUGIN_TRANSPORT, "mpi").transport());
+  const uint32_t rank = transport.rank();
+  Rank(transport, victim, how).run();
+  const bool lost = victim != rank && transport.lost(victim);
+  const bool together = transport.leave(30000);
+  std::printf("rank %u: lost %d together %d\n", rank, lost ? 1 : 0, together ? 1 : 0);
+  std::fflush(stdout);
+  if (!together) _exit(0);
+  return 0;
+}
+
+}  // namespace
+}  // namespace mokume::cluster
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  try {
+    return mokume::cluster::run_program(static_cast<uint32_t>(std::stoul(argv[1])), argv[2]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
