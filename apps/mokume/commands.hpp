@@ -30,6 +30,8 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
 int list_devices(Runtime& runtime, bool json);
 int doctor(Runtime& runtime);
 
+int device_child(int parent);  // process id of the run; does not return in good order
+
 int print_schema(Runtime& runtime);
 int init_config(Runtime& runtime, const std::string& model);
 

@@ -103,6 +103,10 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   data_fetch->add_option("NAME", name, "data set, e.g. mnist")->required();
   data_fetch->add_option("--from", from, "base URL of a mirror (http, https or file)");
 
+  int parent = 0;
+  CLI::App* child = cli.add_subcommand("device-child", "one device of a run")->group("");  // not shown
+  child->add_option("PARENT", parent)->required();
+
   try {
     cli.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
@@ -112,6 +116,8 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   if (data_list->parsed()) return list_data();
   if (data_show->parsed()) return data_info(spec);
   if (data_fetch->parsed()) return fetch_data(name, from);
+
+  if (child->parsed()) return device_child(parent);
 
   Runtime& runtime = made.emplace();
   if (run->parsed()) return run_experiment(runtime, options);

@@ -61,6 +61,7 @@ struct Config {
   std::map<std::string, Forms> forms;             // [model_options]: optimizers, layers; defaults filled in
 
   std::string devices = "all";                  // [devices] use
+  std::string isolation = "thread";             // [devices] isolation: thread | process
   std::vector<std::string> plugin_directories;  // [plugins] directories (absolute)
   uint64_t memory_bytes = 0;                    // [devices] memory: budget per device; 0 = from the machine
   std::string output = "runs";                  // [output] directory

@@ -20,7 +20,7 @@ constexpr std::array kKeys = {
     Key{"", "validation", Type::table, "how a candidate is validated"},
     Key{"", "search", Type::table, "which candidates are fitted"},
     Key{"", "model_options", Type::options, "parameters of the model that are the same for all candidates"},
-    Key{"", "devices", Type::table, "which devices work, and how much memory they may use"},
+    Key{"", "devices", Type::table, "which devices work, and how"},
     Key{"", "plugins", Type::table, "where backends and models are looked for"},
     Key{"", "output", Type::table, "where results go"},
 
@@ -62,6 +62,9 @@ constexpr std::array kKeys = {
         [](Config& c) -> Slot { return &c.devices; }},
     Key{"devices", "memory", Type::size, "memory that one device may use, in bytes or as \"4 GiB\"",
         [](Config& c) -> Slot { return &c.memory_bytes; }, 0, 1, kMany},
+    Key{"devices", "isolation", Type::choice,
+        "thread: all devices in this process; process: each in a child of its own, which a driver may crash",
+        [](Config& c) -> Slot { return &c.isolation; }, 0, 0, 0, "thread|process"},
 
     Key{"plugins", "directories", Type::directories, "absolute paths of directories with further plugins",
         [](Config& c) -> Slot { return &c.plugin_directories; }},

@@ -31,8 +31,9 @@ std::vector<std::string> files_of(const std::string& run_directory) {
 ProfileFile::ProfileFile(const std::string& run_directory, uint32_t node, size_t devices)
     : path_(fmt::format("{}/logs/profile-{:04}.json", run_directory, node)), node_(node), profiles_(devices) {}
 
-void ProfileFile::keep(size_t at, const device::Device& device) {
-  report::DeviceProfile profile{node_, device.listed().id(), device.listed().info.name, device.profiled()->rows()};
+void ProfileFile::keep(size_t at, const std::string& id, const std::string& name,
+                       std::vector<device::ProfileRow> rows) {
+  report::DeviceProfile profile{node_, id, name, std::move(rows)};
   const std::lock_guard lock(mutex_);
   profiles_[at] = std::move(profile);
   base::write_file(path_, report::profile_json(node_, profiles_));

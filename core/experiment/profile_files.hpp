@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "device/device.hpp"
+#include "device/profile.hpp"
 #include "report/profile.hpp"
 
 namespace mokume::experiment {
@@ -19,7 +19,7 @@ class ProfileFile {
   ProfileFile(const std::string& run_directory, uint32_t node, size_t devices);
 
   // On the device's thread.
-  void keep(size_t at, const device::Device& device);
+  void keep(size_t at, const std::string& id, const std::string& name, std::vector<device::ProfileRow> rows);
 
  private:
   std::string path_;

@@ -17,14 +17,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-using Progress = std::function<void(const std::string&, double)>;
-
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Takes the one report of a refit.
 struct Watcher {
   journal::RefitRecord& record;
-  const Progress& progress;
+  const StepProgress& progress;
   const std::atomic<bool>& stop;
 
   mk_fit_sink sink() {
@@ -91,25 +89,25 @@ bool is_refitted(const std::string& directory, const std::optional<journal::Refi
   return refit && refit->candidate == candidate && fs::exists(directory + "/models/best");
 }
 
-journal::RefitRecord refit(const Prepared& prepared, Worker& worker, uint32_t candidate, const std::string& directory,
-                           const Progress& progress, const std::atomic<bool>& stop) {
+journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t candidate,
+                           const std::string& directory, const StepProgress& progress, const std::atomic<bool>& stop) {
   const mk_model& model = prepared.model();
   const data::Table& test = prepared.data().test;
   journal::RefitRecord record;
   record.candidate = candidate;
-  record.device = worker.devices().front().id;
+  record.device = device.info().id;
   record.start_s = now_s();
   Watcher watcher{record, progress, stop};
   const mk_fit_sink sink = watcher.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
-  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(worker.refit(candidate, sink), destroy);
+  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(candidate, sink), destroy);
   save(model, fitted.get(), directory);
   if (test.rows > 0 && !(test.labels.empty() && test.targets.empty())) {
     progress(fmt::format("predicting {} test rows", test.rows), 0);
     record.n = test.rows;
-    worker.on_device(0, "predict", [&] {
-      record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), worker.services(0), test)
-                                          : predict_classes(model, fitted.get(), worker.services(0), test);
+    device.in_phase("predict", [&] {
+      record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), device.services(), test)
+                                          : predict_classes(model, fitted.get(), device.services(), test);
     });
   }
   record.end_s = now_s();

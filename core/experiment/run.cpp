@@ -122,10 +122,12 @@ std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std
 }
 
 void note_fallbacks(const Worker& worker, base::Log& log) {
-  for (const auto& device : worker.open_devices())
-    for (const auto& [op, count] : device->fallbacks())
+  const auto devices = worker.devices();
+  const auto fallbacks = worker.fallbacks();
+  for (size_t d = 0; d < devices.size(); ++d)
+    for (const auto& [op, count] : fallbacks[d])
       log.warn("device", fmt::format("{}: {} ran on the host {} times, since the device does not support it",
-                                     device->listed().id(), op, count));
+                                     devices[d].id, op, count));
 }
 
 // Everything between handshake and parting.
@@ -142,18 +144,17 @@ class Participant {
     machine_ = std::make_unique<Machine>(registry_, log_);
     machine_->select(request_.config.devices);  // a selection that matches nothing leaves no run directory behind
     if (leads) keeper_ = std::make_unique<Keeper>(request_, *prepared_);
-    worker_ = std::make_unique<Worker>(*machine_, *prepared_, request_.config.devices, transport_.size(),
+    worker_ = std::make_unique<Worker>(*machine_, *prepared_, log_, request_.config.devices, transport_.size(),
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
     if (leads && request_.profile) remove_profiles(keeper_->directory().path());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
-    if (request_.profile) worker_->profile(handshake.run_directory, transport_.rank());
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
     journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
     const Scratch scratch(handshake.run_directory);
-    worker_->use_scratch(scratch);
+    worker_->begin(handshake.run_directory, transport_.rank(), request_.profile);
     const cluster::AgentSetup agent{
         worker_->devices(),
         [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
@@ -275,7 +276,7 @@ class Participant {
     if (is_refitted(result_.directory, refit_before_, candidate)) return;
     observer_.phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
                                 prepared_->data().train.rows));
-    journal.append(refit(*prepared_, *worker_, candidate, result_.directory, observer_.step, stop_));
+    journal.append(worker_->refit(0, candidate, observer_.step, stop_));
   }
 
   registry::Registry& registry_;

@@ -66,6 +66,7 @@ std::vector<Ban> bans() {
        "load libraries through core/registry",
        {{"core/registry/", "the one place that loads plugins"},
         {"bench/", "measures a backend through the bare boundary"},
+        {"tests/faults/", "stands in front of another backend"},
         {"backends/opencl/clblast.cpp", "a system library, optional and slow to map: only when a probe asks"}}},
       {{"dlclose"}, "", "libraries stay loaded: drivers do not survive being unloaded", {}},
   };

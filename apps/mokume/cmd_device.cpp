@@ -1,0 +1,20 @@
+// device-child: the process of one device of a run with isolation = "process". Started by mokume run, never by hand.
+#include "base/child.hpp"
+#include "commands.hpp"
+#include "experiment/device_child.hpp"
+
+namespace mokume::app {
+
+int device_child(int parent) {
+  base::join_parent(parent);
+  Runtime runtime;
+  runtime.log().set_level(MK_LOG_INFO);  // the parent decides what of it is shown
+  experiment::serve_device({runtime.log(),
+                            [&runtime](const std::vector<std::string>& directories) -> registry::Registry& {
+                              return runtime.registry(directories);
+                            },
+                            runtime.schema_lookup()},
+                           base::kChildSocket);
+}
+
+}  // namespace mokume::app

@@ -1,0 +1,65 @@
+// A device in a child process of its own, so that a driver that crashes or hangs costs that child and not the run. This
+// process never opens the device's driver.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/child.hpp"
+#include "base/log.hpp"
+#include "experiment/device_messages.hpp"
+#include "experiment/device_worker.hpp"
+
+namespace mokume::experiment {
+
+// A child that is gone is Error(MK_DEVICE_ERROR) that says how it ended; the next work starts another one, with the
+// choices that this one had, until kMostCrashes have ended so in a row. What the child prints goes to the log, line by
+// line.
+class DeviceProcess : public DeviceWorker {
+ public:
+  static constexpr uint32_t kMostCrashes = 3;
+
+  // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it.
+  DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed, device::Choices choices,
+                uint64_t budget_bytes);
+  void open();
+
+  cluster::LocalDevice info() const override { return info_; }
+  device::Choices choices() const override { return choices_; }
+  void agree(const device::Choices& choices) override;
+  void begin(const std::string& run_directory, bool profile) override;
+  void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
+  journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
+  std::map<std::string, uint64_t> fallbacks() const override;
+  std::vector<device::ProfileRow> profiled() const override;
+  bool kill() noexcept override;
+
+ private:
+  struct Listener;
+  void start();
+  void send(const DeviceMessage& message);
+  void greet(const DeviceMessage& request);
+  void take_greeting(const cluster::Hello& hello);
+  void revive();
+  void converse(const DeviceMessage& request, Listener& listener);
+  cluster::Hello ask(const DeviceMessage& request);
+  WorkEnded listen(Listener& listener);
+  [[noreturn]] void lost(const std::string& problem);
+  std::string end_child();
+
+  const Prepared& prepared_;
+  base::Log& log_;
+  std::string title_;  // "opencl:0 (NVIDIA H200): "
+  cluster::LocalDevice info_;
+  device::Choices choices_;
+  std::optional<BeginRun> begin_;
+  WorkEnded known_, earlier_;  // what this child has counted, and what those before it had
+  uint32_t crashes_ = 0;       // since work last ended
+
+  mutable std::mutex child_mutex_;  // kill() against the end of a child
+  std::unique_ptr<base::Child> child_;
+  bool killed_ = false;
+};
+
+}  // namespace mokume::experiment

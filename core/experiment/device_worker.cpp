@@ -1,0 +1,136 @@
+#include "experiment/device_worker.hpp"
+
+#include <algorithm>
+
+#include "experiment/fit_report.hpp"
+#include "experiment/refit.hpp"
+#include "sdk/device.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+// What the callbacks of one fit() call need. An Error of the reporter crosses the model as a status and is thrown again
+// behind it.
+struct FitContext {
+  cluster::Reporter& reporter;
+  const std::vector<uint32_t>& ids;  // plan id of each fit given
+};
+
+int32_t report_fit(void* self, const mk_fit_result* result, mk_error* error) {
+  return sdk::guard(error, [&] {
+    const auto& context = *static_cast<FitContext*>(self);
+    if (result->index >= context.ids.size()) throw Error(MK_INTERNAL, "the model reported a fit it was not given");
+    if (result->status < MK_FIT_OK || result->status > MK_FIT_FAILED)
+      throw Error(MK_INTERNAL, "the model reported an unknown status");
+    journal::FitRecord record;
+    record.fit = context.ids[result->index];
+    record.status = static_cast<journal::FitStatus>(result->status);
+    record.n = result->n;
+    if (result->values != nullptr) record.values.assign(result->values, result->values + result->n_values);
+    record.note = note_of(*result);
+    record.curves = curves_of(*result);
+    context.reporter.report(record);
+  });
+}
+
+void report_progress(void* self, const char* what, double share) {
+  static_cast<FitContext*>(self)->reporter.progress(what, share);
+}
+
+int32_t is_cancelled(void* self) { return static_cast<FitContext*>(self)->reporter.cancelled() ? 1 : 0; }
+
+}  // namespace
+
+bool follows(const device::Choices& have, const device::Choices& wanted) {
+  return std::all_of(wanted.begin(), wanted.end(), [&](const auto& choice) {
+    const auto found = have.find(choice.first);
+    return found != have.end() && found->second == choice.second;
+  });
+}
+
+std::string device_title(const device::Listed& listed) { return listed.id() + " (" + listed.info.name + "): "; }
+
+OwnDevice::OwnDevice(const Machine& machine, const Prepared& prepared, const device::Listed& listed,
+                     const device::Choices& choices, uint64_t budget_bytes)
+    : machine_(machine),
+      prepared_(prepared),
+      listed_(listed),
+      budget_bytes_(budget_bytes),
+      device_(machine.open(listed, choices, budget_bytes)) {}
+
+OwnDevice::~OwnDevice() {
+  if (session_ != nullptr) prepared_.model().session_destroy(session_);
+}
+
+cluster::LocalDevice OwnDevice::info() const {
+  return {listed_.id(), listed_.backend, listed_.info.name, listed_.info.vendor, listed_.device_class(), budget_bytes_};
+}
+
+void OwnDevice::agree(const device::Choices& choices) {
+  if (follows(device_->choices(), choices)) return;
+  device_.reset();
+  device_ = machine_.open(listed_, choices, budget_bytes_);
+}
+
+void OwnDevice::begin(const std::string& run_directory, bool profile) {
+  run_directory_ = run_directory;
+  if (profile) device_->profile();
+}
+
+mk_session* OwnDevice::session() {
+  if (session_ == nullptr) {
+    const mk_model& model = prepared_.model();
+    sdk::call(model.session_create, model.self, prepared_.model_experiment(), device_->services(), &session_);
+  }
+  return session_;
+}
+
+void OwnDevice::in_phase(const char* phase, const std::function<void()>& call) {
+  const sdk::Scope scope(device_->services(), MK_SCOPE_PHASE, phase);
+  call();
+}
+
+std::vector<device::ProfileRow> OwnDevice::profiled() const {
+  return device_->profiled() != nullptr ? device_->profiled()->rows() : std::vector<device::ProfileRow>();
+}
+
+void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
+  std::vector<mk_fit> fits;
+  std::vector<uint32_t> ids;
+  std::vector<std::string> scratch;
+  for (const uint32_t id : item.fits) scratch.push_back(run_directory_.empty() ? "" : Scratch(run_directory_).fit(id));
+  const auto add = [&](uint32_t id, const char* note, const char* directory) {
+    const search::FitKey key = prepared_.plan().key(id);
+    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, directory});
+    ids.push_back(id);
+  };
+  for (size_t k = 0; k < item.fits.size(); ++k) add(item.fits[k], nullptr, scratch[k].c_str());
+  for (size_t k = 0; k < item.done_fits.size(); ++k) add(item.done_fits[k], item.done_notes[k].c_str(), "");
+  FitContext context{reporter, ids};
+  const mk_fit_sink sink{&context, report_fit, report_progress, is_cancelled};
+  const mk_model& model = prepared_.model();
+  try {
+    in_phase(device::kOtherPhase, [&] {
+      sdk::call(model.fit, session(), static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
+                &sink);
+    });
+  } catch (const Error& e) {
+    if (e.status() == MK_CANCELLED) throw;
+    throw Error(e.status(), device_title(listed_) + e.what());
+  }
+}
+
+mk_fitted* OwnDevice::train_on_all_rows(uint32_t candidate, const mk_fit_sink& sink) {
+  mk_fitted* fitted = nullptr;
+  const std::string scratch = run_directory_.empty() ? "" : Scratch(run_directory_).refit();
+  const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
+  in_phase(device::kOtherPhase, [&] { sdk::call(prepared_.model().refit, session(), &fit, &sink, &fitted); });
+  return fitted;
+}
+
+journal::RefitRecord OwnDevice::refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) {
+  return experiment::refit(prepared_, *this, candidate, run_directory_, progress, stop);
+}
+
+}  // namespace mokume::experiment

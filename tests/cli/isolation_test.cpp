@@ -1,0 +1,224 @@
+// Devices in child processes: the same results, and what is left when one of them crashes or its parent is killed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr const char* kProcess = " --set devices.isolation=process";
+
+std::string results(const Place& place, const std::string& out) {
+  for (const auto& entry : fs::directory_iterator(place.path() / out / "small"))
+    return slurp(entry.path() / "results.csv");
+  return "";
+}
+
+// An experiment whose device fails as MOKUME_FAULT says.
+std::string faulty_experiment(const std::string& devices, int digits = 500) {
+  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + small_experiment(devices, digits);
+}
+
+bool eventually(const std::function<bool()>& true_now) {
+  for (int k = 0; k < 60000 && !true_now(); ++k) std::this_thread::sleep_for(1ms);
+  return true_now();
+}
+
+std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  const fs::path tasks = "/proc/" + std::to_string(parent) + "/task";
+  for (const auto& task : fs::directory_iterator(tasks, gone)) {
+    std::stringstream list(slurp(task.path() / "children"));
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+bool maps(pid_t pid, const std::string& library) {
+  return slurp("/proc/" + std::to_string(pid) + "/maps").find(library) != std::string::npos;
+}
+
+// Gone, or dead and not yet collected by whoever inherited it.
+bool is_dead(pid_t pid) {
+  const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
+  const size_t name = stat.rfind(')');
+  return name == std::string::npos || stat.compare(name, 3, ") Z") == 0;
+}
+
+bool works(const Place& place) {
+  if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
+  const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
+  return std::count(journal.begin(), journal.end(), '\n') > 1;
+}
+
+TEST(Isolation, ADeviceGivesTheSameBytesInAProcessOfItsOwn) {
+  for (const char* device : {"host", "opencl:0"}) {
+    const Place place;
+    place.write("e.toml", small_experiment(device));
+    const Ended plain = place.mokume("run e.toml --out plain");
+    if (plain.code == 4 && std::string(device) == "opencl:0") GTEST_SKIP() << "no OpenCL device";
+    ASSERT_EQ(plain.code, 0) << plain.err;
+    const Ended apart = place.mokume(std::string("run e.toml --out apart --profile") + kProcess);
+    ASSERT_EQ(apart.code, 0) << apart.err;
+    EXPECT_EQ(results(place, "apart"), results(place, "plain")) << device;
+    const auto run_json = [&](const char* out) {
+      for (const auto& entry : fs::directory_iterator(place.path() / out / "small"))
+        return nlohmann::json::parse(slurp(entry.path() / "run.json"));
+      return nlohmann::json();
+    };
+    EXPECT_EQ(run_json("apart")["choices"], run_json("plain")["choices"]);
+    EXPECT_NE(apart.err.find("predict"), std::string::npos) << "no profile: " << apart.err;
+    const auto best = [](const Ended& ended) { return ended.err.substr(ended.err.find("best candidate")); };
+    EXPECT_EQ(best(apart).substr(0, best(apart).find("reproducible")),
+              best(plain).substr(0, best(plain).find("reproducible")));
+  }
+}
+
+TEST(Isolation, TheParentNeverOpensTheDriver) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("opencl:0", 3000));
+  if (place.mokume("devices").out.find("opencl:0") == std::string::npos) GTEST_SKIP() << "no OpenCL device";
+  const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
+  ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
+  const auto children = children_of(pid);
+  ASSERT_EQ(children.size(), 1U);
+  EXPECT_TRUE(maps(children[0], "libOpenCL.so"));
+  EXPECT_FALSE(maps(pid, "libpocl"));
+  kill(pid, SIGKILL);
+  Place::wait(pid);
+}
+
+TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0"));
+  const Ended crashed = place.shell("MOKUME_FAULT=crash:20 " + Place::program() + " run e.toml" + kProcess);
+  EXPECT_EQ(crashed.code, 4) << crashed.err;
+  EXPECT_NE(crashed.err.find("fault:0"), std::string::npos) << crashed.err;
+  EXPECT_NE(crashed.err.find("its process crashed (Segmentation fault)"), std::string::npos) << crashed.err;
+  // What the driver printed is in the log, beside the name of its device.
+  const std::string log = slurp(place.run("small") / "logs/node-0000.log");
+  EXPECT_NE(log.find("fault:0: the driver's last words"), std::string::npos) << log;
+  // The next run goes on from what was journalled, to the bytes of a run that nothing happened to.
+  ASSERT_EQ(place.mokume(std::string("run e.toml") + kProcess).code, 0);
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
+}
+
+TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0"));
+  const Ended ended = place.shell("MOKUME_FAULT=garbage:20 " + Place::program() + " run e.toml" + kProcess);
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_NE(ended.err.find("the message is not a JSON object"), std::string::npos) << ended.err;
+}
+
+TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0"));
+  std::string texts[2];
+  for (const bool apart : {false, true}) {
+    const Ended ended =
+        place.shell("MOKUME_FAULT=fail:20 " + Place::program() + " run --fresh e.toml" + (apart ? kProcess : ""));
+    EXPECT_EQ(ended.code, 4) << ended.err;
+    texts[apart] = ended.err.substr(ended.err.find("error: "));
+  }
+  EXPECT_NE(texts[0].find("failed, as it was told to"), std::string::npos) << texts[0];
+  EXPECT_EQ(texts[0], texts[1]);
+}
+
+TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
+  for (const char* fault : {"", "hang:20"}) {
+    const Place place;
+    place.write("e.toml", faulty_experiment("fault:0", 3000));
+    setenv("MOKUME_FAULT", fault, 1);
+    const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
+    unsetenv("MOKUME_FAULT");
+    std::vector<pid_t> children;
+    ASSERT_TRUE(eventually([&] {
+      children = children_of(pid);
+      const bool loaded = !children.empty() && maps(children[0], "fault.so");
+      return loaded && (*fault != '\0' || works(place));
+    })) << slurp(place.path() / "child.txt");
+    kill(pid, SIGKILL);
+    EXPECT_EQ(Place::wait(pid), 128 + SIGKILL);
+    for (const pid_t child : children) EXPECT_TRUE(eventually([&] { return is_dead(child); })) << fault;
+  }
+}
+
+TEST(Isolation, StopsInGoodOrderThoughTheWholeGroupIsSignalled) {
+  const Place place;
+  place.write("e.toml", small_experiment("host", 3000));
+  const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
+  ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
+  // As Ctrl-C or scancel would; the child must not take it for itself.
+  for (const pid_t child : children_of(pid)) kill(child, SIGINT);
+  for (const pid_t child : children_of(pid)) kill(child, SIGTERM);
+  kill(pid, SIGINT);
+  EXPECT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
+  const Ended rest = place.mokume("resume " + place.run("small").string());
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
+}
+
+TEST(Isolation, AStoppedNetworkGoesOnFromItsCheckpointToTheSameBytes) {
+  const Place place;
+  place.write("e.toml", R"(name = "small"
+model = "cnn"
+seed = 3
+data = { source = "digits", limit = 600, standardize = { mean = 0, scale = 255 } }
+validation.share = 0.25
+devices.use = "host"
+[search]
+method = "grid"
+params = { rate = [0.002, 0.01, 0.02] }
+[model_options]
+epochs = 40
+batch_size = 25
+optimizer = { type = "adam", lr = "$rate" }
+layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flatten" },
+          { type = "linear", out_features = 10 }]
+)");
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
+  ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
+  kill(pid, SIGTERM);
+  ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
+  EXPECT_TRUE(fs::exists(place.run("small") / "scratch"));
+  const Ended rest = place.mokume(std::string("run e.toml") + kProcess);
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
+}
+
+// The next work of a device whose child was lost starts another child.
+TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0,host"));
+  const Ended run =
+      place.shell("MOKUME_FAULT=crash:20 MOKUME_FAULT_ONCE=$PWD/struck " + Place::program() + " run e.toml" + kProcess);
+  if (run.code == 4) GTEST_SKIP() << "a run ends with the first error of a device";
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(fs::exists(place.path() / "struck"));
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
+}
+
+TEST(Isolation, TheChildIsNotForUsers) {
+  const Place place;
+  const Ended ended = place.mokume("device-child 1");
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_NE(ended.err.find("isolation"), std::string::npos) << ended.err;
+  EXPECT_EQ(place.mokume("--help").out.find("device-child"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mokume::cli_test

@@ -1,0 +1,115 @@
+// The host backend's first device, as "fault:0", with a fault: MOKUME_FAULT=KIND:N says what happens to op N and all
+// that follow, counted from 1 in each process; without it the device is a good one.
+//   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
+//   crash    SIGSEGV                   hang     never returns
+//   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
+// MOKUME_FAULT_ONCE=FILE: at the first time only; FILE is created then.
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "abi/backend.h"
+#include "sdk/plugin.hpp"
+
+namespace {
+
+using mokume::Error;
+namespace sdk = mokume::sdk;
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+struct Fault {
+  std::string kind;
+  uint64_t from = 0;
+  std::string once;  // path
+  std::atomic<uint64_t> ops{0};
+
+  Fault() : once(variable("MOKUME_FAULT_ONCE")) {
+    const std::string text = variable("MOKUME_FAULT");
+    const size_t colon = text.find(':');
+    kind = text.substr(0, colon);
+    if (colon != std::string::npos) from = std::strtoull(text.c_str() + colon + 1, nullptr, 10);
+  }
+
+  bool due() {
+    if (kind.empty() || ++ops < from) return false;
+    if (once.empty()) return true;
+    const int file = ::open(once.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
+    if (file < 0) return false;
+    ::close(file);
+    return true;
+  }
+
+  void strike() const {
+    if (kind == "fail") throw Error(MK_DEVICE_ERROR, "the device failed, as it was told to");
+    if (kind == "memory") throw Error(MK_OUT_OF_MEMORY, "the device is full, as it was told to be");
+    if (kind == "crash") {
+      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit code of it
+      ::write(STDERR_FILENO, "the driver's last words\n", 24) < 0 ? abort() : static_cast<void>(raise(SIGSEGV));
+    }
+    if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (kind == "garbage") {
+      const char bytes[16] = {'\x10', 0, 0, 0, 'n', 'o', ' ', 'm', 'e', 's', 's', 'a', 'g', 'e', '!', '!'};
+      if (::write(3, &bytes[0], sizeof(bytes)) < 0) abort();
+    }
+    for (;;) pause();
+  }
+};
+
+struct Backend {
+  const mk_backend* host = nullptr;
+  mk_backend table{};
+  Fault fault;
+};
+
+// The entries of a table that stands on open devices are given no backend.
+Backend* the_backend = nullptr;
+
+int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {
+  uint32_t all = 0;
+  const uint32_t wanted = capacity > 0 ? 1 : 0;
+  const int32_t status = the_backend->host->enumerate(self, infos, wanted, &all, error);
+  *count = status == MK_OK ? 1 : 0;
+  return status;
+}
+
+int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
+  const int32_t status = sdk::guard(error, [] {
+    if (the_backend->fault.due()) the_backend->fault.strike();
+  });
+  return status != MK_OK ? status : the_backend->host->submit(queue, op, event, error);
+}
+
+int32_t start(const mk_host* host, const void** table, mk_error* error) {
+  return sdk::guard(error, [&] {
+    void* library = dlopen(MOKUME_HOST_BACKEND, RTLD_NOW | RTLD_LOCAL);
+    if (library == nullptr) throw Error(MK_INTERNAL, dlerror());
+    const auto query = reinterpret_cast<mk_plugin_query>(dlsym(library, MK_PLUGIN_QUERY_SYMBOL));
+    if (query == nullptr) throw Error(MK_INTERNAL, dlerror());
+    auto backend = std::make_unique<Backend>();
+    const void* real = nullptr;
+    sdk::call(query(MK_ABI_MAJOR)->start, host, &real);
+    backend->host = static_cast<const mk_backend*>(real);
+    backend->table = *backend->host;
+    backend->table.enumerate = enumerate;
+    backend->table.submit = submit;
+    the_backend = backend.release();
+    *table = &the_backend->table;
+  });
+}
+
+}  // namespace
+
+MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "fault", "the host backend, failing on demand", start)
