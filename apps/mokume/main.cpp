@@ -24,6 +24,7 @@ int exit_code(mk_status status) {
     case MK_UNSUPPORTED:
       return kDevice;
     case MK_CANCELLED:
+    case MK_STORAGE:
       return kStopped;
     case MK_INTERNAL:
       break;
@@ -130,6 +131,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as on a full disk
   try {
     return run(argc, argv);
   } catch (const mokume::Error& e) {
