@@ -25,6 +25,7 @@ int exit_code(mk_status status) {
     case MK_UNSUPPORTED:
       return kDevice;
     case MK_CANCELLED:
+    case MK_STORAGE:
       return kStopped;
     case MK_INTERNAL:
       break;
@@ -152,6 +153,7 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as on a full disk
   std::optional<Runtime> runtime;
   const int code = guarded_run(argc, argv, runtime);
   if (runtime) runtime->part(code);

@@ -21,7 +21,8 @@ typedef enum mk_status {
   MK_DEVICE_ERROR = 4,     /* the device or its driver failed */
   MK_OUT_OF_MEMORY = 5,    /* the device or its budget cannot hold this; a larger device may */
   MK_UNSUPPORTED = 6,      /* this backend cannot do this; another may */
-  MK_CANCELLED = 7         /* the caller asked to stop */
+  MK_CANCELLED = 7,        /* the caller asked to stop */
+  MK_STORAGE = 8           /* a disk is full or read-only: what was written before stays, and can be gone on with */
 } mk_status;
 
 typedef struct mk_error {

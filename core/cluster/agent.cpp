@@ -22,7 +22,7 @@ Stop describe(const std::exception_ptr& error, const std::string& device) {
     std::rethrow_exception(error);
   } catch (const Error& e) {
     // Whoever stops unasked has failed.
-    const bool failure = e.status() > MK_OK && e.status() < MK_CANCELLED;
+    const bool failure = e.status() > MK_OK && e.status() != MK_CANCELLED;
     return {failure ? e.status() : MK_INTERNAL, fmt::format("{}: {}", device, e.what())};
   } catch (const std::exception& e) {
     return {MK_INTERNAL, fmt::format("{}: {}", device, e.what())};
@@ -48,6 +48,7 @@ class Agent::LeaseReporter : public Reporter {
     journal::FitRecord record = given;
     record.node = 0;  // the file, and for rank 0 the sender, say it
     record.device = agent_.setup_.devices[grant_.device].id;
+    record.device_class = agent_.setup_.devices[grant_.device].device_class;
     record.bundle = grant_.item.bundle;
     record.attempt = grant_.item.attempt;
     record.start_s = start_s_;

@@ -149,7 +149,7 @@ void participate(Transport& transport, const std::function<void()>& body) {
     body();
   } catch (const std::exception& error) {
     const Error* known = dynamic_cast<const Error*>(&error);
-    const bool valid = known != nullptr && known->status() > MK_OK && known->status() <= MK_CANCELLED;
+    const bool valid = known != nullptr && known->status() > MK_OK && known->status() <= MK_STORAGE;
     give_up(transport, valid ? known->status() : MK_INTERNAL, error.what());
     try {
       part(transport);

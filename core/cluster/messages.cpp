@@ -140,7 +140,7 @@ Message read_beat(const json& object) {
 }
 
 Message read_stop(const json& object) {
-  Stop stop{static_cast<int32_t>(whole_field(object, "code", MK_CANCELLED)), text_field(object, "reason")};
+  Stop stop{static_cast<int32_t>(whole_field(object, "code", MK_STORAGE)), text_field(object, "reason")};
   if (stop.code == MK_OK) journal::bad_field("code", "a status of a failure");
   return stop;
 }

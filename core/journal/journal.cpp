@@ -25,7 +25,7 @@ void sync_directory(const std::filesystem::path& directory) {
   if (file < 0 || ::fsync(file) != 0) {
     const std::string cause = std::strerror(errno);
     if (file >= 0) ::close(file);
-    throw Error(MK_INTERNAL, fmt::format("cannot sync the directory {}: {}", directory.string(), cause));
+    throw Error(MK_STORAGE, fmt::format("cannot sync the directory {}: {}", directory.string(), cause));
   }
   ::close(file);
 }
@@ -66,7 +66,7 @@ Journal::~Journal() {
 void Journal::open_file(const std::string& directory) {
   std::error_code cause;
   const bool made = std::filesystem::create_directories(directory, cause);
-  if (cause) throw Error(MK_INTERNAL, fmt::format("cannot create {}: {}", directory, cause.message()));
+  if (cause) throw Error(MK_STORAGE, fmt::format("cannot create {}: {}", directory, cause.message()));
   file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
   if (file_ < 0) throw_errno("cannot open");
   written_ = good_bytes();
@@ -110,6 +110,8 @@ void Journal::append(const FitRecord& record, std::function<void()> on_durable) 
 }
 
 void Journal::append(const RefitRecord& record) { add_line(seal(refit_text(record)), {}); }
+
+void Journal::append(const EventRecord& record) { add_line(seal(event_text(record)), {}); }
 
 void Journal::add_line(std::string line, std::function<void()> on_durable) {
   const std::lock_guard lock(mutex_);
@@ -216,8 +218,8 @@ void Journal::fail(const Error& error) {
 }
 
 void Journal::throw_errno(const char* what) const {
-  throw Error(MK_INTERNAL, fmt::format("{} {}: {}; finished fits are kept: mend this and run the same command again",
-                                       what, path_, std::strerror(errno)));
+  throw Error(MK_STORAGE, fmt::format("{} {}: {}; finished fits are kept: mend this and run the same command again",
+                                      what, path_, std::strerror(errno)));
 }
 
 }  // namespace mokume::journal

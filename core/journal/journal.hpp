@@ -22,8 +22,8 @@ namespace mokume::journal {
 class Journal {
  public:
   // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and notes the start of a
-  // session. Error(MK_BAD_DATA) if the file belongs to another plan or node, Error(MK_INTERNAL) if it cannot be
-  // written. Two commits are at least `interval` apart.
+  // session. Error(MK_BAD_DATA) if the file belongs to another plan or node, Error(MK_STORAGE) if it cannot be
+  // written, here and in all of the below. Two commits are at least `interval` apart.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20));
   ~Journal();  // close("interrupted") unless closed
@@ -37,6 +37,9 @@ class Journal {
 
   // The refit's line, likewise; the last one written counts.
   void append(const RefitRecord& record);
+
+  // What happened beside the fits, likewise. Any text will do.
+  void append(const EventRecord& record);
 
   // Waits until all that was appended is on the disk and its callbacks have returned. Throws if the journal failed.
   void flush();

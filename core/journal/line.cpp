@@ -16,6 +16,9 @@ namespace {
 
 constexpr std::string_view k_crc = ",\"crc\":\"";
 constexpr size_t k_tail = 18;  // ,"crc":"89abcdef"}
+constexpr EventRecord::Kind k_kinds[] = {EventRecord::Kind::failed, EventRecord::Kind::moved,
+                                         EventRecord::Kind::retired, EventRecord::Kind::lost,
+                                         EventRecord::Kind::returned};
 constexpr FitStatus k_statuses[] = {FitStatus::ok, FitStatus::copied, FitStatus::capped, FitStatus::failed};
 
 std::string quoted(const std::string& text) {
@@ -84,6 +87,22 @@ const char* to_text(FitStatus status) {
   return "unknown";
 }
 
+const char* to_text(EventRecord::Kind kind) {
+  switch (kind) {
+    case EventRecord::Kind::failed:
+      return "failed";
+    case EventRecord::Kind::moved:
+      return "moved";
+    case EventRecord::Kind::retired:
+      return "retired";
+    case EventRecord::Kind::lost:
+      return "lost";
+    case EventRecord::Kind::returned:
+      return "returned";
+  }
+  return "unknown";
+}
+
 std::string file_name(uint32_t node) { return fmt::format("node-{:04}.ndjson", node); }
 
 std::string header_text(const std::string& plan_hash, uint32_t node) {
@@ -92,6 +111,32 @@ std::string header_text(const std::string& plan_hash, uint32_t node) {
 
 std::string event_text(std::string_view event, double time, const std::string& reason) {
   return fmt::format(R"({{"event":"{}","time":{},"reason":{}}})", event, number(time), quoted(reason));
+}
+
+std::string event_text(const EventRecord& record) {
+  const auto lenient = [](const std::string& text) {
+    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  };
+  return fmt::format(R"({{"event":"{}","time":{},"node":{},"device":{},"fit":{},"attempt":{},"text":{}}})",
+                     to_text(record.kind), number(record.time_s), record.node, lenient(record.device), record.fit,
+                     record.attempt, lenient(record.text));
+}
+
+std::optional<EventRecord> event_from(const nlohmann::json& object) {
+  const std::string kind = text_field(object, "event");
+  const auto* known =
+      std::find_if(std::begin(k_kinds), std::end(k_kinds), [&](EventRecord::Kind one) { return kind == to_text(one); });
+  if (known == std::end(k_kinds)) return std::nullopt;
+  EventRecord record;
+  record.kind = *known;
+  record.time_s = real_field(object, "time");
+  record.node = u32_field(object, "node");
+  record.device = text_field(object, "device");
+  const nlohmann::json* fit = find_field(object, "fit");
+  record.fit = fit != nullptr && *fit == -1 ? -1 : int64_t{u32_field(object, "fit")};
+  record.attempt = u32_field(object, "attempt");
+  record.text = text_field(object, "text");
+  return record;
 }
 
 std::string refit_text(const RefitRecord& record) {
@@ -125,9 +170,10 @@ std::string record_text(const FitRecord& record, const search::FitKey* key) {
     out += fmt::format(R"(,"candidate":{},"bootstrap":{},"fold":{})", key->candidate, key->bootstrap, key->fold);
   }
   out += fmt::format(R"(,"status":"{}","n":{},"values":{})", to_text(record.status), record.n, list(record.values));
-  out += fmt::format(R"(,"note":{},"device":{},"bundle":{},"attempt":{},"start":{},"end":{}{}}})", quoted(record.note),
-                     quoted(record.device), record.bundle, record.attempt, number(record.start_s), number(record.end_s),
-                     curves_text(record.curves));
+  const std::string on = record.device_class.empty() ? "" : ",\"class\":" + quoted(record.device_class);
+  out += fmt::format(R"(,"note":{},"device":{}{},"bundle":{},"attempt":{},"start":{},"end":{}{}}})",
+                     quoted(record.note), quoted(record.device), on, record.bundle, record.attempt,
+                     number(record.start_s), number(record.end_s), curves_text(record.curves));
   return out;
 }
 
@@ -146,6 +192,7 @@ FitRecord record_from(const nlohmann::json& object) {
   for (const nlohmann::json& value : array_field(object, "values")) record.values.push_back(to_real(value, "values"));
   record.note = text_field(object, "note");
   record.device = text_field(object, "device");
+  if (find_field(object, "class") != nullptr) record.device_class = text_field(object, "class");
   record.bundle = u32_field(object, "bundle");
   record.attempt = u32_field(object, "attempt");
   record.start_s = real_field(object, "start");

@@ -18,8 +18,13 @@ std::string file_name(uint32_t node);  // "node-0000.ndjson"
 std::string header_text(const std::string& plan_hash, uint32_t node);
 std::string event_text(std::string_view event, double time, const std::string& reason);
 
+// {"event":"failed",...}. Bytes of `text` that are no UTF-8 become U+FFFD: it may come from a driver.
+std::string event_text(const EventRecord& record);
+// No value: an event of a kind that this version does not know.
+std::optional<EventRecord> event_from(const nlohmann::json& object);
+
 // One fit as a JSON object; doubles shortest round-trip, every NaN alike. `key` adds candidate, bootstrap and fold; the
-// node is left to the file (or the sender of a message); a record without curves has no "curves".
+// node is left to the file (or the sender of a message); what there is none of (curves, a device class) has no field.
 // Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 

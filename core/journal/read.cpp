@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <string_view>
 
 #include "base/files.hpp"
+#include "journal/agree.hpp"
 #include "journal/fields.hpp"
 #include "journal/line.hpp"
 
@@ -58,10 +60,24 @@ std::vector<File> list_files(const std::string& directory) {
   return files;
 }
 
-struct Origin {
+// A record and where it stands.
+struct Entry {
+  FitRecord record;
   std::string path;
   size_t line = 0;
+
+  bool failed() const { return record.status == FitStatus::failed; }
+  std::string place() const { return fmt::format("{}, line {}", path, line); }
 };
+
+std::string disagreement_text(const Entry& counts, const Entry& other, bool one_class) {
+  return fmt::format("fit {} has one result in {}, which counts, and another in {}: {}", counts.record.fit,
+                     counts.place(), other.place(),
+                     one_class ? "devices of one class must give the same bits, so one of the two miscounted; delete "
+                                 "the line that you do not trust"
+                               : "they are further apart than devices of different classes should be; computing it on "
+                                 "a third device tells which one is off");
+}
 
 class Reader {
  public:
@@ -90,7 +106,9 @@ class Reader {
   }
 
   Contents finish() {
-    for (auto& [fit, found] : records_) contents_.records.push_back(std::move(found.first));
+    for (auto& [fit, entries] : entries_) choose(entries);
+    std::stable_sort(contents_.events.begin(), contents_.events.end(),
+                     [](const EventRecord& a, const EventRecord& b) { return a.time_s < b.time_s; });
     Intervals intervals;
     for (const Session& one : contents_.sessions) add_interval(intervals, one.start_s, one.stop_s);
     contents_.wall_s = union_seconds(std::move(intervals));
@@ -98,6 +116,20 @@ class Reader {
   }
 
  private:
+  // Entries of one fit come by node and line, as the files were read.
+  void choose(std::vector<Entry>& entries) {
+    std::stable_sort(entries.begin(), entries.end(),
+                     [](const Entry& a, const Entry& b) { return !a.failed() && b.failed(); });
+    for (size_t i = 1; i < entries.size(); ++i) {
+      const Entry &counts = entries.front(), &other = entries[i];
+      if (consistent(counts.record, other.record)) continue;
+      const bool one_class = counts.record.device_class == other.record.device_class;
+      contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
+    }
+    for (size_t i = 0; i < entries.size(); ++i)
+      (i == 0 ? contents_.records : contents_.repeats).push_back(std::move(entries[i].record));
+  }
+
   [[noreturn]] void bad(const std::string& what) const {
     throw Error(MK_BAD_DATA, fmt::format("{}, line {}: {}", file_->path, line_, what));
   }
@@ -132,16 +164,31 @@ class Reader {
 
   void take_event(const nlohmann::json& json) {
     const std::string event = text_field(json, "event");
-    const double time = real_field(json, "time");
     std::vector<Session>& sessions = contents_.sessions;
     if (event == "start") {
+      const double time = real_field(json, "time");
       sessions.push_back({file_->node, time, time, false, {}});
-    } else if (event == "stop" && !sessions.empty() && sessions.back().node == file_->node) {
-      sessions.back().stop_s = std::max(sessions.back().stop_s, time);
+    } else if (event == "stop") {
+      if (sessions.empty() || sessions.back().node != file_->node) bad("a stop without a start; delete the line");
+      sessions.back().stop_s = std::max(sessions.back().stop_s, real_field(json, "time"));
       sessions.back().closed = true;
       sessions.back().reason = text_field(json, "reason");
     } else {
-      bad("'" + event + "' is no event that can stand here; delete the line");
+      note_event(json);
+    }
+  }
+
+  // Results do not hang on these: one that makes no sense is no reason to refuse the file.
+  void note_event(const nlohmann::json& json) {
+    try {
+      const auto event = event_from(json);
+      if (!event) return;
+      if (event->fit >= int64_t{plan_.n_fits()} || !std::isfinite(event->time_s)) bad_field("fit", "one of the plan");
+      extend_session(event->time_s);
+      contents_.events.push_back(*event);
+    } catch (const Error& error) {
+      contents_.notices.push_back(fmt::format("{}, line {}: an event with a field that makes no sense, left out: {}",
+                                              file_->path, line_, error.what()));
     }
   }
 
@@ -176,22 +223,14 @@ class Reader {
                       record.fit));
     }
     extend_session(record.end_s);
-    const auto found = records_.find(record.fit);
-    if (found == records_.end()) {
-      records_.emplace(record.fit, std::pair(std::move(record), Origin{file_->path, line_}));
-    } else if (!same_result(found->second.first, record)) {
-      const Origin& other = found->second.second;
-      bad(
-          fmt::format("fit {} has another result than in {}, line {}; the same fit must give the same bits on every "
-                      "node: delete the wrong line",
-                      record.fit, other.path, other.line));
-    }
+    std::vector<Entry>& same_fit = entries_[record.fit];
+    same_fit.push_back({std::move(record), file_->path, line_});
   }
 
   const search::Plan& plan_;
   const File* file_ = nullptr;
   size_t line_ = 0;
-  std::map<uint32_t, std::pair<FitRecord, Origin>> records_;
+  std::map<uint32_t, std::vector<Entry>> entries_;
   Contents contents_;
 };
 

@@ -66,4 +66,6 @@ struct EventRecord {
   std::string text;      // one sentence
 };
 
+const char* to_text(EventRecord::Kind kind);  // "failed", "moved", "retired", "lost", "returned"
+
 }  // namespace mokume::journal

@@ -261,18 +261,25 @@ std::string devices_section(const RunView& view) {
   const std::string chart = gantt(view);
   if (!chart.empty()) body += inlined(chart, "plot");
   std::string rows;
+  double fastest = 0;
+  for (const DeviceUse& use : view.devices) fastest = std::max(fastest, use.speed);
   for (size_t i = 0; i < std::min(view.devices.size(), kMaxDevices); ++i) {
     const DeviceUse& use = view.devices[i];
     rows += "<tr>" + number_cell(fmt::format("{}", use.node)) + cell(elide(use.id, 40)) + cell(elide(use.name, 80)) +
             cell(elide(use.vendor, 60)) + number_cell(grouped(use.fits), fmt::format("{}", use.fits)) +
-            number_cell(seconds_text(use.busy_s), base::shortest(use.busy_s)) + "</tr>\n";
+            number_cell(seconds_text(use.busy_s), base::shortest(use.busy_s)) +
+            number_cell(fastest > 0 ? percent(use.speed / fastest) : "–", base::shortest(use.speed)) + "</tr>\n";
   }
   if (!rows.empty()) {
-    body +=
-        "<h3>Devices</h3>\n" +
-        table("sort",
-              {{"node", true}, {"device", false}, {"name", false}, {"vendor", false}, {"fits", true}, {"busy", true}},
-              rows);
+    body += "<h3>Devices</h3>\n" + table("sort",
+                                         {{"node", true},
+                                          {"device", false},
+                                          {"name", false},
+                                          {"vendor", false},
+                                          {"fits", true},
+                                          {"busy", true},
+                                          {"speed", true}},
+                                         rows);
   }
   if (view.devices.size() > kMaxDevices) {
     body +=
@@ -281,8 +288,9 @@ std::string devices_section(const RunView& view) {
   if (body.empty()) return {};
   const std::string lead = fmt::format(
       "Bars are bundles of fits (red: a fit failed), the pale track is idle time. Fits kept the devices busy for {} in "
-      "all; efficiency {}.",
-      seconds_text(busy_seconds(view.records)), percent(view.efficiency));
+      "all. Efficiency {}: time at work over time present, each device weighted by its speed, which was {}.",
+      seconds_text(report::busy_seconds(view.records)), percent(view.efficiency),
+      view.speeds == Speeds::measured ? "measured before the run" : "estimated from the work it did");
   return section("Devices at work", lead, body);
 }
 
@@ -373,7 +381,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + profile_section(view.profiles) +
-         fits_section(figure, counts) + environment_section(view);
+         fits_section(figure, counts) + events_section(view) + environment_section(view);
   out += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", kPageScript);
   return out;
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "journal/record.hpp"
+#include "journal/read.hpp"
+#include "report/efficiency.hpp"
 #include "report/profile.hpp"
 #include "search/plan.hpp"
 
@@ -26,6 +27,7 @@ struct DeviceUse {
   std::string vendor;
   uint64_t fits = 0;
   double busy_s = 0;
+  double speed = 0;  // relative to the others, see RunView::speeds; 0: unknown
 };
 
 // On the test rows: errors of a classifier, or the mean squared error of predicted numbers.
@@ -44,6 +46,9 @@ struct RunView {
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
+  std::vector<journal::FitRecord> repeats;  // see journal::Contents, as the next two
+  std::vector<journal::Disagreement> disagreements;
+  std::vector<journal::EventRecord> events;
   std::optional<journal::RefitRecord> refit;  // of the best candidate; for its curves
   std::optional<uint32_t> best;               // candidate
   std::optional<TestResult> test;
@@ -51,7 +56,8 @@ struct RunView {
   std::vector<DeviceUse> devices;
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
-  double efficiency = 0;                // sum over devices of busy time / (makespan * devices)
+  double efficiency = 0;                // see report/efficiency.hpp
+  Speeds speeds = Speeds::none;         // where it has the devices' speeds from
   std::string state;                    // "done" | "stopped" | "running" | "failed fits"
   std::string config_toml;              // shown in the report
   std::string environment;              // lines of "key: value" shown in the report
@@ -78,7 +84,8 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
 // those of the plan; a plan without validation has one candidate and no fits, and `best` has null for its error; `best`
 // speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
 // device the union of its fits' intervals, since the fits of a bundle share the bundle's time. A number that is not
-// finite is null, and bytes that are no UTF-8 become U+FFFD.
+// finite is null, and bytes that are no UTF-8 become U+FFFD. `speeds` tells whether `efficiency` rests on speeds that
+// were measured before the run or estimated from it.
 std::string results_csv(const RunView& view);
 std::string candidates_csv(const RunView& view);
 std::string timeline_csv(const RunView& view);

@@ -86,7 +86,8 @@ Json json_devices(const RunView& view) {
                        {"name", use.name},
                        {"vendor", use.vendor},
                        {"fits", use.fits},
-                       {"busy_s", json_number(use.busy_s)}});
+                       {"busy_s", json_number(use.busy_s)},
+                       {"speed", json_number(use.speed)}});
   }
   return devices;
 }
@@ -173,10 +174,11 @@ std::string summary_json(const RunView& view) {
   summary["best"] = json_best(view);
   summary["test"] = json_test(view);
   summary["wall_s"] = json_number(view.wall_s);
-  summary["fit_s"] = json_number(busy_seconds(view.records));
+  summary["fit_s"] = json_number(report::busy_seconds(view.records));
   summary["devices"] = json_devices(view);
   summary["nodes"] = view.nodes;
   summary["efficiency"] = json_number(view.efficiency);
+  summary["speeds"] = to_text(view.speeds);
   summary["state"] = view.state;
   // Texts from files may hold bytes that are no UTF-8: replaced, never an exception.
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';

@@ -129,13 +129,13 @@ class Writer {
   }
 
   // Writes PATH.tmp, fsyncs and renames: a reader sees the old or the new file, a kill leaves at most the .tmp, which
-  // the next write replaces. One writer per path at a time. Error(MK_INTERNAL) names the path and the cause.
+  // the next write replaces. One writer per path at a time. Error(MK_STORAGE) names the path and the cause.
   void write(const std::string& path) const {
     const std::string temporary = path + ".tmp";
     const auto check = [&](bool good) {
       if (good) return;
       const std::string cause = std::generic_category().message(errno);
-      throw Error(MK_INTERNAL, "cannot write " + path + ": " + cause + "; check free space and permissions");
+      throw Error(MK_STORAGE, "cannot write " + path + ": " + cause + "; check free space and permissions");
     };
     detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
     try {

@@ -38,7 +38,7 @@ bool holds(const st::Reader& reader, const std::string& name, int64_t size) {
 void save_checkpoint(const std::string& directory, const Checkpoint& c, const Engine& engine) {
   std::error_code failed;
   std::filesystem::create_directories(directory, failed);
-  if (failed) throw Error(MK_INTERNAL, "cannot create " + directory + ": " + failed.message());
+  if (failed) throw Error(MK_STORAGE, "cannot create " + directory + ": " + failed.message());
   st::Writer writer;
   for (const auto& [name, vector] : vectors(engine))
     writer.add(name, st::Dtype::f32, {size_of(*vector)}, [from = vector](const st::Writer::Put& put) {

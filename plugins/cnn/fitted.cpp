@@ -115,7 +115,7 @@ void Fitted::save(const std::string& directory) const {
   std::ofstream out(directory + "/manifest.json", std::ios::binary);
   out << manifest.dump(1) << "\n";
   out.flush();
-  if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/manifest.json; check free space and permissions");
+  if (!out) throw Error(MK_STORAGE, "cannot write " + directory + "/manifest.json; check free space and permissions");
 }
 
 Fitted Fitted::load(const std::string& directory) {

@@ -148,7 +148,7 @@ void Fitted::save(const std::string& directory) const {
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
   out << manifest.dump(2) << "\n";
   out.close();
-  if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/manifest.json: check free space and permissions");
+  if (!out) throw Error(MK_STORAGE, "cannot write " + directory + "/manifest.json: check free space and permissions");
 }
 
 Fitted Fitted::load(const std::string& directory) {

@@ -150,7 +150,7 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
   }
   file << text;
   file.close();
-  if (!file) throw Error(MK_INTERNAL, "cannot write " + path + ": check free space and permissions");
+  if (!file) throw Error(MK_STORAGE, "cannot write " + path + ": check free space and permissions");
 }
 
 LibsvmModel read_libsvm(const std::string& path, int64_t features) {

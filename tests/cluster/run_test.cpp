@@ -381,7 +381,7 @@ TEST_F(RunTest, AFullDiskEndsTheRunWithNothingCountedThatIsNotWritten) {
   });
   setrlimit(RLIMIT_FSIZE, &before);
   signal(SIGXFSZ, old_handler);
-  EXPECT_EQ(results[0].code, MK_INTERNAL);
+  EXPECT_EQ(results[0].code, MK_STORAGE);
   EXPECT_NE(results[0].error.find("node-0000.ndjson"), std::string::npos) << results[0].error;
   const size_t kept = read().records.size();
   EXPECT_LT(kept, n_fits_);

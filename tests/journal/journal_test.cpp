@@ -257,6 +257,7 @@ TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
   {
     Journal journal(scratch.directory(), 0, plan, std::chrono::milliseconds(1));
     journal.on_failure([&](const Error& error) {
+      EXPECT_EQ(error.status(), MK_STORAGE);
       ++failures;
       text = error.what();
     });

@@ -121,11 +121,13 @@ TEST(ReadAll, RefusesSealedLinesThatMakeNoSense) {
     return text;
   };
   for (const std::string& bad :
-       {std::string("{}"), std::string("[}"), std::string(R"({"event":"pause","time":1,"reason":""})"),
-        with("\"fit\":4", "\"fit\":-4"), with("\"fit\":4", "\"fit\":4.5"), with("\"fit\":4", "\"fit\":4294967300"),
-        with("\"ok\"", "\"fine\""), with("\"n\":1004", "\"n\":\"many\""), with("\"values\":[", "\"values\":[null,"),
+       {std::string("{}"), std::string("[}"), std::string(R"({"event":"stop","time":1,"reason":""})"),
+        std::string(R"({"event":"start"})"), std::string(R"({"event":1})"), with("\"fit\":4", "\"fit\":-4"),
+        with("\"fit\":4", "\"fit\":4.5"), with("\"fit\":4", "\"fit\":4294967300"), with("\"ok\"", "\"fine\""),
+        with("\"n\":1004", "\"n\":\"many\""), with("\"values\":[", "\"values\":[null,"),
         with("\"values\":[", "\"values\":[\"one\","), with("\"note\":", "\"nota\":"),
-        with("\"attempt\":1", "\"attempt\":99999999999"), with("\"attempt\":1", "\"attempt\":1,\"curves\":[]"),
+        with("\"device\":", "\"class\":7,\"device\":"), with("\"attempt\":1", "\"attempt\":99999999999"),
+        with("\"attempt\":1", "\"attempt\":1,\"curves\":[]"),
         with("\"attempt\":1", "\"attempt\":1,\"curves\":{\"a\":1}"),
         with("\"attempt\":1", "\"attempt\":1,\"curves\":{\"a\":[\"x\"]}")}) {
     const Scratch scratch;
@@ -150,7 +152,23 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
   EXPECT_EQ(contents.records[0].device, "opencl:0");
 }
 
-TEST(ReadAll, RefusesDuplicatesThatDisagree) {
+// Two lines of fit 4, on nodes 0 and 1: what reading says of them.
+Contents read_pair(const FitRecord& first, const FitRecord& second) {
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(first)});
+  write_file(scratch, 1, {text_of(make_record(9)), text_of(second)});
+  Contents contents = read_all(scratch.directory(), k_plan);
+  EXPECT_EQ(contents.records.size(), 2u);
+  EXPECT_EQ(contents.repeats.size(), 1u);
+  for (const Disagreement& one : contents.disagreements) {
+    EXPECT_EQ(one.fit, 4u);
+    for (const std::string& word : {scratch.file(1) + ", line 3", scratch.file(0) + ", line 2", std::string("fit 4")})
+      EXPECT_NE(one.text.find(word), std::string::npos) << word << " in: " << one.text;
+  }
+  return contents;
+}
+
+TEST(ReadAll, ReportsAnotherResultOfOneClassAndGoesOn) {
   const std::vector<std::function<void(FitRecord&)>> changes = {
       [](FitRecord& r) { r.status = FitStatus::copied; },
       [](FitRecord& r) { r.n += 1; },
@@ -162,21 +180,91 @@ TEST(ReadAll, RefusesDuplicatesThatDisagree) {
       },
       [](FitRecord& r) {
         r.curves = {{"train_loss", {0.1}}};
-      }};
-  for (size_t i = 0; i < changes.size(); ++i) {
-    const Scratch scratch;
-    FitRecord other = make_record(4);
-    changes[i](other);
-    write_file(scratch, 0, {text_of(make_record(4))});
-    write_file(scratch, 1, {text_of(make_record(9)), text_of(other)});
-    expect_failure(scratch, {scratch.file(1), "line 3", scratch.file(0), "line 2", "fit 4"});
+      },
+      [](FitRecord& r) { r.values[0] = -0.0; }};
+  FitRecord first = make_record(4);
+  first.values[0] = 0.0;
+  for (const auto& change : changes) {
+    FitRecord other = first;
+    change(other);
+    const Contents contents = read_pair(first, other);
+    ASSERT_EQ(contents.disagreements.size(), 1u);
+    EXPECT_TRUE(contents.disagreements[0].one_class);
+    EXPECT_TRUE(same_result(contents.records[0], first)) << "the lowest node counts";
+    EXPECT_EQ(contents.repeats[0].node, 1u);
   }
+  EXPECT_TRUE(read_pair(first, first).disagreements.empty());
+}
+
+TEST(ReadAll, LetsDevicesOfDifferentClassesDifferALittle) {
+  FitRecord first = make_record(4), other = first;
+  first.device_class = "a";
+  other.device_class = "b";
+  other.note = "another";
+  first.n = other.n = 1000;
+  first.values = {13, 0.013};
+  other.values = {15, 0.015};
+  EXPECT_TRUE(read_pair(first, other).disagreements.empty());
+  other.values = {16, 0.016};
+  const Contents apart = read_pair(first, other);
+  ASSERT_EQ(apart.disagreements.size(), 1u);
+  EXPECT_FALSE(apart.disagreements[0].one_class);
+  other.device_class = "a";
+  other.values = {15, 0.015};
+  EXPECT_EQ(read_pair(first, other).disagreements.size(), 1u);
+}
+
+TEST(ReadAll, AResultCountsBeforeAFailure) {
+  FitRecord failed = make_record(4);
+  failed.status = FitStatus::failed;
+  failed.values.clear();
   const Scratch scratch;
-  FitRecord zero = make_record(4), minus_zero = make_record(4);
-  zero.values = {0.0};
-  minus_zero.values = {-0.0};
-  write_file(scratch, 0, {text_of(zero), text_of(minus_zero), text_of(make_record(5))});
-  expect_failure(scratch, {"line 3", "fit 4"});
+  write_file(scratch, 0, {text_of(failed)});
+  write_file(scratch, 2, {text_of(make_record(4)), text_of(make_record(4))});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.records.size(), 1u);
+  EXPECT_EQ(contents.records[0].status, FitStatus::ok);
+  EXPECT_EQ(contents.records[0].node, 2u);
+  EXPECT_EQ(contents.repeats.size(), 2u);
+  EXPECT_EQ(contents.disagreements.size(), 1u) << "of the failure only";
+}
+
+TEST(ReadAll, KeepsTheClassOfADevice) {
+  FitRecord record = make_record(4);
+  record.device_class = "opencl/\"Card\"/1.2";
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(record), text_of(make_record(5))});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  EXPECT_EQ(contents.records.at(0).device_class, record.device_class);
+  EXPECT_EQ(contents.records.at(1).device_class, "") << "as older runs wrote it";
+}
+
+TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
+  const Scratch scratch;
+  const EventRecord retired{30, EventRecord::Kind::retired, 1, "opencl:0", -1, 0, "it \"failed\" twice"};
+  const EventRecord failed{20, EventRecord::Kind::failed, 1, "opencl:0", 7, 2, "bad bytes: \xFF"};
+  {
+    Journal journal(scratch.directory(), 0, k_plan);
+    journal.append(retired);
+    journal.append(failed);
+    journal.close("done");
+  }
+  write_file(scratch, 1,
+             {R"({"event":"paused","time":"soon"})", event_text({10, EventRecord::Kind::lost, 3, "", -1, 0, "silent"}),
+              event_text({10, EventRecord::Kind::moved, 3, "", 200, 1, "no such fit"}), text_of(make_record(5))});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.events.size(), 3u);
+  EXPECT_EQ(contents.events[0].kind, EventRecord::Kind::lost);
+  EXPECT_EQ(contents.events[0].node, 3u);
+  const EventRecord& second = contents.events[1];
+  EXPECT_EQ(second.kind, EventRecord::Kind::failed);
+  EXPECT_EQ(std::pair(second.fit, second.attempt), std::pair(int64_t{7}, 2u));
+  EXPECT_EQ(second.text, "bad bytes: \xEF\xBF\xBD");
+  EXPECT_EQ(contents.events[2].text, retired.text);
+  EXPECT_EQ(contents.events[2].fit, -1);
+  EXPECT_EQ(contents.records.size(), 1u);
+  ASSERT_EQ(contents.notices.size(), 1u);
+  EXPECT_NE(contents.notices[0].find("line 4"), std::string::npos) << contents.notices[0];
 }
 
 TEST(ReadAll, AddsUpTheSessions) {

@@ -75,6 +75,32 @@ TEST(Html, CountsAndNotesOfFits) {
   EXPECT_NE(text.find("of 12 planned, 1 failed"), std::string::npos);
 }
 
+TEST(Html, TellsWhatWentWrongIfSomethingDid) {
+  RunView view = grid(3, 2);
+  EXPECT_EQ(page(view).find("What went wrong"), std::string::npos);
+  view.events = {{1002.5, journal::EventRecord::Kind::failed, 1, "opencl:0", 5, 2, "driver said <no>"},
+                 {1010.5, journal::EventRecord::Kind::lost, 3, "", -1, 0, "silent for 30 s"}};
+  view.disagreements = {{4, true, "fit 4 has one result here & another there"}};
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  for (const char* part : {"<td>failed</td>", "fit 5: candidate 2, fold 1", "driver said &lt;no&gt;", "<td>lost</td>",
+                           "silent for 30 s", "one result here &amp; another", "<td class=\"n\">2\u00A0s</td>"})
+    EXPECT_NE(text.find(part), std::string::npos) << part;
+  view.plan.bootstraps = 2;
+  EXPECT_NE(page(view).find("fit 5: candidate 1, bootstrap 0, fold 1"), std::string::npos);
+  view.events.assign(150, view.events[0]);
+  EXPECT_NE(page(view).find("50 more events"), std::string::npos);
+}
+
+TEST(Html, SaysWhereTheSpeedsAreFrom) {
+  RunView view = grid(3, 2);
+  view.devices.push_back({0, "host:0", "host", "CPU", "Maker", 0, 0, 0.3125});
+  EXPECT_NE(page(view).find("measured before the run"), std::string::npos);
+  EXPECT_NE(page(view).find("<td class=\"n\" data-v=\"0.3125\">25.0"), std::string::npos);
+  view.speeds = Speeds::estimated;
+  EXPECT_NE(page(view).find("estimated from the work"), std::string::npos);
+}
+
 TEST(Html, HostileTextsStayText) {
   RunView view = grid(3, 2);
   const std::string evil = "</script></pre><script>alert(1)</script>\"'&\x01\xFF";
@@ -83,6 +109,8 @@ TEST(Html, HostileTextsStayText) {
   view.plan.params = {evil, "b"};
   view.devices[0].name = view.devices[0].vendor = view.devices[0].id = evil;
   for (auto& r : view.records) r.device = r.note = evil;
+  view.events = {{0, journal::EventRecord::Kind::failed, 0, evil, 1, 1, evil}};
+  view.disagreements = {{1, false, evil}};
   view.records[0].status = journal::FitStatus::failed;
   view.metrics[1].name = evil;
   const std::string text = page(view);
@@ -131,6 +159,8 @@ TEST(Html, HostileNumbers) {
   view.best = 77;
   view.records[0].start_s = nan, view.records[1].end_s = inf, view.records[2].start_s = -1e300;
   view.records[3].end_s = view.records[3].start_s - 1;
+  view.events = {{nan, journal::EventRecord::Kind::moved, 0, "", 4000, 0, ""}, {inf, {}, 0, "", -7, 0, ""}};
+  view.devices[0].speed = inf;
   EXPECT_EQ(xml_fault(page(view)), "");
 }
 

@@ -47,8 +47,9 @@ inline RunView grid(size_t nc = 3, size_t ng = 2) {
   view.best = static_cast<uint32_t>(view.plan.candidates.size() - 1);
   view.test = TestResult{5, 50};
   view.wall_s = 12.5;
-  view.devices = {{0, "opencl:0", "opencl", "Card", "Maker", view.records.size(), 4.5}};
+  view.devices = {{0, "opencl:0", "opencl", "Card", "Maker", view.records.size(), 4.5, 1.25}};
   view.efficiency = 0.75;
+  view.speeds = Speeds::measured;
   view.state = "done";
   view.config_toml = "name = \"tiny\"\n";
   view.environment = "host: somewhere\n";

@@ -122,11 +122,13 @@ TEST(SummaryJson, Golden) {
       "name": "Card",
       "vendor": "Maker",
       "fits": 4,
-      "busy_s": 4.5
+      "busy_s": 4.5,
+      "speed": 1.25
     }
   ],
   "nodes": 1,
   "efficiency": 0.75,
+  "speeds": "measured",
   "state": "done"
 }
 )");

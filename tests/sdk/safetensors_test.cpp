@@ -183,9 +183,9 @@ TEST_F(Safetensors, TheWriterRefusesWhatCannotBeRead) {
 
 TEST_F(Safetensors, AFailedWriteNamesThePathAndLeavesNothing) {
   const std::string nowhere = directory_ + "/absent/x.safetensors";
-  EXPECT_NE(message_of(MK_INTERNAL, [&] { Writer().write(nowhere); }).find(nowhere), std::string::npos);
+  EXPECT_NE(message_of(MK_STORAGE, [&] { Writer().write(nowhere); }).find(nowhere), std::string::npos);
   fs::create_directory(path());  // the rename fails
-  message_of(MK_INTERNAL, [&] { Writer().write(path()); });
+  message_of(MK_STORAGE, [&] { Writer().write(path()); });
   EXPECT_FALSE(fs::exists(path() + ".tmp"));
 }
 

@@ -1,0 +1,43 @@
+// How well a run used its devices.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "journal/read.hpp"
+
+namespace mokume::report {
+
+// A device that took part, in any session of the run.
+struct Member {
+  uint32_t node = 0;
+  std::string id;  // "opencl:0"
+  std::string device_class;
+  double speed = 0;  // measured before the run, relative to the others; 0: unknown
+};
+
+enum class Speeds {
+  none,      // nothing has been computed yet
+  measured,  // each device by itself, before the run
+  estimated  // per device class, from the run itself: work done per busy second
+};
+const char* to_text(Speeds speeds);  // "none", "measured", "estimated"
+
+struct Efficiency {
+  double value = 0;  // in [0, 1]
+  Speeds source = Speeds::none;
+  std::vector<double> speeds;  // that were used, by member
+};
+
+// sum over devices of (time at work x speed) / sum over devices of (time present x speed).
+//
+// At work: the union of the intervals of the fits that count; attempts that came to nothing and repeats are no work.
+// Present: from the first start of a fit to the last end, while the device's node was in a session, until the device
+// was retired or its node lost (until the node returned, or began another session).
+//
+// `work`: the model's cost of each fit, by id, in any one unit; used where a speed is unknown (then for all devices).
+// Without it every fit is the same work. A class that finished nothing counts as fast as the slowest other.
+Efficiency efficiency(const std::vector<Member>& members, const journal::Contents& contents,
+                      const std::vector<double>& work);
+
+}  // namespace mokume::report

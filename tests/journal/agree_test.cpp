@@ -1,0 +1,78 @@
+#include "journal/agree.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "journal/scratch.hpp"
+
+namespace mokume::journal {
+namespace {
+
+bool agree_on(int64_t n, const std::vector<double>& a, const std::vector<double>& b) {
+  FitRecord x = make_record(4), y = make_record(4);
+  x.n = y.n = n;
+  x.values = a;
+  y.values = b;
+  EXPECT_EQ(agree(x, y), agree(y, x));
+  return agree(x, y);
+}
+
+TEST(Agree, CountsOfAClassifierAreWithinTwoOfAThousandRows) {
+  EXPECT_TRUE(agree_on(1000, {13, 0.013}, {15, 0.015}));
+  EXPECT_FALSE(agree_on(1000, {13, 0.013}, {16, 0.016}));
+  EXPECT_TRUE(agree_on(10000, {0, 0}, {20, 0.002}));
+  EXPECT_FALSE(agree_on(10000, {0, 0}, {21, 0.0021}));
+}
+
+TEST(Agree, OneRowIsNothingHoweverFewThereAre) {
+  EXPECT_TRUE(agree_on(60, {3, 3 / 60.0}, {4, 4 / 60.0}));
+  EXPECT_FALSE(agree_on(60, {3, 3 / 60.0}, {5, 5 / 60.0}));
+}
+
+TEST(Agree, OtherMetricsAreWithinAThousandth) {
+  EXPECT_TRUE(agree_on(1000, {0.34521}, {0.34549}));
+  EXPECT_FALSE(agree_on(1000, {0.34521}, {0.34591}));
+  EXPECT_TRUE(agree_on(1000, {-5000.5}, {-5004.5}));
+  EXPECT_FALSE(agree_on(1000, {1e-9}, {-1e-9}));
+  EXPECT_FALSE(agree_on(1000, {1e-9}, {2e-9}));
+}
+
+TEST(Agree, WhatIsNoNumberAgreesWithItselfOnly) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  EXPECT_TRUE(agree_on(10, {nan, inf}, {nan, inf}));
+  EXPECT_FALSE(agree_on(10, {nan}, {inf}));
+  EXPECT_FALSE(agree_on(10, {1}, {nan}));
+  EXPECT_FALSE(agree_on(10, {1}, {1, 1}));
+}
+
+TEST(Agree, AFailureAgreesWithFailuresOnly) {
+  FitRecord ok = make_record(4), failed = make_record(4);
+  failed.status = FitStatus::failed;
+  failed.note = "diverged";
+  EXPECT_FALSE(agree(ok, failed));
+  FitRecord elsewhere = failed;
+  elsewhere.note = "diverged in epoch 3";
+  EXPECT_TRUE(agree(failed, elsewhere));
+  FitRecord capped = ok, other_rows = ok, other_fit = ok;
+  capped.status = FitStatus::capped;
+  other_rows.n += 1;
+  other_fit.fit += 1;
+  EXPECT_TRUE(agree(ok, capped));
+  EXPECT_FALSE(agree(ok, other_rows));
+  EXPECT_FALSE(agree(ok, other_fit));
+}
+
+TEST(Consistent, WithinAClassMeansTheSameBits) {
+  FitRecord a = make_record(4), b = make_record(4);
+  EXPECT_TRUE(consistent(a, b));
+  b.values[0] = std::nextafter(b.values[0], 9.0);
+  EXPECT_FALSE(consistent(a, b));
+  b.device_class = "another";
+  EXPECT_TRUE(consistent(a, b));
+}
+
+}  // namespace
+}  // namespace mokume::journal
