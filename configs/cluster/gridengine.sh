@@ -1,0 +1,38 @@
+#!/bin/bash
+# Grid Engine: mokume on several nodes, back into the queue at the time limit until the run is complete.
+# Copy, edit, submit:   qsub gridengine.sh experiment.toml [options of `mokume run`, but not --fresh]
+#$ -N mokume
+#$ -cwd                            # start where qsub was called
+#$ -V                              # with the variables of that shell, PATH among them
+#$ -j y                            # one output file
+#$ -pe mpi 32                      # slots (cores) in the site's parallel environment: `qconf -spl` lists them
+#$ -l gpu=2                        # GPUs; the name of the resource differs between sites: `qconf -sc`
+#$ -l h_rt=04:00:00                # killed then
+#$ -l s_rt=03:58:00                # USR1 comes then: two minutes to save what is in work
+#$ -notify                         # USR1 before a suspension, USR2 before a kill (qdel), by the queue's `notify` time
+#$ -r y                            # start again after the loss of a node, too
+
+# export PATH="$HOME/mokume/build/release/bin:$PATH"
+
+signalled=1
+drain() {
+  signalled=1
+  kill -USR1 "$launcher" 2>/dev/null  # mpirun hands it to every rank
+}
+trap drain USR1 USR2
+
+# One rank per node, not bound to a core. mpirun must have been built with Grid Engine support
+# (`ompi_info | grep gridengine`); Debian's is. --enable-recovery: the loss of a node does not end the others.
+mpirun --map-by ppr:1:node --bind-to none --enable-recovery mokume run "$@" &
+launcher=$!
+
+# A signal ends `wait` early: the status of the ranks is that of the last one.
+while [ "$signalled" = 1 ]; do
+  signalled=0
+  wait "$launcher"
+  status=$?
+done
+trap '' USR1 USR2
+
+[ "$status" -eq 75 ] && exit 99  # 99 tells Grid Engine to queue the job again
+exit "$status"
