@@ -12,7 +12,7 @@ namespace {
 
 template <class Kind>
 Kind again(const Kind& message) {
-  return std::get<Kind>(decode_device_message(encode(message)));
+  return std::get<Kind>(decode_device_message(encode(DeviceMessage(message))));
 }
 
 TEST(DeviceMessages, RequestsComeBackAsTheyWere) {
