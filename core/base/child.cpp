@@ -87,9 +87,7 @@ int spawn(const ChildSetup& setup, int socket, int output, pid_t& pid) {
   posix_spawnattr_setsigdefault(&attributes, &usual);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
 
-  std::vector<std::string> arguments = {setup.program};
-  arguments.insert(arguments.end(), setup.arguments.begin(), setup.arguments.end());
-  const int code = posix_spawn(&pid, setup.program.c_str(), &actions, &attributes, pointers(arguments).data(),
+  const int code = posix_spawn(&pid, setup.program.c_str(), &actions, &attributes, pointers(setup.arguments).data(),
                                pointers(setup.environment).data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);

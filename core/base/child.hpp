@@ -14,7 +14,7 @@ namespace mokume::base {
 
 struct ChildSetup {
   std::string program;                   // path
-  std::vector<std::string> arguments;    // behind the program's name
+  std::vector<std::string> arguments;    // the first is what it is called in lists of processes
   std::vector<std::string> environment;  // "NAME=value"
   // Gets each line that the child writes on its standard error or output, on a thread of the Child; must not throw.
   std::function<void(const std::string& line)> on_line;

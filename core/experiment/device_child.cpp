@@ -150,7 +150,7 @@ class Service {
     Clock::time_point next_progress_{};
   };
 
-  void send(const DeviceMessage& message) { base::send_frame(socket_, encode(message)); }
+  void send(const DeviceMessage& message) { base::send_frame(socket_, encode_device_message(message)); }
 
   void greet() {
     const cluster::LocalDevice info = device_->info();

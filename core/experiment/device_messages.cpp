@@ -103,7 +103,7 @@ struct Encoder {
 
 }  // namespace
 
-std::string encode(const DeviceMessage& message) { return std::visit(Encoder{}, message); }
+std::string encode_device_message(const DeviceMessage& message) { return std::visit(Encoder{}, message); }
 
 DeviceMessage decode_device_message(const std::string& text) {
   const json object = json::parse(text, nullptr, false);

@@ -77,7 +77,7 @@ struct WorkEnded {
 using DeviceMessage = std::variant<LoadExperiment, OpenDevice, AgreeChoices, BeginRun, cluster::Grant, RefitCandidate,
                                    CancelWork, cluster::Hello, WorkProgress, WorkRecord, Refitted, WorkEnded>;
 
-std::string encode(const DeviceMessage& message);
+std::string encode_device_message(const DeviceMessage& message);
 
 // Throws Error(MK_BAD_DATA) that names the field.
 DeviceMessage decode_device_message(const std::string& text);

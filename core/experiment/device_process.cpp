@@ -67,15 +67,16 @@ struct DeviceProcess::Listener {
       return;
     }
     const auto* made = std::get_if<Refitted>(&message);
-    if (made == nullptr || report) throw Error(MK_DEVICE_ERROR, "sent a message out of turn");
+    if (made == nullptr || report) throw Error(MK_DEVICE_ERROR, "it sent a message out of turn");
     refitted = made->record;
   }
 };
 
 DeviceProcess::DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed,
-                             device::Choices choices, uint64_t budget_bytes)
+                             device::Choices choices, uint64_t budget_bytes, std::string program)
     : prepared_(prepared),
       log_(log),
+      program_(std::move(program)),
       title_(device_title(listed)),
       info_{listed.id(), listed.backend, listed.info.name, listed.info.vendor, listed.device_class(), budget_bytes},
       choices_(std::move(choices)) {
@@ -84,8 +85,8 @@ DeviceProcess::DeviceProcess(const Prepared& prepared, base::Log& log, const dev
 
 void DeviceProcess::start() {
   auto child = std::make_unique<base::Child>(
-      base::ChildSetup{"/proc/self/exe",
-                       {"device-child", std::to_string(getpid())},
+      base::ChildSetup{program_,
+                       {"mokume", "device-child", std::to_string(getpid())},
                        base::environment_without_launcher(),
                        [&log = log_, id = info_.id](const std::string& line) { log_line(log, id, line); }});
   {
@@ -165,7 +166,7 @@ journal::RefitRecord DeviceProcess::refit(uint32_t candidate, const StepProgress
   listener.cancelled = [&] { return stop.load(); };
   listener.progress = progress;
   converse(RefitCandidate{candidate}, listener);
-  if (!listener.refitted) lost("trained nothing");
+  if (!listener.refitted) lost("it trained nothing");
   return *listener.refitted;
 }
 
@@ -189,7 +190,7 @@ WorkEnded DeviceProcess::listen(Listener& listener) {
   const int socket = child_->socket();
   for (bool cancelled = false;;) {
     if (!cancelled && (listener.refused || listener.cancelled())) {
-      base::send_frame(socket, encode(CancelWork{}));
+      base::send_frame(socket, encode_device_message(CancelWork{}));
       cancelled = true;
     }
     if (!base::frame_waits(socket, kGlance)) continue;
@@ -213,13 +214,13 @@ cluster::Hello DeviceProcess::ask(const DeviceMessage& request) {
   if (!answer) lost("");
   if (const auto* ended = std::get_if<WorkEnded>(&*answer); ended != nullptr && ended->status != MK_OK)
     throw Error(static_cast<mk_status>(ended->status), ended->text);
-  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("sent a message out of turn");
+  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("it sent a message out of turn");
   return std::get<cluster::Hello>(*answer);
 }
 
 void DeviceProcess::send(const DeviceMessage& message) {
   try {
-    base::send_frame(child_->socket(), encode(message));
+    base::send_frame(child_->socket(), encode_device_message(message));
   } catch (const Error&) {
     lost("");
   }
@@ -228,13 +229,16 @@ void DeviceProcess::send(const DeviceMessage& message) {
 // How the child ended, if it has done so by itself, else what is wrong with what it says.
 void DeviceProcess::lost(const std::string& problem) {
   ++crashes_;
-  const bool wanted = killed_;
+  const bool wanted = [&] {
+    const std::lock_guard lock(child_mutex_);
+    return killed_;
+  }();
   const std::string end = end_child();
   const bool by_itself = problem.empty() || end != "was killed";
   throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
                                            wanted      ? "was ended, since it did not come back"
                                            : by_itself ? end
-                                                       : problem));
+                                                       : "broke the rules: " + problem));
 }
 
 std::string DeviceProcess::end_child() {

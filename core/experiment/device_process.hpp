@@ -21,8 +21,9 @@ class DeviceProcess : public DeviceWorker {
   static constexpr uint32_t kMostCrashes = 3;
 
   // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it.
+  // `program` is mokume: this very process, but for tests.
   DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed, device::Choices choices,
-                uint64_t budget_bytes);
+                uint64_t budget_bytes, std::string program = "/proc/self/exe");
   void open();
 
   cluster::LocalDevice info() const override { return info_; }
@@ -50,6 +51,7 @@ class DeviceProcess : public DeviceWorker {
 
   const Prepared& prepared_;
   base::Log& log_;
+  std::string program_;
   std::string title_;  // "opencl:0 (NVIDIA H200): "
   cluster::LocalDevice info_;
   device::Choices choices_;

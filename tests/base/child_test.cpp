@@ -19,7 +19,7 @@ namespace {
 // A shell as the child. What it prints is in `lines` once it has ended.
 struct Shell {
   explicit Shell(const std::string& script, std::vector<std::string> environment = {})
-      : child({"/bin/sh", {"-c", script}, std::move(environment), [this](const std::string& line) {
+      : child({"/bin/sh", {"sh", "-c", script}, std::move(environment), [this](const std::string& line) {
                  lines.push_back(line);
                }}) {}
   std::vector<std::string> lines;
@@ -40,7 +40,7 @@ TEST(Child, SaysHowItEnded) {
 
 TEST(Child, ThatCannotBeStartedIsAnError) {
   try {
-    Child({"/no/such/program", {}, {}, {}});
+    Child({"/no/such/program", {"none"}, {}, {}});
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.status(), MK_DEVICE_ERROR);

@@ -2,17 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
-#include <functional>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "cli/processes.hpp"
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr const char* kProcess = " --set devices.isolation=process";
 
@@ -27,31 +23,19 @@ std::string faulty_experiment(const std::string& devices, int digits = 500) {
   return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + small_experiment(devices, digits);
 }
 
-bool eventually(const std::function<bool()>& true_now) {
-  for (int k = 0; k < 60000 && !true_now(); ++k) std::this_thread::sleep_for(1ms);
-  return true_now();
-}
-
-std::vector<pid_t> children_of(pid_t parent) {
-  std::vector<pid_t> children;
-  std::error_code gone;
-  const fs::path tasks = "/proc/" + std::to_string(parent) + "/task";
-  for (const auto& task : fs::directory_iterator(tasks, gone)) {
-    std::stringstream list(slurp(task.path() / "children"));
-    for (pid_t child = 0; list >> child;) children.push_back(child);
-  }
-  return children;
-}
-
 bool maps(pid_t pid, const std::string& library) {
   return slurp("/proc/" + std::to_string(pid) + "/maps").find(library) != std::string::npos;
 }
 
-// Gone, or dead and not yet collected by whoever inherited it.
-bool is_dead(pid_t pid) {
+// Processor time that a process has had, in ticks.
+long ticks(pid_t pid) {
   const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
-  const size_t name = stat.rfind(')');
-  return name == std::string::npos || stat.compare(name, 3, ") Z") == 0;
+  std::stringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
+  std::string skipped;
+  for (int k = 0; k < 11; ++k) fields >> skipped;
+  long user = 0, system = 0;
+  fields >> user >> system;
+  return user + system;
 }
 
 bool works(const Place& place) {
@@ -100,7 +84,7 @@ TEST(Isolation, TheParentNeverOpensTheDriver) {
 TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
-  const Ended crashed = place.shell("MOKUME_FAULT=crash:20 " + Place::program() + " run e.toml" + kProcess);
+  const Ended crashed = place.shell("MOKUME_FAULT=crash:4 " + Place::program() + " run e.toml" + kProcess);
   EXPECT_EQ(crashed.code, 4) << crashed.err;
   EXPECT_NE(crashed.err.find("fault:0"), std::string::npos) << crashed.err;
   EXPECT_NE(crashed.err.find("its process crashed (Segmentation fault)"), std::string::npos) << crashed.err;
@@ -116,7 +100,7 @@ TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
 TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
-  const Ended ended = place.shell("MOKUME_FAULT=garbage:20 " + Place::program() + " run e.toml" + kProcess);
+  const Ended ended = place.shell("MOKUME_FAULT=garbage:4 " + Place::program() + " run e.toml" + kProcess);
   EXPECT_EQ(ended.code, 4) << ended.err;
   EXPECT_NE(ended.err.find("the message is not a JSON object"), std::string::npos) << ended.err;
 }
@@ -127,7 +111,7 @@ TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
   std::string texts[2];
   for (const bool apart : {false, true}) {
     const Ended ended =
-        place.shell("MOKUME_FAULT=fail:20 " + Place::program() + " run --fresh e.toml" + (apart ? kProcess : ""));
+        place.shell("MOKUME_FAULT=fail:4 " + Place::program() + " run --fresh e.toml" + (apart ? kProcess : ""));
     EXPECT_EQ(ended.code, 4) << ended.err;
     texts[apart] = ended.err.substr(ended.err.find("error: "));
   }
@@ -136,18 +120,19 @@ TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
 }
 
 TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
-  for (const char* fault : {"", "hang:20"}) {
+  for (const char* fault : {"", "hang:4"}) {
     const Place place;
     place.write("e.toml", faulty_experiment("fault:0", 3000));
+    const std::string struck = (place.path() / "struck").string();
     setenv("MOKUME_FAULT", fault, 1);
+    setenv("MOKUME_FAULT_ONCE", struck.c_str(), 1);
     const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
     unsetenv("MOKUME_FAULT");
-    std::vector<pid_t> children;
-    ASSERT_TRUE(eventually([&] {
-      children = children_of(pid);
-      const bool loaded = !children.empty() && maps(children[0], "fault.so");
-      return loaded && (*fault != '\0' || works(place));
-    })) << slurp(place.path() / "child.txt");
+    unsetenv("MOKUME_FAULT_ONCE");
+    const auto busy = [&] { return *fault != '\0' ? fs::exists(struck) : works(place); };
+    ASSERT_TRUE(eventually(busy)) << slurp(place.path() / "child.txt");
+    const auto children = children_of(pid);
+    EXPECT_EQ(children.size(), 1U);
     kill(pid, SIGKILL);
     EXPECT_EQ(Place::wait(pid), 128 + SIGKILL);
     for (const pid_t child : children) EXPECT_TRUE(eventually([&] { return is_dead(child); })) << fault;
@@ -191,6 +176,10 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
   const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
+  const auto children = children_of(pid);
+  ASSERT_EQ(children.size(), 1U);
+  const long before = ticks(children[0]);  // a fifth of a second later the second fit is in its epochs
+  ASSERT_TRUE(eventually([&] { return ticks(children[0]) >= before + sysconf(_SC_CLK_TCK) / 5; }));
   kill(pid, SIGTERM);
   ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
   EXPECT_TRUE(fs::exists(place.run("small") / "scratch"));
@@ -199,12 +188,45 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
+TEST(Isolation, ChildrenOfRanksAreNoRanks) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  const Ended run =
+      place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 " +
+                  Place::program() + " run e.toml" + kProcess);
+  ASSERT_EQ(run.code, 0) << run.err;
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
+}
+
+// The model kills its process in its second epoch, once in each fit and in the refit.
+TEST(Isolation, AKilledChildLeavesWhatTheNextRunGoesOnFrom) {
+  const Place place;
+  place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") +
+                            MOKUME_TEST_LIBRARY +
+                            "\"]\ndevices = { use = \"host\", isolation = \"process\" }\n"
+                            "data = { source = \"digits\", limit = 60 }\nvalidation.folds = 2\n"
+                            "search.method = \"none\"\nmodel_options = { epochs = 4, die_in = 2 }\n");
+  Ended ended;
+  int runs = 0;
+  do {
+    ended = place.mokume("run e.toml");
+    if (ended.code != 0) EXPECT_NE(ended.err.find("its process was killed"), std::string::npos) << ended.err;
+  } while (ended.code == 4 && ++runs < 10);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_GT(runs, 0);
+  EXPECT_FALSE(fs::exists(place.run("small") / "scratch"));
+  const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
+  EXPECT_NE(journal.find("0.3333333333333333,0.25,0.2]"), std::string::npos) << journal;
+}
+
 // The next work of a device whose child was lost starts another child.
 TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0,host"));
   const Ended run =
-      place.shell("MOKUME_FAULT=crash:20 MOKUME_FAULT_ONCE=$PWD/struck " + Place::program() + " run e.toml" + kProcess);
+      place.shell("MOKUME_FAULT=crash:4 MOKUME_FAULT_ONCE=$PWD/struck " + Place::program() + " run e.toml" + kProcess);
   if (run.code == 4) GTEST_SKIP() << "a run ends with the first error of a device";
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_TRUE(fs::exists(place.path() / "struck"));

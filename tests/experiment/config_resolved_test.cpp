@@ -56,6 +56,7 @@ tol = 0.001
 
 [devices]
 use = "all"
+isolation = "thread"
 
 [output]
 directory = "runs"
@@ -74,6 +75,7 @@ TEST(Resolved, ExtremeValuesRoundTrip) {
   c.data.standardize = {data::Standardize::Kind::fixed, -1e-300, 123456789012345680000.0};
   c.folds = 0;
   c.memory_bytes = std::numeric_limits<int64_t>::max();
+  c.isolation = "process";
   c.devices = "pocl,\"x\"";
   c.options["coef0"] = -0.0;
   c.options["max_iterations"] = int64_t{999'999'999'999};
@@ -162,9 +164,10 @@ TEST(MakePlan, RandomUsesTheSeed) {
 TEST(MakePlan, HashDoesNotDependOnWhereAndHow) {
   const std::string text = grid("C = [1, 2]\n");
   const std::string hash = make_plan(good(text), kData).hash;
-  for (const char* set : {"devices.use=host", "devices.memory=1GiB", "output.directory=elsewhere", "name=other",
-                          "plugins.directories=[\"/opt/x\"]", "seed=\"000\"", "search.params.C=[1.0, 2e0]",
-                          "model_options.kernel=rbf", "search.params.C={ linear = [1, 2], n = 2 }"})
+  for (const char* set :
+       {"devices.use=host", "devices.memory=1GiB", "devices.isolation=process", "output.directory=elsewhere",
+        "name=other", "plugins.directories=[\"/opt/x\"]", "seed=\"000\"", "search.params.C=[1.0, 2e0]",
+        "model_options.kernel=rbf", "search.params.C={ linear = [1, 2], n = 2 }"})
     EXPECT_EQ(make_plan(good(text, {set}), kData).hash, hash) << set;
 }
 

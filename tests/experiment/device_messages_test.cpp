@@ -12,7 +12,7 @@ namespace {
 
 template <class Kind>
 Kind again(const Kind& message) {
-  return std::get<Kind>(decode_device_message(encode(DeviceMessage(message))));
+  return std::get<Kind>(decode_device_message(encode_device_message(message)));
 }
 
 TEST(DeviceMessages, RequestsComeBackAsTheyWere) {

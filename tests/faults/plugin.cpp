@@ -61,7 +61,7 @@ struct Fault {
     }
     if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (kind == "garbage") {
-      const char bytes[16] = {'\x10', 0, 0, 0, 'n', 'o', ' ', 'm', 'e', 's', 's', 'a', 'g', 'e', '!', '!'};
+      const char bytes[16] = {'\x0c', 0, 0, 0, 'n', 'o', ' ', 'm', 'e', 's', 's', 'a', 'g', 'e', '!', '!'};
       if (::write(3, &bytes[0], sizeof(bytes)) < 0) abort();
     }
     for (;;) pause();

@@ -1,0 +1,180 @@
+// One device in a child process, without a run around it.
+#include "experiment/device_process.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <thread>
+
+#include "base/files.hpp"
+#include "cli/processes.hpp"
+#include "experiment/prepared.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using namespace std::chrono_literals;
+using experiment::DeviceProcess;
+
+class Collector : public cluster::Reporter {
+ public:
+  void report(const journal::FitRecord& record) override {
+    if (refuse) throw Error(MK_INTERNAL, "the disk is full");
+    fits.push_back(record.fit);
+  }
+  void progress(const std::string&, double) override {}
+  bool cancelled() const override { return stop; }
+
+  std::vector<uint32_t> fits;
+  bool refuse = false, stop = false;
+};
+
+// "fault:0" in a child that fails as MOKUME_FAULT said when it was started.
+class AProcess : public testing::Test {
+ protected:
+  AProcess() : host_(log_, 1, ""), registry_(host_.table(), {MOKUME_FAULT_LIBRARY, MOKUME_BUILD_DIR "/lib/mokume"}) {
+    const std::string text =
+        std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + small_experiment("fault:0", 200);
+    config_ = experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry_)).config;
+    prepared_.emplace(registry_, *config_);
+    machine_.emplace(registry_, log_);
+    for (const cluster::Bundle& bundle : prepared_->bundles(1))
+      item_.fits.insert(item_.fits.end(), bundle.fits.begin(), bundle.fits.end());
+  }
+  ~AProcess() override {
+    unsetenv("MOKUME_FAULT");
+    unsetenv("MOKUME_FAULT_ONCE");
+  }
+
+  std::unique_ptr<DeviceProcess> open(const std::string& fault = "") {
+    setenv("MOKUME_FAULT", fault.c_str(), 1);
+    auto device = std::make_unique<DeviceProcess>(*prepared_, log_, machine_->select("fault:0").front(),
+                                                  device::Choices{}, uint64_t{1} << 30, Place::program());
+    device->open();
+    return device;
+  }
+  void only_once() {
+    struck_ = place_.path() / "struck";
+    setenv("MOKUME_FAULT_ONCE", struck_.c_str(), 1);
+  }
+  std::string failure(DeviceProcess& device) {
+    try {
+      device.work(item_, collector_);
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_DEVICE_ERROR) << e.what();
+      return e.what();
+    }
+    return "";
+  }
+  static bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+  Place place_;
+  base::Log log_;
+  scheduler::HostServices host_;
+  registry::Registry registry_;
+  std::optional<experiment::Config> config_;
+  std::optional<experiment::Prepared> prepared_;
+  std::optional<experiment::Machine> machine_;
+  cluster::WorkItem item_;
+  Collector collector_;
+  fs::path struck_;
+};
+
+TEST_F(AProcess, ReportsEveryFit) {
+  const auto device = open();
+  EXPECT_EQ(device->info().id, "fault:0");
+  device->work(item_, collector_);
+  EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+  EXPECT_FALSE(device->choices().empty());  // the model records its own
+}
+
+TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
+  only_once();
+  const auto device = open("crash:2");
+  EXPECT_TRUE(says(failure(*device), "its process crashed (Segmentation fault)"));
+  collector_.fits.clear();
+  device->work(item_, collector_);
+  EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+}
+
+TEST_F(AProcess, IsGivenUpAfterThreeCrashesInARow) {
+  const auto device = open("crash:1");
+  for (uint32_t k = 0; k < DeviceProcess::kMostCrashes; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
+  EXPECT_TRUE(says(failure(*device), "lost 3 times in a row and is not started again"));
+}
+
+TEST_F(AProcess, ThatHangsCanBeKilledFromAnotherThread) {
+  only_once();
+  const auto device = open("hang:2");
+  std::thread watch([&] {
+    while (!fs::exists(struck_)) std::this_thread::sleep_for(1ms);
+    EXPECT_TRUE(device->kill());
+  });
+  EXPECT_TRUE(says(failure(*device), "since it did not come back"));
+  watch.join();
+  device->work(item_, collector_);
+}
+
+TEST_F(AProcess, ThatTalksNonsenseIsReplaced) {
+  only_once();
+  const auto device = open("garbage:2");
+  EXPECT_TRUE(says(failure(*device), "the message is not a JSON object"));
+  device->work(item_, collector_);
+}
+
+TEST_F(AProcess, ThatDiesWhileIdleIsReplaced) {
+  const auto device = open();
+  const auto children = children_of(getpid());
+  ASSERT_EQ(children.size(), 1U);
+  kill(children[0], SIGKILL);
+  ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
+  device->work(item_, collector_);
+  EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+}
+
+TEST_F(AProcess, IsToldToStop) {
+  const auto device = open();
+  collector_.stop = true;
+  try {
+    device->work(item_, collector_);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_CANCELLED) << e.what();
+  }
+  collector_.stop = false;
+  collector_.fits.clear();
+  device->work(item_, collector_);
+  EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+}
+
+// What the run throws at a report comes back once the child has stopped, and the child is as good as before.
+TEST_F(AProcess, AReportThatIsRefusedEndsTheWorkWithThatError) {
+  const auto device = open();
+  collector_.refuse = true;
+  try {
+    device->work(item_, collector_);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_STREQ(e.what(), "the disk is full");
+  }
+  collector_.refuse = false;
+  device->work(item_, collector_);
+}
+
+TEST_F(AProcess, ADeviceThatCannotBeOpenedSaysWhy) {
+  device::Listed missing = machine_->select("fault:0").front();
+  missing.index = 7;
+  DeviceProcess device(*prepared_, log_, missing, {}, 1, Place::program());
+  try {
+    device.open();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_TRUE(says(e.what(), "fault:7 is not there any more")) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace mokume::cli_test

@@ -1,0 +1,35 @@
+// What other processes do, from /proc.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <thread>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+
+inline bool eventually(const std::function<bool()>& true_now) {
+  for (int k = 0; k < 60000 && !true_now(); ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  return true_now();
+}
+
+inline std::vector<pid_t> children_of(pid_t parent) {
+  std::vector<pid_t> children;
+  std::error_code gone;
+  const fs::path tasks = "/proc/" + std::to_string(parent) + "/task";
+  for (const auto& task : fs::directory_iterator(tasks, gone)) {
+    std::stringstream list(slurp(task.path() / "children"));
+    for (pid_t child = 0; list >> child;) children.push_back(child);
+  }
+  return children;
+}
+
+// Gone, or dead and not yet collected by whoever inherited it.
+inline bool is_dead(pid_t pid) {
+  const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
+  const size_t name = stat.rfind(')');
+  return name == std::string::npos || stat.compare(name, 3, ") Z") == 0;
+}
+
+}  // namespace mokume::cli_test
