@@ -106,6 +106,8 @@ cluster_stop() {
     cluster_wait 60 eval '[ -z "$(squeue -h)" ]' || echo "jobs are still there: $(squeue -h -o %A)" >&2
   fi
   local k
-  for ((k = ${#cluster_pids[@]} - 1; k >= 0; --k)); do kill "${cluster_pids[k]}" 2>/dev/null && wait "${cluster_pids[k]}"; done
+  for ((k = ${#cluster_pids[@]} - 1; k >= 0; --k)); do
+    kill "${cluster_pids[k]}" 2>/dev/null && wait "${cluster_pids[k]}"
+  done
   cluster_pids=()
 }

@@ -14,16 +14,17 @@
 
 # export PATH="$HOME/mokume/build/release/bin:$PATH"
 
-signalled=1
+signalled=1 again=
 drain() {
   signalled=1
   kill -USR1 "$launcher" 2>/dev/null  # mpirun hands it to every rank
 }
-trap drain USR1 USR2
+trap 'again=1; drain' USR1  # the limit is near, or the queue suspends its jobs
+trap drain USR2             # qdel: save what is in work, but stay out of the queue
 
 # One rank per node, not bound to a core. mpirun must have been built with Grid Engine support
-# (`ompi_info | grep gridengine`); Debian's is. --enable-recovery: the loss of a node does not end the others.
-mpirun --map-by ppr:1:node --bind-to none --enable-recovery mokume run "$@" &
+# (`ompi_info | grep gridengine`). Not with --enable-recovery: mpirun's exit code would be 0 whatever happens.
+mpirun --map-by ppr:1:node --bind-to none mokume run "$@" &
 launcher=$!
 
 # A signal ends `wait` early: the status of the ranks is that of the last one.
@@ -34,5 +35,6 @@ while [ "$signalled" = 1 ]; do
 done
 trap '' USR1 USR2
 
-[ "$status" -eq 75 ] && exit 99  # 99 tells Grid Engine to queue the job again
+# 75 comes from a full disk, too: only what was stopped by its limit queues up again, which Grid Engine does at 99.
+if [ "$status" -eq 75 ] && [ -n "$again" ]; then exit 99; fi
 exit "$status"
