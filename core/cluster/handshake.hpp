@@ -15,9 +15,9 @@ namespace mokume::cluster {
 
 // How long one waits for the others. Data are loaded and kernels built between meeting and handshake: slow, not lost.
 struct Patience {
-  std::chrono::milliseconds meet = std::chrono::minutes(1);            // for all ranks to be present
-  std::chrono::milliseconds open = std::chrono::minutes(30);           // for all ranks to have opened their devices
-  std::chrono::milliseconds see_directory = std::chrono::seconds(15);  // for the run directory to come into sight
+  std::chrono::milliseconds meet = std::chrono::minutes(1);           // for all ranks to be present
+  std::chrono::milliseconds open = std::chrono::minutes(30);          // for all ranks to have opened their devices
+  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to come into sight
 };
 
 // What a rank may use, and what rank 0 should tell the user about it.

@@ -69,7 +69,7 @@ class HostShare {
 
   // A rank that came away empty shares the core of its own that the fewest ranks use.
   void lend_cores() {
-    std::set<uint32_t> shared;
+    bool lent = false;
     for (const size_t r : here_) {
       const std::vector<uint32_t>& own = ranks_[r].cores;
       if (!shares_.parts[r].cores.empty() || own.empty()) continue;
@@ -79,13 +79,13 @@ class HostShare {
       const uint32_t core =
           *std::min_element(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return users(a) < users(b); });
       shares_.parts[r].cores = {core};
-      shared.insert(core);
+      lent = true;
     }
-    if (!shared.empty())
-      shares_.notices.push_back(
-          fmt::format("{} ranks share too few cores of {}, and {} of these are used by more than one: start at most "
-                      "one rank for each core, or one for the whole machine",
-                      here_.size(), name(), shared.size()));
+    if (lent)
+      shares_.notices.push_back(fmt::format(
+          "{} ranks share too few cores of {} and take turns on some: start at most one rank for each core, "
+          "or one for the whole machine",
+          here_.size(), name()));
   }
 
   // Where a driver does not say which device it is, equal ids are taken for one device.

@@ -105,15 +105,16 @@ std::unique_ptr<device::Device> Machine::open(const device::Listed& listed, cons
   return device::Device::open(listed, choices, budget_bytes, std::move(fallback));
 }
 
-device::Speed Machine::speed(device::Device& device, const std::string& cache_directory) const {
+device::Speed Machine::speed(device::Device& device, const std::string& cache_directory, bool again) const {
   constexpr double k_turn_s = 60;
   const device::Listed& listed = device.listed();
   if ((listed.info.flags & (MK_DEVICE_INSTRUMENTED | MK_DEVICE_TEMPLATE)) != 0) return {};
   const size_t n = cores(listed);
-  if (const auto known = device::remembered_speed(cache_directory, listed, n)) return *known;
+  const auto remembered = [&] { return again ? std::nullopt : device::remembered_speed(cache_directory, listed, n); };
+  if (const auto known = remembered()) return *known;
   const device::ProbeTurn turn(cache_directory, cluster::host_identity(), k_turn_s);
   // Whoever had the turn before may have measured the same.
-  if (const auto known = device::remembered_speed(cache_directory, listed, n)) return *known;
+  if (const auto known = remembered()) return *known;
   if (!turn.taken()) return {};
   const device::Speed speed = device::probe(device);
   device::remember_speed(cache_directory, listed, n, speed);

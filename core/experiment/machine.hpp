@@ -42,8 +42,9 @@ class Machine {
   std::unique_ptr<device::Device> open(const device::Listed& listed, const device::Choices& choices,
                                        uint64_t budget_bytes) const;
 
-  // The speed of an open device: remembered, or else measured now, one process of this host after the other.
-  device::Speed speed(device::Device& device, const std::string& cache_directory) const;
+  // The speed of an open device: remembered, or else (or if `again`) measured now, one process of this host after the
+  // other.
+  device::Speed speed(device::Device& device, const std::string& cache_directory, bool again = false) const;
   // The cores that a device computes on; none if these are its own.
   std::vector<uint32_t> cores_of(const device::Listed& listed) const;
   size_t cores(const device::Listed& listed) const { return cores_of(listed).size(); }
