@@ -2,15 +2,21 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdio>
+#include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "cluster/transport.hpp"
+#include "cluster/directory.hpp"
+#include "cluster/handshake.hpp"
 #include "commands.hpp"
 #include "device/budget.hpp"
 #include "experiment/machine.hpp"
+#include "scheduler/cores.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::app {
 namespace {
@@ -34,22 +40,104 @@ std::string remarks(const mk_device_info& info) {
   return text;
 }
 
-void print_devices(const experiment::Machine& machine) {
+using Speeds = std::map<std::string, device::Speed>;
+
+// By id: what was measured before or, if `probe`, is now. A device that cannot be opened has none.
+Speeds speeds_of(const experiment::Machine& machine, bool probe, base::Log& log) {
+  constexpr uint64_t k_enough = uint64_t{1} << 30;
+  constexpr uint64_t k_not_meant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
+  const std::string cache = base::cache_directory();
+  Speeds speeds;
+  for (const device::Listed& d : machine.listed()) {
+    if ((d.info.flags & k_not_meant) != 0) continue;
+    try {
+      if (probe)
+        speeds[d.id()] = machine.speed(*machine.open(d, {}, k_enough), cache, true);
+      else if (const auto known = device::remembered_speed(cache, d, machine.cores(d)))
+        speeds[d.id()] = *known;
+    } catch (const Error& e) {
+      log.warn("devices", d.id() + ": " + e.what());
+    }
+  }
+  return speeds;
+}
+
+std::string speed_text(const Speeds& speeds, const std::string& id) {
+  const auto found = speeds.find(id);
+  if (found == speeds.end()) return "";
+  return fmt::format("  {:.3g} GFLOP/s, {:.3g} GB/s", found->second.gflops, found->second.gbytes);
+}
+
+void print_devices(const experiment::Machine& machine, const Speeds& speeds) {
   for (const device::Listed& d : machine.listed())
-    std::printf("%-12s %-4s %-9s %s (%s)%s\n", d.id().c_str(), kind_name(d.info.kind),
-                base::human_bytes(d.info.memory_bytes).c_str(), d.info.name, d.info.platform, remarks(d.info).c_str());
+    std::printf("%-12s %-4s %-9s %s (%s)%s%s\n", d.id().c_str(), kind_name(d.info.kind),
+                base::human_bytes(d.info.memory_bytes).c_str(), d.info.name, d.info.platform, remarks(d.info).c_str(),
+                speed_text(speeds, d.id()).c_str());
+}
+
+// What this process would bring to a run; a machine without devices still has cores.
+cluster::Presence presence_of(const experiment::Machine& machine) {
+  try {
+    return machine.presence("all");
+  } catch (const Error&) {
+    return {cluster::host_identity(), scheduler::allowed_core_list(), {}};
+  }
+}
+
+// The nearest directory above a path that exists.
+std::string existing(const std::string& path) {
+  std::filesystem::path at = std::filesystem::absolute(path);
+  std::error_code ignored;
+  while (!std::filesystem::is_directory(at, ignored) && at.has_relative_path()) at = at.parent_path();
+  return at.string();
+}
+
+// Whether every node sees the directory.
+bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
+                 const std::string& directory) {
+  std::printf("\nnodes, and %s as they see it\n", directory.c_str());
+  fmt::print("  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "a line to disk");
+  bool shared = true;
+  for (size_t node = 0; node < seen.size(); ++node) {
+    const cluster::Seen& one = seen[node];
+    const std::string cores = scheduler::core_text(meeting.parts[node].cores);
+    fmt::print("  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", node, one.host, cores.empty() ? "?" : cores,
+               one.seen ? "yes" : "NO", one.file_system,
+               one.sync_s > 0 ? fmt::format("{:.2f} ms", 1e3 * one.sync_s) : "not possible");
+    shared = shared && one.seen;
+  }
+  for (const std::string& notice : meeting.notices) fmt::print("  warning: {}\n", notice);
+  if (!shared)
+    fmt::print(
+        "  warning: the nodes marked NO would find no run directory there: choose one with --out on a file "
+        "system that all nodes share\n");
+  return shared;
+}
+
+// On every rank. Rank 0 prints; whether all is well.
+bool check_nodes(cluster::Transport& transport, const experiment::Machine& machine, const std::string& out) {
+  const std::atomic<bool> never{false};
+  bool well = true;
+  cluster::participate(transport, [&] {
+    const cluster::Meeting meeting = cluster::meet(transport, presence_of(machine), MOKUME_VERSION, never);
+    const std::string directory = existing(out);
+    const auto seen = cluster::look_at(transport, directory, never);
+    if (transport.rank() == 0) well = print_nodes(meeting, seen, directory);
+  });
+  return well;
 }
 
 }  // namespace
 
-int list_devices(Runtime& runtime, bool json) {
+int list_devices(Runtime& runtime, bool json, bool probe) {
   const experiment::Machine machine(runtime.registry(), runtime.log());
+  const Speeds speeds = speeds_of(machine, probe, runtime.log());
   if (!json) {
-    print_devices(machine);
+    print_devices(machine, speeds);
     return machine.listed().empty() ? kDevice : kDone;
   }
   auto list = nlohmann::ordered_json::array();
-  for (const device::Listed& d : machine.listed())
+  for (const device::Listed& d : machine.listed()) {
     list.push_back({{"id", d.id()},
                     {"backend", d.backend},
                     {"kind", kind_name(d.info.kind)},
@@ -66,18 +154,28 @@ int list_devices(Runtime& runtime, bool json) {
                     {"compute_units", d.info.compute_units},
                     {"fp64", (d.info.flags & MK_DEVICE_FP64) != 0},
                     {"software", (d.info.flags & MK_DEVICE_SOFTWARE) != 0}});
+    if (const auto speed = speeds.find(d.id()); speed != speeds.end()) {
+      list.back()["gflops"] = speed->second.gflops;
+      list.back()["gbytes_s"] = speed->second.gbytes;
+    }
+  }
   std::printf("%s\n", list.dump(2).c_str());
   return kDone;
 }
 
-int doctor(Runtime& runtime) {
-  runtime.log().set_level(MK_LOG_INFO);
+int doctor(Runtime& runtime, const std::string& out) {
   registry::Registry& registry = runtime.registry();
+  cluster::Transport& transport = runtime.transport();
+  if (transport.rank() != 0) {
+    const experiment::Machine machine(registry, runtime.log());
+    check_nodes(transport, machine, out);
+    return kDone;
+  }
+  runtime.log().set_level(MK_LOG_INFO);
   std::printf("mokume %s\n\nlibraries are searched in\n", MOKUME_VERSION);
   for (const std::string& directory : registry.directories()) std::printf("  %s\n", directory.c_str());
   const experiment::Machine machine(registry, runtime.log());
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL)) registry.try_load(MK_PLUGIN_MODEL, name);
-  const auto transports = registry.available(MK_PLUGIN_TRANSPORT);
   std::printf("\nlibraries\n");
   bool wrong = false;
   for (const registry::LoadEntry& e : registry.report()) {
@@ -85,10 +183,11 @@ int doctor(Runtime& runtime) {
     std::printf("  %-9s %-8s %s  %s%s\n", e.kind.c_str(), e.name.c_str(), e.loaded ? "ok     " : "REFUSED",
                 e.loaded ? e.path.c_str() : (e.text + " [" + e.stage + "]").c_str(), "");
   }
-  for (const std::string& name : transports)
-    std::printf("  transport %-8s found    loaded only when an MPI launcher started the program\n", name.c_str());
+  if (!cluster::mpi_launched())
+    for (const std::string& name : registry.available(MK_PLUGIN_TRANSPORT))
+      std::printf("  transport %-8s found    loaded only when an MPI launcher started the program\n", name.c_str());
   std::printf("\ndevices\n");
-  print_devices(machine);
+  print_devices(machine, speeds_of(machine, false, runtime.log()));
   if (machine.listed().empty()) {
     wrong = true;
     std::printf("  none: install an OpenCL driver (Debian: pocl-opencl-icd) or the host backend\n");
@@ -97,7 +196,9 @@ int doctor(Runtime& runtime) {
               base::human_bytes(device::host_available_bytes()).c_str(), scheduler::allowed_cores(),
               base::cache_directory().empty() ? "none: nothing is cached" : base::cache_directory().c_str(),
               cluster::mpi_launched() ? "yes" : "no");
-  return wrong ? kDevice : kDone;
+  std::fflush(stdout);
+  const bool fit = check_nodes(transport, machine, out);
+  return wrong ? kDevice : fit ? kDone : kData;
 }
 
 }  // namespace mokume::app

@@ -81,7 +81,8 @@ int conclude(const experiment::RunResult& result) {
   return result.refit_failed ? kFailedFits : kDone;
 }
 
-int execute(Runtime& runtime, const experiment::RunRequest& request, const StopWatch& watch) {
+int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& watch) {
+  request.limit_loops = [&runtime](uint32_t threads) { runtime.limit_loops(threads); };
   registry::Registry& registry = runtime.registry(request.config.plugin_directories);
   cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;

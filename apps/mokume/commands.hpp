@@ -27,8 +27,9 @@ int show_status(Runtime& runtime, const std::string& directory);
 int rebuild_report(Runtime& runtime, const std::string& directory);
 int predict(Runtime& runtime, const std::string& directory, const std::string& spec, const std::string& devices);
 
-int list_devices(Runtime& runtime, bool json);
-int doctor(Runtime& runtime);
+int list_devices(Runtime& runtime, bool json, bool probe);
+// `out`: the directory of run directories. Under an MPI launcher every rank takes part and rank 0 prints.
+int doctor(Runtime& runtime, const std::string& out);
 
 int device_child(int parent);  // process id of the run; does not return in good order
 

@@ -67,7 +67,7 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   RunOptions options;
   options.command = quoted_command(argc, argv);
   std::string path, spec, name, devices = "all", from;
-  bool json = false;
+  bool json = false, probe = false;
 
   CLI::App* run = cli.add_subcommand("run", "run an experiment, or go on with its unfinished run");
   run->add_option("CONFIG", options.config, "experiment file")->required();
@@ -91,7 +91,12 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   predict->add_option("--devices", devices, "device to use (the first of them)");
   CLI::App* list = cli.add_subcommand("devices", "list devices");
   list->add_flag("--json", json, "as JSON");
-  CLI::App* doctor_command = cli.add_subcommand("doctor", "show libraries, devices and what is wrong with them");
+  list->add_flag("--probe", probe, "measure how fast each one is, alone; takes about a second each");
+  CLI::App* doctor_command = cli.add_subcommand(
+      "doctor",
+      "show libraries, devices and what is wrong with them; under mpirun also whether the nodes fit together");
+  std::string out = "runs";
+  doctor_command->add_option("--out", out, "directory for run directories, which all nodes must see (default: runs)");
   CLI::App* schema = cli.add_subcommand("schema", "print the JSON Schema of experiment files");
   CLI::App* init = cli.add_subcommand("init", "print a commented experiment file to start from");
   init->add_option("MODEL", name, "model, e.g. svc")->required();
@@ -127,8 +132,8 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   if (status->parsed()) return show_status(runtime, path);
   if (report->parsed()) return rebuild_report(runtime, path);
   if (predict->parsed()) return mokume::app::predict(runtime, path, spec, devices);
-  if (list->parsed()) return list_devices(runtime, json);
-  if (doctor_command->parsed()) return doctor(runtime);
+  if (list->parsed()) return list_devices(runtime, json, probe);
+  if (doctor_command->parsed()) return doctor(runtime, out);
   if (schema->parsed()) return print_schema(runtime);
   if (init->parsed()) return init_config(runtime, name);
   return kUsage;

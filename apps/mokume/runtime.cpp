@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "cluster/launcher.hpp"
 #include "experiment/prepared.hpp"
 
 namespace mokume::app {
@@ -33,6 +34,7 @@ cluster::Transport& Runtime::transport() {
   if (!transport_) {
     transport_.emplace(cluster::mpi_launched() ? registry().load(MK_PLUGIN_TRANSPORT, "mpi").transport()
                                                : cluster::self_transport());
+    cluster::check_launcher(transport_->size());
   }
   return *transport_;
 }

@@ -29,6 +29,8 @@ class Runtime {
   // The last thing main() does, with everything written: parts from the other nodes. Ends the process here, by _exit,
   // if it cannot end as usual since a node was lost or a thread hangs.
   void part(int exit_code);
+  // See HostServices::limit.
+  void limit_loops(uint32_t threads) { host_.limit(threads); }
 
  private:
   base::Log log_;

@@ -1,11 +1,14 @@
 #include "platforms.hpp"
 
 #include <dlfcn.h>
+#include <sched.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "child.hpp"
@@ -221,7 +224,27 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   }
 }
 
+// Drivers of CPUs start a thread for every core of the machine, whatever this process may use: PoCL 3.1's and
+// llvmpipe's would take turns on the few that it has. What the user has set stays.
+class DriverThreads {
+ public:
+  DriverThreads() {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    if (sched_getaffinity(0, sizeof(set), &set) != 0) return;
+    const long all = sysconf(_SC_NPROCESSORS_ONLN), cores = CPU_COUNT(&set);
+    if (cores < 1 || cores >= all) return;
+    for (const char* name : {"POCL_MAX_PTHREAD_COUNT", "LP_NUM_THREADS"})
+      if (std::getenv(name) == nullptr)
+        set_.push_back(std::make_unique<ScopedVariable>(name, std::to_string(cores).c_str()));
+  }
+
+ private:
+  std::vector<std::unique_ptr<ScopedVariable>> set_;
+};
+
 void Platforms::load_drivers() {
+  const DriverThreads threads;
   if (good_.empty() || all_good_) {
     all_platforms();
     return;
@@ -259,6 +282,7 @@ Place Platforms::place(uint32_t index) {
       const mk_device_info now = describe_device(platform, device);
       if (identity(now) != wanted || skip-- != 0) continue;
       refresh(devices_[index], now);
+      devices_[index].compute_units = now.compute_units;  // of the cores of this process: see DriverThreads
       return {platform, device};
     }
   throw Error(MK_DEVICE_ERROR, std::string(known[index].name) + " of " + known[index].platform +

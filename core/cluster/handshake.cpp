@@ -5,6 +5,9 @@
 #include <optional>
 #include <thread>
 
+#include "base/text.hpp"
+#include "cluster/directory.hpp"
+
 namespace mokume::cluster {
 namespace {
 
@@ -15,12 +18,15 @@ constexpr uint32_t k_flush_ms = 10000;
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
+void check_version(const std::string& own, const std::string& other, uint32_t node) {
+  if (other == own) return;
+  throw Error(MK_INVALID_ARGUMENT, fmt::format("node {} runs mokume {}, node 0 runs {}; install the same version on "
+                                               "every node",
+                                               node, other, own));
+}
+
 void check_hello(const Hello& own, const Hello& other, uint32_t node) {
-  if (other.version != own.version) {
-    throw Error(MK_INVALID_ARGUMENT, fmt::format("node {} runs mokume {}, node 0 runs {}; install the same version on "
-                                                 "every node",
-                                                 node, other.version, own.version));
-  }
+  check_version(own.version, other.version, node);
   if (!other.plan_hash.empty() && !own.plan_hash.empty() && other.plan_hash != own.plan_hash) {
     throw Error(MK_INVALID_ARGUMENT,
                 fmt::format("node {} derives another plan (hash {}) than node 0 ({}); give every node the same "
@@ -54,53 +60,114 @@ std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, c
   }
 }
 
-std::vector<Hello> gather(Transport& transport, const Hello& own, const std::atomic<bool>& stop,
-                          std::chrono::seconds timeout) {
-  std::vector<std::optional<Hello>> heard(transport.size());
+std::string in_words(std::chrono::milliseconds time) {
+  return base::human_seconds(std::chrono::duration<double>(time).count());
+}
+
+// On rank 0: a `Wanted` of every other rank, by rank; its own place holds `own`.
+template <class Wanted>
+std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
+                           std::chrono::milliseconds patience, const char* late) {
+  std::vector<std::optional<Wanted>> heard(transport.size());
   heard[0] = own;
-  const auto deadline = Clock::now() + timeout;
+  const auto deadline = Clock::now() + patience;
   for (uint32_t missing = transport.size() - 1; missing > 0; --missing) {
     const auto message = wait_message(transport, stop, deadline);
     if (!message) {
       uint32_t silent = 0;
       while (heard[silent]) ++silent;
-      throw Error(MK_INTERNAL, fmt::format("node {} has not come forward within {} s ({} of {} nodes missing); look at "
-                                           "its output, and whether the launcher reaches its host",
-                                           silent, timeout.count(), missing, transport.size()));
+      throw Error(MK_INTERNAL, fmt::format("node {} has not {} within {} ({} of {} nodes missing); look at its output, "
+                                           "and whether the launcher reaches its host",
+                                           silent, late, in_words(patience), missing, transport.size()));
     }
     const auto& [from, content] = *message;
     if (const Stop* gave_up = std::get_if<Stop>(&content)) {
       throw_stop({gave_up->code, fmt::format("node {}: {}", from, gave_up->reason)});
     }
-    const Hello* hello = std::get_if<Hello>(&content);
-    if (hello == nullptr || heard[from]) throw Error(MK_INTERNAL, fmt::format("node {} spoke out of turn", from));
-    check_hello(own, *hello, from);
-    heard[from] = *hello;
+    const Wanted* wanted = std::get_if<Wanted>(&content);
+    if (wanted == nullptr || heard[from]) throw Error(MK_INTERNAL, fmt::format("node {} spoke out of turn", from));
+    heard[from] = *wanted;
   }
-  std::vector<Hello> hellos;
-  for (std::optional<Hello>& one : heard) hellos.push_back(std::move(*one));
-  return hellos;
+  std::vector<Wanted> all;
+  for (std::optional<Wanted>& one : heard) all.push_back(std::move(*one));
+  return all;
+}
+
+// On other ranks: rank 0's next word. Throws what it stopped over.
+Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
+  auto message = wait_message(transport, stop, Clock::now() + patience);
+  if (!message)
+    throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; look at its output", in_words(patience)));
+  if (const Stop* refused = std::get_if<Stop>(&message->second)) throw_stop(*refused);
+  return std::move(message->second);
+}
+
+template <class Wanted>
+const Wanted& expect(const Message& message) {
+  const Wanted* wanted = std::get_if<Wanted>(&message);
+  if (wanted == nullptr) throw Error(MK_INTERNAL, "node 0 spoke out of turn");
+  return *wanted;
+}
+
+void tell_others(Transport& transport, const Message& message) {
+  const std::string text = encode(message);
+  for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
+}
+
+Seen answer(const Look& look, const std::atomic<bool>& stop, const Patience& patience) {
+  const bool seen = sees_mark(look.directory, look.mark, patience.see_directory, stop);
+  return {seen, host_name(), file_system_of(look.directory), 0};
+}
+
+// Rank 0 shows a directory to all others.
+std::vector<Seen> show(Transport& transport, const std::string& directory, const Seen& own,
+                       const std::atomic<bool>& stop, const Patience& patience) {
+  const Mark mark(directory);
+  tell_others(transport, Look{directory, mark.name()});
+  return gather(transport, own, stop, patience.meet + patience.see_directory, "looked at the run directory");
+}
+
+void check_seen(const std::vector<Seen>& all, const std::string& directory) {
+  std::string blind;
+  for (size_t node = 0; node < all.size(); ++node)
+    if (!all[node].seen) blind += fmt::format("{}node {} on {}", blind.empty() ? "" : ", ", node, all[node].host);
+  if (blind.empty()) return;
+  throw Error(MK_BAD_DATA, fmt::format("the run directory {} of node 0 is not seen by {}: choose one with --out on a "
+                                       "file system that all nodes share",
+                                       directory, blind));
+}
+
+// Followers wait until rank 0 has heard everybody and opened its own devices as well.
+std::chrono::milliseconds whole(const Patience& patience) {
+  return patience.meet + patience.open + patience.see_directory;
 }
 
 Handshake lead(Transport& transport, const Hello& own, const Leader& leader, const std::atomic<bool>& stop,
-               std::chrono::seconds timeout) {
+               const Patience& patience) {
   Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}};
-  for (const Hello& hello : gather(transport, own, stop, timeout)) {
-    merge(result.choices, hello.choices);
-    result.nodes.push_back(hello.devices);
+  const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "come forward");
+  for (uint32_t node = 0; node < hellos.size(); ++node) {
+    check_hello(own, hellos[node], node);
+    merge(result.choices, hellos[node].choices);
+    result.nodes.push_back(hellos[node].devices);
   }
-  const std::string welcome = encode(Welcome{result.run_directory, result.plan_hash, result.choices});
-  for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, welcome);
+  if (leader.shared_directory && transport.size() > 1) {
+    const Seen own_view{true, host_name(), "", 0};
+    check_seen(show(transport, result.run_directory, own_view, stop, patience), result.run_directory);
+  }
+  tell_others(transport, Welcome{result.run_directory, result.plan_hash, result.choices});
   return result;
 }
 
-Handshake follow(Transport& transport, const Hello& own, const std::atomic<bool>& stop) {
+Handshake follow(Transport& transport, const Hello& own, const std::atomic<bool>& stop, const Patience& patience) {
   transport.send(0, encode(own));
-  const auto message = wait_message(transport, stop, std::nullopt);
-  if (const Stop* refused = std::get_if<Stop>(&message->second)) throw_stop(*refused);
-  const Welcome* welcome = std::get_if<Welcome>(&message->second);
-  if (welcome == nullptr) throw Error(MK_INTERNAL, "node 0 spoke out of turn");
-  return {welcome->run_directory, welcome->plan_hash, welcome->choices, {}};
+  Message message = hear(transport, stop, whole(patience));
+  if (const Look* look = std::get_if<Look>(&message)) {
+    transport.send(0, encode(answer(*look, stop, patience)));
+    message = hear(transport, stop, whole(patience));
+  }
+  const auto& welcome = expect<Welcome>(message);
+  return {welcome.run_directory, welcome.plan_hash, welcome.choices, {}};
 }
 
 void send_to_others(Transport& transport, const Message& message) {
@@ -138,10 +205,49 @@ void part(Transport& transport) {
 
 }  // namespace
 
+Meeting meet(Transport& transport, const Presence& own, const std::string& version, const std::atomic<bool>& stop,
+             const Patience& patience) {
+  if (transport.rank() != 0) {
+    transport.send(0, encode(Present{version, own}));
+    return {expect<Assign>(hear(transport, stop, whole(patience))).part, {}, {}, {}};
+  }
+  Meeting meeting;
+  const auto all = gather(transport, Present{version, own}, stop, patience.meet, "come forward");
+  for (uint32_t node = 0; node < all.size(); ++node) {
+    check_version(version, all[node].version, node);
+    meeting.ranks.push_back(all[node].presence);
+  }
+  Shares shares = share(meeting.ranks);
+  for (uint32_t to = 1; to < all.size(); ++to) transport.send(to, encode(Assign{shares.parts[to]}));
+  meeting.part = shares.parts[0];
+  meeting.parts = std::move(shares.parts);
+  meeting.notices = std::move(shares.notices);
+  return meeting;
+}
+
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
-                    std::chrono::seconds timeout) {
+                    const Patience& patience) {
   if ((transport.rank() == 0) != (leader != nullptr)) throw Error(MK_INTERNAL, "rank 0 and only rank 0 leads");
-  return leader != nullptr ? lead(transport, own, *leader, stop, timeout) : follow(transport, own, stop);
+  return leader != nullptr ? lead(transport, own, *leader, stop, patience) : follow(transport, own, stop, patience);
+}
+
+std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
+                          const Patience& patience) {
+  const auto with_sync = [](Seen seen, const std::string& place) {
+    try {
+      if (seen.seen) seen.sync_s = sync_seconds(place);
+    } catch (const Error&) {
+      // It may be read-only there; what is not measured is 0.
+    }
+    return seen;
+  };
+  if (transport.rank() == 0)
+    return show(transport, directory, with_sync({true, host_name(), file_system_of(directory), 0}, directory), stop,
+                patience);
+  const Message message = hear(transport, stop, whole(patience));
+  const auto& look = expect<Look>(message);
+  transport.send(0, encode(with_sync(answer(look, stop, patience), look.directory)));
+  return {};
 }
 
 void participate(Transport& transport, const std::function<void()>& body) {

@@ -13,10 +13,31 @@
 
 namespace mokume::cluster {
 
+// How long one waits for the others. Data are loaded and kernels built between meeting and handshake: slow, not lost.
+struct Patience {
+  std::chrono::milliseconds meet = std::chrono::minutes(1);           // for all ranks to be present
+  std::chrono::milliseconds open = std::chrono::minutes(30);          // for all ranks to have opened their devices
+  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to come into sight
+};
+
+// What a rank may use, and what rank 0 should tell the user about it.
+struct Meeting {
+  Part part;
+  std::vector<Presence> ranks;       // rank 0 only
+  std::vector<Part> parts;           // rank 0 only
+  std::vector<std::string> notices;  // rank 0 only
+};
+
+// The ranks of one host share its cores and devices (cluster/share.hpp). Called once by every rank, before it opens a
+// device or starts a worker thread, and before handshake(). A rank alone keeps what it has. Throws as handshake() does.
+Meeting meet(Transport& transport, const Presence& own, const std::string& version, const std::atomic<bool>& stop,
+             const Patience& patience = {});
+
 // What only rank 0 brings.
 struct Leader {
   std::string run_directory;
-  ClassChoices recorded;  // from an earlier start of the run: they win over all that was measured now
+  ClassChoices recorded;          // from an earlier start of the run: they win over all that was measured now
+  bool shared_directory = false;  // see to it that every rank sees run_directory, which exists then
 };
 
 struct Handshake {
@@ -26,10 +47,16 @@ struct Handshake {
 };
 
 // Everybody says who they are, rank 0 answers. Called once by every rank before devices are opened for good. `leader`:
-// on rank 0 only, else null. Throws the same Error on every rank if versions or plans differ or a rank gave up; rank 0
-// throws if a rank has not said HELLO within `timeout`; Error(MK_CANCELLED) if `stop` is set.
+// on rank 0 only, else null. Throws the same Error on every rank if versions or plans differ, a rank gave up, or
+// (MK_BAD_DATA, naming them) ranks do not see the run directory; if a rank is not heard of within `patience`;
+// Error(MK_CANCELLED) if `stop` is set.
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
-                    std::chrono::seconds timeout = std::chrono::seconds(60));
+                    const Patience& patience = {});
+
+// What a directory is to each rank. On rank 0 by rank; the others answer and get an empty list. Inside participate(),
+// after meet(). A rank that cannot write there has sync_s 0.
+std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
+                          const Patience& patience = {});
 
 // The frame around everything a rank does with the others, handshake to report: runs `body`, and however it ends, all
 // ranks part in an orderly way. If it throws, the others are told why and stop too; the exception goes on. Ranks other

@@ -29,7 +29,8 @@ json write_devices(const std::vector<LocalDevice>& devices) {
                     {"name", one.name},
                     {"vendor", one.vendor},
                     {"class", one.device_class},
-                    {"budget", one.budget_bytes}});
+                    {"budget", one.budget_bytes},
+                    {"speed", one.speed}});
   }
   return list;
 }
@@ -38,7 +39,8 @@ std::vector<LocalDevice> read_devices(const json& object) {
   std::vector<LocalDevice> devices;
   for (const json& one : array_field(object, "devices")) {
     devices.push_back({text_field(one, "id"), text_field(one, "backend"), text_field(one, "name"),
-                       text_field(one, "vendor"), text_field(one, "class"), whole_field(one, "budget", UINT64_MAX)});
+                       text_field(one, "vendor"), text_field(one, "class"), whole_field(one, "budget", UINT64_MAX),
+                       real_field(one, "speed")});
   }
   return devices;
 }
@@ -63,6 +65,56 @@ ClassChoices read_choices(const json& object) {
     for (const auto& [key, value] : values.items()) into[key] = to_string(value, "choices");
   }
   return choices;
+}
+
+bool bool_field(const json& object, const char* key) {
+  const json* value = journal::find_field(object, key);
+  if (value == nullptr || !value->is_boolean()) journal::bad_field(key, "true or false");
+  return value->get<bool>();
+}
+
+json write(const Present& m) {
+  json devices = json::array();
+  for (const Candidate& one : m.presence.devices)
+    devices.push_back({{"id", one.id}, {"physical_id", one.physical_id}, {"on_cores", one.on_cores}});
+  return {{"type", "PRESENT"},
+          {"version", m.version},
+          {"host", m.presence.host},
+          {"cores", m.presence.cores},
+          {"devices", devices}};
+}
+
+Message read_present(const json& object) {
+  Present present{text_field(object, "version"), {text_field(object, "host"), u32_list_field(object, "cores"), {}}};
+  for (const json& one : array_field(object, "devices"))
+    present.presence.devices.push_back(
+        {text_field(one, "id"), text_field(one, "physical_id"), bool_field(one, "on_cores")});
+  return present;
+}
+
+json write(const Assign& m) {
+  return {{"type", "ASSIGN"},
+          {"cores", m.part.cores},
+          {"devices", m.part.devices},
+          {"sharers", m.part.sharers},
+          {"devices_of_run", m.part.devices_of_run}};
+}
+
+Message read_assign(const json& object) {
+  Part part{u32_list_field(object, "cores"), {}, u32_field(object, "sharers"), u32_field(object, "devices_of_run")};
+  for (const json& one : array_field(object, "devices")) part.devices.push_back(to_string(one, "devices"));
+  return Assign{std::move(part)};
+}
+
+json write(const Look& m) { return {{"type", "LOOK"}, {"directory", m.directory}, {"mark", m.mark}}; }
+
+json write(const Seen& m) {
+  return {{"type", "SEEN"}, {"seen", m.seen}, {"host", m.host}, {"file_system", m.file_system}, {"sync_s", m.sync_s}};
+}
+
+Message read_seen(const json& object) {
+  return Seen{bool_field(object, "seen"), text_field(object, "host"), text_field(object, "file_system"),
+              real_field(object, "sync_s")};
 }
 
 json write(const Hello& m) {
@@ -173,6 +225,10 @@ Message decode(const std::string& text) {
   if (type == "WELCOME") {
     return Welcome{text_field(object, "run_directory"), text_field(object, "plan_hash"), read_choices(object)};
   }
+  if (type == "PRESENT") return read_present(object);
+  if (type == "ASSIGN") return read_assign(object);
+  if (type == "LOOK") return Look{text_field(object, "directory"), text_field(object, "mark")};
+  if (type == "SEEN") return read_seen(object);
   if (type == "REQ") return Request{u32_field(object, "device")};
   if (type == "GRANT") return read_grant(object);
   if (type == "NONE") return None{u32_field(object, "device")};

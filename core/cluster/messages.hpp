@@ -7,11 +7,23 @@
 #include <variant>
 #include <vector>
 
+#include "cluster/share.hpp"
 #include "cluster/types.hpp"
 
 namespace mokume::cluster {
 
-// HELLO, to rank 0: the first message of a node.
+// PRESENT, to rank 0: the first message of a node, before it opens its devices.
+struct Present {
+  std::string version;
+  Presence presence;
+};
+
+// ASSIGN, the answer once all nodes are present: what of its host this node uses.
+struct Assign {
+  Part part;
+};
+
+// HELLO, to rank 0: the devices are open.
 struct Hello {
   std::string version;
   std::string plan_hash;  // "" if this node derives the plan later
@@ -19,7 +31,19 @@ struct Hello {
   ClassChoices choices;
 };
 
-// WELCOME, the answer once all nodes have said HELLO.
+// LOOK, from rank 0: is there a file `mark` in `directory`?
+struct Look {
+  std::string directory, mark;
+};
+
+// SEEN, the answer to a LOOK.
+struct Seen {
+  bool seen = false;
+  std::string host, file_system;
+  double sync_s = 0;  // seconds that a journal line takes to the disk; 0: not measured
+};
+
+// WELCOME, the answer to HELLO once all nodes have said it.
 struct Welcome {
   std::string run_directory, plan_hash;
   ClassChoices choices;
@@ -72,7 +96,8 @@ struct Stop {
 struct Finish {};  // FINISH, from rank 0: every fit is done.
 struct Bye {};     // BYE. To rank 0: the journal is on disk, nothing follows. From rank 0: you may leave.
 
-using Message = std::variant<Hello, Welcome, Request, Grant, None, Done, BundleDone, Beat, Stop, Finish, Bye>;
+using Message = std::variant<Present, Assign, Look, Seen, Hello, Welcome, Request, Grant, None, Done, BundleDone, Beat,
+                             Stop, Finish, Bye>;
 
 std::string encode(const Message& message);
 

@@ -111,6 +111,11 @@ class Service {
     greet();
   }
 
+  void operator()(const MeasureSpeed&) {
+    device_->measure();
+    greet();
+  }
+
   void operator()(const BeginRun& begun) { device_->begin(begun.run_directory, begun.profile); }
 
   void operator()(const cluster::Grant& grant) {

@@ -48,6 +48,7 @@ bool flag_field(const json& object, const char* key) {
 json write(const LoadExperiment& m) { return {{"type", "LOAD"}, {"config", m.config}}; }
 json write(const AgreeChoices& m) { return {{"type", "AGREE"}, {"choices", write_map(m.choices)}}; }
 json write(const RefitCandidate& m) { return {{"type", "REFIT"}, {"candidate", m.candidate}}; }
+json write(const MeasureSpeed&) { return {{"type", "MEASURE"}}; }
 json write(const CancelWork&) { return {{"type", "CANCEL"}}; }
 json write(const WorkProgress& m) { return {{"type", "PROGRESS"}, {"what", m.what}, {"share", m.share}}; }
 
@@ -118,6 +119,7 @@ DeviceMessage decode_device_message(const std::string& text) {
   if (type == "AGREE") return AgreeChoices{read_choices(object)};
   if (type == "BEGIN") return BeginRun{text_field(object, "run_directory"), flag_field(object, "profile")};
   if (type == "REFIT") return RefitCandidate{u32_field(object, "candidate")};
+  if (type == "MEASURE") return MeasureSpeed{};
   if (type == "CANCEL") return CancelWork{};
   if (type == "PROGRESS") return WorkProgress{text_field(object, "what"), journal::real_field(object, "share")};
   if (type == "RECORD") return WorkRecord{journal::record_from(object_field(object, "record"))};

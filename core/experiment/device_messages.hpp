@@ -38,6 +38,9 @@ struct AgreeChoices {
   device::Choices choices;
 };
 
+// Answered by HELLO, whose device says its speed.
+struct MeasureSpeed {};
+
 struct BeginRun {
   std::string run_directory;
   bool profile = false;
@@ -74,8 +77,9 @@ struct WorkEnded {
 };
 
 // WORK is the grant of a node and HELLO the greeting of one: what is added to those is here too.
-using DeviceMessage = std::variant<LoadExperiment, OpenDevice, AgreeChoices, BeginRun, cluster::Grant, RefitCandidate,
-                                   CancelWork, cluster::Hello, WorkProgress, WorkRecord, Refitted, WorkEnded>;
+using DeviceMessage =
+    std::variant<LoadExperiment, OpenDevice, AgreeChoices, MeasureSpeed, BeginRun, cluster::Grant, RefitCandidate,
+                 CancelWork, cluster::Hello, WorkProgress, WorkRecord, Refitted, WorkEnded>;
 
 std::string encode_device_message(const DeviceMessage& message);
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/frames.hpp"
+#include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -73,17 +74,20 @@ struct DeviceProcess::Listener {
 };
 
 DeviceProcess::DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed,
-                             device::Choices choices, uint64_t budget_bytes, std::string program)
+                             device::Choices choices, uint64_t budget_bytes, std::vector<uint32_t> cores,
+                             std::string program)
     : prepared_(prepared),
       log_(log),
       program_(std::move(program)),
       title_(device_title(listed)),
       info_{listed.id(), listed.backend, listed.info.name, listed.info.vendor, listed.device_class(), budget_bytes},
-      choices_(std::move(choices)) {
+      choices_(std::move(choices)),
+      cores_(std::move(cores)) {
   start();
 }
 
 void DeviceProcess::start() {
+  const scheduler::OnCores here(cores_);  // the child inherits them
   auto child = std::make_unique<base::Child>(
       base::ChildSetup{program_,
                        {"mokume", "device-child", std::to_string(getpid())},
@@ -129,7 +133,9 @@ void DeviceProcess::take_greeting(const cluster::Hello& hello) {
     throw Error(MK_BAD_DATA, title_ +
                                  "its process has read other data than this one: a file of the experiment is being "
                                  "changed; run again once it is whole");
+  const double speed = info_.speed;
   info_ = hello.devices[0];
+  if (info_.speed == 0) info_.speed = speed;  // one that is started again has not measured it
   const auto found = hello.choices.find(info_.device_class);
   choices_ = found == hello.choices.end() ? device::Choices() : found->second;
 }

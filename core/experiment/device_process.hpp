@@ -20,15 +20,17 @@ class DeviceProcess : public DeviceWorker {
  public:
   static constexpr uint32_t kMostCrashes = 3;
 
-  // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it.
-  // `program` is mokume: this very process, but for tests.
+  // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it. The
+  // child runs on `cores`; if there are none, where this process does. `program` is mokume: this very process, but for
+  // tests.
   DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed, device::Choices choices,
-                uint64_t budget_bytes, std::string program = "/proc/self/exe");
+                uint64_t budget_bytes, std::vector<uint32_t> cores, std::string program = "/proc/self/exe");
   void open();
 
   cluster::LocalDevice info() const override { return info_; }
   device::Choices choices() const override { return choices_; }
   void agree(const device::Choices& choices) override;
+  void measure() override { greet(MeasureSpeed{}); }
   void begin(const std::string& run_directory, bool profile) override;
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
   journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
@@ -55,6 +57,7 @@ class DeviceProcess : public DeviceWorker {
   std::string title_;  // "opencl:0 (NVIDIA H200): "
   cluster::LocalDevice info_;
   device::Choices choices_;
+  std::vector<uint32_t> cores_;
   std::optional<BeginRun> begin_;
   WorkEnded known_, earlier_;  // what this child has counted, and what those before it had
   uint32_t crashes_ = 0;       // since work last ended

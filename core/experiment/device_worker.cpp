@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/files.hpp"
 #include "experiment/fit_report.hpp"
 #include "experiment/refit.hpp"
 #include "sdk/device.hpp"
@@ -64,8 +65,11 @@ OwnDevice::~OwnDevice() {
 }
 
 cluster::LocalDevice OwnDevice::info() const {
-  return {listed_.id(), listed_.backend, listed_.info.name, listed_.info.vendor, listed_.device_class(), budget_bytes_};
+  return {listed_.id(),  listed_.backend, listed_.info.name, listed_.info.vendor, listed_.device_class(),
+          budget_bytes_, speed_};
 }
+
+void OwnDevice::measure() { speed_ = machine_.speed(*device_, base::cache_directory()).overall(); }
 
 void OwnDevice::agree(const device::Choices& choices) {
   if (follows(device_->choices(), choices)) return;

@@ -29,6 +29,8 @@ class DeviceWorker {
   virtual device::Choices choices() const = 0;  // everything results depend on, also what the model has recorded so far
   // Opens again what was opened with other choices than these.
   virtual void agree(const device::Choices& choices) = 0;
+  // Measures how fast it is, or remembers; info() says it from then on.
+  virtual void measure() = 0;
   // Before the first work: where fits keep what they need to go on after a kill, and whether every op is timed.
   virtual void begin(const std::string& run_directory, bool profile) = 0;
 
@@ -63,6 +65,7 @@ class OwnDevice : public DeviceWorker {
   cluster::LocalDevice info() const override;
   device::Choices choices() const override { return device_->choices(); }
   void agree(const device::Choices& choices) override;
+  void measure() override;
   void begin(const std::string& run_directory, bool profile) override;
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
   journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
@@ -83,6 +86,7 @@ class OwnDevice : public DeviceWorker {
   const Prepared& prepared_;
   device::Listed listed_;
   uint64_t budget_bytes_;
+  double speed_ = 0;
   std::unique_ptr<device::Device> device_;
   mk_session* session_ = nullptr;
   std::string run_directory_;  // "" before begin()

@@ -97,7 +97,8 @@ class Keeper {
                                    {"name", d.name},
                                    {"vendor", d.vendor},
                                    {"class", d.device_class},
-                                   {"budget_bytes", d.budget_bytes}});
+                                   {"budget_bytes", d.budget_bytes},
+                                   {"speed", d.speed}});
       }
     record_.device_classes.assign(classes.begin(), classes.end());
   }
@@ -139,13 +140,15 @@ class Participant {
 
   RunResult run() {
     const bool leads = transport_.rank() == 0;
+    machine_ = std::make_unique<Machine>(registry_, log_);
+    const cluster::Part part = share_host();
     observer_.phase(fmt::format("loading {}", request_.config.data.source));
     prepared_ = std::make_unique<Prepared>(registry_, request_.config);
-    machine_ = std::make_unique<Machine>(registry_, log_);
-    machine_->select(request_.config.devices);  // a selection that matches nothing leaves no run directory behind
     if (leads) keeper_ = std::make_unique<Keeper>(request_, *prepared_);
-    worker_ = std::make_unique<Worker>(*machine_, *prepared_, log_, request_.config.devices, transport_.size(),
+    worker_ = std::make_unique<Worker>(*machine_, *prepared_, log_, request_.config.devices, part.sharers,
                                        leads ? keeper_->record().choices : cluster::ClassChoices());
+    if (part.devices_of_run > 1) worker_->measure();  // for the order of work only: one device needs none
+    devices_ = worker_->devices();
     if (leads && request_.profile) remove_profiles(keeper_->directory().path());
     const cluster::Handshake handshake = greet(leads);
     worker_->agree(handshake.choices);
@@ -156,7 +159,7 @@ class Participant {
     const Scratch scratch(handshake.run_directory);
     worker_->begin(handshake.run_directory, transport_.rank(), request_.profile);
     const cluster::AgentSetup agent{
-        worker_->devices(),
+        devices_,
         [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
         [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
     cluster::CoordinatorSetup coordinator;
@@ -183,10 +186,20 @@ class Participant {
   }
 
  private:
+  // Which cores and devices of its host this rank uses. Nothing has started a thread on them yet.
+  cluster::Part share_host() {
+    const cluster::Meeting meeting =
+        cluster::meet(transport_, machine_->presence(request_.config.devices), kVersion, stop_);
+    for (const std::string& notice : meeting.notices) log_.warn("run", notice);
+    machine_->take(meeting.part, request_.config.devices);
+    if (request_.limit_loops) request_.limit_loops(machine_->loop_threads());
+    return meeting.part;
+  }
+
   cluster::Handshake greet(bool leads) {
-    const cluster::Hello hello{kVersion, prepared_->plan().hash, worker_->devices(), worker_->choices()};
+    const cluster::Hello hello{kVersion, prepared_->plan().hash, devices_, worker_->choices()};
     cluster::Leader leader;
-    if (leads) leader = {fs::absolute(keeper_->directory().path()).string(), keeper_->record().choices};
+    if (leads) leader = {fs::absolute(keeper_->directory().path()).string(), keeper_->record().choices, true};
     return cluster::handshake(transport_, hello, leads ? &leader : nullptr, stop_);
   }
 
@@ -289,6 +302,7 @@ class Participant {
   std::unique_ptr<Keeper> keeper_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Worker> worker_;
+  std::vector<cluster::LocalDevice> devices_;  // of this rank
   std::vector<std::vector<cluster::LocalDevice>> nodes_;
   std::optional<journal::RefitRecord> refit_before_;  // of an earlier session
   RunResult result_;

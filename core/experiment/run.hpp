@@ -35,6 +35,8 @@ struct RunRequest {
   bool fresh = false;
   bool profile = false;                  // time every op and transfer; shown at the end and in the report
   std::optional<std::string> directory;  // go on with this one
+  // Told how many threads loops of this process should use, before the first of them; may be empty.
+  std::function<void(uint32_t threads)> limit_loops = {};
 };
 
 struct RunResult {

@@ -26,7 +26,8 @@ Worker::Worker(const Machine& machine, const Prepared& prepared, base::Log& log,
   // All children load the data at the same time.
   std::vector<DeviceProcess*> children;
   for (size_t d = 0; d < listed.size(); ++d) {
-    auto child = std::make_unique<DeviceProcess>(prepared, log, listed[d], recorded_for(d), budgets[d]);
+    auto child = std::make_unique<DeviceProcess>(prepared, log, listed[d], recorded_for(d), budgets[d],
+                                                 machine.cores_of(listed[d]));
     children.push_back(child.get());
     workers_.push_back(std::move(child));
   }
@@ -50,6 +51,10 @@ cluster::ClassChoices Worker::choices() const {
 
 void Worker::agree(const cluster::ClassChoices& choices) {
   for (const auto& worker : workers_) worker->agree(choices_for(choices, worker->info().device_class));
+}
+
+void Worker::measure() {
+  for (const auto& worker : workers_) worker->measure();
 }
 
 void Worker::begin(const std::string& run_directory, uint32_t node, bool profile) {

@@ -26,6 +26,9 @@ class Worker {
   // Opens again what was opened with other choices than these.
   void agree(const cluster::ClassChoices& choices);
 
+  // How fast each device is, one after the other; devices() says it from then on.
+  void measure();
+
   // Before the first work. `profile`: times every op from now on, and keeps what each device took in the run directory.
   void begin(const std::string& run_directory, uint32_t node, bool profile);
 

@@ -4,8 +4,11 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <mutex>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -36,14 +39,26 @@ uint32_t allowed_cores() {
   return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask holds
 }
 
+// The arena is made at its first use: until then launchers and ranks that share a host may still narrow the cores.
 struct HostServices::State {
   State(base::Log& to, uint32_t n_threads, std::string cache)
-      : log(to), threads(n_threads), cache_directory(std::move(cache)), arena(n_threads, allowed_cores()) {}
+      : log(to), wanted(n_threads), cache_directory(std::move(cache)) {}
+
+  uint32_t threads() {
+    std::call_once(made, [this] {
+      const uint32_t cores = allowed_cores();
+      count = wanted.load() == 0 ? cores : wanted.load();
+      if (count > 1) arena.emplace(count, cores);
+    });
+    return count;
+  }
 
   base::Log& log;
-  uint32_t threads;
+  std::atomic<uint32_t> wanted;
   std::string cache_directory;
-  LoopArena arena;
+  std::once_flag made;
+  uint32_t count = 0;
+  std::optional<LoopArena> arena;
 };
 
 namespace {
@@ -97,7 +112,7 @@ void* allocate(void*, size_t bytes) {
 }  // namespace
 
 HostServices::HostServices(base::Log& log, uint32_t threads, std::string cache_directory)
-    : state_(std::make_unique<State>(log, threads == 0 ? allowed_cores() : threads, std::move(cache_directory))) {
+    : state_(std::make_unique<State>(log, threads, std::move(cache_directory))) {
   table_.struct_size = sizeof(mk_host);
   table_.abi_major = MK_ABI_MAJOR;
   table_.abi_minor = MK_ABI_MINOR;
@@ -112,18 +127,20 @@ HostServices::HostServices(base::Log& log, uint32_t threads, std::string cache_d
   };
   table_.parallel_for = [](void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {
     State& state = *static_cast<State*>(self);
-    if (count < 2 || state.threads == 1) {
+    if (count < 2 || state.threads() == 1) {
       for (uint64_t i = 0; i < count; ++i) body(context, i);
     } else {
-      run_loop(state.arena, count, body, context);
+      run_loop(*state.arena, count, body, context);
     }
   };
-  table_.concurrency = [](void* self) { return static_cast<State*>(self)->threads; };
+  table_.concurrency = [](void* self) { return static_cast<State*>(self)->threads(); };
   table_.allocate = allocate;
   table_.release = [](void*, void* memory) { std::free(memory); };
   table_.cache_directory = [](void* self) { return static_cast<State*>(self)->cache_directory.c_str(); };
 }
 
 HostServices::~HostServices() = default;
+
+void HostServices::limit(uint32_t threads) { state_->wanted = threads; }
 
 }  // namespace mokume::scheduler

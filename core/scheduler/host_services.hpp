@@ -17,11 +17,15 @@ uint32_t allowed_cores();
 // main(); must outlive every library.
 class HostServices {
  public:
-  // threads: of the arena, the calling thread included; 0 = allowed_cores(). cache_directory: see mk_host.
+  // threads: of the arena, the calling thread included; 0 = allowed_cores() of the thread that first asks for them or
+  // runs a loop. cache_directory: see mk_host.
   HostServices(base::Log& log, uint32_t threads, std::string cache_directory);
   ~HostServices();
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
+
+  // The arena gets this many threads instead. No effect once it is made.
+  void limit(uint32_t threads);
 
   const mk_host* table() const { return &table_; }
 

@@ -3,15 +3,18 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
+#include <optional>
 #include <thread>
 
+#include "cluster/directory.hpp"
 #include "cluster/fixtures.hpp"
 
 namespace mokume::cluster {
 namespace {
 
-using std::chrono::seconds;
+using std::chrono::milliseconds;
 
 // Runs `body` for every rank in a thread of its own, inside participate(); returns the text each one threw, or "".
 std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
@@ -115,11 +118,143 @@ TEST(Handshake, DoesNotWaitForEverForASilentNode) {
   Transport transport(hub.table(0));
   const Leader leader{"/runs/one", {}};
   try {
-    handshake(transport, hello_of(0), &leader, k_go, seconds(0));
+    handshake(transport, hello_of(0), &leader, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)});
     FAIL() << "went on without node 1";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("node 1"), std::string::npos) << error.what();
   }
+}
+
+// The same of the other side: rank 0 may have been killed.
+TEST(Handshake, DoesNotWaitForEverForRankZero) {
+  Hub hub(2);
+  Transport transport(hub.table(1));
+  EXPECT_THROW(handshake(transport, hello_of(1), nullptr, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)}),
+               Error);
+}
+
+TEST(Handshake, TellsEveryRankWhoDoesNotSeeTheRunDirectory) {
+  Hub hub(3);
+  const Scratch directory;
+  std::vector<std::string> texts(3);
+  std::vector<mk_status> codes(3, MK_OK);
+  on_all(hub, 3, [&](Transport& transport) {
+    const uint32_t rank = transport.rank();
+    const Leader leader{directory.path(), {}, true};
+    try {
+      if (rank != 2) {
+        handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+      } else {
+        transport.send(0, encode(hello_of(2)));
+        std::optional<Transport::Received> heard;
+        while (!heard) heard = transport.poll();
+        EXPECT_EQ(std::get<Look>(decode(heard->text)).directory, directory.path());
+        transport.send(0, encode(Seen{false, "far", "tmpfs", 0}));
+        for (heard.reset(); !heard;) heard = transport.poll();
+        const Stop stop = std::get<Stop>(decode(heard->text));
+        throw Error(static_cast<mk_status>(stop.code), stop.reason);
+      }
+    } catch (const Error& error) {
+      texts[rank] = error.what();
+      codes[rank] = error.status();
+      throw;
+    }
+  });
+  for (uint32_t rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(codes[rank], MK_BAD_DATA);
+    EXPECT_NE(texts[rank].find("is not seen by node 2 on far: choose one with --out"), std::string::npos)
+        << texts[rank];
+  }
+}
+
+TEST(Handshake, ARankThatSeesTheRunDirectorySaysSo) {
+  Hub hub(2);
+  const Scratch directory;
+  std::vector<Handshake> shaken(2);
+  const auto texts = on_all(hub, 2, [&](Transport& transport) {
+    const Leader leader{directory.path(), {}, true};
+    shaken[transport.rank()] =
+        handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, k_go);
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(2));
+  EXPECT_EQ(shaken[1].run_directory, directory.path());
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path())) << "what was left there for the others is gone";
+}
+
+TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheVerdict) {
+  Hub hub(2);
+  Transport zero(hub.table(0)), one(hub.table(1));
+  zero.send(1, encode(Look{"/nowhere", "mark"}));
+  zero.send(1, encode(Stop{MK_BAD_DATA, "not seen"}));
+  try {
+    handshake(one, hello_of(1), nullptr, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)});
+    FAIL() << "went on";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(), "not seen");
+  }
+  zero.poll();  // HELLO
+  EXPECT_FALSE(std::get<Seen>(decode(zero.poll()->text)).seen);
+}
+
+Presence presence_of(uint32_t rank) {
+  return {rank < 2 ? "near boot" : "far boot", {0, 1}, {{"host:0", "cpu:0-1", true}, {"opencl:0", "pci:1", false}}};
+}
+
+TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
+  Hub hub(3);
+  std::vector<Meeting> meetings(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    meetings[transport.rank()] = meet(transport, presence_of(transport.rank()), "0.1.0", k_go);
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3));
+  EXPECT_EQ(meetings[0].part, (Part{{0}, {"host:0", "opencl:0"}, 2, 5}));
+  EXPECT_EQ(meetings[1].part, (Part{{1}, {"host:0"}, 2, 5}));
+  EXPECT_EQ(meetings[2].part, (Part{{0, 1}, {"host:0", "opencl:0"}, 1, 5}));
+  ASSERT_EQ(meetings[0].ranks.size(), 3u);
+  EXPECT_EQ(meetings[0].ranks[2], presence_of(2));
+}
+
+TEST(Meet, ARankAloneNeedsNobody) {
+  Transport transport(self_transport());
+  EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", k_go).part, (Part{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
+}
+
+TEST(Meet, RefusesAnotherVersionBeforeAnythingIsOpened) {
+  Hub hub(2);
+  const auto texts = on_all(hub, 2, [&](Transport& transport) {
+    meet(transport, presence_of(0), transport.rank() == 1 ? "9" : "0.1.0", k_go);
+  });
+  for (const std::string& text : texts)
+    EXPECT_NE(text.find("node 1 runs mokume 9, node 0 runs 0.1.0"), std::string::npos) << text;
+}
+
+TEST(Meet, IsFollowedByTheHandshakeWhoeverIsFirst) {
+  Hub hub(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    const uint32_t rank = transport.rank();
+    meet(transport, presence_of(rank), "0.1.0", k_go);
+    const Leader leader{"/runs/one", {}};
+    handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3));
+}
+
+TEST(LookAt, SaysWhatADirectoryIsToEachRank) {
+  Hub hub(2);
+  const Scratch directory;
+  std::vector<Seen> seen;
+  const auto texts = on_all(hub, 2, [&](Transport& transport) {
+    const auto all = look_at(transport, directory.path(), k_go);
+    if (transport.rank() == 0) seen = all;
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(2));
+  ASSERT_EQ(seen.size(), 2u);
+  for (const Seen& one : seen) {
+    EXPECT_TRUE(one.seen);
+    EXPECT_GT(one.sync_s, 0);
+    EXPECT_EQ(one.file_system, file_system_of(directory.path()));
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
 TEST(Handshake, EndsWhenAskedToStop) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -29,6 +30,8 @@ struct FakeBackend {
   std::string fail_open;  // the error of open(), "" for none
   bool fail_queue = false;
   std::vector<mk_choice> own_choices;
+  bool compute = true;                            // false: ops leave their output as it is
+  std::function<void(const mk_op&)> on_submit{};  // told of every op
 
   // What happened.
   std::map<std::string, std::string> choices_given;

@@ -27,6 +27,7 @@ TEST(DeviceMessages, RequestsComeBackAsTheyWere) {
   EXPECT_TRUE(again(BeginRun{"/a b", true}).profile);
   EXPECT_EQ(again(RefitCandidate{7}).candidate, 7U);
   again(CancelWork{});
+  again(MeasureSpeed{});
   const cluster::WorkItem item{3, 2, {4, 5}, {1}, {"note \"x\""}};
   EXPECT_EQ(again(cluster::Grant{0, 0, item}).item, item);
 }

@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "scheduler/cores.hpp"
+
 namespace mokume::scheduler {
 namespace {
 
@@ -42,6 +44,24 @@ TEST_F(HostServicesTest, TakesItsThreadsFromTheAffinityMask) {
   const HostServices host(log_, 0, "");
   EXPECT_EQ(host.table()->concurrency(host.table()->self), 1u);
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
+}
+
+// Ranks that share a host learn what is theirs after the program has started.
+TEST_F(HostServicesTest, LooksAtTheCoresOnlyWhenThreadsAreWanted) {
+  const HostServices host(log_, 0, "");
+  {
+    const OnCores here({allowed_core_list().back()});
+    EXPECT_EQ(host.table()->concurrency(host.table()->self), 1u);
+  }
+  EXPECT_EQ(host.table()->concurrency(host.table()->self), 1u) << "and then it stays";
+}
+
+TEST_F(HostServicesTest, CanBeLimitedBeforeItsFirstUse) {
+  HostServices host(log_, 0, "");
+  host.limit(3);
+  EXPECT_EQ(host.table()->concurrency(host.table()->self), 3u);
+  host.limit(2);
+  EXPECT_EQ(host.table()->concurrency(host.table()->self), 3u);
 }
 
 TEST_F(HostServicesTest, ParallelForCallsEveryIndexOnce) {

@@ -1,0 +1,176 @@
+#include "device/probe.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <thread>
+#include <vector>
+
+#include "base/files.hpp"
+#include "sdk/error.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::device {
+namespace {
+
+constexpr double k_long_enough_s = 0.02;  // one op: what is shorter measures calls
+constexpr double k_each_s = 0.3;          // product and pass, when sizes have been found
+constexpr int k_repeats = 5;
+
+double steady_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+class Buffers {
+ public:
+  explicit Buffers(Device& device) : device_(device) {}
+  ~Buffers() {
+    for (mk_buffer* buffer : made_) device_.buffer_destroy(buffer);
+  }
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
+
+  // Filled: memory that was never written has no pages yet.
+  mk_tensor matrix(int64_t rows, int64_t columns) {
+    made_.push_back(device_.buffer_create(static_cast<uint64_t>(rows * columns) * sdk::kElementBytes));
+    const mk_tensor tensor = sdk::matrix(made_.back(), rows, columns);
+    device_.submit(ops::fill(tensor, 1.0F));
+    return tensor;
+  }
+
+ private:
+  Device& device_;
+  std::vector<mk_buffer*> made_;
+};
+
+class Probe {
+ public:
+  Probe(Device& device, const Clock& clock) : device_(device), clock_(clock) {}
+
+  // Products of growing squares, until one takes long enough.
+  double gflops() {
+    return grow(64, 2048, [&](int64_t n, Buffers& buffers) {
+      const mk_tensor a = buffers.matrix(n, n), b = buffers.matrix(n, n), out = buffers.matrix(n, n);
+      const mk_op op = ops::gemm(a, false, b, false, out);
+      return measured(op, ops::cost_gemm(op).flops);
+    });
+  }
+
+  // Passes over growing arrays, larger than caches if the device is fast.
+  double gbytes() {
+    return grow(64, 4096, [&](int64_t n, Buffers& buffers) {
+      const mk_tensor x = buffers.matrix(n, 4096), scale = buffers.matrix(1, 4096);
+      const mk_op op = ops::affine_columns(x, scale, sdk::vector(nullptr, 0), x);
+      return measured(op, ops::cost_affine_columns(op).bytes);
+    });
+  }
+
+ private:
+  struct Measured {
+    double seconds, rate;  // of one op; 10^9 of its work a second
+  };
+
+  // `at`: makes the op of a size and measures it. The rate of the largest size that was reached.
+  template <class At>
+  double grow(int64_t size, int64_t largest, const At& at) {
+    double rate = 0;
+    try {
+      for (; size <= largest; size *= 2) {
+        Buffers buffers(device_);
+        const Measured now = at(size, buffers);
+        rate = now.rate;
+        if (now.seconds >= k_long_enough_s) break;
+      }
+    } catch (const Error& e) {
+      if (e.status() != MK_OUT_OF_MEMORY && e.status() != MK_UNSUPPORTED) throw;
+    }
+    return rate;
+  }
+
+  double once(const mk_op& op) {
+    const double begin = clock_();
+    device_.submit(op);
+    device_.finish();
+    return clock_() - begin;
+  }
+
+  // The best of several: others only ever make it slower.
+  Measured measured(const mk_op& op, double work) {
+    device_.finish();
+    once(op);  // builds its kernel
+    const double begin = clock_();
+    double best = once(op);
+    for (int k = 1; k < k_repeats && clock_() - begin < k_each_s; ++k) best = std::min(best, once(op));
+    return {best, best > 0 ? work / best * 1e-9 : 0};
+  }
+
+  Device& device_;
+  const Clock& clock_;
+};
+
+std::string file_of(const std::string& directory, const Listed& device, size_t cores) {
+  const bool on_cores = device.info.kind == MK_DEVICE_CPU || (device.info.flags & MK_DEVICE_SOFTWARE) != 0;
+  const std::string key = device.device_class() + " on " + (on_cores ? std::to_string(cores) + " cores" : "its own");
+  return directory + "/speed-" + base::sha256(key).substr(0, 32) + ".json";
+}
+
+}  // namespace
+
+double Speed::overall() const { return std::sqrt(gflops * gbytes); }
+
+Speed probe(Device& device, const Clock& clock) {
+  const Clock real = steady_seconds;
+  Probe run(device, clock ? clock : real);
+  Speed speed;
+  speed.gflops = run.gflops();
+  speed.gbytes = run.gbytes();
+  return speed;
+}
+
+std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores) {
+  if (cache_directory.empty()) return std::nullopt;
+  try {
+    const auto file = nlohmann::json::parse(base::read_file(file_of(cache_directory, device, cores), 10000));
+    const Speed speed{file.at("gflops").get<double>(), file.at("gbytes").get<double>()};
+    const bool sane = std::isfinite(speed.gflops) && std::isfinite(speed.gbytes) && speed.gflops >= 0 &&
+                      speed.gbytes >= 0 && file.at("class") == device.device_class();
+    return sane ? std::optional(speed) : std::nullopt;
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+void remember_speed(const std::string& cache_directory, const Listed& device, size_t cores, const Speed& speed) {
+  if (cache_directory.empty()) return;
+  const nlohmann::ordered_json file = {
+      {"class", device.device_class()}, {"cores", cores}, {"gflops", speed.gflops}, {"gbytes", speed.gbytes}};
+  try {
+    base::write_file(file_of(cache_directory, device, cores),
+                     file.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+  } catch (const Error&) {
+    // The next run measures again.
+  }
+}
+
+ProbeTurn::ProbeTurn(const std::string& cache_directory, const std::string& host, double seconds) {
+  const std::string path = cache_directory + "/probe-" + base::sha256(host).substr(0, 16) + ".lock";
+  if (!cache_directory.empty()) file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  taken_ = file_ < 0;
+  const double deadline = steady_seconds() + seconds;
+  while (!taken_) {
+    taken_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
+    if (taken_ || steady_seconds() >= deadline) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+ProbeTurn::~ProbeTurn() {
+  if (file_ >= 0) ::close(file_);
+}
+
+}  // namespace mokume::device

@@ -1,0 +1,97 @@
+#include "scheduler/cores.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <memory>
+#include <system_error>
+#include <tuple>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::scheduler {
+namespace {
+
+struct FreeSet {
+  void operator()(cpu_set_t* set) const { CPU_FREE(set); }
+};
+using Set = std::unique_ptr<cpu_set_t, FreeSet>;
+
+// Sorted. The mask grows until the kernel accepts it.
+std::vector<uint32_t> mask() {
+  std::vector<uint32_t> cores;
+  for (size_t capacity = 1024; capacity <= size_t{1} << 20; capacity *= 2) {
+    const Set set(CPU_ALLOC(capacity));
+    const size_t bytes = CPU_ALLOC_SIZE(capacity);
+    if (!set || sched_getaffinity(0, bytes, set.get()) != 0) continue;
+    for (uint32_t core = 0; core < capacity; ++core)
+      if (CPU_ISSET_S(core, bytes, set.get())) cores.push_back(core);
+    break;
+  }
+  return cores;
+}
+
+bool set_mask(const std::vector<uint32_t>& cores) {
+  const size_t capacity = size_t{*std::max_element(cores.begin(), cores.end())} + 1;
+  const Set set(CPU_ALLOC(capacity));
+  if (!set) return false;
+  const size_t bytes = CPU_ALLOC_SIZE(capacity);
+  CPU_ZERO_S(bytes, set.get());
+  for (const uint32_t core : cores) CPU_SET_S(core, bytes, set.get());
+  return sched_setaffinity(0, bytes, set.get()) == 0;
+}
+
+// A number that the kernel tells of a core; 0 where it does not.
+int64_t topology(const std::string& root, uint32_t core, const char* what) {
+  try {
+    const std::string text = base::trim(
+        base::read_file(root + "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology/" + what, 100));
+    int64_t value = 0;
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return code == std::errc{} && end == text.data() + text.size() ? value : 0;
+  } catch (const Error&) {
+    return 0;
+  }
+}
+
+}  // namespace
+
+std::vector<uint32_t> allowed_core_list(const std::string& root) {
+  std::vector<std::tuple<int64_t, int64_t, uint32_t>> places;
+  for (const uint32_t core : mask())
+    places.emplace_back(topology(root, core, "physical_package_id"), topology(root, core, "core_id"), core);
+  std::sort(places.begin(), places.end());
+  std::vector<uint32_t> cores;
+  for (const auto& place : places) cores.push_back(std::get<2>(place));
+  return cores;
+}
+
+void run_on(const std::vector<uint32_t>& cores) {
+  if (cores.empty() || set_mask(cores)) return;
+  throw Error(MK_INTERNAL, "cannot run on cores " + core_text(cores) + ": " + std::generic_category().message(errno));
+}
+
+OnCores::OnCores(const std::vector<uint32_t>& cores) : before_(mask()) { run_on(cores); }
+
+OnCores::~OnCores() {
+  if (!before_.empty()) set_mask(before_);
+}
+
+std::string core_text(std::vector<uint32_t> cores) {
+  std::sort(cores.begin(), cores.end());
+  std::string text;
+  for (size_t from = 0; from < cores.size();) {
+    size_t to = from;
+    while (to + 1 < cores.size() && cores[to + 1] == cores[to] + 1) ++to;
+    text += (text.empty() ? "" : ",") + std::to_string(cores[from]);
+    if (to > from) text += "-" + std::to_string(cores[to]);
+    from = to + 1;
+  }
+  return text;
+}
+
+}  // namespace mokume::scheduler

@@ -1,0 +1,78 @@
+#include "cluster/directory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "cluster/fixtures.hpp"
+#include "cluster/launcher.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+const std::atomic<bool> k_go{false};
+constexpr std::chrono::milliseconds k_at_once(0);
+
+TEST(Mark, IsSeenWhereItWasPutAndNowhereElse) {
+  const Scratch here, elsewhere;
+  std::string name;
+  {
+    const Mark mark(here.path());
+    name = mark.name();
+    EXPECT_TRUE(sees_mark(here.path(), name, k_at_once, k_go));
+    EXPECT_FALSE(sees_mark(elsewhere.path(), name, k_at_once, k_go));
+    std::ofstream(elsewhere.path() + "/" + name) << "somebody else's";
+    EXPECT_FALSE(sees_mark(elsewhere.path(), name, k_at_once, k_go));
+    const Mark other(here.path());
+    EXPECT_NE(other.name(), name);
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(here.path()));
+}
+
+TEST(Mark, WaitingForItCanBeStopped) {
+  const Scratch here;
+  const std::atomic<bool> stop{true};
+  EXPECT_THROW(sees_mark(here.path(), "none", std::chrono::hours(1), stop), Error);
+}
+
+TEST(Mark, CannotBeLeftWhereNothingIs) { EXPECT_THROW(Mark("/nowhere/at/all"), Error); }
+
+TEST(Directory, NamesItsFileSystem) {
+  EXPECT_EQ(file_system_of("/proc"), "0x9fa0");
+  EXPECT_NE(file_system_of("/nowhere/at/all"), "unknown") << "the nearest that exists counts";
+}
+
+TEST(Directory, IsTimedAndLeftAsItWas) {
+  const Scratch here;
+  EXPECT_GT(sync_seconds(here.path()), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(here.path()));
+  EXPECT_THROW(sync_seconds(here.path() + "/none"), Error);
+}
+
+TEST(Host, IsKnownByNameAndBoot) {
+  EXPECT_EQ(host_identity(), host_identity());
+  EXPECT_EQ(host_identity().substr(0, host_identity().find(' ')), host_name());
+}
+
+TEST(Launcher, ATaskOfAPlainSrunIsRefused) {
+  setenv("SLURM_NTASKS", "4", 1);  // a batch script has it too
+  EXPECT_NO_THROW(check_launcher(1));
+  setenv("SLURM_STEP_NUM_TASKS", "4", 1);
+  EXPECT_NO_THROW(check_launcher(4));
+  try {
+    check_launcher(1);
+    ADD_FAILURE() << "went on alone";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_INVALID_ARGUMENT);
+    EXPECT_NE(std::string(error.what()).find("srun --mpi=pmix"), std::string::npos) << error.what();
+  }
+  setenv("SLURM_STEP_NUM_TASKS", "1", 1);
+  EXPECT_NO_THROW(check_launcher(1));
+  unsetenv("SLURM_STEP_NUM_TASKS");
+  unsetenv("SLURM_NTASKS");
+}
+
+}  // namespace
+}  // namespace mokume::cluster
