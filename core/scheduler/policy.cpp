@@ -1,53 +1,147 @@
 #include "scheduler/policy.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 namespace mokume::scheduler {
+namespace {
 
-Policy::Policy(Workload workload, std::vector<Unit> units) : pieces_(std::move(workload.pieces)) {
-  for (Piece& piece : pieces_)
-    if (std::isnan(piece.cost)) piece.cost = std::numeric_limits<double>::infinity();
-  states_.resize(pieces_.size());
-  for (Unit& unit : units) units_.push_back({std::move(unit), {}, false, false, false, 0});
+// The first piece of a candidate ranks as if it took this many times what is thought: it may, and the sooner it is
+// known the better the rest is planned.
+constexpr double k_unseen = 3;
+constexpr uint32_t k_no_bootstrap = UINT32_MAX;
+
+std::vector<double> guesses_of(const std::vector<Piece>& pieces, size_t fits) {
+  std::vector<double> guesses(fits, 0);
+  for (const Piece& piece : pieces)
+    for (const uint32_t fit : piece.fits) {
+      if (fit >= guesses.size()) guesses.resize(fit + 1, 0);
+      guesses[fit] = piece.cost / static_cast<double>(piece.fits.size());
+    }
+  return guesses;
 }
 
-void Policy::wait(uint32_t piece) { states_[piece].waiting = true; }
+}  // namespace
 
-std::optional<Assignment> Policy::next(uint32_t unit, double now) {
-  UnitState& asks = units_[unit];
-  if (asks.retired || asks.busy) return std::nullopt;
-  std::optional<uint32_t> longest;
-  for (uint32_t i = 0; i < pieces_.size(); ++i)
-    if (states_[i].waiting && fits(pieces_[i], asks) && (!longest || pieces_[i].cost > pieces_[*longest].cost))
-      longest = i;
-  if (!longest) return std::nullopt;
-  states_[*longest].waiting = false;
-  ++states_[*longest].holders;
-  asks.holds = {*longest};
-  asks.busy = true;
-  asks.told_superfluous = false;
-  asks.since = now;
-  return Assignment{asks.holds, false};
+Policy::Policy(Workload workload, std::vector<Unit> units)
+    : pieces_(std::move(workload.pieces)),
+      states_(pieces_.size()),
+      refit_share_(workload.refit_share),
+      places_(std::move(workload.places)),
+      costs_(places_, guesses_of(pieces_, places_.size()), {}) {
+  for (const Piece& piece : pieces_) {
+    const bool placed = !piece.fits.empty() && piece.fits.front() < places_.size();
+    bootstrap_.push_back(placed ? places_[piece.fits.front()].bootstrap : k_no_bootstrap);
+  }
+  for (Unit& unit : units) {
+    UnitState state;
+    state.device_class = class_index(unit.device_class, unit.speed);
+    const auto same = std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+      return kind.device_class == state.device_class && kind.budget == unit.budget;
+    });
+    state.kind = static_cast<uint32_t>(same - kinds_.begin());
+    if (same == kinds_.end()) kinds_.push_back({state.device_class, unit.budget});
+    state.unit = std::move(unit);
+    units_.push_back(std::move(state));
+  }
+  estimate();
 }
 
-void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double, double) {
+uint32_t Policy::class_index(const std::string& name, double speed) {
+  const auto found = std::find(classes_.begin(), classes_.end(), name);
+  if (found != classes_.end()) return static_cast<uint32_t>(found - classes_.begin());
+  classes_.push_back(name);
+  return costs_.add_class(speed);
+}
+
+double Policy::work_of(const Piece& piece) const {
+  double work = 0;
+  for (const uint32_t fit : piece.fits) work += costs_.work(fit);
+  return work;
+}
+
+void Policy::estimate() {
+  std::map<uint32_t, double> refits;  // by bootstrap: any of its candidates may turn out the best
+  for (uint32_t i = 0; i < pieces(); ++i) {
+    states_[i].work = work_of(pieces_[i]);
+    if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
+    double& refit = refits[bootstrap_[i]];
+    for (const uint32_t fit : pieces_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
+  }
+  std::set<uint32_t> scouts = tried_;  // candidates that have one, or need none
+  order_.clear();
+  waiting_work_ = 0;
+  for (uint32_t i = 0; i < pieces(); ++i) {
+    const auto refit = refits.find(bootstrap_[i]);
+    const bool scout = states_[i].waiting && scouts.insert(first_candidate(pieces_[i])).second;
+    states_[i].rank = states_[i].work * (scout ? k_unseen : 1) + (refit == refits.end() ? 0 : refit->second);
+    if (!states_[i].waiting) continue;
+    order_.emplace(-states_[i].rank, i);
+    waiting_work_ += states_[i].work;
+  }
+  estimated_ = costs_.version();
+}
+
+void Policy::insert(uint32_t piece) {
+  State& state = states_[piece];
+  if (state.waiting) return;
+  state.waiting = true;
+  order_.emplace(-state.rank, piece);
+  by_affinity_[pieces_[piece].affinity].insert(piece);
+  waiting_work_ += state.work;
+}
+
+void Policy::remove(uint32_t piece) {
+  State& state = states_[piece];
+  if (!state.waiting) return;
+  state.waiting = false;
+  order_.erase({-state.rank, piece});
+  by_affinity_[pieces_[piece].affinity].erase(piece);
+  waiting_work_ -= state.work;
+}
+
+uint32_t Policy::add(Piece piece, uint32_t like) {
+  const Place place = like < places_.size() ? places_[like] : Place{};
+  piece.fits = {costs_.add_fit(place, piece.cost)};
+  const uint32_t index = append(std::move(piece), k_no_bootstrap);
+  states_[index].alone = true;
+  states_[index].work = states_[index].rank = work_of(pieces_[index]);
+  return index;
+}
+
+uint32_t Policy::append(Piece piece, uint32_t bootstrap) {
+  pieces_.push_back(std::move(piece));
+  states_.emplace_back();
+  bootstrap_.push_back(bootstrap);
+  return pieces() - 1;
+}
+
+void Policy::wait(uint32_t piece) {
+  states_[piece].done = false;
+  insert(piece);
+}
+
+void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double) {
   UnitState& idle = units_[unit];
-  for (const uint32_t i : done) finished(i);
+  std::vector<uint32_t> fits;
+  for (const uint32_t i : done) {
+    finished(i);
+    fits.insert(fits.end(), pieces_[i].fits.begin(), pieces_[i].fits.end());
+  }
   for (const uint32_t i : idle.holds) {
     State& state = states_[i];
     --state.holders;
-    if (!state.done && state.holders == 0) state.waiting = true;
+    if (!state.done && state.holders == 0) insert(i);
   }
+  // Others have done a part of what a superfluous unit had: its seconds say nothing of the whole.
+  if (!idle.told_superfluous) costs_.observe(idle.device_class, fits, seconds);
   idle.holds.clear();
   idle.busy = false;
 }
 
 void Policy::finished(uint32_t piece) {
+  remove(piece);
   states_[piece].done = true;
-  states_[piece].waiting = false;
 }
 
 std::vector<uint32_t> Policy::superfluous() {
@@ -55,12 +149,19 @@ std::vector<uint32_t> Policy::superfluous() {
   for (uint32_t u = 0; u < units_.size(); ++u) {
     UnitState& unit = units_[u];
     if (!unit.busy || unit.told_superfluous) continue;
-    if (std::all_of(unit.holds.begin(), unit.holds.end(), [&](uint32_t i) { return states_[i].done; })) {
-      unit.told_superfluous = true;
-      found.push_back(u);
-    }
+    const bool all_done =
+        std::all_of(unit.holds.begin(), unit.holds.end(), [&](uint32_t i) { return states_[i].done; });
+    const bool helped =
+        std::any_of(unit.holds.begin(), unit.holds.end(), [&](uint32_t i) { return states_[i].given > 1; });
+    if (!all_done || !helped) continue;
+    unit.told_superfluous = true;
+    found.push_back(u);
   }
   return found;
+}
+
+void Policy::teach(const std::string& device_class, const std::vector<uint32_t>& fits, double seconds) {
+  costs_.observe(class_index(device_class, 0), fits, seconds);
 }
 
 void Policy::retire(uint32_t unit) { units_[unit].retired = true; }
@@ -71,12 +172,17 @@ void Policy::needs_more_than(uint32_t piece, uint64_t bytes) {
 }
 
 std::vector<uint32_t> Policy::unplaceable() const {
+  uint64_t largest = 0;
+  bool any = false;
+  for (const UnitState& unit : units_) {
+    if (unit.retired) continue;
+    largest = std::max(largest, unit.unit.budget);
+    any = true;
+  }
   std::vector<uint32_t> found;
-  for (uint32_t i = 0; i < pieces_.size(); ++i)
-    if (states_[i].waiting && std::none_of(units_.begin(), units_.end(), [&](const UnitState& unit) {
-          return !unit.retired && fits(pieces_[i], unit);
-        }))
-      found.push_back(i);
+  for (const auto& [rank, i] : order_)
+    if (!any || pieces_[i].bytes > largest) found.push_back(i);
+  std::sort(found.begin(), found.end());
   return found;
 }
 
@@ -85,13 +191,22 @@ std::vector<uint32_t> Policy::take_apart(uint32_t piece, const std::vector<uint3
   finished(piece);
   std::vector<uint32_t> parts;
   for (const uint32_t fit : fits) {
-    parts.push_back(pieces());
-    pieces_.push_back({{fit}, whole.cost / static_cast<double>(whole.fits.size()), whole.bytes, whole.affinity});
-    states_.push_back({true, false, 0});
+    const uint32_t part = append(
+        {{fit}, whole.cost / static_cast<double>(whole.fits.size()), whole.bytes, whole.affinity}, bootstrap_[piece]);
+    State& state = states_[part];
+    state.alone = true;
+    state.work = work_of(pieces_[part]);
+    state.rank = states_[piece].rank - states_[piece].work + state.work;
+    insert(part);
+    parts.push_back(part);
   }
   return parts;
 }
 
-double Policy::predicted_seconds(uint32_t, uint32_t) const { return 0; }
+double Policy::predicted_seconds(uint32_t piece, uint32_t unit) const {
+  return costs_.knows_seconds() ? work_of(pieces_[piece]) / speed(unit) : 0;
+}
+
+double Policy::speed(uint32_t unit) const { return costs_.speed(units_[unit].device_class); }
 
 }  // namespace mokume::scheduler

@@ -5,29 +5,31 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "scheduler/cost_model.hpp"
 
 namespace mokume::scheduler {
 
 // The least that can be handed out: fits that run on one device, in this order.
 struct Piece {
   std::vector<uint32_t> fits;  // ids of the plan
-  double cost = 0;             // the model's guess, in a unit that all pieces share; what is no number counts as longest
-  uint64_t bytes = 0;          // what a device must hold at least
-  uint32_t affinity = 0;       // pieces of one affinity share work: together they cost less than apart
-};
-
-// Where a fit stands in the plan: neighbours take similar times.
-struct Place {
-  uint32_t bootstrap = 0, fold = 0;
-  std::vector<double> point;  // the candidate, each parameter scaled to [0, 1]
+  double cost = 0;        // the model's guess, in a unit that all pieces share; what is no number counts as longest
+  uint64_t bytes = 0;     // what a device must hold at least
+  uint32_t affinity = 0;  // pieces of one affinity share work: together they cost less than apart
 };
 
 struct Workload {
   std::vector<Piece> pieces;
   std::vector<Place> places;  // by fit; may be empty: nothing is learned from neighbours
+  // A refit of the best candidate follows on the fits of each bootstrap, and takes this many times one of its fits;
+  // 0: none does. What has a long refit behind it goes first.
+  double refit_share = 0;
 };
 
 struct Unit {
@@ -41,6 +43,10 @@ struct Assignment {
   bool backup = false;           // another unit is at these pieces too
 };
 
+//   Order       by critical path: what a piece and the refit behind it take, longest first.
+//   Bundles     pieces of one affinity are given together while that leaves every unit enough to do, one by one then.
+//   Slow units  leave a piece that they would end after the rest, and after a faster unit would.
+//   Stragglers  when nothing is left to give, an idle unit gets a copy of what it would end clearly sooner.
 class Policy {
  public:
   // No piece waits yet.
@@ -49,22 +55,30 @@ class Policy {
   const Piece& piece(uint32_t index) const { return pieces_[index]; }
   uint32_t pieces() const { return static_cast<uint32_t>(pieces_.size()); }
 
+  // One more piece, which does not wait yet: a refit of the candidate that the fit `like` is of. Its fit gets an id
+  // beyond those of the plan. Its index.
+  uint32_t add(Piece piece, uint32_t like);
+
   void wait(uint32_t piece);  // it is to be done (again)
 
-  // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now.
+  // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now: ask again.
   std::optional<Assignment> next(uint32_t unit, double now);
 
   // The unit is idle again. `done`: pieces of its assignment that are finished, by whomever; the others wait again
   // unless another unit is at them. `seconds`: what the finished ones took, 0 if unknown; it teaches the cost model.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
-  // A piece was finished by a unit whose assignment had been given up, or stands in a journal. It waits no longer.
+  // A piece is finished: by a unit that is still at others of its assignment, by one whose assignment had been given
+  // up, or in a journal. It waits no longer.
   void finished(uint32_t piece);
 
-  // Units whose whole assignment is finished by others: they may stop. Each is named once.
+  // Units whose whole assignment is finished, with the help of others: they may stop. Each is named once.
   std::vector<uint32_t> superfluous();
 
-  void retire(uint32_t unit);    // gets nothing from now on; its assignment ends by ended() all the same
+  // What an earlier session of this run took: it teaches the cost model.
+  void teach(const std::string& device_class, const std::vector<uint32_t>& fits, double seconds);
+
+  void retire(uint32_t unit);  // gets nothing from now on; its assignment ends by ended() all the same
   void readmit(uint32_t unit);
   bool retired(uint32_t unit) const { return units_[unit].retired; }
 
@@ -74,28 +88,72 @@ class Policy {
   // Pieces that wait though no unit that is left can hold them.
   std::vector<uint32_t> unplaceable() const;
 
-  // A waiting piece of several fits becomes one for each of `fits`; the new indices.
+  // A waiting piece of several fits becomes one for each of `fits`, which are given one by one; the new indices.
   std::vector<uint32_t> take_apart(uint32_t piece, const std::vector<uint32_t>& fits);
 
   double predicted_seconds(uint32_t piece, uint32_t unit) const;  // 0 while nothing is known
+  double speed(uint32_t unit) const;                              // as learned, relative to the others; see CostModel
 
  private:
   struct State {
-    bool waiting = false, done = false;
-    uint32_t holders = 0;  // units that are at it
+    bool waiting = false, done = false, alone = false;  // alone: never given with others
+    uint32_t holders = 0;                               // units that are at it
+    uint32_t given = 0;                                 // how often
+    double work = 0;                                    // seconds on a unit of speed 1
+    double rank = 0;                                    // its place in the order
   };
   struct UnitState {
     Unit unit;
+    uint32_t device_class = 0, kind = 0;
     std::vector<uint32_t> holds;
     bool busy = false, retired = false, told_superfluous = false;
     double since = 0;
   };
+  // Units of one class and budget.
+  struct Kind {
+    uint32_t device_class = 0;
+    uint64_t budget = 0;
+  };
+  // How the run stands, in seconds from now.
+  struct Outlook {
+    uint32_t units = 0;         // that are left
+    double rest = 0;            // until everything would be done if all units shared the rest evenly
+    std::vector<double> first;  // by kind: until its first unit is idle; infinite if it has none
+  };
+  using Key = std::pair<double, uint32_t>;  // -rank, index
 
   bool fits(const Piece& piece, const UnitState& unit) const { return piece.bytes <= unit.unit.budget; }
+  uint32_t class_index(const std::string& name, double speed);
+  uint32_t append(Piece piece, uint32_t bootstrap);
+  double work_of(const Piece& piece) const;
+  uint32_t first_candidate(const Piece& piece) const {
+    return piece.fits.empty() ? 0 : costs_.candidate(piece.fits.front());
+  }
+  void estimate();  // works, ranks and the order, anew
+  void insert(uint32_t piece);
+  void remove(uint32_t piece);
+  double rest_of(const UnitState& unit, double now) const;  // seconds until it is idle
+  Outlook outlook(double now) const;
+  bool sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit, const Outlook& ahead) const;
+  bool better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
+  Assignment merged(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
+  std::optional<Assignment> backup(uint32_t unit, double now, const Outlook& ahead) const;
+  void give(uint32_t unit, const Assignment& assignment, double now);
 
   std::vector<Piece> pieces_;
+  std::vector<uint32_t> bootstrap_;  // by piece
   std::vector<State> states_;
   std::vector<UnitState> units_;
+  std::vector<std::string> classes_;
+  std::vector<Kind> kinds_;
+  double refit_share_ = 0;
+  std::vector<Place> places_;
+  CostModel costs_;
+  uint64_t estimated_ = 0;    // the cost model's version
+  std::set<uint32_t> tried_;  // candidates of which a piece was given, or is known from elsewhere
+  std::set<Key> order_;       // what waits
+  double waiting_work_ = 0;
+  std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // what waits
 };
 
 }  // namespace mokume::scheduler

@@ -32,7 +32,8 @@ enum class Purpose : uint32_t {
   weights = 5,
   batches = 6,
   dropout = 7,
-  friedman = 8
+  friedman = 8,
+  schedule = 9
 };
 
 // A stream of one purpose and up to two ids; element i < 2^56 is a pure function of (seed, purpose, ids, i).

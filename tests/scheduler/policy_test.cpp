@@ -42,5 +42,179 @@ TEST(Policy, TakesAPieceApart) {
   EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{parts[0]}));
 }
 
+// Ends what `unit` holds, all of it done.
+void finish(Policy& policy, uint32_t unit, const Assignment& what, double seconds, double now) {
+  policy.ended(unit, what.pieces, seconds, now);
+}
+
+TEST(Policy, GivesPiecesOfOneAffinityTogetherWhileThereIsPlenty) {
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < 40; ++i) pieces.push_back({{i}, 1, 1, i / 4});
+  Policy policy(of(pieces), {{"a", 10, 0}, {"a", 10, 0}});
+  for (uint32_t i = 0; i < 40; ++i) policy.wait(i);
+  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{4, 5, 6, 7}));
+  double now = 0;
+  std::vector<size_t> sizes;
+  std::vector<Assignment> held = {{{0, 1, 2, 3}, false}, {{4, 5, 6, 7}, false}};
+  for (uint32_t unit = 0;; unit = 1 - unit) {
+    now += 2;
+    finish(policy, unit, held[unit], static_cast<double>(held[unit].pieces.size()), now);
+    const auto given = policy.next(unit, now);
+    if (!given || given->backup) break;
+    for (const uint32_t i : given->pieces)
+      EXPECT_EQ(policy.piece(i).affinity, policy.piece(given->pieces.front()).affinity);
+    sizes.push_back(given->pieces.size());
+    held[unit] = *given;
+  }
+  EXPECT_EQ(sizes.front(), 4U);
+  EXPECT_EQ(sizes.back(), 1U) << "the end is shared finely";
+}
+
+TEST(Policy, OneUnitAloneGetsAllThatBelongsTogether) {
+  Policy policy(of({{{0}, 1, 1, 0}, {{1}, 9, 1, 0}, {{2}, 1, 1, 0}}), {{"a", 10, 0}, {"a", 10, 0}});
+  for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
+  policy.retire(1);
+  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0, 1, 2}));
+}
+
+TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
+  Workload workload = of({{{0}, 5, 1, 0}, {{1}, 4, 1, 1}, {{2}, 9, 1, 2}, {{3}, 1, 1, 3}});
+  workload.places = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {1, 0, {0.4}}};
+  const auto order = [&](double share) {
+    workload.refit_share = share;
+    Policy policy(workload, {{"a", 10, 0}, {"a", 10, 0}, {"a", 10, 0}, {"a", 10, 0}});
+    std::vector<uint32_t> given;
+    for (uint32_t i = 0; i < 4; ++i) policy.wait(i);
+    for (uint32_t u = 0; u < 4; ++u) given.push_back(policy.next(u, 0)->pieces.front());
+    return given;
+  };
+  EXPECT_EQ(order(0), (std::vector<uint32_t>{2, 0, 1, 3}));
+  EXPECT_EQ(order(1.25), (std::vector<uint32_t>{2, 3, 0, 1})) << "9 may have to be refitted after 3";
+}
+
+TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
+  Workload workload = of({{{0}, 5, 1, 7}, {{1}, 5, 1, 7}});
+  workload.places = {{0, 0, {0.1}}, {0, 0, {0.9}}};
+  Policy policy(workload, {{"a", 10, 0}});
+  policy.wait(0);
+  const uint32_t refit = policy.add({{}, 20, 1, 7}, 0);
+  EXPECT_FALSE(policy.next(0, 0)->pieces == std::vector<uint32_t>{refit}) << "it does not wait yet";
+  finish(policy, 0, {{0}, false}, 50, 50);
+  EXPECT_NEAR(policy.predicted_seconds(refit, 0), 200, 1e-9);
+  policy.wait(1);
+  policy.wait(refit);
+  EXPECT_EQ(policy.next(0, 50)->pieces, (std::vector<uint32_t>{refit}));
+}
+
+// A unit that is 30 times slower, and knows it.
+TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
+  Policy policy(of({{{0}, 8, 1, 0}, {{1}, 4, 1, 1}, {{2}, 0.01, 1, 2}}), {{"fast", 10, 30}, {"slow", 10, 1}});
+  for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
+  ASSERT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{2})) << "4 would take it 30 times as long";
+  finish(policy, 1, {{2}, false}, 0, 0.1);
+  EXPECT_FALSE(policy.next(1, 0.1));
+  policy.retire(0);
+  EXPECT_EQ(policy.next(1, 0.1)->pieces, (std::vector<uint32_t>{1})) << "nobody else is left";
+}
+
+TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
+  Policy policy(of({{{0}, 8, 1000, 0}, {{1}, 8, 1, 1}}), {{"fast", 10, 30}, {"slow", 1000, 1}});
+  policy.wait(0);
+  policy.wait(1);
+  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{0}));
+}
+
+TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
+  Policy policy(of({{{0}, 2, 1, 0}, {{1}, 2, 1, 1}, {{2}, 2, 1, 2}}), {{"fast", 10, 4}, {"slow", 10, 1}});
+  for (uint32_t i = 0; i < 2; ++i) policy.wait(i);
+  finish(policy, 0, *policy.next(0, 0), 1, 1);  // 2 of cost take it 1 s, and the slow one 4 s
+  ASSERT_TRUE(policy.next(0, 1));
+  policy.wait(2);
+  EXPECT_FALSE(policy.next(1, 1.5)) << "the fast one would end both within 3 s";
+  EXPECT_TRUE(policy.next(1, 9)) << "it should have ended long ago: it hangs";
+}
+
+TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
+  Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"slow", 10, 1}, {"fast", 10, 8}, {"fast", 10, 8}});
+  policy.wait(0);
+  finish(policy, 1, *policy.next(1, 0), 1, 1);  // 4 of cost take a fast unit 1 s, the slow one 8 s
+  policy.retire(1);
+  policy.retire(2);
+  policy.wait(1);
+  const auto held = policy.next(0, 1);
+  ASSERT_TRUE(held);
+  policy.readmit(1);
+  policy.readmit(2);
+  const auto copy = policy.next(1, 2);
+  ASSERT_TRUE(copy);
+  EXPECT_TRUE(copy->backup);
+  EXPECT_EQ(copy->pieces, held->pieces);
+  EXPECT_FALSE(policy.next(2, 2)) << "one copy is enough";
+  EXPECT_TRUE(policy.superfluous().empty());
+  finish(policy, 1, *copy, 1, 3);
+  EXPECT_EQ(policy.superfluous(), (std::vector<uint32_t>{0}));
+  EXPECT_TRUE(policy.superfluous().empty()) << "each is named once";
+  finish(policy, 0, *held, 2, 3.1);
+  EXPECT_NEAR(policy.predicted_seconds(0, 0), 8, 1) << "a unit that was told to stop teaches nothing";
+}
+
+TEST(Policy, NoCopyOfWhatItsHolderEndsAboutAsSoon) {
+  Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"a", 10, 1}, {"a", 10, 1}});
+  policy.wait(0);
+  finish(policy, 0, *policy.next(0, 0), 10, 10);
+  policy.wait(1);
+  ASSERT_TRUE(policy.next(0, 10));
+  EXPECT_FALSE(policy.next(1, 11));
+  EXPECT_FALSE(policy.next(1, 19));
+  EXPECT_TRUE(policy.next(1, 33)) << "it was to end at 20";
+}
+
+TEST(Policy, AnIdleUnitTakesTheEndOfALongAssignment) {
+  std::vector<Piece> pieces;
+  for (uint32_t i = 0; i < 6; ++i) pieces.push_back({{i}, 1, 1, i == 0 ? 1U : 0U});
+  Policy policy(of(pieces), {{"a", 10, 0}, {"a", 10, 0}});
+  policy.wait(0);
+  finish(policy, 0, *policy.next(0, 0), 10, 10);
+  policy.retire(1);
+  for (uint32_t i = 1; i < 6; ++i) policy.wait(i);
+  const auto held = policy.next(0, 10);
+  ASSERT_EQ(held->pieces.size(), 5U) << "it was alone";
+  policy.readmit(1);
+  policy.finished(1);
+  const auto copy = policy.next(1, 20);
+  ASSERT_TRUE(copy);
+  EXPECT_EQ(copy->pieces, (std::vector<uint32_t>{4, 5})) << "they meet in the middle of what is left";
+  for (const uint32_t i : {2U, 3U}) policy.finished(i);
+  EXPECT_TRUE(policy.superfluous().empty());
+  finish(policy, 1, *copy, 20, 40);
+  EXPECT_EQ(policy.superfluous(), (std::vector<uint32_t>{0}));
+}
+
+TEST(Policy, AUnitThatDidAllByItselfIsNotSuperfluous) {
+  Policy policy(of({{{0}, 4, 1, 0}}), {{"a", 10, 1}});
+  policy.wait(0);
+  ASSERT_TRUE(policy.next(0, 0));
+  policy.finished(0);
+  EXPECT_TRUE(policy.superfluous().empty());
+}
+
+TEST(Policy, WhatAnEarlierSessionTookTeaches) {
+  Policy policy(of({{{0}, 4, 1, 0}, {{1}, 8, 1, 1}}), {{"a", 10, 0}});
+  EXPECT_EQ(policy.predicted_seconds(0, 0), 0) << "nothing is known";
+  policy.teach("a", {0}, 12);
+  EXPECT_NEAR(policy.predicted_seconds(0, 0), 12, 1e-9);
+  EXPECT_NEAR(policy.predicted_seconds(1, 0), 24, 1e-9);
+  EXPECT_EQ(policy.speed(0), 1);
+}
+
+TEST(Policy, WhatWasTakenApartIsGivenOneByOne) {
+  Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
+  policy.wait(0);
+  const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
+  EXPECT_EQ(policy.next(0, 0)->pieces.size(), 1U) << "though one affinity on one unit";
+}
+
 }  // namespace
 }  // namespace mokume::scheduler

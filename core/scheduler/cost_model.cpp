@@ -1,0 +1,202 @@
+#include "scheduler/cost_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace mokume::scheduler {
+namespace {
+
+// learn() compares every candidate with this many seen ones at most, all in all.
+constexpr size_t k_most_comparisons = size_t{1} << 22;
+constexpr size_t k_fewest_compared = 16;
+// How much what was measured before the run counts, in sights of the same candidate.
+constexpr double k_prior_speed_weight = 1;
+constexpr double k_no_prior_weight = 0.1;
+
+bool usable(double number) { return std::isfinite(number) && number > 0; }
+
+struct Weighted {
+  double value, weight;
+};
+
+double median(std::vector<Weighted> values) {
+  std::sort(values.begin(), values.end(), [](const Weighted& a, const Weighted& b) { return a.value < b.value; });
+  double total = 0;
+  for (const Weighted& one : values) total += one.weight;
+  double below = 0;
+  for (const Weighted& one : values) {
+    below += one.weight;
+    if (2 * below >= total) return one.value;
+  }
+  return 0;
+}
+
+// At most `most` of them, evenly spread.
+template <class T>
+std::vector<T> thinned(std::vector<T> all, size_t most) {
+  if (all.size() <= most) return all;
+  for (size_t k = 0; k < most; ++k) all[k] = all[k * all.size() / most];
+  all.resize(most);
+  return all;
+}
+
+}  // namespace
+
+CostModel::CostModel(const std::vector<Place>& places, std::vector<double> guesses, std::vector<double> speeds) {
+  longest_guess_ = 0;
+  for (const double guess : guesses)
+    if (usable(guess)) longest_guess_ = std::max(longest_guess_, guess);
+  if (longest_guess_ == 0) longest_guess_ = 1;
+  for (uint32_t fit = 0; fit < guesses.size(); ++fit)
+    add_fit(fit < places.size() ? places[fit] : Place{0, 0, {static_cast<double>(fit)}}, guesses[fit]);
+  if (!places.empty()) {
+    std::vector<std::set<double>> values(places.front().point.size());
+    for (const std::vector<double>& point : points_)
+      for (size_t d = 0; d < std::min(values.size(), point.size()); ++d) values[d].insert(point[d]);
+    dimensions_ = static_cast<size_t>(
+        std::count_if(values.begin(), values.end(), [](const auto& different) { return different.size() > 1; }));
+  }
+  for (const double speed : speeds) add_class(speed);
+}
+
+uint32_t CostModel::add_fit(const Place& place, double guess) {
+  const auto next = static_cast<uint32_t>(points_.size());
+  const auto [found, is_new] = candidate_at_.emplace(place.point, next);
+  if (is_new) {
+    points_.push_back(place.point);
+    seen_.emplace_back();
+    neighbours_.push_back(neighbours_.empty() ? 0 : neighbours_.back());
+  }
+  candidate_.push_back(found->second);
+  guesses_.push_back(usable(guess) ? guess : longest_guess_);
+  own_.push_back(-1);
+  return static_cast<uint32_t>(guesses_.size() - 1);
+}
+
+uint32_t CostModel::add_class(double speed) {
+  priors_.push_back(usable(speed) ? speed : 0);
+  double sum = 0, known = 0;
+  for (const double prior : priors_) {
+    sum += prior;
+    known += prior > 0 ? 1 : 0;
+  }
+  speeds_.push_back(usable(speed) ? speed : known > 0 ? sum / known : 1);
+  return static_cast<uint32_t>(speeds_.size() - 1);
+}
+
+void CostModel::observe(uint32_t device_class, std::span<const uint32_t> fits, double seconds) {
+  if (!usable(seconds) || fits.empty()) return;
+  if (observations_.empty()) yardstick_ = device_class;
+  double together = 0;
+  for (const uint32_t fit : fits) together += work(fit);
+  const double log_share = std::log(seconds / together);
+  std::vector<double> log_ratios;  // by what was known before
+  for (const uint32_t fit : fits) log_ratios.push_back(log_share + log_work_ratio(fit));
+  for (size_t k = 0; k < fits.size(); ++k) {
+    const uint32_t fit = fits[k];
+    if (own_[fit] >= 0) {
+      observations_[static_cast<size_t>(own_[fit])] = {fit, device_class, log_ratios[k]};
+      continue;
+    }
+    own_[fit] = static_cast<int64_t>(observations_.size());
+    seen_[candidate_[fit]].push_back(static_cast<uint32_t>(observations_.size()));
+    observations_.push_back({fit, device_class, log_ratios[k]});
+  }
+  if (16 * observations_.size() >= 17 * learned_from_) learn();
+}
+
+double CostModel::log_work_ratio(uint32_t fit) const {
+  const auto ratio = [&](const Observation& seen) { return seen.log_ratio + std::log(speeds_[seen.device_class]); };
+  if (own_[fit] >= 0) return ratio(observations_[static_cast<size_t>(own_[fit])]);
+  const std::vector<uint32_t>& others = seen_[candidate_[fit]];
+  if (others.empty()) return neighbours_[candidate_[fit]];
+  double sum = 0;
+  for (const uint32_t other : others) sum += ratio(observations_[other]);
+  return sum / static_cast<double>(others.size());
+}
+
+double CostModel::work(uint32_t fit) const { return guesses_[fit] * std::exp(log_work_ratio(fit)); }
+
+double CostModel::at_speed_one(const Sight& sight) const {
+  return sight.log_ratio + std::log(speeds_[sight.device_class]);
+}
+
+// Heavy tails: far from everything that was seen, the nearest decides.
+double CostModel::closeness(uint32_t a, uint32_t b) const {
+  if (a == b) return 1;
+  if (dimensions_ == 0) return 0;
+  double distance2 = 0;
+  const size_t n = std::min(points_[a].size(), points_[b].size());
+  for (size_t d = 0; d < n; ++d) distance2 += (points_[a][d] - points_[b][d]) * (points_[a][d] - points_[b][d]);
+  const double near = 1 / (1 + distance2 / width2_);
+  return near * near * near * near;
+}
+
+std::vector<CostModel::Sight> CostModel::sights() const {
+  std::vector<Sight> found;
+  for (uint32_t c = 0; c < seen_.size(); ++c) {
+    std::map<uint32_t, std::pair<double, double>> by_class;
+    for (const uint32_t k : seen_[c]) {
+      auto& [sum, count] = by_class[observations_[k].device_class];
+      sum += observations_[k].log_ratio;
+      count += 1;
+    }
+    for (const auto& [device_class, mean] : by_class) found.push_back({c, device_class, mean.first / mean.second});
+  }
+  return found;
+}
+
+void CostModel::learn() {
+  const std::vector<Sight> all = sights();
+  const double across = std::pow(static_cast<double>(all.size()), -1.0 / static_cast<double>(std::max<size_t>(1, dimensions_)));
+  width2_ = across * across;
+  const size_t compared = std::max(k_fewest_compared, k_most_comparisons / std::max<size_t>(1, points_.size()));
+  const std::vector<Sight> some = thinned(all, compared);
+  if (speeds_.size() > 1) learn_speeds(some);
+  learn_neighbours(some);
+  learned_from_ = observations_.size();
+  ++version_;
+}
+
+// A class is as fast as it says of candidates that other classes have seen too, or nearly so.
+void CostModel::learn_speeds(const std::vector<Sight>& sights) {
+  for (uint32_t k = 0; k < speeds_.size(); ++k) {
+    if (k == yardstick_) continue;
+    std::vector<Weighted> logs = {
+        {std::log(speeds_[k]), priors_[k] > 0 ? k_prior_speed_weight : k_no_prior_weight}};
+    if (priors_[k] > 0) logs.front().value = std::log(priors_[k]);
+    for (const Sight& mine : sights) {
+      if (mine.device_class != k) continue;
+      double sum = 0, weights = 0;
+      for (const Sight& other : sights) {
+        if (other.device_class == k) continue;
+        const double weight = closeness(mine.candidate, other.candidate);
+        sum += weight * at_speed_one(other);
+        weights += weight;
+      }
+      if (weights > 0) logs.push_back({sum / weights - mine.log_ratio, std::min(1.0, weights)});
+    }
+    if (logs.size() > 1) speeds_[k] = std::exp(median(std::move(logs)));
+  }
+}
+
+void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
+  std::vector<Weighted> everywhere;
+  for (const Sight& one : sights) everywhere.push_back({at_speed_one(one), 1});
+  const double scale = median(everywhere);
+  constexpr double k_scale_weight = 1e-6;  // counts where there are no neighbours at all
+  for (uint32_t c = 0; c < points_.size(); ++c) {
+    if (!seen_[c].empty()) continue;
+    double sum = k_scale_weight * scale, weights = k_scale_weight;
+    for (const Sight& one : sights) {
+      const double weight = closeness(c, one.candidate);
+      sum += weight * at_speed_one(one);
+      weights += weight;
+    }
+    neighbours_[c] = sum / weights;
+  }
+}
+
+}  // namespace mokume::scheduler

@@ -1,0 +1,155 @@
+// The decision: Policy::next() and what it weighs.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "scheduler/policy.hpp"
+
+namespace mokume::scheduler {
+namespace {
+
+constexpr double k_never = std::numeric_limits<double>::infinity();
+// Pieces are given together up to this part of what all units still have before them.
+constexpr double k_together = 0.25;
+// A slower unit takes what it ends within this part of the rest; predictions are no better.
+constexpr double k_patience = 0.9;
+// A copy is worth it if it ends this many times sooner.
+constexpr double k_clearly = 1.2;
+
+}  // namespace
+
+std::optional<Assignment> Policy::next(uint32_t unit, double now) {
+  const UnitState& asks = units_[unit];
+  if (asks.retired || asks.busy) return std::nullopt;
+  if (estimated_ != costs_.version()) estimate();
+  const Outlook ahead = outlook(now);
+  std::optional<Assignment> chosen;
+  for (const auto& [rank, i] : order_) {
+    if (!fits(pieces_[i], asks) || !better_here(i, asks, ahead)) continue;
+    chosen = merged(i, asks, ahead);
+    break;
+  }
+  if (!chosen) chosen = backup(unit, now, ahead);
+  if (chosen) give(unit, *chosen, now);
+  return chosen;
+}
+
+void Policy::give(uint32_t unit, const Assignment& assignment, double now) {
+  UnitState& takes = units_[unit];
+  for (const uint32_t i : assignment.pieces) {
+    remove(i);
+    ++states_[i].holders;
+    ++states_[i].given;
+    tried_.insert(first_candidate(pieces_[i]));
+  }
+  takes.holds = assignment.pieces;
+  takes.busy = true;
+  takes.told_superfluous = false;
+  takes.since = now;
+}
+
+double Policy::rest_of(const UnitState& unit, double now) const {
+  double work = 0;
+  for (const uint32_t i : unit.holds) work += states_[i].work;
+  const double predicted = work / costs_.speed(unit.device_class);
+  if (!costs_.knows_seconds()) return predicted;
+  // What has overrun by some time is thought to need as much again: a wrong prediction, or a device that hangs.
+  return std::abs(predicted - (now - unit.since));
+}
+
+Policy::Outlook Policy::outlook(double now) const {
+  Outlook found;
+  found.first.assign(kinds_.size(), k_never);
+  std::vector<std::pair<double, double>> busy;  // seconds left, speed
+  double work = waiting_work_, speeds = 0;
+  for (const UnitState& unit : units_) {
+    if (unit.retired) continue;
+    const double left = unit.busy ? rest_of(unit, now) : 0;
+    found.first[unit.kind] = std::min(found.first[unit.kind], left);
+    const double speed = costs_.speed(unit.device_class);
+    busy.emplace_back(left, speed);
+    work += left * speed;
+    speeds += speed;
+    ++found.units;
+  }
+  // Units that are busy beyond that time cannot help the others.
+  for (int round = 0; round < 4; ++round) {
+    found.rest = speeds > 0 ? work / speeds : 0;
+    const size_t before = busy.size();
+    std::erase_if(busy, [&](const auto& unit) {
+      if (unit.first <= found.rest) return false;
+      work -= unit.first * unit.second;
+      speeds -= unit.second;
+      return true;
+    });
+    if (busy.size() == before) break;
+  }
+  return found;
+}
+
+bool Policy::sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit, const Outlook& ahead) const {
+  const double speed = costs_.speed(unit.device_class);
+  for (uint32_t k = 0; k < kinds_.size(); ++k) {
+    const double other = costs_.speed(kinds_[k].device_class);
+    if (other > speed && kinds_[k].budget >= bytes && ahead.first[k] + work / other < work / speed) return true;
+  }
+  return false;
+}
+
+bool Policy::better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const {
+  const double work = states_[piece].work;
+  return work <= k_patience * ahead.rest * costs_.speed(unit.device_class) ||
+         !sooner_elsewhere(work, pieces_[piece].bytes, unit, ahead);
+}
+
+Assignment Policy::merged(uint32_t piece, const UnitState& unit, const Outlook& ahead) const {
+  Assignment made{{piece}, false};
+  if (states_[piece].alone) return made;
+  const double most = ahead.units == 1 ? k_never : k_together * ahead.rest * costs_.speed(unit.device_class);
+  double work = states_[piece].work;
+  for (const uint32_t other : by_affinity_.at(pieces_[piece].affinity)) {
+    if (other == piece || states_[other].alone || !fits(pieces_[other], unit)) continue;
+    if (work + states_[other].work > most) break;
+    work += states_[other].work;
+    made.pieces.push_back(other);
+  }
+  std::sort(made.pieces.begin(), made.pieces.end());
+  return made;
+}
+
+// A copy of the last pieces of that unit which gains the most by it. It goes through them from the first: where it has
+// several, they meet.
+std::optional<Assignment> Policy::backup(uint32_t unit, double now, const Outlook& ahead) const {
+  if (!costs_.knows_seconds()) return std::nullopt;
+  const UnitState& idle = units_[unit];
+  const double speed = costs_.speed(idle.device_class);
+  double most_gained = 0;
+  std::optional<Assignment> chosen;
+  for (const UnitState& holder : units_) {
+    if (!holder.busy || &holder == &idle) continue;
+    const double left = rest_of(holder, now);
+    if (left <= most_gained) continue;
+    const double holder_speed = costs_.speed(holder.device_class);
+    Assignment copy{{}, true};
+    double work = 0, gained = 0;
+    for (auto i = holder.holds.rbegin(); i != holder.holds.rend(); ++i) {
+      if (states_[*i].done) continue;
+      if (states_[*i].holders > 1 || !fits(pieces_[*i], idle)) break;
+      work += states_[*i].work;
+      // The holder's end without these, at best.
+      const double kept = std::max(0.0, left - work / holder_speed);
+      const double gain = left - std::max(work / speed, kept);
+      if (k_clearly * work / speed > left || gain <= gained) break;
+      if (sooner_elsewhere(work, pieces_[*i].bytes, idle, ahead)) break;  // it is worth waiting for that one
+      gained = gain;
+      copy.pieces.push_back(*i);
+    }
+    if (gained <= most_gained) continue;
+    most_gained = gained;
+    std::reverse(copy.pieces.begin(), copy.pieces.end());
+    chosen = std::move(copy);
+  }
+  return chosen;
+}
+
+}  // namespace mokume::scheduler
