@@ -1,4 +1,4 @@
-// status, report, predict, schema, init: run directories and files.
+// report, predict, schema, init: run directories and files.
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -19,17 +19,6 @@
 namespace mokume::app {
 namespace {
 
-// The config of a run directory; with it the registry gets the run's plugin directories.
-experiment::Config config_of(Runtime& runtime, const std::string& directory) {
-  const std::string file = directory + "/config.resolved.toml";
-  if (!std::filesystem::exists(file))
-    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
-  std::string text;
-  const auto config = read_config(runtime, file, {}, text);
-  if (!config) throw Error(MK_INVALID_ARGUMENT, file + " is damaged: restore it, or start a new run");
-  return *config;
-}
-
 // A regression's predictions, beside the targets if the rows have any.
 void print_numbers(const std::vector<float>& predicted, const std::vector<float>& targets) {
   std::printf(targets.empty() ? "row,predicted\n" : "row,predicted,target\n");
@@ -49,18 +38,14 @@ void print_numbers(const std::vector<float>& predicted, const std::vector<float>
 
 }  // namespace
 
-int show_status(Runtime& runtime, const std::string& directory) {
-  const experiment::Config config = config_of(runtime, directory);
-  const report::RunView view = experiment::read_view(runtime.registry(config.plugin_directories), directory);
-  if (view.plan.n_fits() == 0)
-    std::printf("%s: %s, no validation, one refit\n", directory.c_str(), view.state.c_str());
-  else
-    std::printf("%s: %s, %zu of %u fits\n", directory.c_str(), view.state.c_str(), view.records.size(),
-                view.plan.n_fits());
-  for (const report::DeviceUse& d : view.devices)
-    std::printf("  %u/%-12s %6llu fits  busy %s  %s\n", d.node, d.id.c_str(), static_cast<unsigned long long>(d.fits),
-                base::human_seconds(d.busy_s).c_str(), d.name.c_str());
-  return kDone;
+experiment::Config config_of(Runtime& runtime, const std::string& directory) {
+  const std::string file = directory + "/config.resolved.toml";
+  if (!std::filesystem::exists(file))
+    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
+  std::string text;
+  const auto config = read_config(runtime, file, {}, text);
+  if (!config) throw Error(MK_INVALID_ARGUMENT, file + " is damaged: restore it, or start a new run");
+  return *config;
 }
 
 int rebuild_report(Runtime& runtime, const std::string& directory) {

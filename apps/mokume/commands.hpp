@@ -23,7 +23,8 @@ int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);
 int check_config(Runtime& runtime, const RunOptions& options);
 
-int show_status(Runtime& runtime, const std::string& directory);
+int show_status(Runtime& runtime, const std::string& directory, bool json);
+int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
 int rebuild_report(Runtime& runtime, const std::string& directory);
 int predict(Runtime& runtime, const std::string& directory, const std::string& spec, const std::string& devices);
 
@@ -39,6 +40,10 @@ int init_config(Runtime& runtime, const std::string& model);
 int list_data();
 int data_info(const std::string& spec);
 int fetch_data(const std::string& name, const std::string& from);
+
+// The config of a run directory; with it the registry gets the run's plugin directories. Error(MK_INVALID_ARGUMENT) if
+// it is none.
+experiment::Config config_of(Runtime& runtime, const std::string& directory);
 
 // Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
 std::optional<experiment::Config> read_config(Runtime& runtime, const std::string& path, const RunOptions& options,

@@ -81,8 +81,13 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   CLI::App* check = cli.add_subcommand("check", "check an experiment file");
   check->add_option("CONFIG", options.config, "experiment file")->required();
   check->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file")->take_all();
-  CLI::App* status = cli.add_subcommand("status", "show how far a run is");
+  CLI::App* status = cli.add_subcommand("status", "show how far a run is, and whether it is alive");
   status->add_option("RUN", path, "run directory")->required();
+  status->add_flag("--json", json, "as JSON");
+  CLI::App* explain =
+      cli.add_subcommand("explain", "say why a fit waits, moved or failed, or what went wrong in a run");
+  explain->add_option("RUN", path, "run directory")->required();
+  explain->add_option("FIT", name, "id, candidate,fold or candidate,bootstrap,fold (default: the whole run)");
   CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
   report->add_option("RUN", path, "run directory")->required();
   CLI::App* predict = cli.add_subcommand("predict", "predict rows with a run's best model; CSV on stdout");
@@ -129,7 +134,8 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   if (run->parsed()) return run_experiment(runtime, options);
   if (resume->parsed()) return resume_run(runtime, path, options);
   if (check->parsed()) return check_config(runtime, options);
-  if (status->parsed()) return show_status(runtime, path);
+  if (status->parsed()) return show_status(runtime, path, json);
+  if (explain->parsed()) return mokume::app::explain(runtime, path, name);
   if (report->parsed()) return rebuild_report(runtime, path);
   if (predict->parsed()) return mokume::app::predict(runtime, path, spec, devices);
   if (list->parsed()) return list_devices(runtime, json, probe);

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -16,6 +17,7 @@
 #include "experiment/prepared.hpp"
 #include "experiment/refit.hpp"
 #include "experiment/run_directory.hpp"
+#include "experiment/status_file.hpp"
 #include "experiment/worker.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
@@ -30,6 +32,8 @@ constexpr const char* kVersion = MOKUME_VERSION;
 // How many pieces all devices together would like. One device needs no more than what belongs together; several are
 // kept busy to the end by small pieces.
 uint32_t wanted_parts(size_t devices) { return devices <= 1 ? 1 : static_cast<uint32_t>(32 * devices); }
+
+double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 std::string host_name() {
   char name[256] = {};
@@ -55,6 +59,7 @@ class Keeper {
                                      : RunDirectory::open_or_create(request.config.output, request.config.name,
                                                                     prepared.plan().hash, request.fresh)) {
     if (directory_.existed()) {
+      remove_live_status(directory_.path());
       record_ = directory_.read_record();
       if (record_.plan_hash != prepared.plan().hash)
         throw Error(MK_INVALID_ARGUMENT,
@@ -163,7 +168,7 @@ class Participant {
         [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
         [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
     cluster::CoordinatorSetup coordinator;
-    if (leads) coordinator = lead(handshake);
+    if (leads) coordinator = lead(handshake, journal);
     const cluster::Outcome outcome =
         cluster::run(transport_, handshake, agent, leads ? &coordinator : nullptr, journal, stop_);
     observer_.end_fits();
@@ -182,7 +187,11 @@ class Participant {
     if (keeper_ == nullptr) return;
     keeper_->record().state = "stopped";
     keeper_->record().exit_reason = reason;
-    keeper_->write();
+    try {
+      keeper_->write();
+    } catch (const Error&) {
+      // Where a journal cannot be written, run.json cannot either: the first sentence is the one to show.
+    }
   }
 
  private:
@@ -203,7 +212,7 @@ class Participant {
     return cluster::handshake(transport_, hello, leads ? &leader : nullptr, stop_);
   }
 
-  cluster::CoordinatorSetup lead(const cluster::Handshake& handshake) {
+  cluster::CoordinatorSetup lead(const cluster::Handshake& handshake, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
     const bool resumed = keeper_->directory().existed();
     const std::vector<std::string> before = record.device_classes;
@@ -225,29 +234,50 @@ class Participant {
     setup.bundles = prepared_->bundles(wanted_parts(devices));
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
+    status_ = std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, now_s);
+    write_bundles(result_.directory, setup.bundles);
     setup.done = std::move(contents.records);
     refit_before_ = contents.refit;
     if (resumed)
       observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
                                   setup.done.size(), setup.n_fits));
     observer_.begin_fits(setup.n_fits, setup.done.size());
-    setup.on_record = [this](const journal::FitRecord& r) { observer_.record(r); };
+    setup.on_record = [this](const journal::FitRecord& r) {
+      status_->record(r);
+      observer_.record(r);
+    };
+    setup.on_event = [this, &journal](const journal::EventRecord& event) {
+      journal.append(event);
+      status_->event(event);
+    };
     nodes_ = handshake.nodes;
     setup.on_device_state = [this](uint32_t node, uint32_t device, const std::string& what, double share) {
       if (node >= nodes_.size() || device >= nodes_[node].size()) return;
+      status_->device_state(node, device, what, share);
       observer_.device_state(node, nodes_[node][device].id, nodes_[node][device].name, what, share);
     };
     return setup;
   }
 
+  // The fits that count: as results.csv has them, from the files, whatever came first over the wire.
+  std::vector<journal::FitRecord> counted_fits(const cluster::Outcome& outcome) {
+    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
+    for (const journal::Disagreement& one : contents.disagreements) log_.warn("journal", one.text);
+    if (contents.records.size() >= outcome.records.size()) return std::move(contents.records);
+    log_.warn("journal",
+              fmt::format("{} holds {} of {} finished fits: let every node see the same directory, and run again",
+                          keeper_->directory().journal_path(), contents.records.size(), outcome.records.size()));
+    return outcome.records;
+  }
+
   void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
-    result_.failed =
-        static_cast<uint64_t>(std::count_if(outcome.records.begin(), outcome.records.end(),
-                                            [](const auto& r) { return r.status == journal::FitStatus::failed; }));
+    const std::vector<journal::FitRecord> fits = counted_fits(outcome);
+    result_.failed = static_cast<uint64_t>(
+        std::count_if(fits.begin(), fits.end(), [](const auto& r) { return r.status == journal::FitStatus::failed; }));
     result_.reproducibility = keeper_->reproducibility();
     if (outcome.finished) {
-      if (const auto best = best_row(*prepared_, outcome.records)) {
+      if (const auto best = best_row(*prepared_, fits)) {
         result_.best = candidate_text(prepared_->plan(), best->candidate);
         result_.folds = prepared_->plan().folds;
         for (const report::Metric& metric : prepared_->metrics())
@@ -278,7 +308,7 @@ class Participant {
     // Every fit and the refit are on the disk now.
     if (result_.state != "stopped") Scratch(result_.directory).remove_all();
     keeper_->write();
-    observer_.phase("writing the report");
+    tell_phase("writing the report");
     const report::RunView view = rebuild_report(registry_, result_.directory);
     result_.test = view.test;
     if (!request_.profile) return;
@@ -287,9 +317,14 @@ class Participant {
 
   void refit_best(uint32_t candidate, journal::Journal& journal) {
     if (is_refitted(result_.directory, refit_before_, candidate)) return;
-    observer_.phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
-                                prepared_->data().train.rows));
+    tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
+                           prepared_->data().train.rows));
     journal.append(worker_->refit(0, candidate, observer_.step, stop_));
+  }
+
+  void tell_phase(const std::string& text) {
+    status_->phase(text);
+    observer_.phase(text);
   }
 
   registry::Registry& registry_;
@@ -300,6 +335,7 @@ class Participant {
   const std::atomic<bool>& stop_;
   std::unique_ptr<Prepared> prepared_;
   std::unique_ptr<Keeper> keeper_;
+  std::unique_ptr<StatusFile> status_;  // rank 0 only, from the first fit on
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Worker> worker_;
   std::vector<cluster::LocalDevice> devices_;  // of this rank

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <thread>
 
 #include "base/files.hpp"
 #include "sdk/error.hpp"
@@ -66,6 +67,14 @@ RunRecord read_run_record(const std::string& path) {
   }
 }
 
+bool is_held(const std::string& path) {
+  const int file = ::open((path + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return held;
+}
+
 nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns) {
   auto json = nlohmann::ordered_json::array();
   for (const data::Column& c : columns) json.push_back({{"name", c.name}, {"levels", c.levels}, {"fill", c.fill}});
@@ -113,7 +122,12 @@ RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(pat
   const std::string file = path_ + "/lock";
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (lock_ < 0) throw Error(MK_INVALID_ARGUMENT, "cannot open " + file + ": " + std::strerror(errno));
-  if (flock(lock_, LOCK_EX | LOCK_NB) != 0) {
+  // is_held() takes the lock for a moment.
+  for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (tries < 10) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
     ::close(lock_);
     throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
                                          ": wait for it, or start a run of its own with --fresh");

@@ -52,6 +52,10 @@ class RunDirectory {
   int lock_ = -1;
 };
 
+// Whether a process holds the run directory now, whatever run.json says. On a network file system this is as good as
+// its locks: without them a run of another host looks dead.
+bool is_held(const std::string& path);
+
 // Reads run.json below `path` without a lock.
 RunRecord read_run_record(const std::string& path);
 

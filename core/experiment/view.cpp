@@ -10,6 +10,7 @@
 #include "experiment/profile_files.hpp"
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
+#include "experiment/status_file.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
 
@@ -22,20 +23,6 @@ Config read_config(registry::Registry& registry, const std::string& directory) {
   ParseResult parsed = parse(text, file, {}, schema_lookup(registry));
   if (!parsed.config) throw Error(MK_BAD_DATA, render(parsed.diagnostics.front(), text));
   return *parsed.config;
-}
-
-// Busy time over what all devices could have given between the first start and the last end, leaving out the time in
-// which no session was running.
-double efficiency(const report::RunView& view, double wall_s) {
-  if (view.records.empty() || view.devices.empty()) return 0;
-  double start = view.records.front().start_s, end = view.records.front().end_s, busy = 0;
-  for (const journal::FitRecord& r : view.records) {
-    start = std::min(start, r.start_s);
-    end = std::max(end, r.end_s);
-  }
-  for (const report::DeviceUse& d : view.devices) busy += d.busy_s;
-  const double span = std::min(end - start, wall_s) * static_cast<double>(view.devices.size());
-  return span > 0 ? std::min(1.0, busy / span) : 0;
 }
 
 std::string text_of(const nlohmann::ordered_json& object, const char* key) {
@@ -79,6 +66,19 @@ void add_devices(report::RunView& view, const RunRecord& record) {
   view.nodes = last_node + 1;
 }
 
+void add_efficiency(report::RunView& view, const RunRecord& record, const journal::Contents& contents,
+                    const std::string& directory) {
+  std::vector<report::Member> members;
+  for (const auto& entry : record.devices)
+    members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
+                       entry.value("speed", 0.0)});
+  const report::Efficiency found =
+      report::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
+  view.efficiency = found.value;
+  view.speeds = found.source;
+  for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
+}
+
 }  // namespace
 
 report::RunView read_view(registry::Registry& registry, const std::string& directory) {
@@ -102,6 +102,9 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0);
   const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
   view.records = contents.records;
+  view.repeats = contents.repeats;
+  view.disagreements = contents.disagreements;
+  view.events = contents.events;
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
@@ -111,7 +114,7 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = read_profiles(directory);
-  view.efficiency = efficiency(view, contents.wall_s);
+  add_efficiency(view, record, contents, directory);
   view.state = record.state;
   view.config_toml = to_toml(config);
   for (const auto& [key, value] : record.environment.items())

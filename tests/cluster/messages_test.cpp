@@ -102,7 +102,7 @@ TEST(Messages, RefuseWhatIsNone) {
            R"({"type":"BEAT","states":[{"device":0,"what":"x","share":2}]})",
            R"({"type":"BEAT","states":[{"device":0,"what":"x","share":"nan"}]})",
            R"({"type":"STOP","code":0,"reason":""})",
-           R"({"type":"STOP","code":8,"reason":""})",
+           R"({"type":"STOP","code":9,"reason":""})",
            R"({"type":"BYE"} {"type":"BYE"})",
        }) {
     try {

@@ -1,0 +1,244 @@
+#include "experiment/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <set>
+
+#include "base/text.hpp"
+#include "report/format.hpp"
+#include "report/markup.hpp"
+#include "report/stats.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+using journal::EventRecord;
+using journal::FitRecord;
+
+constexpr size_t kMaxLines = 50;  // of one kind
+
+template <class Lines>
+std::string first_of(const Lines& lines, const std::string& rest) {
+  std::string text;
+  size_t count = 0;
+  for (const std::string& line : lines)
+    if (++count <= kMaxLines) text += "  " + line + "\n";
+  return lines.size() > kMaxLines ? text + fmt::format("  and {} more {}\n", lines.size() - kMaxLines, rest) : text;
+}
+
+// Seconds since the first fit of the run began.
+std::string when(const Inspection& run, double time_s) {
+  double zero = time_s;
+  for (const FitRecord& r : run.view.records)
+    if (report::timed(r)) zero = std::min(zero, r.start_s);
+  return "after " + base::human_seconds(time_s - zero);
+}
+
+std::string where(uint32_t node, const std::string& device) {
+  return fmt::format("node {}{}", node, device.empty() ? "" : ", " + device);
+}
+
+std::string name_of(const Inspection& run, uint32_t fit) { return report::fit_name(run.view.plan, fit); }
+
+std::string event_line(const Inspection& run, const EventRecord& event, bool name_fit) {
+  std::string text = when(run, event.time_s) + ": ";
+  if (name_fit && event.fit >= 0) text += name_of(run, static_cast<uint32_t>(event.fit)) + ": ";
+  const std::string attempt = event.attempt > 0 ? fmt::format("attempt {} ", event.attempt) : "";
+  switch (event.kind) {
+    case Kind::failed:
+      text += fmt::format("{}failed on {}", attempt, where(event.node, event.device));
+      break;
+    case Kind::moved:
+      text += fmt::format("{}was taken from {}", attempt, where(event.node, event.device));
+      break;
+    case Kind::retired:
+      text += fmt::format("{} was retired", where(event.node, event.device));
+      break;
+    case Kind::lost:
+      text += fmt::format("{} was lost", where(event.node, event.device));
+      break;
+    case Kind::returned:
+      text += fmt::format("{} returned", where(event.node, event.device));
+      break;
+  }
+  return text + (event.text.empty() ? "" : ": " + event.text);
+}
+
+const FitRecord* record_of(const Inspection& run, uint32_t fit) {
+  const auto& records = run.view.records;
+  const auto found = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.fit == fit; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+std::string result_text(const Inspection& run, const FitRecord& record) {
+  std::string text = journal::to_text(record.status);
+  for (size_t m = 0; m < std::min(record.values.size(), run.view.metrics.size()); ++m)
+    text += fmt::format(", {} {}", run.view.metrics[m].name, report::pretty(record.values[m], 6));
+  return text + (record.status == journal::FitStatus::failed ? "" : fmt::format(", on {} rows", record.n));
+}
+
+std::string place_text(const FitRecord& record) {
+  const std::string of = record.device_class.empty() ? "" : " (" + record.device_class + ")";
+  return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
+}
+
+std::string done_text(const Inspection& run, const FitRecord& record) {
+  std::string text = "  " + result_text(run, record) + "\n";
+  text += fmt::format("  computed by {}, begun {}, done {} later\n", place_text(record), when(run, record.start_s),
+                      base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
+  if (!record.note.empty()) text += "  the model says: " + record.note + "\n";
+  return text;
+}
+
+// ---- fits that are not done
+
+// The bundle of a fit; null if this session's bundles are not known.
+const cluster::Bundle* bundle_of(const Inspection& run, uint32_t fit) {
+  for (const cluster::Bundle& b : run.bundles)
+    if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
+  return nullptr;
+}
+
+// Its place among the bundles with fits left, the longest first by the model's guess, from 1; and how many there are.
+std::pair<size_t, size_t> position(const Inspection& run, const cluster::Bundle& bundle) {
+  std::set<uint32_t> done;
+  for (const FitRecord& r : run.view.records) done.insert(r.fit);
+  std::pair<size_t, size_t> at{1, 0};
+  for (const cluster::Bundle& b : run.bundles) {
+    if (std::all_of(b.fits.begin(), b.fits.end(), [&](uint32_t f) { return done.count(f) > 0; })) continue;
+    ++at.second;
+    if (b.cost > bundle.cost || (b.cost == bundle.cost && &b < &bundle)) ++at.first;
+  }
+  return at;
+}
+
+std::string memory_text(const Inspection& run, const cluster::Bundle& bundle) {
+  size_t large_enough = 0, left = 0;
+  uint64_t largest = 0;
+  for (const DeviceStatus& d : run.last->devices) {
+    if (d.state == "retired" || d.state == "lost") continue;
+    ++left;
+    large_enough += d.budget_bytes >= bundle.bytes ? 1 : 0;
+    largest = std::max(largest, d.budget_bytes);
+  }
+  std::string text = "  it needs " + base::human_bytes(bundle.bytes) + " of a device's memory; ";
+  if (left == 0) return text + "no device is left\n";
+  if (large_enough == 0)
+    return text + fmt::format(
+                      "no device that is left holds that, the largest budget is {}: raise devices.memory or "
+                      "use a device with more\n",
+                      base::human_bytes(largest));
+  return text + fmt::format("{} of {} devices hold{} that\n", large_enough, left, large_enough == 1 ? "s" : "");
+}
+
+std::string waiting_text(const Inspection& run, uint32_t fit) {
+  if (!run.live) {
+    const std::string next = next_step(run);
+    return fmt::format("  not finished, and nobody is at it: the run is {}\n{}", state_of(run),
+                       next.empty() ? "" : "  next: " + next + "\n");
+  }
+  std::string text = "  not finished yet: it waits, or a device is at it\n";
+  const cluster::Bundle* bundle = bundle_of(run, fit);
+  if (bundle == nullptr || !run.last) return text;
+  const auto [place, of] = position(run, *bundle);
+  text += fmt::format("  its bundle of {} is number {} of {} with fits left, the longest first as the model guesses\n",
+                      report::counted(bundle->fits.size(), "fit"), place, of);
+  text += memory_text(run, *bundle);
+  std::vector<std::string> busy;
+  for (const DeviceStatus& d : run.last->devices)
+    if (d.state == "working")
+      busy.push_back(fmt::format("{} is at work for {}: {}, {:.0f} %", where(d.node, d.id),
+                                 base::human_seconds(std::max(0.0, run.now_s - d.since_s)), d.what, 100 * d.share));
+  return text + first_of(busy, "devices are at work");
+}
+
+// ---- the whole run
+
+// Events of these kinds, as a paragraph; "" if there are none.
+std::string events_text(const Inspection& run, const std::string& title, const std::set<Kind>& kinds) {
+  std::vector<std::string> lines;
+  for (const EventRecord& event : run.view.events)
+    if (kinds.count(event.kind) > 0) lines.push_back(event_line(run, event, true));
+  return lines.empty() ? "" : title + "\n" + first_of(lines, "are in the journal");
+}
+
+std::string failed_text(const Inspection& run) {
+  std::vector<std::string> lines;
+  for (const FitRecord& r : run.view.records)
+    if (r.status == journal::FitStatus::failed)
+      lines.push_back(name_of(run, r.fit) + (r.note.empty() ? "" : ": " + r.note));
+  return lines.empty() ? "" : "failed for good:\n" + first_of(lines, "are in results.csv");
+}
+
+std::string repeats_text(const Inspection& run) {
+  if (run.view.repeats.empty()) return "";
+  std::string text = fmt::format("{} computed more than once; of each the first record by node and line counts\n",
+                                 report::counted(run.view.repeats.size(), "result"));
+  std::vector<std::string> lines;
+  for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);
+  return text + first_of(lines, "do not go together");
+}
+
+uint32_t whole_number(const std::string& text, uint32_t end, const std::string& wanted) {
+  uint32_t value = 0;
+  const std::string word = base::trim(text);
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (read.ec != std::errc() || read.ptr != word.data() + word.size() || value >= end)
+    throw Error(MK_INVALID_ARGUMENT, wanted);
+  return value;
+}
+
+}  // namespace
+
+uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
+  if (plan.n_fits() == 0) throw Error(MK_INVALID_ARGUMENT, "this run has no fits, only a refit");
+  const std::vector<std::string> parts = base::split(text, ',');
+  const auto candidates = static_cast<uint32_t>(plan.candidates.size());
+  const std::string wanted = fmt::format(
+      "'{}' is no fit of this run: write its id (0 to {}) or {} (0 to {}, {}0 to {})", text, plan.n_fits() - 1,
+      plan.bootstraps > 1 ? "candidate,bootstrap,fold" : "candidate,fold", candidates - 1,
+      plan.bootstraps > 1 ? fmt::format("0 to {}, ", plan.bootstraps - 1) : "", plan.folds - 1);
+  if (parts.size() == 1) return whole_number(parts[0], plan.n_fits(), wanted);
+  const bool short_form = parts.size() == 2 && plan.bootstraps == 1;
+  if (!short_form && parts.size() != 3) throw Error(MK_INVALID_ARGUMENT, wanted);
+  const uint32_t candidate = whole_number(parts[0], candidates, wanted);
+  const uint32_t bootstrap = short_form ? 0 : whole_number(parts[1], plan.bootstraps, wanted);
+  return (candidate * plan.bootstraps + bootstrap) * plan.folds + whole_number(parts.back(), plan.folds, wanted);
+}
+
+std::string explain_fit(const Inspection& run, uint32_t fit) {
+  const report::RunView& view = run.view;
+  const std::string params = report::pretty_params(view.plan, view.plan.key(fit).candidate);
+  std::string text = name_of(run, fit) + (params.empty() ? "" : " (" + params + ")") + "\n";
+  const FitRecord* record = record_of(run, fit);
+  text += record != nullptr ? done_text(run, *record) : waiting_text(run, fit);
+  for (const EventRecord& event : view.events)
+    if (event.fit == int64_t{fit}) text += "  " + event_line(run, event, false) + "\n";
+  for (const FitRecord& repeat : view.repeats)
+    if (repeat.fit == fit)
+      text += fmt::format("  also computed by {}, which does not count: {}\n", place_text(repeat),
+                          result_text(run, repeat));
+  for (const journal::Disagreement& one : view.disagreements)
+    if (one.fit == fit) text += "  " + one.text + "\n";
+  return text;
+}
+
+std::string explain_run(const Inspection& run) {
+  std::string text = fmt::format("{}: {}{}, {} of {} fits\n", run.directory, state_of(run),
+                                 run.live || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")",
+                                 run.view.records.size(), run.view.plan.n_fits());
+  const std::string trouble = events_text(run, "retired devices:", {Kind::retired}) +
+                              events_text(run, "lost nodes:", {Kind::lost, Kind::returned}) + failed_text(run) +
+                              events_text(run, "attempts that failed or moved:", {Kind::failed, Kind::moved}) +
+                              repeats_text(run);
+  text += trouble.empty() ? "no device was retired, no node lost, no fit failed or moved\n" : trouble;
+  if (const std::string next = next_step(run); !next.empty() && run.view.state != "failed fits")
+    text += "next: " + next + "\n";
+  return text;
+}
+
+}  // namespace mokume::experiment

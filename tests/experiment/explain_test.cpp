@@ -1,0 +1,146 @@
+#include "experiment/explain.hpp"
+
+#include <gtest/gtest.h>
+
+#include "experiment/inspection.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+using journal::EventRecord;
+using testing::event_record;
+using testing::killed;
+using testing::running;
+using Kind = EventRecord::Kind;
+
+TEST(ParseFit, TakesAnIdOrAPlaceInThePlan) {
+  search::Plan plan = running().view.plan;
+  EXPECT_EQ(parse_fit(plan, "5"), 5U);
+  EXPECT_EQ(parse_fit(plan, "2,1"), 5U);
+  EXPECT_EQ(parse_fit(plan, "2, 0, 1"), 5U);
+  plan.bootstraps = 4;
+  EXPECT_EQ(parse_fit(plan, "2,3,1"), (2U * 4 + 3) * 2 + 1);
+}
+
+TEST(ParseFit, SaysWhatThereIs) {
+  search::Plan plan = running().view.plan;
+  const auto failure = [&](const std::string& text) -> std::string {
+    try {
+      parse_fit(plan, text);
+      return "";
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT);
+      return e.what();
+    }
+  };
+  for (const char* text : {"6", "-1", "x", "", "1.5", "3,0", "0,2", "0,1,0", "0,0,0,0", ","})
+    EXPECT_HAS(failure(text), "id (0 to 5) or candidate,fold (0 to 2, 0 to 1)");
+  plan.bootstraps = 2;
+  EXPECT_HAS(failure("1,1"), "candidate,bootstrap,fold (0 to 2, 0 to 1, 0 to 1)");
+  plan.folds = 0;
+  EXPECT_HAS(failure("0"), "only a refit");
+}
+
+TEST(ExplainFit, SaysWhereItRan) {
+  const std::string text = explain_fit(running(), 2);
+  EXPECT_HAS(text, "fit 2: candidate 1, fold 0 (C = 1)\n");
+  EXPECT_HAS(text, "ok, errors 3, error 0.3, on 10 rows\n");
+  EXPECT_HAS(text, "node 0, opencl:0 (opencl/Card), bundle 1, attempt 1, begun after 2.0 s");
+  EXPECT_HAS_NOT(text, "the model says");
+  Inspection run = running();
+  run.view.records[2].note = "steps=12";
+  EXPECT_HAS(explain_fit(run, 2), "the model says: steps=12\n");
+}
+
+TEST(ExplainFit, TellsEachAttemptInOrder) {
+  Inspection run = running();
+  run.view.records[2].attempt = 3;
+  run.view.events = {event_record(1001, Kind::failed, 1, "host:0", 2, 1, "the driver crashed"),
+                     event_record(1001.5, Kind::failed, 1, "host:0", 3, 1, "of another fit"),
+                     event_record(1003, Kind::moved, 0, "opencl:0", 2, 2, "out of memory")};
+  const std::string text = explain_fit(run, 2);
+  const size_t first = text.find("after 1.0 s: attempt 1 failed on node 1, host:0: the driver crashed");
+  const size_t second = text.find("after 3.0 s: attempt 2 was taken from node 0, opencl:0: out of memory");
+  ASSERT_NE(first, std::string::npos) << text;
+  ASSERT_NE(second, std::string::npos) << text;
+  EXPECT_LT(first, second);
+  EXPECT_HAS_NOT(text, "of another fit");
+}
+
+TEST(ExplainFit, NamesWhoComputedItTwice) {
+  Inspection run = running();
+  journal::FitRecord twice = testing::fit_record(2, 4);
+  twice.node = 1;
+  twice.device = "host:0";
+  twice.device_class = "";
+  run.view.repeats = {twice};
+  run.view.disagreements = {{2, false, "fit 2 has one result here and another there"}};
+  const std::string text = explain_fit(run, 2);
+  EXPECT_HAS(text,
+             "also computed by node 1, host:0, bundle 1, attempt 1, which does not count: ok, errors 4, error 0.4");
+  EXPECT_HAS(text, "fit 2 has one result here and another there\n");
+  EXPECT_HAS_NOT(explain_fit(run, 3), "also computed");
+}
+
+TEST(ExplainFit, SaysWhyItWaits) {
+  const std::string text = explain_fit(running(), 4);
+  EXPECT_HAS(text, "fit 4: candidate 2, fold 0 (C = 10)\n  not finished yet");
+  EXPECT_HAS(text, "bundle of 1 fit is number 2 of 2 with fits left");
+  EXPECT_HAS(text, "needs 1.0 MiB of a device's memory; 2 of 2 devices hold that");
+  EXPECT_HAS(text, "node 0, opencl:0 is at work for 12 s: C = 10, 45 %");
+  EXPECT_HAS(explain_fit(running(), 5), "needs 4.0 GiB of a device's memory; 1 of 2 devices holds that");
+}
+
+TEST(ExplainFit, SaysThatNoDeviceIsLargeEnough) {
+  Inspection run = running();
+  run.last->devices[0].state = "retired";
+  EXPECT_HAS(explain_fit(run, 5),
+             "no device that is left holds that, the largest budget is 2.0 GiB: raise devices.memory");
+  run.last->devices[1].state = "lost";
+  EXPECT_HAS(explain_fit(run, 5), "no device is left");
+}
+
+TEST(ExplainFit, OfADeadRunWaitsForTheNext) {
+  const std::string text = explain_fit(killed(), 4);
+  EXPECT_HAS(text, "nobody is at it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
+  EXPECT_HAS_NOT(text, "devices hold");
+  Inspection early = running();  // before it wrote anything
+  early.last.reset();
+  EXPECT_HAS(explain_fit(early, 4), "it waits, or a device is at it\n");
+}
+
+TEST(ExplainRun, ListsWhatWentWrong) {
+  Inspection run = running();
+  run.view.records[1].status = journal::FitStatus::failed;
+  run.view.records[1].note = "diverged";
+  run.view.repeats = {testing::fit_record(2)};
+  run.view.disagreements = {{2, true, "fit 2 has one result here and another there"}};
+  run.view.events = {event_record(1001, Kind::failed, 1, "host:0", 2, 1, "the driver crashed"),
+                     event_record(1002, Kind::retired, 1, "host:0", -1, 0, "it failed twice"),
+                     event_record(1003, Kind::lost, 3, "", -1, 0, "silent for 30 s"),
+                     event_record(1004, Kind::returned, 3, "", -1, 0, "")};
+  const std::string text = explain_run(run);
+  EXPECT_HAS(text, "runs/tiny/1: live, 4 of 6 fits\n");
+  EXPECT_HAS(text, "retired devices:\n  after 2.0 s: node 1, host:0 was retired: it failed twice\n");
+  EXPECT_HAS(text, "lost nodes:\n  after 3.0 s: node 3 was lost: silent for 30 s\n  after 4.0 s: node 3 returned\n");
+  EXPECT_HAS(text, "failed for good:\n  fit 1: candidate 0, fold 1: diverged\n");
+  EXPECT_HAS(text, "after 1.0 s: fit 2: candidate 1, fold 0: attempt 1 failed on node 1, host:0: the driver crashed\n");
+  EXPECT_HAS(text, "1 result computed more than once");
+  EXPECT_HAS(text, "fit 2 has one result here");
+  run.view.events.assign(80, run.view.events[0]);
+  EXPECT_HAS(explain_run(run), "and 30 more are in the journal\n");
+}
+
+TEST(ExplainRun, SaysThatNothingDid) {
+  EXPECT_HAS(explain_run(running()), "no device was retired, no node lost, no fit failed or moved\n");
+  Inspection run = killed();
+  EXPECT_HAS(explain_run(run), "runs/tiny/1: dead (killed), 4 of 6 fits\n");
+  EXPECT_HAS(explain_run(run), "next: mokume resume");
+  run.view.state = "stopped";
+  run.exit_reason = "stopped on request";
+  EXPECT_HAS(explain_run(run), ": stopped (stopped on request), 4 of 6 fits\n");
+}
+
+}  // namespace
+}  // namespace mokume::experiment
