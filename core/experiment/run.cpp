@@ -31,6 +31,13 @@ constexpr const char* kVersion = MOKUME_VERSION;
 // kept busy to the end by small pieces.
 uint32_t wanted_parts(size_t devices) { return devices <= 1 ? 1 : static_cast<uint32_t>(32 * devices); }
 
+scheduler::Workload workload_of(const std::vector<cluster::Bundle>& bundles) {
+  scheduler::Workload workload;
+  for (const cluster::Bundle& one : bundles)
+    workload.pieces.push_back({one.fits, one.cost, one.bytes, static_cast<uint32_t>(workload.pieces.size())});
+  return workload;
+}
+
 std::string host_name() {
   char name[256] = {};
   return gethostname(&name[0], sizeof(name) - 1) == 0 ? &name[0] : "unknown";
@@ -154,10 +161,10 @@ class Participant {
     journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
     const Scratch scratch(handshake.run_directory);
     worker_->use_scratch(scratch);
-    const cluster::AgentSetup agent{
-        worker_->devices(),
-        [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
-        [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
+    cluster::AgentSetup agent;
+    agent.devices = worker_->devices();
+    agent.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); };
+    agent.on_durable = [&scratch](uint32_t fit) { scratch.remove_fit(fit); };
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake);
     const cluster::Outcome outcome =
@@ -166,8 +173,8 @@ class Participant {
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
     note_fallbacks(*worker_, log_);
-    if (leads)
-      finish(outcome, journal);
+    if (leads)  // a refit may take hours, in which the other nodes want to hear that this one lives
+      cluster::attend(transport_, [&] { finish(outcome, journal); });
     else
       journal.close(result_.state);
     return result_;
@@ -208,7 +215,7 @@ class Participant {
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::CoordinatorSetup setup;
     setup.n_fits = prepared_->plan().n_fits();
-    setup.bundles = prepared_->bundles(wanted_parts(devices));
+    setup.workload = workload_of(prepared_->bundles(wanted_parts(devices)));
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     setup.done = std::move(contents.records);

@@ -14,7 +14,10 @@ Policy::Policy(Workload workload, std::vector<Unit> units) : pieces_(std::move(w
   for (Unit& unit : units) units_.push_back({std::move(unit), {}, false, false, false, 0});
 }
 
-void Policy::wait(uint32_t piece) { states_[piece].waiting = true; }
+void Policy::wait(uint32_t piece) {
+  states_[piece].waiting = true;
+  states_[piece].done = false;
+}
 
 std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   UnitState& asks = units_[unit];

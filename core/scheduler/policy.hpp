@@ -14,9 +14,9 @@ namespace mokume::scheduler {
 // The least that can be handed out: fits that run on one device, in this order.
 struct Piece {
   std::vector<uint32_t> fits;  // ids of the plan
-  double cost = 0;             // the model's guess, in a unit that all pieces share; what is no number counts as longest
-  uint64_t bytes = 0;          // what a device must hold at least
-  uint32_t affinity = 0;       // pieces of one affinity share work: together they cost less than apart
+  double cost = 0;        // the model's guess, in a unit that all pieces share; what is no number counts as longest
+  uint64_t bytes = 0;     // what a device must hold at least
+  uint32_t affinity = 0;  // pieces of one affinity share work: together they cost less than apart
 };
 
 // Where a fit stands in the plan: neighbours take similar times.
@@ -49,7 +49,7 @@ class Policy {
   const Piece& piece(uint32_t index) const { return pieces_[index]; }
   uint32_t pieces() const { return static_cast<uint32_t>(pieces_.size()); }
 
-  void wait(uint32_t piece);  // it is to be done (again)
+  void wait(uint32_t piece);  // it is to be done; or again, after finished(): its results were lost
 
   // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now.
   std::optional<Assignment> next(uint32_t unit, double now);
@@ -64,7 +64,7 @@ class Policy {
   // Units whose whole assignment is finished by others: they may stop. Each is named once.
   std::vector<uint32_t> superfluous();
 
-  void retire(uint32_t unit);    // gets nothing from now on; its assignment ends by ended() all the same
+  void retire(uint32_t unit);  // gets nothing from now on; its assignment ends by ended() all the same
   void readmit(uint32_t unit);
   bool retired(uint32_t unit) const { return units_[unit].retired; }
 
