@@ -81,8 +81,9 @@ cluster::CoordinatorSetup make_setup(const Options& options) {
   cluster::CoordinatorSetup setup;
   setup.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
-    cluster::Bundle& bundle = setup.bundles.emplace_back();
-    for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) bundle.fits.push_back(i);
+    scheduler::Piece& piece = setup.workload.pieces.emplace_back();
+    piece.affinity = fit;  // each on its own
+    for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) piece.fits.push_back(i);
   }
   return setup;
 }

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
-#include <memory>
 #include <set>
 
 #include "sdk/error.hpp"
@@ -12,22 +12,28 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr std::chrono::milliseconds k_beat(500);
-constexpr std::chrono::milliseconds k_ask_again(200);  // after a NONE
+constexpr double k_beat_s = 0.5;
+constexpr double k_break_off_s = 30;                               // until work that was broken off must have returned
+constexpr double k_first_pause_s = 0.02, k_longest_pause_s = 0.5;  // after a NONE
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
-Stop describe(const std::exception_ptr& error, const std::string& device) {
+struct Failure {
+  mk_status status = MK_INTERNAL;
+  std::string text;
+};
+
+Failure describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
   } catch (const Error& e) {
-    // Whoever stops unasked has failed.
-    const bool failure = e.status() > MK_OK && e.status() != MK_CANCELLED;
-    return {failure ? e.status() : MK_INTERNAL, fmt::format("{}: {}", device, e.what())};
+    return {e.status() > MK_OK ? e.status() : MK_INTERNAL, e.what()};
+  } catch (const std::bad_alloc&) {
+    return {MK_OUT_OF_MEMORY, "out of host memory"};
   } catch (const std::exception& e) {
-    return {MK_INTERNAL, fmt::format("{}: {}", device, e.what())};
+    return {MK_INTERNAL, e.what()};
   } catch (...) {
-    return {MK_INTERNAL, fmt::format("{}: an exception of unknown type", device)};
+    return {MK_INTERNAL, "an exception of unknown type"};
   }
 }
 
@@ -36,32 +42,45 @@ Stop describe(const std::exception_ptr& error, const std::string& device) {
 // Lives on the feeder's thread for one lease.
 class Agent::LeaseReporter : public Reporter {
  public:
-  LeaseReporter(Agent& agent, const Grant& grant)
-      : agent_(agent), grant_(grant), left_(grant.item.fits.begin(), grant.item.fits.end()), start_s_(now_s()) {}
+  LeaseReporter(Agent& agent, const Grant& grant, const std::atomic<bool>& cancelled)
+      : agent_(agent),
+        grant_(grant),
+        cancelled_(cancelled),
+        left_(grant.item.fits.begin(), grant.item.fits.end()),
+        start_s_(now_s()) {}
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0) {
-      throw Error(MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported before; "
-                                               "the model library is faulty",
-                                               given.fit, grant_.item.bundle));
+      fatal_ = Stop{MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported "
+                                                 "before; the model library is faulty",
+                                                 given.fit, grant_.item.bundle)};
+      throw Error(MK_DEVICE_ERROR, fatal_->reason);
     }
+    const LocalDevice& by = agent_.setup_.devices[grant_.device];
     journal::FitRecord record = given;
     record.node = 0;  // the file, and for rank 0 the sender, say it
-    record.device = agent_.setup_.devices[grant_.device].id;
-    record.device_class = agent_.setup_.devices[grant_.device].device_class;
+    record.device = by.id;
+    record.device_class = by.device_class;
     record.bundle = grant_.item.bundle;
     record.attempt = grant_.item.attempt;
     record.start_s = start_s_;
     record.end_s = now_s();
-    agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
-      if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);
-      {
-        const std::lock_guard lock(agent.inbox_mutex_);
-        agent.inbox_.durable.emplace_back(lease, record);
-      }
-      agent.ring_();
-    });
-    ++reported_;
+    try {
+      agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
+        if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);
+        {
+          const std::lock_guard lock(agent.inbox_mutex_);
+          agent.inbox_.durable.emplace_back(lease, record);
+        }
+        agent.ring_();
+      });
+    } catch (const Error& error) {
+      fatal_ = Stop{error.status(), error.what()};
+      throw;
+    }
+    reported_.push_back(given.fit);
+    const std::lock_guard lock(agent_.inbox_mutex_);
+    agent_.inbox_.states[grant_.device].alive = true;
   }
 
   void progress(const std::string& what, double share) override {
@@ -69,16 +88,19 @@ class Agent::LeaseReporter : public Reporter {
     agent_.inbox_.states[grant_.device] = {what, share >= 0 ? std::min(share, 1.0) : 0.0, true};
   }
 
-  bool cancelled() const override { return agent_.cancelled_.load(std::memory_order_relaxed); }
+  bool cancelled() const override { return cancelled_.load(std::memory_order_relaxed); }
 
-  uint64_t reported() const { return reported_; }
+  const std::vector<uint32_t>& reported() const { return reported_; }
+  const std::optional<Stop>& fatal() const { return fatal_; }
 
  private:
   Agent& agent_;
   const Grant& grant_;
+  const std::atomic<bool>& cancelled_;
   std::set<uint32_t> left_;
   double start_s_;
-  uint64_t reported_ = 0;
+  std::vector<uint32_t> reported_;
+  std::optional<Stop> fatal_;
 };
 
 Agent::Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring)
@@ -98,7 +120,7 @@ Agent::Agent(const AgentSetup& setup, journal::Journal& journal, std::function<v
 }
 
 Agent::~Agent() {
-  cancelled_ = true;
+  for (auto& [id, lease] : leases_) *lease.cancelled = true;
   feeders_.stop();
   journal_.on_failure({});
   try {
@@ -108,54 +130,93 @@ Agent::~Agent() {
   }
 }
 
-void Agent::handle(const Message& message) {
+void Agent::handle(const Message& message, double now) {
+  now_ = now;
+  heard_ = listening_.seconds();
   if (const Grant* granted = std::get_if<Grant>(&message)) {
-    grant(*granted);
+    grant(*granted, now);
   } else if (const None* none = std::get_if<None>(&message)) {
     if (none->device >= devices_.size() || devices_[none->device].lane != Lane::asked) {
       throw Error(MK_INTERNAL, "node 0 answered a request that was not made");
     }
-    devices_[none->device] = {Lane::idle, Clock::now() + k_ask_again};
+    Device& device = devices_[none->device];
+    device.lane = Lane::idle;
+    device.pause_s = std::clamp(2 * device.pause_s, k_first_pause_s, k_longest_pause_s);
+    device.ask_at = now + device.pause_s;
+  } else if (const Ack* ack = std::get_if<Ack>(&message)) {
+    for (const uint64_t lease : ack->cancel) cancel(lease);
   } else if (const Stop* stop = std::get_if<Stop>(&message)) {
-    stopped_ = *stop;
-    cancelled_ = true;
-    leaving_ = true;
+    leave(*stop);
   } else if (std::holds_alternative<Finish>(message)) {
-    leaving_ = true;
+    leave(std::nullopt);
+  } else if (std::holds_alternative<Bye>(message)) {
+    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which it had not heard of"});
+    node_0_lost_ = true;
   } else {
     throw Error(MK_INTERNAL, "node 0 sent a message that is out of turn");
   }
 }
 
-void Agent::grant(const Grant& grant) {
+// The first word counts; it comes again with every answer until this node has left.
+void Agent::leave(std::optional<Stop> why) {
+  if (leaving_) return;
+  leaving_ = true;
+  stopped_ = std::move(why);
+  for (auto& [id, lease] : leases_) *lease.cancelled = true;
+}
+
+void Agent::cancel(uint64_t lease) {
+  const auto found = leases_.find(lease);
+  if (found != leases_.end()) *found->second.cancelled = true;
+}
+
+void Agent::grant(const Grant& grant, double now) {
   if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
     throw Error(MK_INTERNAL, "node 0 granted work that was not asked for");
   }
-  devices_[grant.device].lane = Lane::busy;
-  leases_[grant.lease].device = grant.device;
-  feeders_.push(grant.device, [this, grant] { run_item(grant); });
+  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false};
+  Lease& lease = leases_[grant.lease];
+  lease.device = grant.device;
+  if (leaving_) *lease.cancelled = true;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_.states[grant.device] = {};
+  }
+  feeders_.push(grant.device, [this, grant, cancelled = lease.cancelled] { run_item(grant, cancelled); });
 }
 
 // On the feeder's thread.
-void Agent::run_item(const Grant& grant) {
-  Ended ended{grant.lease, 0, {}};
-  LeaseReporter reporter(*this, grant);
+void Agent::run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled) {
+  Ended ended;
+  ended.message.lease = grant.lease;
+  const auto start = std::chrono::steady_clock::now();
+  LeaseReporter reporter(*this, grant, *cancelled);
   try {
     setup_.work(grant.device, grant.item, reporter);
   } catch (...) {
-    ended.error = describe(std::current_exception(), setup_.devices[grant.device].id);
+    const Failure failure = describe(std::current_exception());
+    const std::string text = clean_text(fmt::format("{}: {}", setup_.devices[grant.device].id, failure.text));
+    ended.message.status = failure.status;
+    ended.message.text = text;
+    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
+    if (failure.status == MK_BAD_DATA || failure.status == MK_INVALID_ARGUMENT)
+      ended.fatal = Stop{failure.status, text};
   }
+  if (reporter.fatal()) ended.fatal = reporter.fatal();
+  ended.message.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   ended.reported = reporter.reported();
   {
     const std::lock_guard lock(inbox_mutex_);
     inbox_.ended.push_back(std::move(ended));
-    inbox_.states[grant.device].fresh = false;
   }
   ring_();
 }
 
-std::vector<Message> Agent::collect(Clock::time_point now) {
+std::vector<Message> Agent::collect(double now) {
   std::vector<Message> out;
+  if (over_) return out;
+  now_ = now;
+  listening_.turn(now);
   std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
   std::vector<Ended> ended;
   std::optional<Stop> journal_failure;
@@ -164,63 +225,61 @@ std::vector<Message> Agent::collect(Clock::time_point now) {
     durable.swap(inbox_.durable);
     ended.swap(inbox_.ended);
     journal_failure.swap(inbox_.journal_failure);
+    for (uint32_t i = 0; i < devices_.size(); ++i)
+      if (std::exchange(inbox_.states[i].alive, false)) devices_[i].sign_at = now;
   }
   if (journal_failure) {
     journal_failed_ = true;
     fail(*journal_failure, out);
   }
   take_durable(std::move(durable), out);
-  take_ended(ended, out);
-  close_leases(out);
-  if (!leaving_) {
-    if (!failed_) ask(now, out);
-    beat(now, out);
-  } else if (!said_bye_ && quiet()) {
-    out.emplace_back(Bye{});
-    said_bye_ = true;
-  }
+  take_ended(std::move(ended), out);
+  watch_node_0();
+  watch_devices(now);
+  if (!leaving_ && !failed_) ask(now, out);
+  if (!node_0_lost_) beat(now, out);
+  if (leaving_) try_to_end(out);
   return out;
 }
 
 void Agent::take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out) {
   std::map<uint64_t, Done> batches;
-  for (auto& [lease, record] : durable) {
-    ++leases_.at(lease).durable;
-    Done& batch = batches[lease];
-    batch.lease = lease;
+  for (auto& [id, record] : durable) {
+    Done& batch = batches[id];
+    batch.lease = id;
     batch.records.push_back(std::move(record));
   }
-  for (auto& [lease, batch] : batches) out.emplace_back(std::move(batch));
-}
-
-void Agent::take_ended(const std::vector<Ended>& ended, std::vector<Message>& out) {
-  for (const Ended& one : ended) {
-    Lease& lease = leases_.at(one.lease);
-    lease.to_come = one.reported;
-    devices_[lease.device] = {Lane::idle, {}};
-    if (one.error || cancelled_) lease.complete = false;
-    if (one.error && !cancelled_) fail(*one.error, out);
+  for (auto& [id, batch] : batches) {
+    Lease& lease = leases_.at(id);
+    for (const journal::FitRecord& record : batch.records)
+      if (lease.coming.erase(record.fit) == 0) lease.durable.insert(record.fit);  // the work has not returned yet
+    if (lease.ended && lease.coming.empty()) leases_.erase(id);
+    out.emplace_back(std::move(batch));
   }
 }
 
-void Agent::close_leases(std::vector<Message>& out) {
-  for (auto at = leases_.begin(); at != leases_.end();) {
-    const Lease& lease = at->second;
-    if (!lease.to_come || lease.durable < *lease.to_come) {
-      ++at;
-      continue;
-    }
-    if (lease.complete) out.emplace_back(BundleDone{at->first});
-    at = leases_.erase(at);
+void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
+  for (Ended& one : all) {
+    Lease& lease = leases_.at(one.message.lease);
+    for (const uint32_t fit : one.reported)
+      if (lease.durable.count(fit) == 0) lease.coming.insert(fit);
+    lease.ended = true;
+    devices_[lease.device] = {};
+    if (one.fatal) fail(*one.fatal, out);
+    one.message.coming.assign(lease.coming.begin(), lease.coming.end());
+    const uint64_t id = one.message.lease;
+    out.emplace_back(std::move(one.message));
+    if (lease.coming.empty()) leases_.erase(id);
   }
 }
 
 void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
+  next_beat_ = 0;  // the answer ends this node's work too
 }
 
-void Agent::ask(Clock::time_point now, std::vector<Message>& out) {
+void Agent::ask(double now, std::vector<Message>& out) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].lane != Lane::idle || now < devices_[i].ask_at) continue;
     devices_[i].lane = Lane::asked;
@@ -228,24 +287,59 @@ void Agent::ask(Clock::time_point now, std::vector<Message>& out) {
   }
 }
 
-void Agent::beat(Clock::time_point now, std::vector<Message>& out) {
+void Agent::beat(double now, std::vector<Message>& out) {
   if (now < next_beat_) return;
-  next_beat_ = now + k_beat;
+  next_beat_ = now + k_beat_s;
   Beat beat;
   {
     const std::lock_guard lock(inbox_mutex_);
     for (uint32_t i = 0; i < devices_.size(); ++i) {
+      const Device& device = devices_[i];
       const State& state = inbox_.states[i];
-      if (devices_[i].lane == Lane::busy && state.fresh) beat.states.push_back({i, state.what, state.share});
+      if (device.lane == Lane::busy)
+        beat.states.push_back({i, device.lease, state.what, state.share, now - device.sign_at});
     }
   }
-  if (!beat.states.empty()) out.emplace_back(std::move(beat));
+  out.emplace_back(std::move(beat));
 }
 
-// No work runs and nothing reported is still on its way to the disk.
-bool Agent::quiet() const {
-  const bool busy = std::any_of(devices_.begin(), devices_.end(), [](const Device& d) { return d.lane == Lane::busy; });
-  return !busy && (leases_.empty() || journal_failed_);
+void Agent::watch_node_0() {
+  const double silence = listening_.seconds() - heard_;
+  if (leaving_ || silence <= 2 * setup_.lease_s) return;
+  leave(Stop{MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", silence)});
+  node_0_lost_ = true;
+}
+
+bool Agent::hangs(const Device& device, double now) const {
+  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= setup_.hang_s;
+}
+
+// Work that was cancelled and still gives no sign of life.
+void Agent::watch_devices(double now) {
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].broken_off || !hangs(devices_[i], now)) continue;
+    devices_[i].broken_off = true;
+    if (setup_.break_off) setup_.break_off(i);
+  }
+}
+
+// Over once no work runs, or what runs hangs, and nothing reported is still on its way to the disk.
+void Agent::try_to_end(std::vector<Message>& out) {
+  bool hanging = false;
+  for (const Device& device : devices_) {
+    if (device.lane != Lane::busy) continue;
+    const double patience = setup_.break_off ? k_break_off_s : 0;
+    if (!hangs(device, now_ - patience)) return;
+    hanging = true;
+  }
+  for (const auto& [id, lease] : leases_)
+    if (lease.ended && !journal_failed_) return;
+  if (hanging) {
+    abandoned_ = true;
+    feeders_.abandon();
+  }
+  if (!node_0_lost_) out.emplace_back(Bye{});
+  over_ = true;
 }
 
 }  // namespace mokume::cluster

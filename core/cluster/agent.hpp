@@ -2,20 +2,22 @@
 // before rank 0 hears of it. Every rank has one, rank 0 too.
 //
 // The pump's thread calls handle() and collect(); work runs on the feeders; what feeders and journal have to say goes
-// through an inbox that collect() empties.
+// through an inbox that collect() empties. Times are seconds that never run backwards.
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "cluster/listening.hpp"
 #include "cluster/messages.hpp"
 #include "journal/journal.hpp"
 #include "scheduler/feeders.hpp"
@@ -24,19 +26,19 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  using Clock = std::chrono::steady_clock;
-
   // `ring` is called from any thread when collect() has something new. All arguments outlive the agent.
   Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring);
   ~Agent();  // cancels and waits for the devices, and for the journal to be done with this agent
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  void handle(const Message& message);                  // from rank 0; Error(MK_INTERNAL) if it breaks the rules
-  std::vector<Message> collect(Clock::time_point now);  // for rank 0, in this order
+  void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) if it breaks the rules
+  std::vector<Message> collect(double now);         // for rank 0, in this order
 
   bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to
-  bool over() const { return said_bye_; }
+  bool over() const { return over_; }
+  // Over although work hangs: this agent, and all that the work uses, must then live until the process ends.
+  bool abandoned() const { return abandoned_; }
   const std::optional<Stop>& stopped() const { return stopped_; }
 
  private:
@@ -46,23 +48,28 @@ class Agent {
   enum class Lane { idle, asked, busy };
   struct Device {
     Lane lane = Lane::idle;
-    Clock::time_point ask_at{};
+    uint64_t lease = 0;  // of a busy one
+    double ask_at = 0;
+    double pause_s = 0;  // before it asks again
+    double sign_at = 0;  // the work's last sign of life
+    bool broken_off = false;
   };
   struct Lease {
     uint32_t device = 0;
-    uint64_t durable = 0;             // its records that are on disk
-    std::optional<uint64_t> to_come;  // once the work has returned: how many it reported
-    bool complete = true;             // the work returned without an error
+    std::set<uint32_t> durable;  // reported and on disk before the work returned
+    std::set<uint32_t> coming;   // reported, but not on disk when the work returned
+    bool ended = false;
+    std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
   };
   struct Ended {
-    uint64_t lease = 0;
-    uint64_t reported = 0;
-    std::optional<Stop> error;
+    LeaseEnd message;
+    std::vector<uint32_t> reported;
+    std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would mend
   };
   struct State {
     std::string what;
     double share = 0;
-    bool fresh = false;
+    bool alive = false;  // since the last collect()
   };
   struct Inbox {
     std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
@@ -71,15 +78,19 @@ class Agent {
     std::vector<State> states;  // by device
   };
 
-  void grant(const Grant& grant);
-  void run_item(const Grant& grant);
+  void grant(const Grant& grant, double now);
+  void run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
   void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out);
-  void take_ended(const std::vector<Ended>& ended, std::vector<Message>& out);
-  void close_leases(std::vector<Message>& out);
   void fail(const Stop& why, std::vector<Message>& out);
-  void ask(Clock::time_point now, std::vector<Message>& out);
-  void beat(Clock::time_point now, std::vector<Message>& out);
-  bool quiet() const;
+  void leave(std::optional<Stop> why);
+  void cancel(uint64_t lease);
+  void ask(double now, std::vector<Message>& out);
+  void beat(double now, std::vector<Message>& out);
+  void watch_node_0();
+  void watch_devices(double now);
+  void try_to_end(std::vector<Message>& out);
+  bool hangs(const Device& device, double now) const;
 
   const AgentSetup& setup_;
   journal::Journal& journal_;
@@ -87,13 +98,17 @@ class Agent {
 
   std::vector<Device> devices_;
   std::map<uint64_t, Lease> leases_;
-  Clock::time_point next_beat_{};
-  bool failed_ = false;          // this node's own work failed: rank 0 has been told
+  double now_ = 0;
+  double next_beat_ = 0;
+  Listening listening_;
+  double heard_ = 0;             // of node 0, on the clock of listening_
+  bool failed_ = false;          // this node cannot go on: rank 0 has been told
   bool journal_failed_ = false;  // what is not durable yet never will be
-  bool leaving_ = false;
-  bool said_bye_ = false;
+  bool leaving_ = false;         // rank 0 said STOP or FINISH, or is gone
+  bool node_0_lost_ = false;
+  bool over_ = false;
+  bool abandoned_ = false;
   std::optional<Stop> stopped_;
-  std::atomic<bool> cancelled_{false};
 
   std::mutex inbox_mutex_;
   Inbox inbox_;

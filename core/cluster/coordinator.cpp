@@ -12,161 +12,281 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t k_no_bundle = UINT32_MAX;
+constexpr uint32_t k_no_piece = UINT32_MAX;
 
-std::vector<scheduler::Load> loads_of(const std::vector<Bundle>& bundles) {
-  std::vector<scheduler::Load> loads;
-  for (const Bundle& one : bundles) loads.push_back({one.cost, one.bytes});
-  return loads;
+using Kind = journal::EventRecord::Kind;
+
+std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>>& nodes) {
+  std::vector<scheduler::Unit> units;
+  for (const auto& devices : nodes)
+    for (const LocalDevice& one : devices) units.push_back({one.device_class, one.budget_bytes, one.speed});
+  return units;
 }
 
 }  // namespace
 
 Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
     : setup_(std::move(setup)),
-      nodes_(std::move(nodes)),
-      queue_(loads_of(setup_.bundles)),
-      bundle_of_(setup_.n_fits, k_no_bundle),
+      policy_(std::move(setup_.workload), units_of(nodes)),
+      piece_of_(setup_.n_fits, k_no_piece),
       done_(setup_.n_fits),
-      attempts_(setup_.bundles.size(), 0) {
-  index_bundles();
+      coming_(setup_.n_fits, 0),
+      attempts_(setup_.n_fits, 0),
+      failures_(static_cast<uint32_t>(units_of(nodes).size())) {
+  for (uint32_t node = 0; node < nodes.size(); ++node) {
+    nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
+    for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
+      units_.push_back({node, device, false, 0, std::nullopt});
+  }
+  index_pieces();
   for (journal::FitRecord& record : setup_.done) {
     if (record.fit >= setup_.n_fits || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
     }
-    uint32_t& attempt = attempts_[bundle_of_[record.fit]];
-    attempt = std::max(attempt, record.attempt);
+    for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
+      attempts_[fit] = std::max(attempts_[fit], record.attempt);
     const uint32_t fit = record.fit;
     done_[fit] = std::move(record);
     ++n_done_;
   }
-  for (uint32_t i = 0; i < setup_.bundles.size(); ++i) {
-    if (!item(i).fits.empty()) queue_.put(i);
+  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
+    if (left(policy_.piece(i).fits).empty()) {
+      policy_.finished(i);
+    } else {
+      policy_.wait(i);
+    }
   }
   check_placeable();
 }
 
-void Coordinator::index_bundles() {
-  for (uint32_t i = 0; i < setup_.bundles.size(); ++i) {
-    for (const uint32_t fit : setup_.bundles[i].fits) {
-      if (fit >= setup_.n_fits || bundle_of_[fit] != k_no_bundle) {
+void Coordinator::index_pieces() {
+  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
+    parts_.push_back({i, 0, false});
+    for (const uint32_t fit : policy_.piece(i).fits) {
+      if (fit >= setup_.n_fits || piece_of_[fit] != k_no_piece) {
         throw Error(MK_DEVICE_ERROR,
                     fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
                                 "plan; the model library is faulty",
                                 fit, i));
       }
-      bundle_of_[fit] = i;
+      piece_of_[fit] = i;
     }
   }
-  const auto missing = std::find(bundle_of_.begin(), bundle_of_.end(), k_no_bundle);
-  if (missing != bundle_of_.end()) {
+  const auto missing = std::find(piece_of_.begin(), piece_of_.end(), k_no_piece);
+  if (missing != piece_of_.end()) {
     throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into no bundle; the model library is faulty",
-                                             missing - bundle_of_.begin()));
+                                             missing - piece_of_.begin()));
   }
 }
 
+// What fits nowhere fails, and the rest is done; but a run that can do nothing at all is a mistake in its setup.
 void Coordinator::check_placeable() const {
-  if (queue_.empty()) return;
-  std::vector<uint64_t> budgets;
-  for (const auto& devices : nodes_) {
-    for (const LocalDevice& one : devices) budgets.push_back(one.budget_bytes);
-  }
-  if (budgets.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
-  for (const uint32_t i : scheduler::unplaceable(loads_of(setup_.bundles), budgets)) {
-    const WorkItem work = item(i);
-    if (work.fits.empty()) continue;
-    throw Error(MK_DEVICE_ERROR,
-                fmt::format("fit {} and those it shares work with need {} of memory, but the largest budget of a "
-                            "device is {}; raise devices.memory or use a device with more",
-                            work.fits.front(), base::human_bytes(setup_.bundles[i].bytes),
-                            base::human_bytes(*std::max_element(budgets.begin(), budgets.end()))));
-  }
+  if (n_done_ == setup_.n_fits) return;
+  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
+  const std::vector<uint32_t> homeless = policy_.unplaceable();
+  uint32_t waiting = 0;
+  for (uint32_t i = 0; i < policy_.pieces(); ++i) waiting += left(policy_.piece(i).fits).empty() ? 0 : 1;
+  if (homeless.size() < waiting) return;
+  uint64_t least = UINT64_MAX, largest = 0;
+  for (const uint32_t i : homeless) least = std::min(least, policy_.piece(i).bytes);
+  for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
+  throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
+                                           "of a device is {}; raise devices.memory or use a device with more",
+                                           base::human_bytes(least), base::human_bytes(largest)));
 }
 
-std::vector<Outgoing> Coordinator::start() {
-  Out out;
-  finish_if_done(out);
-  return out;
-}
+Coordinator::Out Coordinator::start(double now) { return tick(now); }
 
-std::vector<Outgoing> Coordinator::handle(uint32_t from, const Message& message) {
-  Out out;
-  try {
+Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, double now) {
+  return guarded(from, now, [&](Out& out) {
+    hear(from);
     std::visit([&](const auto& one) { take(from, one, out); }, message);
+  });
+}
+
+Coordinator::Out Coordinator::tick(double now) {
+  return guarded(0, now, [&](Out&) {
+    const double listened = listening_.turn(now);
+    for (uint32_t node = 1; node < nodes_.size(); ++node)
+      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s) lose(node);
+  });
+}
+
+template <class Step>
+Coordinator::Out Coordinator::guarded(uint32_t from, double now, const Step& step) {
+  Out out;
+  now_ = now;
+  try {
+    step(out);
+    settle(out);
   } catch (const Error& error) {
     take(from, Stop{error.status(), error.what()}, out);
   }
   return out;
 }
 
-std::vector<Outgoing> Coordinator::stop(const Stop& why) { return handle(0, why); }
+bool Coordinator::over() const {
+  return ending_ && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.said_bye || n.lost; });
+}
+
+void Coordinator::hear(uint32_t from) {
+  Node& node = nodes_.at(from);
+  node.heard = listening_.seconds();
+  if (!node.lost) return;
+  node.lost = false;
+  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
+  for (uint32_t device = 0; device < node.devices.size(); ++device)
+    if (!units_[node.first_unit + device].retired) policy_.readmit(node.first_unit + device);
+  placement_changed_ = true;
+}
+
+// Its results still count if they come.
+void Coordinator::lose(uint32_t index) {
+  Node& node = nodes_[index];
+  node.lost = true;
+  const std::string text = fmt::format("node {} was not heard of for {:.0f} s", index, setup_.lease_s);
+  note(Kind::lost, nullptr, index, -1, 0, text);
+  for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
+  for (auto& [id, lease] : leases_) {
+    if (units_[lease.unit].node != index) continue;
+    for (const uint32_t fit : lease.coming) --coming_[fit];
+    const std::vector<uint32_t> open = left(lease.fits);
+    for (const uint32_t fit : open)
+      if (lease.open || lease.coming.count(fit) > 0)
+        note(Kind::moved, &units_[lease.unit], index, fit, lease.attempt, text);
+    if (lease.open) {
+      close(lease, 0);
+    } else {
+      for (const uint32_t fit : lease.coming)
+        if (!is_over(fit)) policy_.wait(piece_of_[fit]);
+    }
+    lease.coming.clear();
+  }
+  placement_changed_ = true;
+}
 
 void Coordinator::take(uint32_t from, const Request& request, Out& out) {
-  const LocalDevice& asks = device(from, request.device);
-  if (ending_) return;  // FINISH or STOP is on its way
-  const auto bundle = queue_.take(asks.budget_bytes);
-  if (!bundle) {
+  const uint32_t asks = unit_index(from, request.device);
+  if (ending_) return answer_ended(from, out);
+  if (auto granted = grant(asks, request.device)) {
+    out.emplace_back(from, std::move(*granted));
+  } else {
     out.emplace_back(from, None{request.device});
-    return;
   }
-  const Lease granted{*bundle, from, request.device, ++attempts_[*bundle]};
-  out.emplace_back(from, Grant{next_lease_, request.device, item(*bundle)});
-  leases_.emplace(next_lease_++, granted);
 }
 
-void Coordinator::take(uint32_t from, const Done& done, Out& out) {
-  const Lease& held = lease(from, done.lease);
-  for (const journal::FitRecord& record : done.records) take_record(from, held, record);
-  finish_if_done(out);
+std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
+  Unit& asks = units_[index];
+  if (asks.lease || now_ < asks.rest_until) return std::nullopt;
+  const auto assignment = policy_.next(index, now_);
+  if (!assignment) return std::nullopt;
+  std::vector<uint32_t> pieces = assignment->pieces;
+  const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
+  if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
+  Grant granted{next_lease_++, device, item(pieces)};
+  for (const uint32_t fit : granted.item.fits)
+    granted.item.attempt = std::max(granted.item.attempt, attempts_[fit] + 1);
+  for (const uint32_t fit : granted.item.fits) attempts_[fit] = granted.item.attempt;
+  granted.item.backup = assignment->backup;
+  asks.lease = granted.lease;
+  std::vector<uint32_t> fits = granted.item.fits;
+  std::sort(fits.begin(), fits.end());
+  leases_.emplace(granted.lease, Lease{index, granted.item.attempt, pieces, std::move(fits), true, false, {}, 0});
+  return granted;
 }
 
-void Coordinator::take_record(uint32_t from, const Lease& held, journal::FitRecord record) {
-  if (record.fit >= setup_.n_fits || bundle_of_[record.fit] != held.bundle) {
-    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, which is not in bundle {}", record.fit, held.bundle));
+void Coordinator::take(uint32_t from, const Done& done, Out&) {
+  Lease& held = lease(from, done.lease);
+  for (const journal::FitRecord& record : done.records) {
+    take_record(from, held, record);
+    if (held.coming.erase(record.fit) > 0) --coming_[record.fit];
   }
+}
+
+void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord record) {
+  if (!std::binary_search(held.fits.begin(), held.fits.end(), record.fit)) {
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, which is not in its lease", record.fit));
+  }
+  const LocalDevice& by = device(units_[held.unit]);
   record.node = from;
-  record.bundle = held.bundle;
+  record.bundle = held.pieces.front();
   record.attempt = held.attempt;
-  record.device = device(from, held.device).id;
+  record.device = by.id;
+  record.device_class = by.device_class;
   std::optional<journal::FitRecord>& known = done_[record.fit];
-  if (known && !journal::same_result(*known, record)) {
+  if (known && given_up_.count(record.fit) == 0) {
+    // Devices of different classes agree within a tolerance that is the reader's to judge.
+    const bool agrees = known->device_class == record.device_class ? journal::same_result(*known, record)
+                                                                   : known->status == record.status;
+    if (agrees) return;
     throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
   if (known) return;
   known = std::move(record);
   ++n_done_;
+  ++held.own;
+  condemned_.erase(known->fit);
+  const uint32_t piece = piece_of_[known->fit];
+  if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
   if (setup_.on_record) setup_.on_record(*known);
 }
 
-void Coordinator::take(uint32_t from, const BundleDone& bundle_done, Out& out) {
-  const Lease held = lease(from, bundle_done.lease);
-  const WorkItem left = item(held.bundle);
-  if (!left.fits.empty()) {
-    throw Error(MK_DEVICE_ERROR, fmt::format("{} ended bundle {} without a result for fit {}; the model library is "
-                                             "faulty",
-                                             device(from, held.device).id, held.bundle, left.fits.front()));
+void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
+  Lease& held = lease(from, end.lease);
+  if (held.ended) return;
+  held.ended = true;
+  nodes_[from].cancel.erase(end.lease);
+  for (const uint32_t fit : end.coming) {
+    if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
+      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
+    }
+    if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
   }
-  leases_.erase(bundle_done.lease);
-  finish_if_done(out);
+  const bool complete = end.status == MK_OK;
+  if (complete) failures_.worked(held.unit);
+  if (!held.open) return;  // it was given up before
+  close(held, complete ? end.seconds : 0);
+  if (ending_ || end.status == MK_CANCELLED) return;
+  const std::vector<uint32_t> missing = left(held.fits);
+  if (missing.empty()) return;
+  if (!complete) return fail(held, missing, end);
+  throw Error(MK_DEVICE_ERROR,
+              fmt::format("{} ended bundle {} without a result for fit {}; the model library is faulty",
+                          device(units_[held.unit]).id, held.pieces.front(), missing.front()));
 }
 
-void Coordinator::take(uint32_t from, const Beat& beat, Out&) {
+// Its unit is idle, as far as the policy knows.
+void Coordinator::close(Lease& held, double seconds) {
+  std::vector<uint32_t> over;
+  for (const uint32_t piece : held.pieces)
+    if (left(policy_.piece(piece).fits).empty()) over.push_back(piece);
+  held.open = false;
+  units_[held.unit].lease.reset();
+  policy_.ended(held.unit, over, seconds, now_);
+  if (over.size() < held.pieces.size()) placement_changed_ = true;
+}
+
+void Coordinator::take(uint32_t from, const Beat& beat, Out& out) {
   for (const Beat::State& state : beat.states) {
-    static_cast<void>(device(from, state.device));
-    if (setup_.on_device_state) setup_.on_device_state(from, state.device, state.what, state.share);
+    const uint32_t index = unit_index(from, state.device);
+    if (setup_.on_device_state && !state.what.empty())
+      setup_.on_device_state(from, state.device, state.what, state.share);
+    if (units_[index].lease == state.lease && !ending_) hang(state.lease, state.quiet_s);
   }
+  if (ending_) return answer_ended(from, out);
+  const std::set<uint64_t>& cancel = nodes_[from].cancel;
+  out.emplace_back(from, Ack{{cancel.begin(), cancel.end()}});
 }
 
 void Coordinator::take(uint32_t from, const Stop& why, Out& out) {
   if (ending_) return;  // the first reason counts
   const bool local = from == 0 || why.code == MK_CANCELLED;
-  stopped_ = Stop{why.code, local ? why.reason : fmt::format("node {}: {}", from, why.reason)};
-  end(*stopped_, out);
+  end(Stop{why.code, local ? why.reason : fmt::format("node {}: {}", from, why.reason)}, out);
 }
 
 void Coordinator::take(uint32_t from, const Bye&, Out& out) {
-  said_bye_.insert(from);
+  nodes_[from].said_bye = true;
   if (!ending_) take(from, Stop{MK_INTERNAL, "left in the middle of the run"}, out);
 }
 
@@ -175,38 +295,73 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
   throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
 }
 
-void Coordinator::finish_if_done(Out& out) {
-  if (!ending_ && n_done_ == setup_.n_fits && leases_.empty()) end(Finish{}, out);
-}
-
-void Coordinator::end(const Message& message, Out& out) {
-  ending_ = true;
-  for (uint32_t to = 0; to < nodes_.size(); ++to) out.emplace_back(to, message);
-}
-
-const LocalDevice& Coordinator::device(uint32_t node, uint32_t index) const {
-  if (node >= nodes_.size() || index >= nodes_[node].size()) {
-    throw Error(MK_INTERNAL, fmt::format("there is no device {} on node {}", index, node));
+// What follows from the new state.
+void Coordinator::settle(Out& out) {
+  if (ending_) return;
+  for (const uint32_t index : policy_.superfluous()) {
+    const Unit& one = units_[index];
+    if (!one.lease) continue;
+    const Lease& held = leases_.at(*one.lease);
+    const bool by_itself = held.own == held.fits.size();  // it is about to end
+    if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
-  return nodes_[node][index];
+  if (!condemned_.empty()) give_up_condemned();
+  if (placement_changed_) {
+    placement_changed_ = false;
+    stop_without_devices(out);
+    if (!ending_) give_up_unplaceable(out);
+  }
+  if (!ending_ && n_done_ == setup_.n_fits) end(std::nullopt, out);
+}
+
+// Node 0 hears of it at once, the others when they next ask.
+void Coordinator::end(std::optional<Stop> why, Out& out) {
+  ending_ = true;
+  stopped_ = std::move(why);
+  answer_ended(0, out);
+}
+
+void Coordinator::answer_ended(uint32_t to, Out& out) const {
+  if (stopped_) {
+    out.emplace_back(to, *stopped_);
+  } else {
+    out.emplace_back(to, Finish{});
+  }
+}
+
+uint32_t Coordinator::unit_index(uint32_t node, uint32_t device) const {
+  if (node >= nodes_.size() || device >= nodes_[node].devices.size()) {
+    throw Error(MK_INTERNAL, fmt::format("there is no device {} on node {}", device, node));
+  }
+  return nodes_[node].first_unit + device;
 }
 
 Coordinator::Lease& Coordinator::lease(uint32_t node, uint64_t id) {
   const auto found = leases_.find(id);
-  if (found == leases_.end() || found->second.node != node) {
-    throw Error(MK_INTERNAL, fmt::format("lease {} is not held by this node", id));
+  if (found == leases_.end() || units_[found->second.unit].node != node) {
+    throw Error(MK_INTERNAL, fmt::format("lease {} was never given to this node", id));
   }
   return found->second;
 }
 
-WorkItem Coordinator::item(uint32_t bundle) const {
+std::vector<uint32_t> Coordinator::left(const std::vector<uint32_t>& fits) const {
+  std::vector<uint32_t> open;
+  for (const uint32_t fit : fits)
+    if (!is_over(fit)) open.push_back(fit);
+  return open;
+}
+
+WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
   WorkItem work;
-  work.bundle = bundle;
-  work.attempt = attempts_[bundle];
-  for (const uint32_t fit : setup_.bundles[bundle].fits) {
-    if (!done_[fit]) {
-      work.fits.push_back(fit);
-    } else {
+  work.bundle = pieces.front();
+  std::set<uint32_t> origins;
+  for (const uint32_t piece : pieces) {
+    for (const uint32_t fit : policy_.piece(piece).fits)
+      if (!is_over(fit)) work.fits.push_back(fit);
+    // A part of a piece still shares work with what was done of the whole.
+    if (!origins.insert(parts_[piece].origin).second) continue;
+    for (const uint32_t fit : policy_.piece(parts_[piece].origin).fits) {
+      if (!done_[fit] || given_up_.count(fit) > 0) continue;
       work.done_fits.push_back(fit);
       work.done_notes.push_back(done_[fit]->note);
     }
@@ -216,10 +371,16 @@ WorkItem Coordinator::item(uint32_t bundle) const {
 
 std::vector<journal::FitRecord> Coordinator::records() const {
   std::vector<journal::FitRecord> records;
-  for (const auto& one : done_) {
+  for (const auto& one : done_)
     if (one) records.push_back(*one);
-  }
   return records;
+}
+
+std::vector<uint32_t> Coordinator::lost() const {
+  std::vector<uint32_t> nodes;
+  for (uint32_t node = 0; node < nodes_.size(); ++node)
+    if (nodes_[node].lost) nodes.push_back(node);
+  return nodes;
 }
 
 }  // namespace mokume::cluster

@@ -1,19 +1,25 @@
-// Rank 0's side of a run: which fits are done, which bundles wait, who holds which. A state machine without I/O,
-// threads or clocks: messages go in, messages come out.
+// Rank 0's side of a run: which fits are done, who holds which leases, which nodes and devices still work. A state
+// machine without I/O, threads or clocks: messages and times go in, answers come out.
 //
-//   running --all fits done, no lease open--> ending --every node said BYE--> over
-//   running --STOP from anybody, or a broken rule--> ending
+//   running --all fits done--> ending --every node that lives said BYE--> over
+//   running --STOP from anybody, no device left, or nonsense--> ending
+//
+// Late and duplicate messages are normal and never end a run: a node that was lost may come back with results.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "abi/status.h"
+#include "cluster/failures.hpp"
+#include "cluster/listening.hpp"
 #include "cluster/messages.hpp"
-#include "scheduler/order.hpp"
+#include "scheduler/policy.hpp"
 
 namespace mokume::cluster {
 
@@ -25,57 +31,122 @@ struct Outgoing {
 
 class Coordinator {
  public:
-  // nodes: the devices of each rank. Throws Error if a fit is in no bundle or in two, or if no device can hold a bundle
-  // that has work left.
-  Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes);
-
-  std::vector<Outgoing> start();  // once; it may be all done
-  // Never throws for what a message says: a broken rule stops the run.
-  std::vector<Outgoing> handle(uint32_t from, const Message& message);
-  std::vector<Outgoing> stop(const Stop& why);
-
-  bool over() const { return ending_ && said_bye_.size() == nodes_.size(); }
-  const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
-  std::vector<journal::FitRecord> records() const;                 // sorted by fit
-
- private:
-  struct Lease {
-    uint32_t bundle = 0;
-    uint32_t node = 0;
-    uint32_t device = 0;
-    uint32_t attempt = 0;
-  };
   using Out = std::vector<Outgoing>;
 
-  void index_bundles();
+  // nodes: the devices of each rank. Throws Error if a fit is in no piece or in two, or if no device can hold anything
+  // of what is left.
+  Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes);
+
+  // Times are seconds since the epoch that never run backwards; only node 0 is ever written to unasked.
+  Out start(double now);  // once; it may be all done
+  // Never throws for what a message says: nonsense stops the run.
+  Out handle(uint32_t from, const Message& message, double now);
+  Out tick(double now);  // at every turn, after all messages that have come were handled
+
+  bool over() const;
+  const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
+  std::vector<journal::FitRecord> records() const;                 // sorted by fit
+  std::vector<uint32_t> lost() const;                              // nodes that are not heard of now
+
+ private:
+  struct Node {
+    std::vector<LocalDevice> devices;
+    uint32_t first_unit = 0;
+    double heard = 0;  // on the clock of listening_
+    bool lost = false, said_bye = false;
+    std::set<uint64_t> cancel;  // leases that it still works on though nobody wants them
+  };
+  struct Unit {
+    uint32_t node = 0, device = 0;
+    bool retired = false;           // for its failures; a lost node's devices are not
+    double rest_until = 0;          // others may try first what has just failed on it
+    std::optional<uint64_t> lease;  // the open one
+  };
+  struct Lease {
+    uint32_t unit = 0;
+    uint32_t attempt = 0;
+    std::vector<uint32_t> pieces;
+    std::vector<uint32_t> fits;  // sorted
+    bool open = true;            // the policy counts its pieces as held
+    bool ended = false;          // its LEASE_END has come
+    std::set<uint32_t> coming;   // reported, not on disk yet
+    uint32_t own = 0;            // fits whose record was the first
+  };
+  struct Part {
+    uint32_t origin = 0;    // the piece of the workload it was taken from
+    uint32_t failures = 0;  // of leases that held it
+    bool alone = false;     // never again together with others
+  };
+
+  void index_pieces();
   void check_placeable() const;
-  const LocalDevice& device(uint32_t node, uint32_t index) const;
+  uint32_t unit_index(uint32_t node, uint32_t device) const;
+  const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
+  std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
+  uint64_t largest_budget(bool lost) const;   // of the devices that work; of lost nodes or of the others
   Lease& lease(uint32_t node, uint64_t id);
-  WorkItem item(uint32_t bundle) const;
+  bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
+  std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
+  bool is_held(uint32_t piece) const;
+  WorkItem item(const std::vector<uint32_t>& pieces) const;
+
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
-  void take(uint32_t from, const BundleDone& bundle_done, Out& out);
+  void take(uint32_t from, const LeaseEnd& end, Out& out);
   void take(uint32_t from, const Beat& beat, Out& out);
   void take(uint32_t from, const Stop& why, Out& out);
   void take(uint32_t from, const Bye& bye, Out& out);
   template <class Unexpected>
   void take(uint32_t from, const Unexpected& unexpected, Out& out);
-  void take_record(uint32_t from, const Lease& lease, journal::FitRecord record);
-  void finish_if_done(Out& out);
-  void end(const Message& message, Out& out);
+  template <class Step>
+  Out guarded(uint32_t from, double now, const Step& step);
+  void hear(uint32_t from);
+  void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
+  std::optional<Grant> grant(uint32_t unit, uint32_t device);
+  void close(Lease& lease, double seconds);
+  void lose(uint32_t node);
+  void answer_ended(uint32_t to, Out& out) const;
+  void settle(Out& out);
+  void end(std::optional<Stop> why, Out& out);
+
+  // What failed: coordinator_failures.cpp.
+  void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
+  void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void hang(uint64_t id, double quiet_s);
+  void take_apart(uint32_t piece);
+  void retire(uint32_t unit, const std::string& text);
+  void give_up(uint32_t fit, const std::string& text);
+  void give_up_condemned();
+  void give_up_unplaceable(Out& out);
+  void stop_without_devices(Out& out);
+  bool is_work_left() const;
+  void note(journal::EventRecord::Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
+            const std::string& text) const;
 
   CoordinatorSetup setup_;
-  std::vector<std::vector<LocalDevice>> nodes_;
-  scheduler::Queue queue_;
-  std::vector<uint32_t> bundle_of_;                      // by fit
+  std::vector<Node> nodes_;
+  std::vector<Unit> units_;
+  scheduler::Policy policy_;
+  std::vector<Part> parts_;                              // by piece
+  std::vector<uint32_t> piece_of_;                       // by fit
   std::vector<std::optional<journal::FitRecord>> done_;  // by fit
+  std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
+  std::vector<uint32_t> attempts_;                       // by fit
   uint32_t n_done_ = 0;
-  std::vector<uint32_t> attempts_;  // by bundle
-  std::map<uint64_t, Lease> leases_;
+  std::map<uint64_t, Lease> leases_;  // ended ones too: their results may come late
   uint64_t next_lease_ = 1;
+
+  Failures failures_;
+  std::map<uint32_t, std::string> condemned_;  // failed too often: fit -> the last error
+  std::set<uint32_t> given_up_;                // fits recorded as failed by this node
+  Stop last_error_{MK_DEVICE_ERROR, "no device is left"};
+  bool placement_changed_ = true;
+
+  Listening listening_;
+  double now_ = 0;
   bool ending_ = false;
   std::optional<Stop> stopped_;
-  std::set<uint32_t> said_bye_;
 };
 
 }  // namespace mokume::cluster

@@ -14,6 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds k_nap(2);
+constexpr std::chrono::milliseconds k_beat(500);
 constexpr uint32_t k_flush_ms = 10000;
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
@@ -190,7 +191,12 @@ void part(Transport& transport) {
   if (transport.rank() == 0) {
     send_to_others(transport, Bye{});
   } else {
-    while (true) {
+    // Rank 0 may refit for hours: its answers to these show that it lives.
+    for (auto next_beat = Clock::now();;) {
+      if (Clock::now() >= next_beat) {
+        next_beat = Clock::now() + k_beat;
+        transport.send(0, encode(Beat{}));
+      }
       const auto received = transport.poll();
       if (!received) {
         if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");

@@ -135,20 +135,30 @@ json write(const Welcome& m) {
 json write(const Request& m) { return {{"type", "REQ"}, {"device", m.device}}; }
 
 json write(const Grant& m) {
-  return {{"type", "GRANT"},           {"lease", m.lease},    {"device", m.device},       {"bundle", m.item.bundle},
-          {"attempt", m.item.attempt}, {"fits", m.item.fits}, {"done", m.item.done_fits}, {"notes", m.item.done_notes}};
+  return {{"type", "GRANT"},          {"lease", m.lease},           {"device", m.device},
+          {"bundle", m.item.bundle},  {"attempt", m.item.attempt},  {"fits", m.item.fits},
+          {"done", m.item.done_fits}, {"notes", m.item.done_notes}, {"backup", m.item.backup ? 1 : 0}};
 }
 
 json write(const None& m) { return {{"type", "NONE"}, {"device", m.device}}; }
-json write(const BundleDone& m) { return {{"type", "BUNDLE_DONE"}, {"lease", m.lease}}; }
+json write(const Ack& m) { return {{"type", "ACK"}, {"cancel", m.cancel}}; }
 json write(const Stop& m) { return {{"type", "STOP"}, {"code", m.code}, {"reason", m.reason}}; }
 json write(const Finish&) { return {{"type", "FINISH"}}; }
 json write(const Bye&) { return {{"type", "BYE"}}; }
 
+json write(const LeaseEnd& m) {
+  return {{"type", "LEASE_END"}, {"lease", m.lease},     {"status", m.status},
+          {"text", m.text},      {"seconds", m.seconds}, {"coming", m.coming}};
+}
+
 json write(const Beat& m) {
   json states = json::array();
   for (const Beat::State& one : m.states) {
-    states.push_back({{"device", one.device}, {"what", one.what}, {"share", one.share}});
+    states.push_back({{"device", one.device},
+                      {"lease", one.lease},
+                      {"what", one.what},
+                      {"share", one.share},
+                      {"quiet", one.quiet_s}});
   }
   return {{"type", "BEAT"}, {"states", states}};
 }
@@ -168,6 +178,7 @@ Message read_grant(const json& object) {
   WorkItem& item = grant.item;
   item.bundle = u32_field(object, "bundle");
   item.attempt = u32_field(object, "attempt");
+  item.backup = whole_field(object, "backup", 1) == 1;
   item.fits = u32_list_field(object, "fits");
   item.done_fits = u32_list_field(object, "done");
   for (const json& note : array_field(object, "notes")) item.done_notes.push_back(to_string(note, "notes"));
@@ -181,12 +192,35 @@ Message read_done(const json& object) {
   return done;
 }
 
+double seconds_field(const json& object, const char* name) {
+  const double seconds = real_field(object, name);
+  if (!(seconds >= 0)) journal::bad_field(name, "zero or more seconds");
+  return seconds;
+}
+
+Message read_lease_end(const json& object) {
+  LeaseEnd end{whole_field(object, "lease", UINT64_MAX),
+               static_cast<int32_t>(whole_field(object, "status", MK_CANCELLED)), text_field(object, "text"),
+               seconds_field(object, "seconds"), u32_list_field(object, "coming")};
+  return end;
+}
+
+Message read_ack(const json& object) {
+  Ack ack;
+  for (const json& lease : array_field(object, "cancel")) {
+    if (!lease.is_number_unsigned()) journal::bad_field("cancel", "a list of leases");
+    ack.cancel.push_back(lease.get<uint64_t>());
+  }
+  return ack;
+}
+
 Message read_beat(const json& object) {
   Beat beat;
   for (const json& one : array_field(object, "states")) {
     const double share = real_field(one, "share");
     if (!(share >= 0 && share <= 1)) journal::bad_field("share", "between 0 and 1");
-    beat.states.push_back({u32_field(one, "device"), text_field(one, "what"), share});
+    beat.states.push_back({u32_field(one, "device"), whole_field(one, "lease", UINT64_MAX), text_field(one, "what"),
+                           share, seconds_field(one, "quiet")});
   }
   return beat;
 }
@@ -198,6 +232,10 @@ Message read_stop(const json& object) {
 }
 
 }  // namespace
+
+std::string clean_text(const std::string& text) {
+  return json::parse(json(text).dump(-1, ' ', false, json::error_handler_t::replace)).get<std::string>();
+}
 
 std::string encode(const Message& message) {
   if (const Done* done = std::get_if<Done>(&message)) return encode_done(*done);
@@ -233,7 +271,8 @@ Message decode(const std::string& text) {
   if (type == "GRANT") return read_grant(object);
   if (type == "NONE") return None{u32_field(object, "device")};
   if (type == "DONE") return read_done(object);
-  if (type == "BUNDLE_DONE") return BundleDone{whole_field(object, "lease", UINT64_MAX)};
+  if (type == "LEASE_END") return read_lease_end(object);
+  if (type == "ACK") return read_ack(object);
   if (type == "BEAT") return read_beat(object);
   if (type == "STOP") return read_stop(object);
   if (type == "FINISH") return Finish{};

@@ -1,5 +1,10 @@
-// What nodes say to each other: small JSON texts. Agents are asked nothing: they ask, rank 0 answers; only STOP, FINISH
-// and BYE come unasked.
+// What nodes say to each other: small JSON texts. Agents ask and tell, rank 0 only answers: so it never writes to a
+// node that may be gone.
+//
+//   HELLO -> WELCOME | STOP             REQ  -> GRANT | NONE | STOP | FINISH
+//   DONE, LEASE_END, STOP, BYE -> -     BEAT -> ACK | STOP | FINISH
+//
+// Before and after the fits (handshake.hpp) rank 0 also speaks unasked: STOP and BYE to all.
 #pragma once
 
 #include <cstdint>
@@ -72,32 +77,46 @@ struct Done {
   std::vector<journal::FitRecord> records;
 };
 
-// BUNDLE_DONE, to rank 0: the lease's work has returned and all its fits have been sent.
-struct BundleDone {
+// LEASE_END, to rank 0: the lease's work has returned and the device is idle.
+struct LeaseEnd {
   uint64_t lease = 0;
+  int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else why it failed
+  std::string text;              // of a failure: one sentence
+  double seconds = 0;            // the work's wall time on its node
+  std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet: a DONE will follow
 };
 
-// BEAT, to rank 0, at most twice a second: what the busy devices do.
+// BEAT, to rank 0, twice a second from every node until its BYE: it lives; and what its busy devices do.
 struct Beat {
   struct State {
     uint32_t device = 0;
+    uint64_t lease = 0;
     std::string what;
     double share = 0;
+    double quiet_s = 0;  // since the work's last sign of life
   };
   std::vector<State> states;
 };
 
-// STOP. To rank 0: the run should end. From rank 0: it does; cancel what runs.
+// ACK, the answer to a BEAT: rank 0 lives. Leases that are not wanted any more, named until they have ended.
+struct Ack {
+  std::vector<uint64_t> cancel;
+};
+
+// STOP. To rank 0: the run must end. From rank 0: it does; cancel what runs.
 struct Stop {
   int32_t code = 0;  // MK_CANCELLED: it was asked for; any other mk_status: what failed
   std::string reason;
 };
 
-struct Finish {};  // FINISH, from rank 0: every fit is done.
+struct Finish {};  // FINISH, from rank 0: every fit is done; what still runs is not wanted.
 struct Bye {};     // BYE. To rank 0: the journal is on disk, nothing follows. From rank 0: you may leave.
 
-using Message = std::variant<Present, Assign, Look, Seen, Hello, Welcome, Request, Grant, None, Done, BundleDone, Beat,
-                             Stop, Finish, Bye>;
+using Message = std::variant<Present, Assign, Look, Seen, Hello, Welcome, Request, Grant, None, Done, LeaseEnd, Beat,
+                             Ack, Stop, Finish, Bye>;
+
+// What a driver said, with stray bytes replaced: fit for messages and journals.
+std::string clean_text(const std::string& text);
 
 std::string encode(const Message& message);
 

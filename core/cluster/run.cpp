@@ -5,8 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <future>
+#include <memory>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "cluster/agent.hpp"
 #include "cluster/coordinator.hpp"
@@ -53,6 +56,18 @@ class Nap {
   microseconds length_{20};
 };
 
+// Seconds since the epoch that never run backwards.
+class Now {
+ public:
+  double operator()() const {
+    return start_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - steady_).count();
+  }
+
+ private:
+  double start_ = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  std::chrono::steady_clock::time_point steady_ = std::chrono::steady_clock::now();
+};
+
 class Pump {
  public:
   Pump(Transport& transport, Agent& agent, Coordinator* coordinator, Doorbell& bell, const std::atomic<bool>& stop)
@@ -60,7 +75,7 @@ class Pump {
 
   void run() {
     Nap nap(transport_.size() == 1);
-    if (coordinator_ != nullptr) deliver(coordinator_->start());
+    if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
     while (!over()) {
       if (turn()) {
         nap.reset();
@@ -71,7 +86,7 @@ class Pump {
   }
 
  private:
-  bool over() const { return coordinator_ != nullptr ? coordinator_->over() : agent_.over(); }
+  bool over() const { return agent_.over() && (coordinator_ == nullptr || coordinator_->over()); }
 
   // Whether anything happened.
   bool turn() {
@@ -80,7 +95,7 @@ class Pump {
       asked_to_stop_ = true;
       tell_coordinator(Stop{MK_CANCELLED, "stopped on request"});
     }
-    for (const Message& message : agent_.collect(Agent::Clock::now())) {
+    for (const Message& message : agent_.collect(now_())) {
       tell_coordinator(message);
       active = true;
     }
@@ -91,6 +106,7 @@ class Pump {
       receive(*received);
       active = true;
     }
+    if (coordinator_ != nullptr) deliver(coordinator_->tick(now_()));
     return active;
   }
 
@@ -98,9 +114,9 @@ class Pump {
     try {
       const Message message = decode(received.text);
       if (coordinator_ != nullptr) {
-        deliver(coordinator_->handle(received.from, message));
+        deliver(coordinator_->handle(received.from, message, now_()));
       } else if (received.from == 0) {
-        agent_.handle(message);
+        agent_.handle(message, now_());
       } else {
         throw Error(MK_INTERNAL, fmt::format("node {} wrote to this node, which is not node 0", received.from));
       }
@@ -111,7 +127,7 @@ class Pump {
 
   void tell_coordinator(const Message& message) {
     if (coordinator_ != nullptr) {
-      deliver(coordinator_->handle(0, message));
+      deliver(coordinator_->handle(0, message, now_()));
     } else {
       transport_.send(0, encode(message));
     }
@@ -120,7 +136,7 @@ class Pump {
   void deliver(const std::vector<Outgoing>& messages) {
     for (const Outgoing& one : messages) {
       if (one.to == 0) {
-        agent_.handle(one.message);
+        agent_.handle(one.message, now_());
       } else {
         transport_.send(one.to, encode(one.message));
       }
@@ -132,6 +148,7 @@ class Pump {
   Coordinator* coordinator_;  // rank 0 only
   Doorbell& bell_;
   const std::atomic<bool>& stop_;
+  Now now_;
   bool asked_to_stop_ = false;
 };
 
@@ -144,21 +161,47 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
   if (leads && handshake.nodes.at(0) != agent_setup.devices) {
     throw Error(MK_INTERNAL, "the devices of this node are not those it named in its HELLO");
   }
+  bool gave_up = false;
   std::optional<Coordinator> coordinator;
-  if (leads) coordinator.emplace(*coordinator_setup, handshake.nodes);
-  Doorbell bell;
-  Outcome outcome;
-  std::optional<Stop> stopped;
-  {
-    Agent agent(agent_setup, journal, [&bell] { bell.ring(); });
-    Pump(transport, agent, coordinator ? &*coordinator : nullptr, bell, stop).run();
-    stopped = agent.stopped();
+  if (leads) {
+    CoordinatorSetup setup = *coordinator_setup;
+    setup.on_given_up = [&, outer = setup.on_given_up](const journal::FitRecord& record) {
+      gave_up = true;
+      journal.append(record, {});
+      if (outer) outer(record);
+    };
+    coordinator.emplace(std::move(setup), handshake.nodes);
   }
+  const auto bell = std::make_shared<Doorbell>();
+  auto agent = std::make_unique<Agent>(agent_setup, journal, [bell] { bell->ring(); });
+  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, *bell, stop).run();
+  const std::optional<Stop> stopped = agent->stopped();
+  if (agent->abandoned()) {
+    static_cast<void>(agent.release());  // its feeder still uses it
+    if (agent_setup.on_abandoned) agent_setup.on_abandoned();
+  }
+  agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
+  if (gave_up) journal.flush();
+  Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;
-  if (coordinator) outcome.records = coordinator->records();
+  if (coordinator) {
+    outcome.records = coordinator->records();
+    outcome.lost = coordinator->lost();
+  }
   return outcome;
+}
+
+void attend(Transport& transport, const std::function<void()>& work) {
+  std::future<void> done = std::async(std::launch::async, work);
+  const std::chrono::milliseconds nap(transport.size() == 1 ? 1000 : 5);
+  while (done.wait_for(nap) != std::future_status::ready) {
+    while (const auto received = transport.poll()) {
+      if (std::holds_alternative<Beat>(decode(received->text))) transport.send(received->from, encode(Finish{}));
+    }
+  }
+  done.get();
 }
 
 }  // namespace mokume::cluster

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "journal/record.hpp"
+#include "scheduler/policy.hpp"
 
 namespace mokume::cluster {
 
@@ -32,13 +33,14 @@ struct Bundle {
   uint64_t bytes = 0;
 };
 
-// A bundle as it is handed to a device.
+// What is handed to a device: pieces of the workload that share work.
 struct WorkItem {
-  uint32_t bundle = 0;
+  uint32_t bundle = 0;                  // index of the first piece
   uint32_t attempt = 1;                 // from 1
-  std::vector<uint32_t> fits;           // to do, in the bundle's order
-  std::vector<uint32_t> done_fits;      // of the same bundle, finished before
+  std::vector<uint32_t> fits;           // to do, in the pieces' order
+  std::vector<uint32_t> done_fits;      // of the same pieces, finished before
   std::vector<std::string> done_notes;  // aligned with done_fits
+  bool backup = false;                  // another device is at these fits too; the first result counts
 
   bool operator==(const WorkItem&) const = default;
 };
@@ -53,29 +55,47 @@ class Reporter {
   virtual void report(const journal::FitRecord& record) = 0;
   // What is being done and the share of this item in [0, 1]. Cheap.
   virtual void progress(const std::string& what, double share) = 0;
-  // Stop soon: throw Error(MK_CANCELLED) or return; what was reported stays.
+  // This item is not wanted any more: throw Error(MK_CANCELLED) or return soon; what was reported stays.
   virtual bool cancelled() const = 0;
 };
+
+// A device from which nothing was heard for this long has stopped working; so has a node. Seconds.
+inline constexpr double k_lease_s = 30;
+inline constexpr double k_hang_s = 600;
 
 // A node's own side of a run.
 struct AgentSetup {
   std::vector<LocalDevice> devices;
   // Runs one item on a device, on that device's thread; different devices at the same time. On return, every fit must
-  // have been reported. An exception ends the whole run.
+  // have been reported. What it throws fails this item, which is then tried again, here or elsewhere; but an Error of
+  // MK_BAD_DATA or MK_INVALID_ARGUMENT, or a wrong report, would come again everywhere: it ends the run.
   std::function<void(uint32_t device, const WorkItem& item, Reporter& reporter)> work;
   // A fit of this node is on disk: what it kept for going on is not needed any more. Called on the journal's thread;
   // must not throw; may be empty.
   std::function<void(uint32_t fit)> on_durable = {};
+  // The work on this device hangs: end it by force if that can be done, so that work() throws. On the thread of run();
+  // must not throw; may be empty.
+  std::function<void(uint32_t device)> break_off = {};
+  // Work hangs at the end of the run and was left running: this setup, the journal and all that the work uses must live
+  // until the process ends, by _exit. On the thread of run(); may be empty.
+  std::function<void()> on_abandoned = {};
+  double lease_s = k_lease_s;  // node 0 is lost after twice this silence
+  double hang_s = k_hang_s;    // work that gives no sign of life for this long is not waited for at the end
 };
 
 // What rank 0 alone knows. Callbacks run on the thread of run() and must be quick.
 struct CoordinatorSetup {
   uint32_t n_fits = 0;
-  std::vector<Bundle> bundles;                               // every fit of the plan in exactly one
+  scheduler::Workload workload;                              // every fit of the plan in exactly one piece
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
-  std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is on disk; may be empty
+  std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is done; may be empty
   std::function<void(uint32_t node, uint32_t device, const std::string& what, double share)> on_device_state;  // same
   std::function<void(const journal::EventRecord&)> on_event = {};                                              // same
+  // A fit failed for good without a result of its model: this record, of rank 0, stands for it. run() puts it into the
+  // journal. May be empty.
+  std::function<void(const journal::FitRecord&)> on_given_up = {};
+  double lease_s = k_lease_s;  // a node is lost after this silence
+  double hang_s = k_hang_s;    // a device hangs after this silence, or ten times what its work should take if longer
 };
 
 }  // namespace mokume::cluster

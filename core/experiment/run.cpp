@@ -34,6 +34,12 @@ constexpr const char* kVersion = MOKUME_VERSION;
 uint32_t wanted_parts(size_t devices) { return devices <= 1 ? 1 : static_cast<uint32_t>(32 * devices); }
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
+scheduler::Workload workload_of(const std::vector<cluster::Bundle>& bundles) {
+  scheduler::Workload workload;
+  for (const cluster::Bundle& one : bundles)
+    workload.pieces.push_back({one.fits, one.cost, one.bytes, static_cast<uint32_t>(workload.pieces.size())});
+  return workload;
+}
 
 std::string host_name() {
   char name[256] = {};
@@ -163,10 +169,10 @@ class Participant {
     journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
     const Scratch scratch(handshake.run_directory);
     worker_->begin(handshake.run_directory, transport_.rank(), request_.profile);
-    const cluster::AgentSetup agent{
-        devices_,
-        [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); },
-        [&scratch](uint32_t fit) { scratch.remove_fit(fit); }};
+    cluster::AgentSetup agent;
+    agent.devices = devices_;
+    agent.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); };
+    agent.on_durable = [&scratch](uint32_t fit) { scratch.remove_fit(fit); };
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake, journal);
     const cluster::Outcome outcome =
@@ -175,8 +181,8 @@ class Participant {
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
     note_fallbacks(*worker_, log_);
-    if (leads)
-      finish(outcome, journal);
+    if (leads)  // a refit may take hours, in which the other nodes want to hear that this one lives
+      cluster::attend(transport_, [&] { finish(outcome, journal); });
     else
       journal.close(result_.state);
     return result_;
@@ -231,11 +237,12 @@ class Participant {
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::CoordinatorSetup setup;
     setup.n_fits = prepared_->plan().n_fits();
-    setup.bundles = prepared_->bundles(wanted_parts(devices));
+    const std::vector<cluster::Bundle> bundles = prepared_->bundles(wanted_parts(devices));
+    setup.workload = workload_of(bundles);
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     status_ = std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, now_s);
-    write_bundles(result_.directory, setup.bundles);
+    write_bundles(result_.directory, bundles);
     setup.done = std::move(contents.records);
     refit_before_ = contents.refit;
     if (resumed)

@@ -53,10 +53,10 @@ struct Feeders::State {
   std::vector<Lane> lanes;
 };
 
-Feeders::Feeders(uint32_t n_devices, Ended ended) : state_(std::make_unique<State>(n_devices, std::move(ended))) {
+Feeders::Feeders(uint32_t n_devices, Ended ended) : state_(std::make_shared<State>(n_devices, std::move(ended))) {
   for (uint32_t device = 0; device < n_devices; ++device) {
     state_->lanes[device].thread =
-        std::thread([state = state_.get(), device] { state->arena.execute([state, device] { state->loop(device); }); });
+        std::thread([state = state_, device] { state->arena.execute([&] { state->loop(device); }); });
   }
 }
 
@@ -69,14 +69,23 @@ void Feeders::push(uint32_t device, Job job) {
   lane.wake.notify_one();
 }
 
+void Feeders::end_loops() {
+  const std::lock_guard lock(state_->mutex);
+  state_->stopping = true;
+  for (State::Lane& lane : state_->lanes) lane.wake.notify_one();
+}
+
 void Feeders::stop() {
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->stopping = true;
-    for (State::Lane& lane : state_->lanes) lane.wake.notify_one();
-  }
+  end_loops();
   for (State::Lane& lane : state_->lanes) {
     if (lane.thread.joinable()) lane.thread.join();
+  }
+}
+
+void Feeders::abandon() {
+  end_loops();
+  for (State::Lane& lane : state_->lanes) {
+    if (lane.thread.joinable()) lane.thread.detach();
   }
 }
 

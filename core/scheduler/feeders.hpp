@@ -28,9 +28,14 @@ class Feeders {
   // Not from a job.
   void stop();
 
+  // As stop(), but what runs goes on unwatched: for jobs that hang inside a driver and will never return. Whatever they
+  // use must then live until the process ends.
+  void abandon();
+
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  void end_loops();
+  std::shared_ptr<State> state_;  // shared with the threads: an abandoned one keeps it
 };
 
 }  // namespace mokume::scheduler

@@ -41,9 +41,7 @@ class Ours : public Dealer {
   }
 
   std::optional<Assignment> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
-  void ready(uint32_t refit) override {
-    policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit);
-  }
+  void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit); }
   void finished(uint32_t piece) override { policy_.finished(piece); }
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now) override {
     policy_.ended(unit, done, seconds, now);
@@ -89,9 +87,7 @@ class Queues : public Dealer {
     queue.pop_front();
     return Assignment{{piece}, false};
   }
-  void ready(uint32_t refit) override {
-    queues_[owner_[refit]].push_back(static_cast<uint32_t>(first_refit_) + refit);
-  }
+  void ready(uint32_t refit) override { queues_[owner_[refit]].push_back(static_cast<uint32_t>(first_refit_) + refit); }
 
  private:
   std::vector<std::deque<uint32_t>> queues_;

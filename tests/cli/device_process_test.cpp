@@ -51,8 +51,9 @@ class AProcess : public testing::Test {
 
   std::unique_ptr<DeviceProcess> open(const std::string& fault = "") {
     setenv("MOKUME_FAULT", fault.c_str(), 1);
-    auto device = std::make_unique<DeviceProcess>(*prepared_, log_, machine_->select("fault:0").front(),
-                                                  device::Choices{}, uint64_t{1} << 30, Place::program());
+    auto device =
+        std::make_unique<DeviceProcess>(*prepared_, log_, machine_->select("fault:0").front(), device::Choices{},
+                                        uint64_t{1} << 30, std::vector<uint32_t>{}, Place::program());
     device->open();
     return device;
   }
@@ -167,7 +168,7 @@ TEST_F(AProcess, AReportThatIsRefusedEndsTheWorkWithThatError) {
 TEST_F(AProcess, ADeviceThatCannotBeOpenedSaysWhy) {
   device::Listed missing = machine_->select("fault:0").front();
   missing.index = 7;
-  DeviceProcess device(*prepared_, log_, missing, {}, 1, Place::program());
+  DeviceProcess device(*prepared_, log_, missing, {}, 1, {}, Place::program());
   try {
     device.open();
     FAIL();

@@ -212,7 +212,9 @@ TEST(Isolation, AKilledChildLeavesWhatTheNextRunGoesOnFrom) {
   int runs = 0;
   do {
     ended = place.mokume("run e.toml");
-    if (ended.code != 0) EXPECT_NE(ended.err.find("its process was killed"), std::string::npos) << ended.err;
+    if (ended.code != 0) {
+      EXPECT_NE(ended.err.find("its process was killed"), std::string::npos) << ended.err;
+    }
   } while (ended.code == 4 && ++runs < 10);
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_GT(runs, 0);

@@ -19,8 +19,13 @@ using Nodes = std::vector<std::vector<LocalDevice>>;
 CoordinatorSetup make_setup(uint32_t n_fits, uint32_t bundle_size) {
   CoordinatorSetup setup;
   setup.n_fits = n_fits;
-  setup.bundles = make_bundles(n_fits, bundle_size);
+  setup.workload = make_workload(n_fits, bundle_size);
   return setup;
+}
+
+// A message at a time at which nothing else happens.
+std::vector<Outgoing> say(Coordinator& coordinator, uint32_t from, const Message& message) {
+  return coordinator.handle(from, message, 0);
 }
 
 template <class T>
@@ -47,51 +52,61 @@ std::string error_text(CoordinatorSetup setup, const Nodes& nodes) {
   }
 }
 
-void expect_stopped(const std::vector<Outgoing>& out, size_t n_nodes, const std::string& word) {
+// Node 0 hears of a stop at once, the others when they next say something.
+void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, size_t n_nodes,
+                    const std::string& word) {
   const auto stops = only<Stop>(out);
-  ASSERT_EQ(stops.size(), n_nodes);
-  std::set<uint32_t> to;
-  for (const auto& [node, stop] : stops) {
-    to.insert(node);
-    EXPECT_NE(stop.reason.find(word), std::string::npos) << stop.reason;
+  ASSERT_EQ(stops.size(), 1u);
+  EXPECT_EQ(out.size(), 1u);
+  EXPECT_EQ(stops[0].first, 0u);
+  EXPECT_NE(stops[0].second.reason.find(word), std::string::npos) << stops[0].second.reason;
+  for (uint32_t node = 1; node < n_nodes; ++node) {
+    const auto answers = only<Stop>(say(coordinator, node, Beat{}));
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0].first, node);
+    EXPECT_EQ(answers[0].second.reason, stops[0].second.reason);
   }
-  EXPECT_EQ(to.size(), n_nodes);
 }
 
 TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
   CoordinatorSetup setup = make_setup(4, 1);
-  setup.bundles[3].bytes = 5000;  // the longest
+  setup.workload.pieces[3].bytes = 5000;  // the longest
   Coordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
-  EXPECT_TRUE(coordinator.start().empty());
-  const auto small = coordinator.handle(0, Request{0});
+  EXPECT_TRUE(coordinator.start(0).empty());
+  const auto small = say(coordinator, 0, Request{0});
   ASSERT_EQ(small.size(), 1u);
   EXPECT_EQ(small[0].to, 0u);
   EXPECT_EQ(granted(small).item.fits, std::vector<uint32_t>{2});
-  EXPECT_EQ(granted(coordinator.handle(1, Request{0})).item.fits, std::vector<uint32_t>{3});
-  EXPECT_EQ(granted(coordinator.handle(0, Request{0})).item.fits, std::vector<uint32_t>{1});
-  EXPECT_EQ(granted(coordinator.handle(0, Request{0})).item.fits, std::vector<uint32_t>{0});
-  const auto none = only<None>(coordinator.handle(1, Request{0}));
+  EXPECT_EQ(granted(say(coordinator, 1, Request{0})).item.fits, std::vector<uint32_t>{3});
+  say(coordinator, 0, LeaseEnd{granted(small).lease, MK_OK, "", 1, {2}});
+  EXPECT_EQ(granted(say(coordinator, 0, Request{0})).item.fits, std::vector<uint32_t>{1});
+  const auto none = only<None>(say(coordinator, 1, Request{0}));
   ASSERT_EQ(none.size(), 1u);
   EXPECT_EQ(none[0].first, 1u);
 }
 
-TEST(Coordinator, FinishesOnceEveryFitIsDoneAndEveryLeaseClosed) {
+TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
   Coordinator coordinator(make_setup(2, 2), {{make_device("host:0")}, {}});
-  const Grant grant = granted(coordinator.handle(0, Request{0}));
+  const Grant grant = granted(say(coordinator, 0, Request{0}));
   EXPECT_EQ(grant.item.attempt, 1u);
-  EXPECT_TRUE(coordinator.handle(0, Done{grant.lease, {result_of(1), result_of(0)}}).empty());
-  const auto finishes = only<Finish>(coordinator.handle(0, BundleDone{grant.lease}));
-  ASSERT_EQ(finishes.size(), 2u);
+  EXPECT_TRUE(say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 1, {0, 1}}).empty());
+  const auto finishes = only<Finish>(say(coordinator, 0, Done{grant.lease, {result_of(1), result_of(0)}}));
+  ASSERT_EQ(finishes.size(), 1u);
+  EXPECT_EQ(finishes[0].first, 0u);
   EXPECT_FALSE(coordinator.over());
-  coordinator.handle(1, Bye{});
+  const auto told = only<Finish>(say(coordinator, 1, Beat{}));
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].first, 1u);
+  say(coordinator, 1, Bye{});
   EXPECT_FALSE(coordinator.over());
-  coordinator.handle(0, Bye{});
+  say(coordinator, 0, Bye{});
   EXPECT_TRUE(coordinator.over());
   EXPECT_FALSE(coordinator.stopped());
   const auto records = coordinator.records();
   ASSERT_EQ(records.size(), 2u);
   EXPECT_EQ(records[0].fit, 0u);
   EXPECT_EQ(records[0].device, "host:0");
+  EXPECT_EQ(records[0].device_class, "class of host:0");
 }
 
 TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
@@ -101,15 +116,14 @@ TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
   uint32_t heard = 0;
   setup.on_record = [&](const journal::FitRecord&) { ++heard; };
   Coordinator coordinator(setup, {{make_device("host:0")}});
-  const Grant grant = granted(coordinator.handle(0, Request{0}));
+  const Grant grant = granted(say(coordinator, 0, Request{0}));
   EXPECT_EQ(grant.item.bundle, 1u);
   EXPECT_EQ(grant.item.attempt, 3u);
   EXPECT_EQ(grant.item.fits, (std::vector<uint32_t>{3, 5}));
   EXPECT_EQ(grant.item.done_fits, std::vector<uint32_t>{4});
   EXPECT_EQ(grant.item.done_notes, std::vector<std::string>{"n4"});
-  EXPECT_EQ(only<None>(coordinator.handle(0, Request{0})).size(), 1u);
   EXPECT_EQ(heard, 0u);
-  coordinator.handle(0, Done{grant.lease, {result_of(3)}});
+  say(coordinator, 0, Done{grant.lease, {result_of(3)}});
   EXPECT_EQ(heard, 1u);
 }
 
@@ -117,17 +131,19 @@ TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   CoordinatorSetup setup = make_setup(2, 1);
   setup.done = {result_of(0), result_of(1)};
   Coordinator coordinator(setup, {{}, {}});  // needs no device either
-  EXPECT_EQ(only<Finish>(coordinator.start()).size(), 2u);
+  EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
   Coordinator empty(CoordinatorSetup{}, {{}});
-  EXPECT_EQ(only<Finish>(empty.start()).size(), 1u);
+  EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
 }
 
-TEST(Coordinator, RefusesWhatNoDeviceHolds) {
-  CoordinatorSetup setup = make_setup(3, 1);
-  setup.bundles[1].bytes = 1001;
+TEST(Coordinator, RefusesARunInWhichNothingFits) {
+  CoordinatorSetup setup = make_setup(2, 1);
+  for (scheduler::Piece& piece : setup.workload.pieces) piece.bytes = 1001;
   const Nodes nodes = {{make_device("host:0", 900)}, {make_device("host:0", 1000)}};
-  EXPECT_NE(error_text(setup, nodes).find("fit 1 "), std::string::npos) << error_text(setup, nodes);
-  setup.done = {result_of(1)};
+  EXPECT_NE(error_text(setup, nodes).find("1001 B of memory or more, but the largest budget of a device is 1000 B"),
+            std::string::npos)
+      << error_text(setup, nodes);
+  setup.workload.pieces[1].bytes = 1000;
   EXPECT_EQ(error_text(setup, nodes), "");
   EXPECT_NE(error_text(make_setup(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
 }
@@ -135,43 +151,44 @@ TEST(Coordinator, RefusesWhatNoDeviceHolds) {
 TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
   const Nodes nodes = {{make_device("host:0")}};
   CoordinatorSetup twice = make_setup(4, 2);
-  twice.bundles[0].fits.push_back(3);
+  twice.workload.pieces[0].fits.push_back(3);
   EXPECT_NE(error_text(twice, nodes).find("fit 3"), std::string::npos);
   CoordinatorSetup missing = make_setup(4, 2);
-  missing.bundles[1].fits.pop_back();
+  missing.workload.pieces[1].fits.pop_back();
   EXPECT_NE(error_text(missing, nodes).find("fit 3"), std::string::npos);
   CoordinatorSetup unknown = make_setup(4, 2);
-  unknown.bundles[1].fits.push_back(4);
+  unknown.workload.pieces[1].fits.push_back(4);
   EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
 }
 
 TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
   Coordinator coordinator(make_setup(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
-  const Grant grant = granted(coordinator.handle(1, Request{0}));
-  expect_stopped(coordinator.handle(1, Stop{MK_DEVICE_ERROR, "opencl:0: it broke"}), 2, "node 1: opencl:0: it broke");
-  EXPECT_TRUE(coordinator.stop({MK_CANCELLED, "too late"}).empty());
-  EXPECT_TRUE(coordinator.handle(0, Request{0}).empty());
-  EXPECT_TRUE(coordinator.handle(1, Done{grant.lease, {result_of(grant.item.fits[0])}}).empty());
-  coordinator.handle(0, Bye{});
-  coordinator.handle(1, Bye{});
+  const Grant grant = granted(say(coordinator, 1, Request{0}));
+  expect_stopped(coordinator, say(coordinator, 1, Stop{MK_INTERNAL, "opencl:0: it broke"}), 2,
+                 "node 1: opencl:0: it broke");
+  EXPECT_TRUE(say(coordinator, 0, Stop{MK_CANCELLED, "too late"}).empty());
+  EXPECT_EQ(only<Stop>(say(coordinator, 0, Request{0})).size(), 1u);
+  EXPECT_TRUE(say(coordinator, 1, Done{grant.lease, {result_of(grant.item.fits[0])}}).empty());
+  say(coordinator, 0, Bye{});
+  say(coordinator, 1, Bye{});
   EXPECT_TRUE(coordinator.over());
   ASSERT_TRUE(coordinator.stopped());
-  EXPECT_EQ(coordinator.stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_EQ(coordinator.stopped()->code, MK_INTERNAL);
   EXPECT_EQ(coordinator.records().size(), 1u);
 }
 
-TEST(Coordinator, StopsWhenARuleIsBroken) {
+TEST(Coordinator, StopsOverNonsense) {
   const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
   const auto broken = [&](const Message& message, const std::string& word) {
     Coordinator coordinator(make_setup(4, 2), nodes);
-    coordinator.handle(0, Request{0});  // lease 1: fits 2 and 3
-    expect_stopped(coordinator.handle(1, message), 2, word);
+    say(coordinator, 0, Request{0});  // lease 1: fits 2 and 3
+    expect_stopped(coordinator, say(coordinator, 1, message), 2, word);
   };
   broken(Request{1}, "no device 1");
-  broken(Done{1, {result_of(2)}}, "lease 1 is not held");
+  broken(Done{1, {result_of(2)}}, "lease 1 was never given to this node");
   broken(Done{77, {}}, "lease 77");
-  broken(BundleDone{1}, "lease 1");
-  broken(Beat{{{5, "x", 0.5}}}, "no device 5");
+  broken(LeaseEnd{1, MK_OK, "", 0, {}}, "lease 1");
+  broken(Beat{{{5, 1, "x", 0.5, 0}}}, "no device 5");
   broken(Grant{}, "out of turn");
   broken(Hello{}, "out of turn");
   broken(Finish{}, "node 0");
@@ -182,23 +199,29 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
   const Nodes nodes = {{make_device("host:0")}};
   {
     Coordinator coordinator(make_setup(4, 2), nodes);
-    const Grant grant = granted(coordinator.handle(0, Request{0}));
-    expect_stopped(coordinator.handle(0, Done{grant.lease, {result_of(0)}}), 1, "fit 0");
+    const Grant grant = granted(say(coordinator, 0, Request{0}));
+    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {result_of(0)}}), 1, "fit 0");
   }
   {
     Coordinator coordinator(make_setup(4, 2), nodes);
-    const Grant grant = granted(coordinator.handle(0, Request{0}));
-    coordinator.handle(0, Done{grant.lease, {result_of(2)}});
-    EXPECT_TRUE(coordinator.handle(0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
+    const Grant grant = granted(say(coordinator, 0, Request{0}));
+    expect_stopped(coordinator, say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 0, {2, 7}}), 1, "fit 7");
+  }
+  {
+    Coordinator coordinator(make_setup(4, 2), nodes);
+    const Grant grant = granted(say(coordinator, 0, Request{0}));
+    say(coordinator, 0, Done{grant.lease, {result_of(2)}});
+    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
     journal::FitRecord other = result_of(2);
     other.values[1] += 1e-9;
-    expect_stopped(coordinator.handle(0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
+    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
   }
   {
     Coordinator coordinator(make_setup(4, 2), nodes);
-    const Grant grant = granted(coordinator.handle(0, Request{0}));
-    coordinator.handle(0, Done{grant.lease, {result_of(2)}});
-    expect_stopped(coordinator.handle(0, BundleDone{grant.lease}), 1, "without a result for fit 3");
+    const Grant grant = granted(say(coordinator, 0, Request{0}));
+    say(coordinator, 0, Done{grant.lease, {result_of(2)}});
+    expect_stopped(coordinator, say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 1, {}}), 1,
+                   "without a result for fit 3");
   }
 }
 
@@ -209,7 +232,7 @@ TEST(Coordinator, PassesOnWhatDevicesDo) {
     heard += std::to_string(node) + "/" + std::to_string(device) + " " + what + " " + std::to_string(share);
   };
   Coordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
-  EXPECT_TRUE(coordinator.handle(1, Beat{{{1, "fold 2", 0.5}}}).empty());
+  EXPECT_EQ(only<Ack>(say(coordinator, 1, Beat{{{1, 0, "fold 2", 0.5, 0}}})).size(), 1u);
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
@@ -219,6 +242,7 @@ struct Player {
   uint32_t device = 0;
   bool asked = false;
   std::map<uint64_t, std::vector<uint32_t>> leases;  // fits not sent yet
+  std::set<uint64_t> ended;
   std::vector<Message> inbox;
 };
 
@@ -238,7 +262,7 @@ void play(uint32_t seed) {
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     for (uint32_t device = 0; device <= draw(3); ++device) {
       nodes[node].push_back(make_device("host:" + std::to_string(device)));
-      players.push_back({node, device, false, {}, {}});
+      players.push_back({node, device, false, {}, {}, {}});
     }
   }
   Coordinator coordinator(setup, nodes);
@@ -256,7 +280,7 @@ void play(uint32_t seed) {
       }
     }
   };
-  post(coordinator.start());
+  post(coordinator.start(0));
   for (uint32_t step = 0; told_finish.size() < nodes.size(); ++step) {
     ASSERT_LT(step, 100000u);
     Player& player = players[draw(players.size())];
@@ -270,16 +294,20 @@ void play(uint32_t seed) {
     } else if (!player.leases.empty() && draw(3) > 0) {
       auto lease = std::next(player.leases.begin(), static_cast<std::ptrdiff_t>(draw(player.leases.size())));
       if (lease->second.empty()) {
-        post(coordinator.handle(player.node, BundleDone{lease->first}));
+        if (player.ended.insert(lease->first).second)
+          post(say(coordinator, player.node, LeaseEnd{lease->first, MK_OK, "", 1, {}}));
         player.leases.erase(lease);
       } else {
         const size_t pick = draw(lease->second.size());
-        post(coordinator.handle(player.node, Done{lease->first, {result_of(lease->second[pick])}}));
+        post(say(coordinator, player.node, Done{lease->first, {result_of(lease->second[pick])}}));
         lease->second.erase(lease->second.begin() + static_cast<std::ptrdiff_t>(pick));
       }
     } else if (!player.asked) {
-      player.asked = true;  // may be while an earlier lease is still open: its fits are on their way to the disk
-      post(coordinator.handle(player.node, Request{player.device}));
+      player.asked = true;  // fits of an earlier lease may still be on their way to the disk
+      for (auto& [lease, coming] : player.leases)
+        if (player.ended.insert(lease).second)
+          post(say(coordinator, player.node, LeaseEnd{lease, MK_OK, "", 1, coming}));
+      post(say(coordinator, player.node, Request{player.device}));
     }
   }
   EXPECT_EQ(granted_times.size(), n_fits - already);

@@ -1,6 +1,7 @@
 // Nodes without a network: an in-memory transport for threads of one process, and a run with made-up results.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <deque>
@@ -105,15 +106,15 @@ inline search::Plan make_plan(uint32_t n_fits) {
   return plan;
 }
 
-// Fits 0..n-1 in bundles of `size`; later ones cost more.
-inline std::vector<Bundle> make_bundles(uint32_t n_fits, uint32_t size) {
-  std::vector<Bundle> bundles;
+// Fits 0..n-1 in pieces of `size`; later ones cost more.
+inline scheduler::Workload make_workload(uint32_t n_fits, uint32_t size) {
+  scheduler::Workload workload;
   for (uint32_t fit = 0; fit < n_fits; fit += size) {
-    Bundle bundle{{}, static_cast<double>(fit), 100};
-    for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) bundle.fits.push_back(i);
-    bundles.push_back(std::move(bundle));
+    scheduler::Piece piece{{}, static_cast<double>(fit), 100, fit / size};
+    for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) piece.fits.push_back(i);
+    workload.pieces.push_back(std::move(piece));
   }
-  return bundles;
+  return workload;
 }
 
 inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {

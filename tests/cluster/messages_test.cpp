@@ -29,7 +29,7 @@ TEST(Messages, KeepWhatTheySay) {
   EXPECT_EQ(welcome.choices, choices);
   EXPECT_TRUE(round_trip(Welcome{}).choices.empty());
 
-  const Grant granted{1ull << 40, 2, {7, 3, {5, 6}, {1, 4}, {"first \xc3\xa4", ""}}};
+  const Grant granted{1ull << 40, 2, {7, 3, {5, 6}, {1, 4}, {"first \xc3\xa4", ""}, true}};
   const Grant grant = round_trip(granted);
   EXPECT_EQ(grant.lease, granted.lease);
   EXPECT_EQ(grant.device, 2u);
@@ -37,12 +37,21 @@ TEST(Messages, KeepWhatTheySay) {
 
   EXPECT_EQ(round_trip(Request{3}).device, 3u);
   EXPECT_EQ(round_trip(None{4}).device, 4u);
-  EXPECT_EQ(round_trip(BundleDone{9}).lease, 9u);
-  const Beat beat = round_trip(Beat{{{1, "gamma 0.01", 0.1}}});
+  const LeaseEnd end = round_trip(LeaseEnd{9, MK_DEVICE_ERROR, "it broke", 0.1, {3, 1}});
+  EXPECT_EQ(end.lease, 9u);
+  EXPECT_EQ(end.status, MK_DEVICE_ERROR);
+  EXPECT_EQ(end.text, "it broke");
+  EXPECT_EQ(end.seconds, 0.1);
+  EXPECT_EQ(end.coming, (std::vector<uint32_t>{3, 1}));
+  EXPECT_EQ(round_trip(Ack{{7, 1ull << 40}}).cancel, (std::vector<uint64_t>{7, 1ull << 40}));
+  EXPECT_TRUE(round_trip(Beat{}).states.empty());
+  const Beat beat = round_trip(Beat{{{1, 1ull << 40, "gamma 0.01", 0.1, 2.5}}});
   ASSERT_EQ(beat.states.size(), 1u);
   EXPECT_EQ(beat.states[0].device, 1u);
   EXPECT_EQ(beat.states[0].what, "gamma 0.01");
   EXPECT_EQ(beat.states[0].share, 0.1);
+  EXPECT_EQ(beat.states[0].lease, 1ull << 40);
+  EXPECT_EQ(beat.states[0].quiet_s, 2.5);
   const Stop stop = round_trip(Stop{MK_DEVICE_ERROR, "it broke"});
   EXPECT_EQ(stop.code, MK_DEVICE_ERROR);
   EXPECT_EQ(stop.reason, "it broke");
@@ -70,7 +79,14 @@ TEST(Messages, KeepEveryBitOfARecord) {
   EXPECT_TRUE(round_trip(Done{5, {}}).records.empty());
 }
 
+TEST(Messages, CarryTheSpeedOfADevice) {
+  LocalDevice device = make_device("opencl:0");
+  device.speed = 12.5;
+  EXPECT_EQ(round_trip(Hello{"0.1.0", "", {device}, {}}).devices[0].speed, 12.5);
+}
+
 TEST(Messages, AStrayByteInAReasonDoesNotStopTheMessage) {
+  EXPECT_EQ(clean_text("driver said \xff"), "driver said \xef\xbf\xbd");
   EXPECT_EQ(round_trip(Stop{MK_INTERNAL, "driver said \xff"}).reason, "driver said \xef\xbf\xbd");
 }
 
@@ -99,8 +115,13 @@ TEST(Messages, RefuseWhatIsNone) {
            R"({"type":"DONE","lease":1,"records":5})",
            R"({"type":"DONE","lease":1,"records":[{"fit":1,"status":"ok","n":1,"values":[],"note":"","device":"",)"
            R"("bundle":0,"attempt":1,"start":0,"end":0,"curves":{"a":[null]}}]})",
-           R"({"type":"BEAT","states":[{"device":0,"what":"x","share":2}]})",
-           R"({"type":"BEAT","states":[{"device":0,"what":"x","share":"nan"}]})",
+           R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":2,"quiet":0}]})",
+           R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":"nan","quiet":0}]})",
+           R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":1,"quiet":-1}]})",
+           R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":1}]})",
+           R"({"type":"ACK","cancel":[-1]})",
+           R"({"type":"LEASE_END","lease":1,"status":8,"text":"","seconds":1,"coming":[]})",
+           R"({"type":"LEASE_END","lease":1,"status":0,"text":"","seconds":"nan","coming":[]})",
            R"({"type":"STOP","code":0,"reason":""})",
            R"({"type":"STOP","code":9,"reason":""})",
            R"({"type":"BYE"} {"type":"BYE"})",

@@ -52,7 +52,7 @@ void work(const Options& options, uint32_t rank, const WorkItem& item, Reporter&
     if (reporter.cancelled()) throw Error(MK_CANCELLED, "cancelled");
     reporter.report(make_result(fit, options));
   }
-  if (rank == 1 && options.mode == "throw") throw Error(MK_DEVICE_ERROR, "the driver fell over");
+  if (rank == 1 && options.mode == "throw") throw Error(MK_BAD_DATA, "host:0: a file has changed");
   if (rank == 1 && options.mode == "stop") stop = true;
 }
 
@@ -86,7 +86,7 @@ int run_node(Transport& transport, const Options& options) {
     if (rank == 0) {
       setup.emplace();
       setup->n_fits = plan.n_fits();
-      setup->bundles = make_bundles(plan.n_fits(), 3);
+      setup->workload = make_workload(plan.n_fits(), 3);
       setup->done = journal::read_all(shaken.run_directory + "/journal", plan).records;
     }
     journal::Journal journal(shaken.run_directory + "/journal", rank, plan);

@@ -1,0 +1,198 @@
+// What the coordinator does when work fails, hangs or finds no device that can hold it.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "cluster/coordinator.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+
+// After a failure other devices may try first; a driver gets time to recover. Times the failures in a row.
+constexpr double k_rest_s = 0.2;
+constexpr double k_longer_than_predicted = 10;
+
+}  // namespace
+
+void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, const LeaseEnd& end) {
+  const Unit& on = units_[held.unit];
+  const std::string text = end.text.empty() ? "it failed without a word" : end.text;
+  last_error_ = {end.status, nodes_.size() > 1 ? fmt::format("node {}: {}", on.node, text) : text};
+  if (end.status == MK_OUT_OF_MEMORY) {
+    move_to_larger(held, fits, text);
+  } else {
+    blame(held, fits, text);
+  }
+  placement_changed_ = true;
+}
+
+// What did not fit beside others may fit alone; what did not fit alone needs a larger device.
+void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
+  for (const uint32_t fit : fits)
+    note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
+  for (const uint32_t piece : held.pieces) {
+    parts_[piece].alone = true;
+    if (held.pieces.size() == 1) policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
+  }
+}
+
+void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
+  Unit& on = units_[held.unit];
+  for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
+  const bool broken = failures_.failed(held.unit, fits);
+  on.rest_until = now_ + k_rest_s * failures_.in_a_row(held.unit);
+  for (const uint32_t piece : held.pieces) {
+    if (left(policy_.piece(piece).fits).empty()) continue;
+    parts_[piece].alone = true;
+    // Once may be chance, and fits that share work are quicker together. Twice: they are tried one by one, so that one
+    // bad fit does not take the others with it.
+    if (++parts_[piece].failures >= 2) take_apart(piece);
+  }
+  if (broken && !on.retired) {
+    retire(held.unit, fmt::format("two leases in a row failed on it, the last one with: {}", text));
+    for (const uint32_t fit : failures_.forgive(held.unit))
+      if (condemned_.erase(fit) > 0) policy_.wait(piece_of_[fit]);
+  }
+  for (const uint32_t fit : fits) {
+    const uint32_t piece = piece_of_[fit];
+    if (!failures_.too_often(fit) || is_held(piece) || left(policy_.piece(piece).fits).size() > 1) continue;
+    condemned_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::k_most, place(on), text);
+    policy_.finished(piece);
+  }
+}
+
+void Coordinator::take_apart(uint32_t piece) {
+  const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
+  if (open.size() < 2 || is_held(piece)) return;
+  const std::vector<uint32_t> pieces = policy_.take_apart(piece, open);
+  for (size_t k = 0; k < open.size(); ++k) {
+    parts_.resize(std::max<size_t>(parts_.size(), pieces[k] + 1));
+    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true};
+    piece_of_[open[k]] = pieces[k];
+  }
+}
+
+void Coordinator::hang(uint64_t id, double quiet_s) {
+  Lease& held = leases_.at(id);
+  double predicted = 0;
+  for (const uint32_t piece : held.pieces) predicted += policy_.predicted_seconds(piece, held.unit);
+  if (quiet_s <= std::max(setup_.hang_s, k_longer_than_predicted * predicted)) return;
+  Unit& on = units_[held.unit];
+  const std::vector<uint32_t> open = left(held.fits);
+  const std::string text = fmt::format("it gave no sign of life for {:.0f} s", quiet_s);
+  last_error_ = {MK_DEVICE_ERROR, fmt::format("{}: {}", place(on), text)};
+  nodes_[on.node].cancel.insert(id);
+  retire(held.unit, text);
+  close(held, 0);
+  if (!open.empty()) blame(held, open, text);
+  placement_changed_ = true;
+}
+
+void Coordinator::retire(uint32_t index, const std::string& text) {
+  units_[index].retired = true;
+  policy_.retire(index);
+  placement_changed_ = true;
+  note(Kind::retired, &units_[index], units_[index].node, -1, 0, text);
+}
+
+// A fit that failed too often is recorded once it is clear that it was not the device; or when nothing else is left.
+void Coordinator::give_up_condemned() {
+  const bool last = !is_work_left();
+  for (auto at = condemned_.begin(); at != condemned_.end();) {
+    const auto [fit, text] = *at;
+    if (!last && !failures_.proven(fit)) {
+      ++at;
+      continue;
+    }
+    at = condemned_.erase(at);
+    give_up(fit, text);
+  }
+}
+
+bool Coordinator::is_work_left() const {
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit)
+    if (!done_[fit] && condemned_.count(fit) == 0) return true;
+  return false;
+}
+
+void Coordinator::give_up(uint32_t fit, const std::string& text) {
+  journal::FitRecord record;
+  record.fit = fit;
+  record.status = journal::FitStatus::failed;
+  record.note = text;
+  record.bundle = piece_of_[fit];
+  record.attempt = std::max(1u, attempts_[fit]);
+  record.start_s = record.end_s = now_;
+  given_up_.insert(fit);
+  ++n_done_;
+  done_[fit] = record;
+  if (left(policy_.piece(piece_of_[fit]).fits).empty()) policy_.finished(piece_of_[fit]);
+  if (setup_.on_given_up) setup_.on_given_up(record);
+  if (setup_.on_record) setup_.on_record(record);
+}
+
+uint64_t Coordinator::largest_budget(bool lost) const {
+  uint64_t largest = 0;
+  for (const Unit& one : units_)
+    if (!one.retired && nodes_[one.node].lost == lost) largest = std::max(largest, device(one).budget_bytes);
+  return largest;
+}
+
+void Coordinator::give_up_unplaceable(Out& out) {
+  for (const uint32_t piece : policy_.unplaceable()) {
+    const uint64_t needed = policy_.piece(piece).bytes;
+    const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
+    if (open.empty()) continue;
+    if (needed <= largest_budget(true)) {
+      // Not the fit's fault: another run with that node can do it.
+      return end(Stop{MK_CANCELLED, fmt::format("fit {} needs {} of memory, and the node that has it was lost",
+                                                open.front(), base::human_bytes(needed))},
+                 out);
+    }
+    const std::string text = fmt::format(
+        "it needs {} of memory or more, but the largest budget of a device that works is {}; raise "
+        "devices.memory or use a device with more",
+        base::human_bytes(needed), base::human_bytes(largest_budget(false)));
+    for (const uint32_t fit : open) give_up(fit, text);
+  }
+}
+
+void Coordinator::stop_without_devices(Out& out) {
+  if (n_done_ == setup_.n_fits) return;
+  bool lost = false;
+  for (const Unit& one : units_) {
+    if (one.retired) continue;
+    if (!nodes_[one.node].lost) return;
+    lost = true;
+  }
+  bool all_over = true;  // done, or on its way to a disk
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) all_over = all_over && is_over(fit);
+  if (all_over) return;
+  if (lost) return end(Stop{MK_CANCELLED, "every node with a device that works was lost"}, out);
+  end(Stop{last_error_.code,
+           fmt::format("no device is left that works, and fits are not done; the last error: {}", last_error_.reason)},
+      out);
+}
+
+bool Coordinator::is_held(uint32_t piece) const {
+  return std::any_of(units_.begin(), units_.end(), [&](const Unit& one) {
+    if (!one.lease) return false;
+    const std::vector<uint32_t>& pieces = leases_.at(*one.lease).pieces;
+    return std::find(pieces.begin(), pieces.end(), piece) != pieces.end();
+  });
+}
+
+std::string Coordinator::place(const Unit& unit) const {
+  return nodes_.size() > 1 ? fmt::format("{} of node {}", device(unit).id, unit.node) : device(unit).id;
+}
+
+void Coordinator::note(Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
+                       const std::string& text) const {
+  if (!setup_.on_event) return;
+  setup_.on_event({now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text});
+}
+
+}  // namespace mokume::cluster

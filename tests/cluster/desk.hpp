@@ -1,0 +1,103 @@
+// A coordinator on a clock of the test's own, and what it told.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/coordinator.hpp"
+#include "cluster/fixtures.hpp"
+
+namespace mokume::cluster {
+
+class Desk {
+ public:
+  using Kind = journal::EventRecord::Kind;
+
+  Desk(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
+      : coordinator_(hooked(std::move(setup)), std::move(nodes)) {
+    out_ = coordinator_.start(now_);
+  }
+
+  Coordinator& coordinator() { return coordinator_; }
+  const std::vector<journal::EventRecord>& events() const { return events_; }
+  const std::vector<journal::FitRecord>& given_up() const { return given_up_; }
+  double now() const { return now_; }
+
+  std::vector<Outgoing> say(uint32_t from, const Message& message) {
+    out_ = coordinator_.handle(from, message, now_);
+    return out_;
+  }
+
+  // The answer to a device that asks; it rests after failures, so it is asked until something comes, for 10 s.
+  std::optional<Grant> ask(uint32_t node, uint32_t device = 0) {
+    for (int i = 0; i < 20; ++i) {
+      for (const Outgoing& one : say(node, Request{device}))
+        if (const Grant* grant = std::get_if<Grant>(&one.message)) return *grant;
+      if (coordinator_.over() || coordinator_.stopped()) break;
+      pass(0.5);
+    }
+    return std::nullopt;
+  }
+  Grant expect_grant(uint32_t node, uint32_t device = 0) {
+    const auto grant = ask(node, device);
+    EXPECT_TRUE(grant) << "node " << node << " device " << device;
+    return grant.value_or(Grant{});
+  }
+
+  void finish(uint32_t node, const Grant& grant) {
+    Done done{grant.lease, {}};
+    for (const uint32_t fit : grant.item.fits) done.records.push_back(result_of(fit));
+    say(node, done);
+    say(node, LeaseEnd{grant.lease, MK_OK, "", 1, {}});
+  }
+  void fail(uint32_t node, const Grant& grant, int32_t status = MK_DEVICE_ERROR, const std::string& text = "it broke") {
+    say(node, LeaseEnd{grant.lease, status, text, 1, {}});
+  }
+
+  // All nodes live but the silent ones.
+  void pass(double seconds, const std::vector<uint32_t>& silent = {}) {
+    for (const double end = now_ + seconds; now_ < end;) {
+      now_ += 0.5;
+      for (uint32_t node = 0; node < n_nodes_; ++node)
+        if (std::find(silent.begin(), silent.end(), node) == silent.end()) coordinator_.handle(node, Beat{}, now_);
+      out_ = coordinator_.tick(now_);
+    }
+  }
+  void sleep(double seconds) { now_ += seconds; }  // nobody lives, the coordinator's process neither
+  void nodes(uint32_t n) { n_nodes_ = n; }
+
+  size_t count(Kind kind) const {
+    return static_cast<size_t>(
+        std::count_if(events_.begin(), events_.end(), [&](const auto& one) { return one.kind == kind; }));
+  }
+  // The leases a node is told to cancel.
+  std::vector<uint64_t> cancelled(uint32_t node) {
+    for (const Outgoing& one : say(node, Beat{}))
+      if (const Ack* ack = std::get_if<Ack>(&one.message)) return ack->cancel;
+    return {};
+  }
+  bool finished() {
+    say(0, Beat{});
+    return out_.size() == 1 && std::holds_alternative<Finish>(out_[0].message);
+  }
+
+ private:
+  CoordinatorSetup hooked(CoordinatorSetup setup) {
+    setup.on_event = [this](const journal::EventRecord& event) { events_.push_back(event); };
+    setup.on_given_up = [this](const journal::FitRecord& record) { given_up_.push_back(record); };
+    return setup;
+  }
+
+  std::vector<journal::EventRecord> events_;
+  std::vector<journal::FitRecord> given_up_;
+  std::vector<Outgoing> out_;
+  uint32_t n_nodes_ = 1;
+  double now_ = 1000;
+  Coordinator coordinator_;
+};
+
+}  // namespace mokume::cluster

@@ -1,0 +1,260 @@
+// Work that fails, hangs or does not fit: who gets it next, who is blamed, and how it ends.
+#include "cluster/failures.hpp"
+
+#include <gtest/gtest.h>
+
+#include "cluster/desk.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+
+CoordinatorSetup make_setup(uint32_t n_fits, uint32_t size = 1) {
+  CoordinatorSetup setup;
+  setup.n_fits = n_fits;
+  setup.workload = make_workload(n_fits, size);
+  return setup;
+}
+
+// Answers every grant of the devices of node 0: by a failure if `poison` says so, else by its results.
+void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
+  for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
+    active = false;
+    for (uint32_t device = 0; device < devices; ++device) {
+      const auto grant = desk.ask(0, device);
+      if (!grant) continue;
+      active = true;
+      const auto& fits = grant->item.fits;
+      const auto bad = std::find_if(fits.begin(), fits.end(), [&](uint32_t fit) { return poison(device, fit); });
+      if (bad == fits.end()) {
+        desk.finish(0, *grant);
+        continue;
+      }
+      Done before{grant->lease, {}};
+      for (auto at = fits.begin(); at != bad; ++at) before.records.push_back(result_of(*at));
+      desk.say(0, before);
+      desk.fail(0, *grant);
+    }
+  }
+}
+
+TEST(FitThatFails, ThreeTimesIsRecordedAsFailedAndTheRestGoesOn) {
+  Desk desk(make_setup(5), {{make_device("host:0")}});
+  work_off(desk, 1, [](uint32_t, uint32_t fit) { return fit == 3; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.count(Kind::failed), 3u);
+  EXPECT_EQ(desk.events()[2].attempt, 3u);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  const journal::FitRecord& record = desk.given_up()[0];
+  EXPECT_EQ(record.fit, 3u);
+  EXPECT_EQ(record.status, journal::FitStatus::failed);
+  EXPECT_EQ(record.note, "failed 3 times, last on host:0: it broke");
+  EXPECT_GT(record.end_s, 1000);
+  const auto records = desk.coordinator().records();
+  ASSERT_EQ(records.size(), 5u);
+  EXPECT_EQ(records[3].status, journal::FitStatus::failed);
+  EXPECT_EQ(records[4].status, journal::FitStatus::ok);
+}
+
+TEST(FitThatFails, IsRecordedEvenIfItIsTheLast) {
+  Desk desk(make_setup(1), {{make_device("host:0")}});
+  work_off(desk, 1, [](uint32_t, uint32_t) { return true; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.given_up().size(), 1u);
+}
+
+TEST(FitThatFails, OnceIsTriedAgain) {
+  Desk desk(make_setup(3), {{make_device("host:0")}});
+  uint32_t failures = 0;
+  work_off(desk, 1, [&](uint32_t, uint32_t fit) { return fit == 2 && failures++ == 0; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_TRUE(desk.given_up().empty());
+  EXPECT_EQ(desk.count(Kind::failed), 1u);
+}
+
+TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
+  Desk desk(make_setup(6, 6), {{make_device("host:0")}});
+  const Grant whole = desk.expect_grant(0);
+  EXPECT_EQ(whole.item.fits.size(), 6u);
+  desk.fail(0, whole);
+  const Grant again = desk.expect_grant(0);  // once may be chance
+  EXPECT_EQ(again.item.fits.size(), 6u);
+  desk.say(0, Done{again.lease, {result_of(0)}});
+  desk.fail(0, again);
+  const Grant alone = desk.expect_grant(0);
+  EXPECT_EQ(alone.item.fits.size(), 1u);
+  EXPECT_EQ(alone.item.done_fits, std::vector<uint32_t>{0});
+  EXPECT_EQ(alone.item.done_notes, std::vector<std::string>{"n0"});
+  EXPECT_EQ(alone.item.attempt, 3u);
+  if (alone.item.fits[0] == 4) {
+    desk.fail(0, alone);
+  } else {
+    desk.finish(0, alone);
+  }
+  work_off(desk, 1, [](uint32_t, uint32_t fit) { return fit == 4; });
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 4u);
+}
+
+TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
+  Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
+  work_off(desk, 2, [](uint32_t device, uint32_t) { return device == 1; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_TRUE(desk.given_up().empty());
+  ASSERT_EQ(desk.count(Kind::retired), 1u);
+  const auto retired = std::find_if(desk.events().begin(), desk.events().end(),
+                                    [](const auto& one) { return one.kind == Kind::retired; });
+  EXPECT_EQ(retired->device, "host:1");
+  EXPECT_NE(retired->text.find("it broke"), std::string::npos);
+}
+
+TEST(DeviceThatFails, IsNotBlamedForOneBadFit) {
+  Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
+  work_off(desk, 2, [](uint32_t, uint32_t fit) { return fit == 19 || fit == 7 || fit == 0; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.given_up().size(), 3u);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+}
+
+TEST(DeviceThatFails, AsTheLastOneStopsTheRunWithItsErrorAndNoFitIsRecordedAsFailed) {
+  Desk desk(make_setup(9), {{make_device("host:0"), make_device("host:1")}});
+  work_off(desk, 2, [](uint32_t, uint32_t) { return true; });
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("no device is left that works"), std::string::npos);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("it broke"), std::string::npos);
+  EXPECT_TRUE(desk.given_up().empty());
+  EXPECT_TRUE(desk.coordinator().records().empty());
+}
+
+TEST(DeviceThatFails, ThatNobodyLostAFitOverACancel) {
+  Desk desk(make_setup(2), {{make_device("host:0")}});
+  for (int i = 0; i < 5; ++i) desk.fail(0, desk.expect_grant(0), MK_CANCELLED, "cancelled");
+  EXPECT_TRUE(desk.events().empty());
+  work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(desk.finished());
+}
+
+class OutOfMemory : public testing::Test {
+ protected:
+  Desk desk{make_setup(3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}}};
+};
+
+TEST_F(OutOfMemory, MovesAFitToALargerDevice) {
+  const Grant longest = desk.expect_grant(0, 0);
+  desk.fail(0, longest, MK_OUT_OF_MEMORY, "host:0: a buffer does not fit");
+  EXPECT_EQ(desk.count(Kind::moved), 1u);
+  const Grant other = desk.expect_grant(0, 0);
+  EXPECT_NE(other.item.fits, longest.item.fits);
+  desk.finish(0, other);
+  EXPECT_EQ(desk.expect_grant(0, 1).item.fits, longest.item.fits);
+  EXPECT_EQ(desk.count(Kind::failed), 0u);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+}
+
+TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
+  desk.fail(0, desk.expect_grant(0, 1), MK_OUT_OF_MEMORY, "opencl:0: a buffer does not fit");
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 2u);
+  EXPECT_EQ(desk.given_up()[0].note,
+            "it needs 4.9 KiB of memory or more, but the largest budget of a device that works is 4.9 KiB; raise "
+            "devices.memory or use a device with more");
+  work_off(desk, 2, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
+  for (int i = 0; i < 3; ++i) desk.fail(0, desk.expect_grant(0, 0), MK_OUT_OF_MEMORY, "a buffer does not fit");
+  EXPECT_FALSE(desk.ask(0, 0));
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+  work_off(desk, 2, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST(Unplaceable, FitsFailAtTheStartAndTheRestGoesOn) {
+  CoordinatorSetup setup = make_setup(3);
+  setup.workload.pieces[1].bytes = 5000;
+  Desk desk(setup, {{make_device("host:0", 1000)}});
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 1u);
+  work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
+  CoordinatorSetup setup = make_setup(2);
+  setup.workload.pieces[1].bytes = 5000;
+  Desk desk(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 6000)}});
+  desk.nodes(2);
+  desk.pass(31, {1});
+  EXPECT_TRUE(desk.given_up().empty());
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_CANCELLED);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("the node that has it was lost"), std::string::npos);
+}
+
+TEST(Unplaceable, FitsOfARetiredDeviceFail) {
+  CoordinatorSetup setup = make_setup(4);
+  setup.workload.pieces[3].bytes = 5000;
+  Desk desk(setup, {{make_device("host:0", 1000), make_device("opencl:0", 6000)}});
+  desk.fail(0, desk.expect_grant(0, 1));
+  EXPECT_EQ(desk.expect_grant(0, 1).item.fits, std::vector<uint32_t>{3});
+  work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
+  Desk desk(make_setup(1), {{make_device("host:0"), make_device("host:1")}});
+  const Grant stuck = desk.expect_grant(0, 1);
+  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 599}}});
+  EXPECT_FALSE(desk.ask(0, 0));
+  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 601}}});
+  ASSERT_EQ(desk.count(Kind::retired), 1u);
+  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{stuck.lease});
+  const Grant again = desk.expect_grant(0, 0);
+  EXPECT_EQ(again.item.fits, stuck.item.fits);
+  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // it is known
+  EXPECT_EQ(desk.count(Kind::retired), 1u);
+  desk.finish(0, again);
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(DeviceThatHangs, AsTheLastOneStopsTheRun) {
+  Desk desk(make_setup(2), {{make_device("host:0")}});
+  const Grant stuck = desk.expect_grant(0, 0);
+  desk.say(0, Beat{{{0, stuck.lease, "", 0, 601}}});
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("no sign of life for 601 s"), std::string::npos);
+}
+
+TEST(Failures, BlameADeviceForTwoLeasesWithoutAFitInCommon) {
+  Failures failures(2);
+  EXPECT_FALSE(failures.failed(0, {1, 2, 3}));
+  EXPECT_FALSE(failures.failed(0, {2}));
+  EXPECT_FALSE(failures.failed(1, {3}));
+  EXPECT_TRUE(failures.failed(0, {3}));
+  EXPECT_FALSE(failures.too_often(2));
+  EXPECT_TRUE(failures.too_often(3));
+  EXPECT_EQ(failures.forgive(0), std::vector<uint32_t>{3});
+  EXPECT_FALSE(failures.too_often(3));
+}
+
+TEST(Failures, AreProvenByWorkOfTheSameDevice) {
+  Failures failures(2);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(failures.failed(0, {5}));
+  EXPECT_TRUE(failures.too_often(5));
+  EXPECT_FALSE(failures.proven(5));
+  failures.worked(1);
+  EXPECT_FALSE(failures.proven(5));
+  failures.worked(0);
+  EXPECT_TRUE(failures.proven(5));
+  EXPECT_FALSE(failures.failed(0, {6}));  // the row has ended
+}
+
+}  // namespace
+}  // namespace mokume::cluster

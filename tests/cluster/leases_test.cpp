@@ -1,0 +1,186 @@
+// Nodes that fall silent, come back, and say things twice: on a clock of the test's own.
+#include <gtest/gtest.h>
+
+#include "cluster/desk.hpp"
+#include "journal/line.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+
+CoordinatorSetup make_setup(uint32_t n_fits) {
+  CoordinatorSetup setup;
+  setup.n_fits = n_fits;
+  setup.workload = make_workload(n_fits, 1);
+  return setup;
+}
+
+// Two fits; node 1 holds the longer one, 1, in lease 1.
+class Leases : public testing::Test {
+ protected:
+  Leases() : desk(make_setup(2), {{make_device("host:0")}, {make_device("host:0")}}) {
+    desk.nodes(2);
+    held = desk.expect_grant(1);
+  }
+  void lose_node_1() {
+    desk.pass(31, {1});
+    ASSERT_EQ(desk.count(Kind::lost), 1u);
+  }
+  void leave_node_0() {
+    ASSERT_TRUE(desk.finished());
+    EXPECT_FALSE(desk.coordinator().over());
+    desk.say(0, Bye{});
+  }
+
+  Desk desk;
+  Grant held;
+};
+
+TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
+  desk.finish(0, desk.expect_grant(0));
+  desk.pass(100000);
+  EXPECT_TRUE(desk.events().empty());
+  EXPECT_FALSE(desk.ask(0));
+  desk.finish(1, held);
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
+  desk.finish(0, desk.expect_grant(0));
+  desk.pass(30, {1});
+  EXPECT_TRUE(desk.events().empty());
+  desk.pass(1, {1});
+  ASSERT_EQ(desk.events().size(), 2u);
+  EXPECT_EQ(desk.events()[0].kind, Kind::lost);
+  EXPECT_EQ(desk.events()[0].node, 1u);
+  EXPECT_EQ(desk.events()[0].text, "node 1 was not heard of for 30 s");
+  EXPECT_GT(desk.events()[0].time_s, 1030);
+  EXPECT_EQ(desk.events()[1].kind, Kind::moved);
+  EXPECT_EQ(desk.events()[1].fit, 1);
+  EXPECT_EQ(desk.events()[1].device, "host:0");
+  EXPECT_EQ(desk.coordinator().lost(), std::vector<uint32_t>{1});
+  desk.nodes(1);
+  const Grant again = desk.expect_grant(0);
+  EXPECT_EQ(again.item.fits, held.item.fits);
+  EXPECT_EQ(again.item.attempt, 2u);
+  desk.finish(0, again);
+  leave_node_0();
+  EXPECT_TRUE(desk.coordinator().over());
+  EXPECT_FALSE(desk.coordinator().stopped());
+}
+
+TEST_F(Leases, OfANodeThatComesBackStillCount) {
+  lose_node_1();
+  desk.say(1, Done{held.lease, {result_of(1)}});
+  ASSERT_EQ(desk.count(Kind::returned), 1u);
+  EXPECT_TRUE(desk.coordinator().lost().empty());
+  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
+  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // twice does no harm
+  const Grant rest = desk.expect_grant(1);               // it takes part again
+  EXPECT_EQ(rest.item.fits, std::vector<uint32_t>{0});
+  desk.finish(1, rest);
+  leave_node_0();
+  EXPECT_FALSE(desk.coordinator().over());  // it is waited for again
+  desk.say(1, Bye{});
+  EXPECT_TRUE(desk.coordinator().over());
+}
+
+TEST_F(Leases, ThatEndLateWithAFailureCountForNothing) {
+  lose_node_1();
+  desk.fail(1, held);
+  EXPECT_EQ(desk.count(Kind::failed), 0u);
+  desk.finish(1, desk.expect_grant(1));
+  desk.finish(1, desk.expect_grant(1));
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
+  lose_node_1();
+  desk.nodes(2);
+  const Grant again = desk.expect_grant(0);
+  ASSERT_EQ(again.item.fits, held.item.fits);
+  desk.say(0, Beat{});
+  EXPECT_TRUE(desk.cancelled(0).empty());
+  desk.finish(1, held);
+  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});
+  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});  // until it has ended
+  EXPECT_TRUE(desk.cancelled(1).empty());
+  desk.say(0, LeaseEnd{again.lease, MK_CANCELLED, "cancelled", 1, {}});
+  EXPECT_TRUE(desk.cancelled(0).empty());
+  EXPECT_EQ(desk.count(Kind::failed), 0u);
+  desk.finish(0, desk.expect_grant(0));
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost) {
+  desk.finish(0, desk.expect_grant(0));
+  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 1, {1}});
+  EXPECT_FALSE(desk.ask(0));
+  lose_node_1();
+  desk.nodes(1);
+  EXPECT_EQ(desk.expect_grant(0).item.fits, std::vector<uint32_t>{1});
+}
+
+TEST_F(Leases, SurviveTheSleepOfNodeZero) {
+  desk.sleep(1000);
+  desk.pass(5, {1});  // node 1 has said nothing yet, but node 0 did not listen either
+  EXPECT_TRUE(desk.events().empty());
+  desk.pass(30, {1});
+  EXPECT_EQ(desk.count(Kind::lost), 1u);
+}
+
+TEST_F(Leases, ANodeThatDiesWhileTheRunEndsIsNotWaitedFor) {
+  desk.say(0, Stop{MK_CANCELLED, "asked to"});
+  desk.say(0, Bye{});
+  EXPECT_FALSE(desk.coordinator().over());
+  desk.pass(60);
+  EXPECT_FALSE(desk.coordinator().over());
+  desk.pass(31, {1});
+  EXPECT_TRUE(desk.coordinator().over());
+}
+
+TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
+  Desk poor(make_setup(2), {{}, {make_device("host:0")}});
+  poor.nodes(2);
+  poor.pass(31, {1});
+  ASSERT_TRUE(poor.coordinator().stopped());
+  EXPECT_EQ(poor.coordinator().stopped()->code, MK_CANCELLED);
+  EXPECT_EQ(poor.coordinator().stopped()->reason, "every node with a device that works was lost");
+}
+
+// Node 0 and node 1 have devices of different classes, and both did fit 1.
+std::optional<Stop> both_did_it(const std::string& other_device, const journal::FitRecord& other) {
+  Desk desk(make_setup(2), {{make_device("host:0")}, {make_device(other_device)}});
+  desk.nodes(2);
+  const Grant first = desk.expect_grant(1);
+  desk.pass(31, {1});
+  const Grant second = desk.expect_grant(0);
+  EXPECT_EQ(first.item.fits, second.item.fits);
+  desk.say(0, Done{second.lease, {result_of(1)}});
+  desk.say(1, Done{first.lease, {other}});
+  EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first counts
+  return desk.coordinator().stopped();
+}
+
+TEST(Duplicates, OfOneClassMustBeTheSame) {
+  EXPECT_FALSE(both_did_it("host:0", result_of(1)));
+  journal::FitRecord other = result_of(1);
+  other.values[1] += 1e-9;
+  const auto stopped = both_did_it("host:0", other);
+  ASSERT_TRUE(stopped);
+  EXPECT_NE(stopped->reason.find("fit 1 gave another result on host:0 of node 1 than on host:0 of node 0"),
+            std::string::npos)
+      << stopped->reason;
+}
+
+TEST(Duplicates, OfDifferentClassesMayDiffer) {
+  journal::FitRecord other = result_of(1);
+  other.values[1] += 1e-9;
+  EXPECT_FALSE(both_did_it("opencl:0", other));
+  other.status = journal::FitStatus::failed;
+  EXPECT_TRUE(both_did_it("opencl:0", other));
+}
+
+}  // namespace
+}  // namespace mokume::cluster
