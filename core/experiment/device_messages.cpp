@@ -75,7 +75,7 @@ json write(const WorkEnded& m) {
 
 WorkEnded read_ended(const json& object) {
   WorkEnded ended;
-  ended.status = static_cast<int32_t>(whole_field(object, "status", MK_CANCELLED));
+  ended.status = static_cast<int32_t>(whole_field(object, "status", MK_STORAGE));
   ended.text = text_field(object, "text");
   ended.choices = read_choices(object);
   for (const auto& [op, count] : object_field(object, "fallbacks").items())
