@@ -133,9 +133,8 @@ void DeviceProcess::take_greeting(const cluster::Hello& hello) {
     throw Error(MK_BAD_DATA, title_ +
                                  "its process has read other data than this one: a file of the experiment is being "
                                  "changed; run again once it is whole");
-  const double speed = info_.speed;
-  info_ = hello.devices[0];
-  if (info_.speed == 0) info_.speed = speed;  // one that is started again has not measured it
+  // One that is started again has not measured it; the names are what they were.
+  if (hello.devices[0].speed > 0) info_.speed = hello.devices[0].speed;
   const auto found = hello.choices.find(info_.device_class);
   choices_ = found == hello.choices.end() ? device::Choices() : found->second;
 }

@@ -38,10 +38,10 @@ long ticks(pid_t pid) {
   return user + system;
 }
 
+// The first fit is in the journal.
 bool works(const Place& place) {
   if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
-  const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
-  return std::count(journal.begin(), journal.end(), '\n') > 1;
+  return slurp(place.run("small") / "journal/node-0000.ndjson").find("\"fit\":") != std::string::npos;
 }
 
 TEST(Isolation, ADeviceGivesTheSameBytesInAProcessOfItsOwn) {
