@@ -150,7 +150,8 @@ std::vector<CostModel::Sight> CostModel::sights() const {
 
 void CostModel::learn() {
   const std::vector<Sight> all = sights();
-  const double across = std::pow(static_cast<double>(all.size()), -1.0 / static_cast<double>(std::max<size_t>(1, dimensions_)));
+  const double across =
+      std::pow(static_cast<double>(all.size()), -1.0 / static_cast<double>(std::max<size_t>(1, dimensions_)));
   width2_ = across * across;
   const size_t compared = std::max(k_fewest_compared, k_most_comparisons / std::max<size_t>(1, points_.size()));
   const std::vector<Sight> some = thinned(all, compared);
@@ -164,8 +165,7 @@ void CostModel::learn() {
 void CostModel::learn_speeds(const std::vector<Sight>& sights) {
   for (uint32_t k = 0; k < speeds_.size(); ++k) {
     if (k == yardstick_) continue;
-    std::vector<Weighted> logs = {
-        {std::log(speeds_[k]), priors_[k] > 0 ? k_prior_speed_weight : k_no_prior_weight}};
+    std::vector<Weighted> logs = {{std::log(speeds_[k]), priors_[k] > 0 ? k_prior_speed_weight : k_no_prior_weight}};
     if (priors_[k] > 0) logs.front().value = std::log(priors_[k]);
     for (const Sight& mine : sights) {
       if (mine.device_class != k) continue;

@@ -35,15 +35,16 @@ class Ours : public Dealer {
  public:
   explicit Ours(const Scenario& scenario) : scenario_(scenario), policy_(scenario.workload, units_of(scenario)) {
     const uint32_t pieces = policy_.pieces();
+    if (scenario.known)
+      for (uint32_t fit = 0; fit < scenario.seconds.size(); ++fit)
+        policy_.teach(scenario.units[0].unit.device_class, {fit}, scenario.seconds[fit] / scenario.units[0].speed);
     for (const SimulatedRefit& refit : scenario.refits) policy_.add({{}, refit.cost, 0, k_no_piece}, refit.like);
     for (uint32_t i = 0; i < pieces; ++i) policy_.wait(i);
     if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a piece fits on none of the simulated units");
   }
 
   std::optional<Assignment> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
-  void ready(uint32_t refit) override {
-    policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit);
-  }
+  void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit); }
   void finished(uint32_t piece) override { policy_.finished(piece); }
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now) override {
     policy_.ended(unit, done, seconds, now);
@@ -89,9 +90,7 @@ class Queues : public Dealer {
     queue.pop_front();
     return Assignment{{piece}, false};
   }
-  void ready(uint32_t refit) override {
-    queues_[owner_[refit]].push_back(static_cast<uint32_t>(first_refit_) + refit);
-  }
+  void ready(uint32_t refit) override { queues_[owner_[refit]].push_back(static_cast<uint32_t>(first_refit_) + refit); }
 
  private:
   std::vector<std::deque<uint32_t>> queues_;
