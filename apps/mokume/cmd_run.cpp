@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "experiment/dry_run.hpp"
 #include "experiment/run.hpp"
 #include "progress.hpp"
 #include "sdk/error.hpp"
@@ -144,12 +145,17 @@ int check_config(Runtime& runtime, const RunOptions& options) {
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {
   const StopWatch watch(max_seconds(options));
+  if (options.formations && !options.dry_run)
+    throw Error(MK_INVALID_ARGUMENT, "--formations predicts and runs nothing: give --dry-run with it");
+  const auto formations =
+      options.formations ? experiment::parse_formations(*options.formations) : std::vector<experiment::Formation>();
   experiment::RunRequest request;
   const auto config = read_config(runtime, options.config, options, request.source_text);
   if (!config) return kUsage;
   if (options.dry_run) {
-    std::fputs(experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config).c_str(),
-               stderr);
+    std::fputs(
+        experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config, formations).c_str(),
+        stderr);
     return kDone;
   }
   request.config = *config;

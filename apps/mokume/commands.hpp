@@ -15,7 +15,7 @@ enum ExitCode : int { kDone = 0, kInternal = 1, kUsage = 2, kData = 3, kDevice =
 struct RunOptions {
   std::string config;             // path of the experiment file
   std::vector<std::string> sets;  // --set texts
-  std::optional<std::string> devices, out, seed, max_time;
+  std::optional<std::string> devices, out, seed, max_time, formations;
   bool dry_run = false, fresh = false, profile = false;
   std::string command;  // as typed, for the report
 };

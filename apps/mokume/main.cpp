@@ -73,6 +73,8 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   run->add_option("CONFIG", options.config, "experiment file")->required();
   add_run_options(run, options, true);
   run->add_flag("--dry-run", options.dry_run, "show plan, memory and devices, and stop");
+  run->add_option("--formations", options.formations,
+                  "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
   run->add_flag("--profile", options.profile, "time every op and transfer, and show where the time goes");
   run->add_flag("--fresh", options.fresh, "start a new run even if one is unfinished");
   CLI::App* resume = cli.add_subcommand("resume", "go on with a run directory");

@@ -13,6 +13,8 @@
 #include "base/text.hpp"
 #include "cluster/handshake.hpp"
 #include "cluster/run.hpp"
+#include "experiment/candidate_text.hpp"
+#include "experiment/fit_times.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
 #include "experiment/refit.hpp"
@@ -44,17 +46,6 @@ scheduler::Workload workload_of(const std::vector<cluster::Bundle>& bundles) {
 std::string host_name() {
   char name[256] = {};
   return gethostname(&name[0], sizeof(name) - 1) == 0 ? &name[0] : "unknown";
-}
-
-std::string candidate_text(const search::Plan& plan, uint32_t candidate) {
-  std::string text;
-  for (size_t p = 0; p < plan.params.size(); ++p) {
-    const search::Value& value = plan.candidates[candidate][p];
-    const auto* real = std::get_if<double>(&value);
-    text += fmt::format("{}{} = {}", p == 0 ? "" : ", ", plan.params[p],
-                        real != nullptr ? fmt::format("{:.6g}", *real) : search::to_text(value));
-  }
-  return text.empty() ? "the only candidate" : text;
 }
 
 // Rank 0's side of a run directory: what is in it before, during and after the fits.
@@ -315,6 +306,7 @@ class Participant {
     // Every fit and the refit are on the disk now.
     if (result_.state != "stopped") Scratch(result_.directory).remove_all();
     keeper_->write();
+    remember_run(*prepared_, record, outcome.records);
     tell_phase("writing the report");
     const report::RunView view = rebuild_report(registry_, result_.directory);
     result_.test = view.test;
@@ -364,70 +356,6 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
     throw;
   }
   return result;
-}
-
-namespace {
-
-// What the model says of its candidates, where they differ: of three at most.
-std::string summaries(const Prepared& prepared) {
-  constexpr size_t kMost = 3;
-  constexpr uint32_t kMostAsked = 100;
-  const mk_model& model = prepared.model();
-  if (model.summary == nullptr) return "";
-  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
-  const auto count = std::min(kMostAsked, static_cast<uint32_t>(prepared.plan().candidates.size()));
-  for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
-    std::string text;
-    sdk::call(
-        model.summary, model.self, prepared.model_experiment(), c, static_cast<void*>(&text),
-        +[](void* taker, const char* part) { static_cast<std::string*>(taker)->append(part); });
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    const auto same = [&](const auto& other) { return other.second == text; };
-    if (std::none_of(different.begin(), different.end(), same)) different.emplace_back(c, std::move(text));
-  }
-  std::string all;
-  for (const auto& [candidate, text] : different) {
-    if (different.size() > 1)
-      all += fmt::format("candidate {}: {}\n", candidate, candidate_text(prepared.plan(), candidate));
-    all += text;
-  }
-  return all;
-}
-
-std::string fits_text(const search::Plan& plan, size_t bundles) {
-  if (plan.folds == 0) return "no validation: one refit\n";
-  return fmt::format("{} candidates x {} folds = {} fits in {} bundles, then one refit\n", plan.candidates.size(),
-                     plan.folds, plan.n_fits(), bundles);
-}
-
-}  // namespace
-
-std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config) {
-  const Prepared prepared(registry, config);
-  const Machine machine(registry, log);
-  const auto devices = machine.select(config.devices);
-  const auto budgets = Machine::budgets(devices, 1, config.memory_bytes);
-  const auto bundles = prepared.bundles(wanted_parts(devices.size()));
-  const search::Plan& plan = prepared.plan();
-  const data::Dataset& data = prepared.data();
-  std::string text =
-      fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
-                  config.model, data.name, data.train.rows, data.test.rows, data.train.features,
-                  data.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", data.class_names.size()));
-  text += fits_text(plan, bundles.size());
-  for (size_t p = 0; p < plan.params.size(); ++p) {
-    std::set<std::string> values;
-    for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
-    text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
-  }
-  uint64_t needed = 0;
-  for (const cluster::Bundle& b : bundles) needed = std::max(needed, b.bytes);
-  if (!bundles.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
-  for (size_t d = 0; d < devices.size(); ++d)
-    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
-                        base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
-  text += summaries(prepared);
-  return text + "plan " + plan.hash + "\n";
 }
 
 }  // namespace mokume::experiment

@@ -61,9 +61,6 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
 // Rebuilds every file of a run directory that comes from the journal; returns what they were made from.
 report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);
 
-// What the run would do, for --dry-run: candidates, fits, bundles, memory and devices; nothing is written.
-std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config);
-
 // The view of a run directory, from its journal and run.json.
 report::RunView read_view(registry::Registry& registry, const std::string& directory);
 

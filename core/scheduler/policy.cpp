@@ -11,9 +11,11 @@ namespace {
 constexpr double k_unseen = 3;
 constexpr uint32_t k_no_bootstrap = UINT32_MAX;
 
-std::vector<double> guesses_of(const std::vector<Piece>& pieces, size_t fits) {
-  std::vector<double> guesses(fits, 0);
-  for (const Piece& piece : pieces)
+}  // namespace
+
+std::vector<double> guesses_of(const Workload& workload) {
+  std::vector<double> guesses(workload.places.size(), 0);
+  for (const Piece& piece : workload.pieces)
     for (const uint32_t fit : piece.fits) {
       if (fit >= guesses.size()) guesses.resize(fit + 1, 0);
       guesses[fit] = piece.cost / static_cast<double>(piece.fits.size());
@@ -21,14 +23,12 @@ std::vector<double> guesses_of(const std::vector<Piece>& pieces, size_t fits) {
   return guesses;
 }
 
-}  // namespace
-
 Policy::Policy(Workload workload, std::vector<Unit> units)
-    : pieces_(std::move(workload.pieces)),
-      states_(pieces_.size()),
+    : states_(workload.pieces.size()),
       refit_share_(workload.refit_share),
-      places_(std::move(workload.places)),
-      costs_(places_, guesses_of(pieces_, places_.size()), {}) {
+      costs_(workload.places, guesses_of(workload), {}) {
+  pieces_ = std::move(workload.pieces);
+  places_ = std::move(workload.places);
   for (const Piece& piece : pieces_) {
     const bool placed = !piece.fits.empty() && piece.fits.front() < places_.size();
     bootstrap_.push_back(placed ? places_[piece.fits.front()].bootstrap : k_no_bootstrap);
@@ -73,7 +73,8 @@ void Policy::estimate() {
   waiting_work_ = 0;
   for (uint32_t i = 0; i < pieces(); ++i) {
     const auto refit = refits.find(bootstrap_[i]);
-    const bool scout = states_[i].waiting && scouts.insert(first_candidate(pieces_[i])).second;
+    const uint32_t candidate = first_candidate(pieces_[i]);
+    const bool scout = states_[i].waiting && !costs_.has_seen(candidate) && scouts.insert(candidate).second;
     states_[i].rank = states_[i].work * (scout ? k_unseen : 1) + (refit == refits.end() ? 0 : refit->second);
     if (!states_[i].waiting) continue;
     order_.emplace(-states_[i].rank, i);
@@ -142,6 +143,7 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
 void Policy::finished(uint32_t piece) {
   remove(piece);
   states_[piece].done = true;
+  tried_.insert(first_candidate(pieces_[piece]));
 }
 
 std::vector<uint32_t> Policy::superfluous() {

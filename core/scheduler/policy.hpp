@@ -32,6 +32,9 @@ struct Workload {
   double refit_share = 0;
 };
 
+// By fit: its share of its piece's cost.
+std::vector<double> guesses_of(const Workload& workload);
+
 struct Unit {
   std::string device_class;
   uint64_t budget = 0;  // bytes
@@ -150,7 +153,7 @@ class Policy {
   std::vector<Place> places_;
   CostModel costs_;
   uint64_t estimated_ = 0;    // the cost model's version
-  std::set<uint32_t> tried_;  // candidates of which a piece was given, or is known from elsewhere
+  std::set<uint32_t> tried_;  // candidates of which a piece was given or is done
   std::set<Key> order_;       // what waits
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // what waits

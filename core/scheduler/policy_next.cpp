@@ -12,7 +12,7 @@ constexpr double k_never = std::numeric_limits<double>::infinity();
 // Pieces are given together up to this part of what all units still have before them.
 constexpr double k_together = 0.25;
 // A slower unit takes what it ends within this part of the rest; predictions are no better.
-constexpr double k_patience = 0.9;
+constexpr double k_patience = 0.75;
 // A copy is worth it if it ends this many times sooner.
 constexpr double k_clearly = 1.2;
 

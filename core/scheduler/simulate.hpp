@@ -31,12 +31,13 @@ struct SimulatedRefit {
 
 struct Scenario {
   Workload workload;
-  std::vector<double> seconds;  // by fit: what it takes on a unit of speed 1, which the policy does not know
+  std::vector<double> seconds;  // by fit: what it takes on a unit of speed 1, which the policy has to learn
   std::vector<SimulatedUnit> units;
   std::vector<SimulatedRefit> refits;
   double lease_s = 0;      // from an end of work to the start of the next: messages
   double ask_again_s = 1;  // after which an idle unit that got nothing asks again; > 0
   uint64_t seed = 0;       // of the random order
+  bool known = false;      // the policy knows `seconds` from earlier runs
 };
 
 struct Simulated {

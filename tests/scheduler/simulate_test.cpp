@@ -85,6 +85,13 @@ TEST(Simulate, OursKeepsUnequalUnitsBusy) {
   EXPECT_LT(simulate(grid({1, 2, 30, 1, 2, 30}), Rule::first_come).efficiency, 0.75);
 }
 
+TEST(Simulate, WhatIsKnownFromEarlierRunsHelps) {
+  Scenario one = grid(equal(40));
+  const double learned = simulate(one, Rule::ours).efficiency;
+  one.known = true;
+  EXPECT_GT(simulate(one, Rule::ours).efficiency, learned + 0.02);
+}
+
 TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   Scenario one = grid(equal(6));
   one.units[5].speed = 0.05;  // a card that throttles: its class says otherwise

@@ -1,0 +1,142 @@
+#include "inputs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "sdk/error.hpp"
+#include "sdk/philox.hpp"
+
+namespace mokume::bench {
+namespace {
+
+using scheduler::Scenario;
+
+constexpr double k_bandwidth = 1.3e12;  // bytes a second: scales all times alike
+constexpr double k_bytes_per_weight = 20;
+constexpr uint32_t k_folds = 5, k_most_epochs = 20, k_batch = 10, k_rows = 60000;
+
+// Rows of numbers below a header.
+std::vector<std::vector<double>> table(const std::string& path, const std::string& header) {
+  std::vector<std::vector<double>> rows;
+  bool first = true;
+  for (const std::string& line : base::split(base::read_file(path), '\n')) {
+    const std::string text = base::trim(line);
+    if (text.empty() || text[0] == '#') continue;
+    if (first && text != header) throw Error(MK_BAD_DATA, path + " does not start with the columns " + header);
+    if (!first) {
+      rows.emplace_back();
+      for (const std::string& cell : base::split(text, ',')) rows.back().push_back(std::stod(cell));
+    }
+    first = false;
+  }
+  return rows;
+}
+
+// Each value as its place between the least and the greatest, on a log scale.
+std::map<double, double> scaled(const std::set<double>& values) {
+  std::map<double, double> places;
+  const double low = std::log(*values.begin()), high = std::log(*values.rbegin());
+  for (const double value : values) places[value] = high > low ? (std::log(value) - low) / (high - low) : 0;
+  return places;
+}
+
+}  // namespace
+
+std::vector<scheduler::SimulatedUnit> devices(size_t count, const std::vector<double>& speeds) {
+  std::vector<scheduler::SimulatedUnit> made;
+  for (size_t k = 0; k < count; ++k) {
+    const size_t kind = k % speeds.size();
+    const double probed = speeds.size() == 1 ? 0 : speeds[kind] * (kind % 2 == 0 ? 1.3 : 0.7);
+    made.push_back({{fmt::format("class {}", kind), 0, probed}, speeds[kind]});
+  }
+  return made;
+}
+
+Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
+  const auto rows = table(csv, "gamma,C,fold,seconds");
+  std::set<double> gammas, cs;
+  for (const auto& row : rows) {
+    gammas.insert(row.at(0));
+    cs.insert(row.at(1));
+  }
+  const auto gamma_place = scaled(gammas), c_place = scaled(cs);
+  Scenario made;
+  std::map<std::pair<double, double>, scheduler::Piece> pieces;  // by gamma and fold
+  uint32_t affinity = 0;
+  std::map<double, uint32_t> affinities;
+  for (const double gamma : gammas) affinities[gamma] = affinity++;
+  for (const auto& row : rows) {
+    const double gamma = row[0], fold = row[2];
+    const double width = gamma * 784;
+    scheduler::Piece& piece = pieces[{gamma, whole_gammas ? 0 : fold}];
+    piece.affinity = affinities[gamma];
+    piece.cost += 1 + 3 * width / (1 + width);
+    piece.fits.push_back(static_cast<uint32_t>(made.seconds.size()));
+    made.workload.places.push_back({0, static_cast<uint32_t>(fold), {gamma_place.at(gamma), c_place.at(row[1])}});
+    made.seconds.push_back(row.at(3));
+  }
+  if (parts > 1) {
+    const std::vector<double> seconds = made.seconds;
+    const auto places = made.workload.places;
+    for (uint32_t part = 1; part < parts; ++part) {
+      made.seconds.insert(made.seconds.end(), seconds.begin(), seconds.end());
+      made.workload.places.insert(made.workload.places.end(), places.begin(), places.end());
+    }
+    for (double& one : made.seconds) one /= parts;
+  }
+  for (const auto& [at, piece] : pieces)
+    for (uint32_t part = 0; part < parts; ++part) {
+      scheduler::Piece cut = piece;
+      for (uint32_t& fit : cut.fits) fit += part * static_cast<uint32_t>(rows.size());
+      cut.cost /= parts;
+      made.workload.pieces.push_back(std::move(cut));
+    }
+  return made;
+}
+
+Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
+  const auto rows = table(csv, "bootstrap,candidate,weights");
+  const sdk::Random epochs(seed, sdk::Purpose::schedule, 1), turns(seed, sdk::Purpose::schedule, 2),
+      winners(seed, sdk::Purpose::schedule, 3);
+  Scenario made;
+  made.workload.refit_share = refits ? static_cast<double>(k_folds) / (k_folds - 1) : 0;
+  double most = 0;
+  for (const auto& row : rows) most = std::max(most, row.at(2));
+  const double fold_steps = static_cast<double>(k_rows) / k_batch * (k_folds - 1) / k_folds;
+  std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows by bootstrap
+  for (uint32_t r = 0; r < rows.size(); ++r) candidates[static_cast<uint32_t>(rows[r][0])].push_back(r);
+  std::vector<uint32_t> drawn;
+  // A fit stops a little earlier or later than others of its candidate.
+  const auto epochs_of = [&](uint32_t row, uint32_t fold) {
+    const auto turn = static_cast<int>(turns.below(row * (k_folds + 1) + fold, 3)) - 1;
+    return std::clamp(static_cast<int>(drawn[row]) + turn, 2, static_cast<int>(k_most_epochs));
+  };
+  for (uint32_t r = 0; r < rows.size(); ++r) {
+    drawn.push_back(3 + static_cast<uint32_t>(epochs.below(r, k_most_epochs - 2)));
+    const double epoch_s = rows[r][2] * k_bytes_per_weight * fold_steps / k_bandwidth;
+    for (uint32_t fold = 0; fold < k_folds; ++fold) {
+      const auto fit = static_cast<uint32_t>(made.seconds.size());
+      made.seconds.push_back(epoch_s * epochs_of(r, fold));
+      // Weights are most of what is known of a network: as a point they tell candidates apart.
+      made.workload.places.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
+      made.workload.pieces.push_back({{fit}, rows[r][2] * k_most_epochs, 0, fit});
+    }
+  }
+  if (!refits) return made;
+  for (const auto& [bootstrap, of_it] : candidates) {
+    const uint32_t row = of_it[winners.below(bootstrap, of_it.size())];
+    const double share = made.workload.refit_share;
+    const double epoch_s = rows[row][2] * k_bytes_per_weight * fold_steps * share / k_bandwidth;
+    made.refits.push_back(
+        {bootstrap, row * k_folds, rows[row][2] * k_most_epochs * share, epoch_s * epochs_of(row, k_folds)});
+  }
+  return made;
+}
+
+}  // namespace mokume::bench

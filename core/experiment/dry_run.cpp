@@ -1,0 +1,91 @@
+#include "experiment/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "experiment/candidate_text.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/prepared.hpp"
+#include "experiment/workload.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+// What the model says of its candidates, where they differ: of three at most.
+std::string summaries(const Prepared& prepared) {
+  constexpr size_t kMost = 3;
+  constexpr uint32_t kMostAsked = 100;
+  const mk_model& model = prepared.model();
+  if (model.summary == nullptr) return "";
+  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
+  const auto count = std::min(kMostAsked, static_cast<uint32_t>(prepared.plan().candidates.size()));
+  for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
+    std::string text;
+    sdk::call(
+        model.summary, model.self, prepared.model_experiment(), c, static_cast<void*>(&text),
+        +[](void* taker, const char* part) { static_cast<std::string*>(taker)->append(part); });
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    const auto same = [&](const auto& other) { return other.second == text; };
+    if (std::none_of(different.begin(), different.end(), same)) different.emplace_back(c, std::move(text));
+  }
+  std::string all;
+  for (const auto& [candidate, text] : different) {
+    if (different.size() > 1)
+      all += fmt::format("candidate {}: {}\n", candidate, candidate_text(prepared.plan(), candidate));
+    all += text;
+  }
+  return all;
+}
+
+std::string fits_text(const search::Plan& plan, const scheduler::Workload& workload) {
+  if (plan.folds == 0) return "no validation: one refit\n";
+  std::set<uint32_t> together;
+  for (const scheduler::Piece& piece : workload.pieces) together.insert(piece.affinity);
+  const std::string cut = together.size() == workload.pieces.size()
+                              ? ""
+                              : fmt::format(", cut into {} where that helps", workload.pieces.size());
+  return fmt::format("{} candidates x {} folds = {} fits in {} bundles{}, then one refit\n", plan.candidates.size(),
+                     plan.folds, plan.n_fits(), together.size(), cut);
+}
+
+}  // namespace
+
+std::string dry_run(registry::Registry& registry, base::Log& log, const Config& config,
+                    const std::vector<Formation>& formations) {
+  const Prepared prepared(registry, config);
+  const Machine machine(registry, log);
+  const auto devices = machine.select(config.devices);
+  const auto budgets = Machine::budgets(devices, 1, config.memory_bytes);
+  const scheduler::Workload workload = workload_of(prepared);
+  const search::Plan& plan = prepared.plan();
+  const data::Dataset& data = prepared.data();
+  std::string text =
+      fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
+                  config.model, data.name, data.train.rows, data.test.rows, data.train.features,
+                  data.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", data.class_names.size()));
+  text += fits_text(plan, workload);
+  for (size_t p = 0; p < plan.params.size(); ++p) {
+    std::set<std::string> values;
+    for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
+    text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
+  }
+  uint64_t needed = 0;
+  for (const scheduler::Piece& piece : workload.pieces) needed = std::max(needed, piece.bytes);
+  if (!workload.pieces.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  for (size_t d = 0; d < devices.size(); ++d)
+    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
+                        base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
+  text += summaries(prepared);
+  text += "plan " + plan.hash + "\n";
+  if (formations.empty() || workload.pieces.empty()) return text;
+  const Expectation expectation =
+      expect(plan, workload, config.output + "/" + config.name,
+             remembered_rates(rates_file(), rates_key(config.model, data)), devices.front().device_class());
+  return text + formations_table(workload, expectation, refit_factor(config), formations);
+}
+
+}  // namespace mokume::experiment
