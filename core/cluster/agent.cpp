@@ -174,7 +174,7 @@ void Agent::grant(const Grant& grant, double now) {
   if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
     throw Error(MK_INTERNAL, "node 0 granted work that was not asked for");
   }
-  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false};
+  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false, false};
   Lease& lease = leases_[grant.lease];
   lease.device = grant.device;
   if (leaving_) *lease.cancelled = true;
@@ -317,9 +317,9 @@ bool Agent::hangs(const Device& device, double now) const {
 // Work that was cancelled and still gives no sign of life.
 void Agent::watch_devices(double now) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
-    if (devices_[i].broken_off || !hangs(devices_[i], now)) continue;
-    devices_[i].broken_off = true;
-    if (setup_.break_off) setup_.break_off(i);
+    if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
+    devices_[i].given_up = true;
+    devices_[i].broken_off = setup_.break_off && setup_.break_off(i);
   }
 }
 
@@ -328,7 +328,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   bool hanging = false;
   for (const Device& device : devices_) {
     if (device.lane != Lane::busy) continue;
-    const double patience = setup_.break_off ? k_break_off_s : 0;
+    const double patience = device.broken_off ? k_break_off_s : 0;
     if (!hangs(device, now_ - patience)) return;
     hanging = true;
   }
@@ -338,7 +338,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
     abandoned_ = true;
     feeders_.abandon();
   }
-  if (!node_0_lost_) out.emplace_back(Bye{});
+  out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept
   over_ = true;
 }
 

@@ -50,9 +50,10 @@ class Agent {
     Lane lane = Lane::idle;
     uint64_t lease = 0;  // of a busy one
     double ask_at = 0;
-    double pause_s = 0;  // before it asks again
-    double sign_at = 0;  // the work's last sign of life
-    bool broken_off = false;
+    double pause_s = 0;       // before it asks again
+    double sign_at = 0;       // the work's last sign of life
+    bool given_up = false;    // it hangs
+    bool broken_off = false;  // by force: it will return
   };
   struct Lease {
     uint32_t device = 0;

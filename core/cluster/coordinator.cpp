@@ -61,7 +61,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
 
 void Coordinator::index_pieces() {
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    parts_.push_back({i, 0, false});
+    parts_.push_back({i, 0, false, ""});
     for (const uint32_t fit : policy_.piece(i).fits) {
       if (fit >= setup_.n_fits || piece_of_[fit] != k_no_piece) {
         throw Error(MK_DEVICE_ERROR,
@@ -108,8 +108,22 @@ Coordinator::Out Coordinator::tick(double now) {
   return guarded(0, now, [&](Out&) {
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
-      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s) lose(node);
+      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s)
+        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, setup_.lease_s));
   });
+}
+
+Coordinator::Out Coordinator::gone(uint32_t node, double now) {
+  return guarded(0, now, [&](Out&) {
+    if (node != 0 && !nodes_.at(node).lost && !nodes_[node].said_bye) lose(node, fmt::format("node {} died", node));
+  });
+}
+
+std::vector<uint32_t> Coordinator::retired(uint32_t node) const {
+  std::vector<uint32_t> devices;
+  for (const Unit& one : units_)
+    if (one.node == node && one.retired) devices.push_back(one.device);
+  return devices;
 }
 
 template <class Step>
@@ -132,7 +146,7 @@ bool Coordinator::over() const {
 void Coordinator::hear(uint32_t from) {
   Node& node = nodes_.at(from);
   node.heard = listening_.seconds();
-  if (!node.lost) return;
+  if (!node.lost || node.said_bye) return;
   node.lost = false;
   note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
   for (uint32_t device = 0; device < node.devices.size(); ++device)
@@ -141,10 +155,9 @@ void Coordinator::hear(uint32_t from) {
 }
 
 // Its results still count if they come.
-void Coordinator::lose(uint32_t index) {
+void Coordinator::lose(uint32_t index, const std::string& text) {
   Node& node = nodes_[index];
   node.lost = true;
-  const std::string text = fmt::format("node {} was not heard of for {:.0f} s", index, setup_.lease_s);
   note(Kind::lost, nullptr, index, -1, 0, text);
   for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
   for (auto& [id, lease] : leases_) {
@@ -285,9 +298,9 @@ void Coordinator::take(uint32_t from, const Stop& why, Out& out) {
   end(Stop{why.code, local ? why.reason : fmt::format("node {}: {}", from, why.reason)}, out);
 }
 
-void Coordinator::take(uint32_t from, const Bye&, Out& out) {
+void Coordinator::take(uint32_t from, const Bye&, Out&) {
   nodes_[from].said_bye = true;
-  if (!ending_) take(from, Stop{MK_INTERNAL, "left in the middle of the run"}, out);
+  if (!ending_) lose(from, fmt::format("node {} left", from));
 }
 
 template <class Unexpected>

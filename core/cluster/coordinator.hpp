@@ -43,10 +43,13 @@ class Coordinator {
   Out handle(uint32_t from, const Message& message, double now);
   Out tick(double now);  // at every turn, after all messages that have come were handled
 
+  Out gone(uint32_t node, double now);  // the transport knows that it died; silence need not be waited for
+
   bool over() const;
   const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
   std::vector<journal::FitRecord> records() const;                 // sorted by fit
   std::vector<uint32_t> lost() const;                              // nodes that are not heard of now
+  std::vector<uint32_t> retired(uint32_t node) const;              // its devices that get no more work
 
  private:
   struct Node {
@@ -76,6 +79,7 @@ class Coordinator {
     uint32_t origin = 0;    // the piece of the workload it was taken from
     uint32_t failures = 0;  // of leases that held it
     bool alone = false;     // never again together with others
+    std::string too_large;  // what the device said that could not hold it
   };
 
   void index_pieces();
@@ -104,7 +108,7 @@ class Coordinator {
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
   void close(Lease& lease, double seconds);
-  void lose(uint32_t node);
+  void lose(uint32_t node, const std::string& text);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);

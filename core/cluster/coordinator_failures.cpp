@@ -35,7 +35,9 @@ void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>&
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
   for (const uint32_t piece : held.pieces) {
     parts_[piece].alone = true;
-    if (held.pieces.size() == 1) policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
+    if (held.pieces.size() > 1) continue;
+    policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
+    parts_[piece].too_large = text;
   }
 }
 
@@ -70,7 +72,7 @@ void Coordinator::take_apart(uint32_t piece) {
   const std::vector<uint32_t> pieces = policy_.take_apart(piece, open);
   for (size_t k = 0; k < open.size(); ++k) {
     parts_.resize(std::max<size_t>(parts_.size(), pieces[k] + 1));
-    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true};
+    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, ""};
     piece_of_[open[k]] = pieces[k];
   }
 }
@@ -152,10 +154,12 @@ void Coordinator::give_up_unplaceable(Out& out) {
                                                 open.front(), base::human_bytes(needed))},
                  out);
     }
+    const std::string& said = parts_[piece].too_large;
     const std::string text = fmt::format(
-        "it needs {} of memory or more, but the largest budget of a device that works is {}; raise "
-        "devices.memory or use a device with more",
-        base::human_bytes(needed), base::human_bytes(largest_budget(false)));
+        "{}, and the largest budget of a device that works is {}; raise devices.memory or use a device with "
+        "more",
+        said.empty() ? fmt::format("it needs {} of memory", base::human_bytes(needed)) : said,
+        base::human_bytes(largest_budget(false)));
     for (const uint32_t fit : open) give_up(fit, text);
   }
 }

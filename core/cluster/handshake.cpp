@@ -7,6 +7,7 @@
 
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
+#include "cluster/listening.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -14,7 +15,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds k_nap(2);
-constexpr std::chrono::milliseconds k_beat(500);
+constexpr double k_beat_s = 0.5;
 constexpr uint32_t k_flush_ms = 10000;
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
@@ -187,24 +188,35 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   }
 }
 
+// Rank 0 may refit for hours: its answers to beats show that it lives.
+void wait_for_bye(Transport& transport) {
+  const auto seconds = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
+  Listening listening;
+  double heard = 0, next_beat = 0;
+  while (listening.seconds() - heard <= 2 * k_lease_s) {
+    const double now = seconds();
+    listening.turn(now);
+    if (now >= next_beat) {
+      next_beat = now + k_beat_s;
+      transport.send(0, encode(Beat{}));
+    }
+    const auto received = transport.poll();
+    if (received && std::holds_alternative<Bye>(decode(received->text))) return;
+    if (received) {
+      heard = listening.seconds();
+    } else {
+      if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
+      std::this_thread::sleep_for(5 * k_nap);
+    }
+  }
+  throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", 2 * k_lease_s));
+}
+
 void part(Transport& transport) {
   if (transport.rank() == 0) {
     send_to_others(transport, Bye{});
   } else {
-    // Rank 0 may refit for hours: its answers to these show that it lives.
-    for (auto next_beat = Clock::now();;) {
-      if (Clock::now() >= next_beat) {
-        next_beat = Clock::now() + k_beat;
-        transport.send(0, encode(Beat{}));
-      }
-      const auto received = transport.poll();
-      if (!received) {
-        if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
-        std::this_thread::sleep_for(5 * k_nap);
-      } else if (std::holds_alternative<Bye>(decode(received->text))) {
-        break;
-      }
-    }
+    wait_for_bye(transport);
   }
   transport.flush(k_flush_ms);
 }

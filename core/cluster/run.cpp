@@ -189,6 +189,7 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
   if (coordinator) {
     outcome.records = coordinator->records();
     outcome.lost = coordinator->lost();
+    outcome.retired = coordinator->retired(0);
   }
   return outcome;
 }

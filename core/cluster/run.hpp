@@ -18,6 +18,7 @@ struct Outcome {
   std::string reason;     // why it stopped
   std::vector<journal::FitRecord> records;  // rank 0: all that is done, sorted by fit; other ranks: none
   std::vector<uint32_t> lost;               // rank 0: nodes that were not heard of at the end
+  std::vector<uint32_t> retired;            // rank 0: its own devices that failed or hang
 };
 
 // Called by every rank, inside participate() and after handshake(), on the thread that uses the transport; it pumps

@@ -73,9 +73,9 @@ struct AgentSetup {
   // A fit of this node is on disk: what it kept for going on is not needed any more. Called on the journal's thread;
   // must not throw; may be empty.
   std::function<void(uint32_t fit)> on_durable = {};
-  // The work on this device hangs: end it by force if that can be done, so that work() throws. On the thread of run();
-  // must not throw; may be empty.
-  std::function<void(uint32_t device)> break_off = {};
+  // The work on this device hangs: end it by force, so that work() throws. False if that cannot be done. On the thread
+  // of run(); must not throw; may be empty.
+  std::function<bool(uint32_t device)> break_off = {};
   // Work hangs at the end of the run and was left running: this setup, the journal and all that the work uses must live
   // until the process ends, by _exit. On the thread of run(); may be empty.
   std::function<void()> on_abandoned = {};

@@ -1,6 +1,7 @@
 #include "experiment/device_worker.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/files.hpp"
 #include "experiment/fit_report.hpp"
@@ -121,6 +122,8 @@ void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter)
     });
   } catch (const Error& e) {
     if (e.status() == MK_CANCELLED) throw;
+    // What failed in it is unknown, and it holds memory: the next work gets a new one.
+    if (session_ != nullptr) model.session_destroy(std::exchange(session_, nullptr));
     throw Error(e.status(), device_title(listed_) + e.what());
   }
 }

@@ -103,39 +103,29 @@ void Session::fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink
   std::string note;
   std::vector<mk_curve> curves;
   double values[3] = {};
-  try {
-    Training training(host_, device_, data(), network, settings, task(fit));
-    training.run(sink);
-    curves = curves_of(training.history());
-    note = "epochs=" + std::to_string(training.epochs_done());
-    const Score score = training.validation();
-    result.n = score.rows;
-    if (training.diverged()) {
-      result.status = MK_FIT_FAILED;
-      note = divergence(training);
-    } else if (classifies(experiment_)) {
-      values[0] = static_cast<double>(score.rows - score.hits);
-      values[1] = 1 - score.accuracy();
-      values[2] = score.loss;
-      result.n_values = 3;
-    } else {
-      values[0] = score.loss;
-      result.n_values = 1;
-    }
-    result.values = result.n_values > 0 ? &values[0] : nullptr;
-    result.note = note.c_str();
-    result.curves = curves.data();
-    result.n_curves = static_cast<uint32_t>(curves.size());
-    sdk::call(sink.report, sink.self, &result);
-  } catch (const Error& e) {
-    // Other candidates may be smaller.
-    if (e.status() != MK_OUT_OF_MEMORY) throw;
-    result = {};
-    result.index = index;
+  Training training(host_, device_, data(), network, settings, task(fit));
+  training.run(sink);
+  curves = curves_of(training.history());
+  note = "epochs=" + std::to_string(training.epochs_done());
+  const Score score = training.validation();
+  result.n = score.rows;
+  if (training.diverged()) {
     result.status = MK_FIT_FAILED;
-    result.note = e.what();
-    sdk::call(sink.report, sink.self, &result);
+    note = divergence(training);
+  } else if (classifies(experiment_)) {
+    values[0] = static_cast<double>(score.rows - score.hits);
+    values[1] = 1 - score.accuracy();
+    values[2] = score.loss;
+    result.n_values = 3;
+  } else {
+    values[0] = score.loss;
+    result.n_values = 1;
   }
+  result.values = result.n_values > 0 ? &values[0] : nullptr;
+  result.note = note.c_str();
+  result.curves = curves.data();
+  result.n_curves = static_cast<uint32_t>(curves.size());
+  sdk::call(sink.report, sink.self, &result);
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {

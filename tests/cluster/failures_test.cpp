@@ -108,6 +108,7 @@ TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
   const auto retired = std::find_if(desk.events().begin(), desk.events().end(),
                                     [](const auto& one) { return one.kind == Kind::retired; });
   EXPECT_EQ(retired->device, "host:1");
+  EXPECT_EQ(desk.coordinator().retired(0), std::vector<uint32_t>{1});
   EXPECT_NE(retired->text.find("it broke"), std::string::npos);
 }
 
@@ -160,7 +161,7 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 2u);
   EXPECT_EQ(desk.given_up()[0].note,
-            "it needs 4.9 KiB of memory or more, but the largest budget of a device that works is 4.9 KiB; raise "
+            "opencl:0: a buffer does not fit, and the largest budget of a device that works is 4.9 KiB; raise "
             "devices.memory or use a device with more");
   work_off(desk, 2, [](uint32_t, uint32_t) { return false; });
   EXPECT_TRUE(desk.finished());
@@ -181,6 +182,9 @@ TEST(Unplaceable, FitsFailAtTheStartAndTheRestGoesOn) {
   Desk desk(setup, {{make_device("host:0", 1000)}});
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 1u);
+  EXPECT_EQ(desk.given_up()[0].note,
+            "it needs 4.9 KiB of memory, and the largest budget of a device that works is 1000 B; raise devices.memory "
+            "or use a device with more");
   work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
   EXPECT_TRUE(desk.finished());
 }

@@ -140,6 +140,25 @@ TEST_F(Leases, ANodeThatDiesWhileTheRunEndsIsNotWaitedFor) {
   EXPECT_TRUE(desk.coordinator().over());
 }
 
+TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
+  desk.finish(0, desk.expect_grant(0));
+  desk.say(1, Bye{});
+  ASSERT_EQ(desk.count(Kind::lost), 1u);
+  EXPECT_EQ(desk.events()[0].text, "node 1 left");
+  desk.say(1, Beat{});  // it waits for the end
+  EXPECT_EQ(desk.count(Kind::returned), 0u);
+  desk.finish(0, desk.expect_grant(0));
+  leave_node_0();
+  EXPECT_TRUE(desk.coordinator().over());
+
+  Desk other(make_setup(1), {{make_device("host:0")}, {make_device("host:0")}});
+  other.expect_grant(1);
+  other.coordinator().gone(1, other.now());
+  EXPECT_EQ(other.events()[0].text, "node 1 died");
+  EXPECT_TRUE(other.ask(0));
+  EXPECT_EQ(other.coordinator().lost(), std::vector<uint32_t>{1});
+}
+
 TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
   Desk poor(make_setup(2), {{}, {make_device("host:0")}});
   poor.nodes(2);

@@ -1,0 +1,145 @@
+// A whole run over nodes that are threads of this process.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include "cluster/fixtures.hpp"
+#include "cluster/run.hpp"
+#include "journal/line.hpp"
+#include "journal/read.hpp"
+
+namespace mokume::cluster {
+
+using Work = std::function<void(uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter)>;
+
+// Reports every fit of the item.
+inline void do_all(uint32_t, uint32_t, const WorkItem& item, Reporter& reporter) {
+  for (const uint32_t fit : item.fits) reporter.report(result_of(fit));
+}
+
+// Holds back the first item of every device until all have one: a node that starts late still takes part.
+class AllStarted {
+ public:
+  explicit AllStarted(size_t n) : n_(n) {}
+  void operator()(uint32_t node, uint32_t device) {
+    std::unique_lock lock(mutex_);
+    started_.emplace(node, device);
+    wake_.notify_all();
+    wake_.wait_for(lock, std::chrono::seconds(60), [&] { return started_.size() == n_; });
+  }
+  size_t size() const { return started_.size(); }
+
+ private:
+  size_t n_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  std::set<std::pair<uint32_t, uint32_t>> started_;
+};
+
+struct Result {
+  Outcome outcome;
+  std::string error;
+  int32_t code = 0;
+};
+
+class RunTest : public testing::Test {
+ protected:
+  std::string journals() const { return scratch_.path() + "/journal"; }
+  journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
+
+  // Rank 0 takes what the journals hold already, as a resumed run does.
+  CoordinatorSetup coordinator_setup() {
+    CoordinatorSetup setup;
+    setup.n_fits = n_fits_;
+    setup.workload = make_workload(n_fits_, bundle_size_);
+    setup.done = read().records;
+    setup.on_record = on_record_;
+    setup.on_device_state = on_device_state_;
+    setup.on_event = on_event_;
+    if (lease_s_ > 0) setup.lease_s = lease_s_;
+    if (hang_s_ > 0) setup.hang_s = hang_s_;
+    return setup;
+  }
+
+  Result run_rank(const mk_transport* table, const Work& work) {
+    Transport transport(table);
+    const uint32_t rank = transport.rank();
+    AgentSetup agent;
+    for (uint32_t i = 0; i < devices_; ++i) agent.devices.push_back(make_device("host:" + std::to_string(i)));
+    agent.work = [&](uint32_t device, const WorkItem& item, Reporter& reporter) { work(rank, device, item, reporter); };
+    agent.on_abandoned = on_abandoned_;
+    if (lease_s_ > 0) agent.lease_s = lease_s_;
+    if (hang_s_ > 0) agent.hang_s = hang_s_;
+    if (on_durable_) agent.on_durable = [&](uint32_t fit) { on_durable_(rank, fit); };
+    Result result;
+    try {
+      participate(transport, [&] {
+        const Leader leader{scratch_.path(), {}};
+        const Handshake shaken =
+            handshake(transport, {"0.1.0", "p", agent.devices, {}}, rank == 0 ? &leader : nullptr, stop_);
+        std::optional<CoordinatorSetup> setup;
+        if (rank == 0) setup = coordinator_setup();
+        journal::Journal journal(shaken.run_directory + "/journal", rank, make_plan(n_fits_));
+        result.outcome = run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop_);
+        journal.close(result.outcome.finished ? "done" : result.outcome.reason);
+      });
+    } catch (const Error& error) {
+      result.error = error.what();
+      result.code = error.status();
+    }
+    return result;
+  }
+
+  std::vector<Result> run_nodes(uint32_t n, const Work& work) {
+    if (n == 1) return {run_rank(self_transport(), work)};
+    Hub hub(n);
+    std::vector<Result> results(n);
+    std::vector<std::thread> threads;
+    for (uint32_t rank = 0; rank < n; ++rank) {
+      threads.emplace_back([&, rank] { results[rank] = run_rank(hub.table(rank), work); });
+    }
+    for (std::thread& one : threads) one.join();
+    return results;
+  }
+
+  void expect_all_done(const Result& leader) {
+    EXPECT_EQ(leader.error, "");
+    EXPECT_TRUE(leader.outcome.finished);
+    const journal::Contents contents = read();
+    ASSERT_EQ(leader.outcome.records.size(), n_fits_);
+    ASSERT_EQ(contents.records.size(), n_fits_);
+    for (uint32_t fit = 0; fit < n_fits_; ++fit) {
+      const journal::FitRecord& here = leader.outcome.records[fit];
+      const journal::FitRecord& there = contents.records[fit];
+      EXPECT_TRUE(journal::same_result(here, result_of(fit)));
+      EXPECT_TRUE(journal::same_result(there, result_of(fit)));
+      EXPECT_EQ(here.node, there.node);
+      EXPECT_EQ(here.device, there.device);
+      EXPECT_EQ(here.bundle, there.bundle);
+      EXPECT_EQ(here.attempt, there.attempt);
+      EXPECT_EQ(here.start_s, there.start_s);
+      EXPECT_EQ(here.end_s, there.end_s);
+    }
+  }
+
+  Scratch scratch_;
+  uint32_t n_fits_ = 60;
+  uint32_t bundle_size_ = 3;
+  uint32_t devices_ = 2;
+  std::atomic<bool> stop_{false};
+  std::function<void(const journal::FitRecord&)> on_record_;
+  std::function<void(uint32_t node, uint32_t fit)> on_durable_;
+  std::function<void(uint32_t, uint32_t, const std::string&, double)> on_device_state_;
+  std::function<void(const journal::EventRecord&)> on_event_;
+  std::function<void()> on_abandoned_;
+  double lease_s_ = 0, hang_s_ = 0;  // 0: as it is usual
+};
+
+}  // namespace mokume::cluster
