@@ -108,7 +108,14 @@ Coordinator::Out Coordinator::tick(double now) {
   return guarded(0, now, [&](Out&) {
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
-      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s) lose(node);
+      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s)
+        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, setup_.lease_s));
+  });
+}
+
+Coordinator::Out Coordinator::gone(uint32_t node, double now) {
+  return guarded(0, now, [&](Out&) {
+    if (!nodes_.at(node).lost && !nodes_[node].said_bye) lose(node, fmt::format("node {} died", node));
   });
 }
 
@@ -141,10 +148,9 @@ void Coordinator::hear(uint32_t from) {
 }
 
 // Its results still count if they come.
-void Coordinator::lose(uint32_t index) {
+void Coordinator::lose(uint32_t index, const std::string& text) {
   Node& node = nodes_[index];
   node.lost = true;
-  const std::string text = fmt::format("node {} was not heard of for {:.0f} s", index, setup_.lease_s);
   note(Kind::lost, nullptr, index, -1, 0, text);
   for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
   for (auto& [id, lease] : leases_) {

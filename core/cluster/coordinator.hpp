@@ -41,7 +41,8 @@ class Coordinator {
   Out start(double now);  // once; it may be all done
   // Never throws for what a message says: nonsense stops the run.
   Out handle(uint32_t from, const Message& message, double now);
-  Out tick(double now);  // at every turn, after all messages that have come were handled
+  Out gone(uint32_t node, double now);  // it is known to have died: nobody waits until it counts as silent
+  Out tick(double now);                 // at every turn, after all messages that have come were handled
 
   bool over() const;
   const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
@@ -104,7 +105,7 @@ class Coordinator {
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
   void close(Lease& lease, double seconds);
-  void lose(uint32_t node);
+  void lose(uint32_t node, const std::string& text);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
