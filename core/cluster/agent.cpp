@@ -303,11 +303,15 @@ void Agent::beat(double now, std::vector<Message>& out) {
   out.emplace_back(std::move(beat));
 }
 
+void Agent::lose_node_0(const std::string& why) {
+  leave(Stop{MK_CANCELLED, why});
+  node_0_lost_ = true;
+}
+
 void Agent::watch_node_0() {
   const double silence = listening_.seconds() - heard_;
   if (leaving_ || silence <= 2 * setup_.lease_s) return;
-  leave(Stop{MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", silence)});
-  node_0_lost_ = true;
+  lose_node_0(fmt::format("node 0 was not heard of for {:.0f} s", silence));
 }
 
 bool Agent::hangs(const Device& device, double now) const {

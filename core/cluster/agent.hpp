@@ -33,6 +33,7 @@ class Agent {
   Agent& operator=(const Agent&) = delete;
 
   void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) if it breaks the rules
+  void lose_node_0(const std::string& why);         // it is gone: this node ends alone
   std::vector<Message> collect(double now);         // for rank 0, in this order
 
   bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to

@@ -106,8 +106,20 @@ class Pump {
       receive(*received);
       active = true;
     }
+    watch_others();
     if (coordinator_ != nullptr) deliver(coordinator_->tick(now_()));
     return active;
+  }
+
+  // What the transport knows of dead nodes, and what it should know.
+  void watch_others() {
+    if (coordinator_ == nullptr) {
+      if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
+      return;
+    }
+    for (uint32_t node = 1; node < transport_.size(); ++node)
+      if (transport_.lost(node)) deliver(coordinator_->gone(node, now_()));
+    for (const uint32_t node : coordinator_->lost()) transport_.forget(node);
   }
 
   void receive(const Transport::Received& received) {

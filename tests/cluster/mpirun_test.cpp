@@ -55,7 +55,7 @@ class Mpirun : public testing::Test {
 
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
-                   const char* network = k_shared_memory) {
+                   const std::string& network = k_shared_memory) {
     const std::string program = std::string(MOKUME_TEST_NODE) + " " + scratch.path() + " " + arguments;
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
@@ -75,7 +75,10 @@ class Mpirun : public testing::Test {
   }
 };
 
-class MpirunTest : public Mpirun, public testing::WithParamInterface<const char*> {};
+class MpirunTest : public Mpirun, public testing::WithParamInterface<const char*> {
+ protected:
+  static std::string recovering() { return std::string("--enable-recovery ") + GetParam(); }
+};
 using MpirunOnceTest = Mpirun;
 
 TEST_P(MpirunTest, AnyNumberOfRanksGivesTheSameBytes) {
@@ -119,6 +122,33 @@ TEST_F(MpirunOnceTest, RanksWithDifferentPlansAreRefused) {
   const Ended ended = run(2, scratch, "24 plan");
   EXPECT_EQ(ended.code, MK_INVALID_ARGUMENT) << ended.output;
   EXPECT_NE(ended.output.find("node 1 derives another plan"), std::string::npos) << ended.output;
+}
+
+TEST_P(MpirunTest, ARankThatDiesCostsNothing) {
+  const Scratch scratch;
+  const Ended ended = run(3, scratch, "240 die-2", recovering());
+  EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("240")) << ended.output;
+  EXPECT_EQ(journal::read_all(scratch.path() + "/journal", make_plan(240)).records.size(), 240u);
+}
+
+TEST_P(MpirunTest, TheOthersEndWithoutRankZeroAndTheNextRunGoesOn) {
+  const Scratch scratch;
+  const Ended ended = run(3, scratch, "240 die-0", recovering());
+  for (const char* end : {"rank 1: node 0 died", "rank 2: node 0 died"}) {
+    EXPECT_NE(ended.output.find(end), std::string::npos) << ended.output;
+  }
+  const Ended again = run(2, scratch, "240", GetParam());
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("240"));
+}
+
+TEST_F(MpirunOnceTest, WithoutRecoveryARankThatDiesEndsTheRunAndTheNextGoesOn) {
+  const Scratch scratch;
+  const Ended ended = run(3, scratch, "240 die-1");
+  EXPECT_NE(ended.code, 0) << ended.output;
+  const Ended again = run(2, scratch, "240");
+  ASSERT_EQ(again.code, 0) << again.output;
+  EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("240"));
 }
 
 TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunGoesOn) {

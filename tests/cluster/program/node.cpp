@@ -1,6 +1,7 @@
 // One rank of a small run with made-up results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
 //
 //   node DIRECTORY N_FITS [plain | throw | plan | stop | large]
+#include <signal.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -51,6 +52,7 @@ void work(const Options& options, uint32_t rank, const WorkItem& item, Reporter&
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (reporter.cancelled()) throw Error(MK_CANCELLED, "cancelled");
     reporter.report(make_result(fit, options));
+    if (options.mode == "die-" + std::to_string(rank)) raise(SIGKILL);
   }
   if (rank == 1 && options.mode == "throw") throw Error(MK_BAD_DATA, "host:0: a file has changed");
   if (rank == 1 && options.mode == "stop") stop = true;
