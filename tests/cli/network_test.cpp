@@ -217,7 +217,7 @@ TEST(Network, FaultsAreSentences) {
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
   expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 4,
-         {"need 2.1 MiB of memory", "raise devices.memory"});
+         {"needs 2.1 MiB of memory", "raise devices.memory"});
 }
 
 }  // namespace
