@@ -1,12 +1,11 @@
 // What other processes do, from /proc.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <system_error>
-
-#include <chrono>
-#include <functional>
 #include <thread>
 
 #include "cli/shell.hpp"
