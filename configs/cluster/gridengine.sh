@@ -12,7 +12,7 @@
 #$ -notify                         # USR1 before a suspension, USR2 before a kill (qdel), by the queue's `notify` time
 #$ -r y                            # start again after the loss of a node, too
 
-# Grid Engine starts a login shell. mokume must be found in it, on every node: a shared folder, or a module of your site.
+# Grid Engine starts a login shell. mokume must be found in it on every node: a shared folder, or a module of the site.
 # export PATH="$HOME/mokume/build/release/bin:$PATH"
 
 signalled=1 again=
