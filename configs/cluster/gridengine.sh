@@ -3,7 +3,7 @@
 # Copy, edit, submit:   qsub gridengine.sh experiment.toml [options of `mokume run`, but not --fresh]
 #$ -N mokume
 #$ -cwd                            # start where qsub was called
-#$ -V                              # with the variables of that shell, PATH among them
+#$ -V                              # with the variables of that shell; PATH is often set anew, see below
 #$ -j y                            # one output file
 #$ -pe mpi 32                      # slots (cores) in the site's parallel environment: `qconf -spl` lists them
 #$ -l gpu=2                        # GPUs; the name of the resource differs between sites: `qconf -sc`
@@ -12,6 +12,7 @@
 #$ -notify                         # USR1 before a suspension, USR2 before a kill (qdel), by the queue's `notify` time
 #$ -r y                            # start again after the loss of a node, too
 
+# Grid Engine starts a login shell. mokume must be found in it on every node: a shared folder, or a module of the site.
 # export PATH="$HOME/mokume/build/release/bin:$PATH"
 
 signalled=1 again=
