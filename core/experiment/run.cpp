@@ -164,6 +164,7 @@ class Participant {
     agent.devices = devices_;
     agent.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); };
     agent.on_durable = [&scratch](uint32_t fit) { scratch.remove_fit(fit); };
+    if (request_.config.isolation == "process") agent.break_off = [this](uint32_t d) { worker_->kill(d); };
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake, journal);
     const cluster::Outcome outcome =
