@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -14,6 +15,8 @@ constexpr size_t k_fewest_compared = 16;
 // How much what was measured before the run counts, in sights of the same candidate.
 constexpr double k_prior_speed_weight = 1;
 constexpr double k_no_prior_weight = 0.1;
+// What runs is looked at again when it has taken this many times what it was thought to.
+constexpr double k_surprise = 1.25;
 
 bool usable(double number) { return std::isfinite(number) && number > 0; }
 
@@ -67,6 +70,7 @@ uint32_t CostModel::add_fit(const Place& place, double guess) {
   if (is_new) {
     points_.push_back(place.point);
     seen_.emplace_back();
+    at_least_.push_back(-std::numeric_limits<double>::infinity());
     neighbours_.push_back(neighbours_.empty() ? 0 : neighbours_.back());
   }
   candidate_.push_back(found->second);
@@ -118,6 +122,26 @@ double CostModel::log_work_ratio(uint32_t fit) const {
 }
 
 double CostModel::work(uint32_t fit) const { return guesses_[fit] * std::exp(log_work_ratio(fit)); }
+
+void CostModel::running(uint32_t device_class, std::span<const uint32_t> fits, double seconds) {
+  if (!knows_seconds() || !usable(seconds)) return;
+  double together = 0;
+  for (const uint32_t fit : fits) together += work(fit);
+  const double log_share = std::log(seconds * speeds_[device_class] / together);
+  for (const uint32_t fit : fits) {
+    const uint32_t candidate = candidate_[fit];
+    if (has_seen(candidate)) continue;
+    const double ratio = log_share + log_work_ratio(fit);
+    if (ratio < std::max(neighbours_[candidate], at_least_[candidate]) + std::log(k_surprise)) continue;
+    at_least_[candidate] = ratio;
+    ++version_;
+  }
+}
+
+double CostModel::work_by_running(uint32_t fit) const {
+  const uint32_t candidate = candidate_[fit];
+  return has_seen(candidate) ? work(fit) : std::max(work(fit), guesses_[fit] * std::exp(at_least_[candidate]));
+}
 
 double CostModel::at_speed_one(const Sight& sight) const {
   return sight.log_ratio + std::log(speeds_[sight.device_class]);

@@ -34,8 +34,13 @@ class CostModel {
   // Seconds that are not positive teach nothing.
   void observe(uint32_t device_class, std::span<const uint32_t> fits, double seconds);
 
-  bool knows_seconds() const { return !observations_.empty(); }       // before: works are in the unit of the guesses
-  double work(uint32_t fit) const;                                    // seconds on a device of speed 1
+  // `fits` are at it for `seconds` and have not ended. Where nothing is known of their candidates, other fits of these
+  // are thought to take at least as long.
+  void running(uint32_t device_class, std::span<const uint32_t> fits, double seconds);
+
+  bool knows_seconds() const { return !observations_.empty(); }  // before: works are in the unit of the guesses
+  double work(uint32_t fit) const;                               // seconds on a device of speed 1
+  double work_by_running(uint32_t fit) const;                    // the same, and what running() said of its candidate
   uint32_t candidate(uint32_t fit) const { return candidate_[fit]; }  // fits of one candidate have one number
   bool has_seen(uint32_t candidate) const { return !seen_[candidate].empty(); }
   double speed(uint32_t device_class) const { return speeds_[device_class]; }
@@ -68,6 +73,7 @@ class CostModel {
   std::map<std::vector<double>, uint32_t> candidate_at_;
   std::vector<std::vector<double>> points_;  // by candidate
   std::vector<std::vector<uint32_t>> seen_;  // by candidate: its observations
+  std::vector<double> at_least_;             // by candidate: log of work / guess, by running()
   std::vector<double> neighbours_;           // by candidate: log of work / guess, as learn() found it
   size_t dimensions_ = 0;                    // of the points, those that differ
   double width2_ = 1;                        // squared distance at which a neighbour counts a sixteenth

@@ -60,10 +60,21 @@ double Policy::work_of(const Piece& piece) const {
   return work;
 }
 
+// What is at work must not be thought longer because it has not ended: else it would never be late.
+double Policy::work_now(uint32_t piece) const {
+  double work = 0;
+  if (states_[piece].holders == 0) {
+    for (const uint32_t fit : pieces_[piece].fits) work += costs_.work_by_running(fit);
+    return work;
+  }
+  work = work_of(pieces_[piece]);
+  return costs_.has_seen(first_candidate(pieces_[piece])) ? work : std::max(work, states_[piece].given_as);
+}
+
 void Policy::estimate() {
   std::map<uint32_t, double> refits;  // by bootstrap: any of its candidates may turn out the best
   for (uint32_t i = 0; i < pieces(); ++i) {
-    states_[i].work = work_of(pieces_[i]);
+    states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
     double& refit = refits[bootstrap_[i]];
     for (const uint32_t fit : pieces_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));

@@ -103,6 +103,7 @@ class Policy {
     uint32_t holders = 0;                               // units that are at it
     uint32_t given = 0;                                 // how often
     double work = 0;                                    // seconds on a unit of speed 1
+    double given_as = 0;                                // work when it was given, in seconds; 0: unknown then
     double rank = 0;                                    // its place in the order
   };
   struct UnitState {
@@ -129,10 +130,12 @@ class Policy {
   uint32_t class_index(const std::string& name, double speed);
   uint32_t append(Piece piece, uint32_t bootstrap);
   double work_of(const Piece& piece) const;
+  double work_now(uint32_t piece) const;
   uint32_t first_candidate(const Piece& piece) const {
     return piece.fits.empty() ? 0 : costs_.candidate(piece.fits.front());
   }
-  void estimate();  // works, ranks and the order, anew
+  void watch(double now);  // learns from what runs longer than it should
+  void estimate();         // works, ranks and the order, anew
   void insert(uint32_t piece);
   void remove(uint32_t piece);
   double rest_of(const UnitState& unit, double now) const;  // seconds until it is idle

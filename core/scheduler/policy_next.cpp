@@ -21,6 +21,7 @@ constexpr double k_clearly = 1.2;
 std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   const UnitState& asks = units_[unit];
   if (asks.retired || asks.busy) return std::nullopt;
+  watch(now);
   if (estimated_ != costs_.version()) estimate();
   const Outlook ahead = outlook(now);
   std::optional<Assignment> chosen;
@@ -34,12 +35,26 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   return chosen;
 }
 
+void Policy::watch(double now) {
+  if (!costs_.knows_seconds()) return;
+  for (const UnitState& unit : units_) {
+    if (!unit.busy || unit.retired) continue;
+    double work = 0;
+    for (const uint32_t i : unit.holds) work += states_[i].work;
+    if ((now - unit.since) * costs_.speed(unit.device_class) <= work) continue;
+    std::vector<uint32_t> fits;
+    for (const uint32_t i : unit.holds) fits.insert(fits.end(), pieces_[i].fits.begin(), pieces_[i].fits.end());
+    costs_.running(unit.device_class, fits, now - unit.since);
+  }
+}
+
 void Policy::give(uint32_t unit, const Assignment& assignment, double now) {
   UnitState& takes = units_[unit];
   for (const uint32_t i : assignment.pieces) {
     remove(i);
     ++states_[i].holders;
     ++states_[i].given;
+    states_[i].given_as = costs_.knows_seconds() ? states_[i].work : 0;
     tried_.insert(first_candidate(pieces_[i]));
   }
   takes.holds = assignment.pieces;

@@ -96,6 +96,20 @@ TEST(CostModel, LearnsHowFastAClassIs) {
   EXPECT_EQ(model.speed(3), 3) << "as measured beforehand";
 }
 
+TEST(CostModel, WhatStillRunsTellsItsOtherFolds) {
+  CostModel model({{0, 0, {0.0}}, {0, 0, {1.0}}, {0, 1, {1.0}}}, {1, 1, 1}, {1, 2});
+  model.running(0, {{1}}, 50);
+  EXPECT_EQ(model.work_by_running(2), 1) << "the unit of the guesses is not known";
+  model.observe(0, {{0}}, 2);
+  const uint64_t version = model.version();
+  model.running(1, {{1}}, 50);
+  EXPECT_NEAR(model.work_by_running(2), 100, 1e-9);
+  EXPECT_NE(model.version(), version);
+  EXPECT_NEAR(model.work(2), 2, 1e-3) << "it may hang, though";
+  model.observe(0, {{1}}, 30);
+  EXPECT_NEAR(model.work_by_running(2), 30, 1e-9) << "now it is known";
+}
+
 TEST(CostModel, OddNumbersTeachNothingAndBreakNothing) {
   const double nan = std::nan("");
   CostModel model({}, {1, nan, -1, 0, 8}, {nan, 0});
