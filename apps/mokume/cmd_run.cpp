@@ -105,6 +105,7 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
     progress.tick();
   };
   observer.end_fits = [&] { progress.end_fits(); };
+  observer.abandoned = [&] { runtime.leave_threads(); };
   experiment::RunResult result;
   try {
     result = experiment::run(registry, runtime.log(), transport, request, observer, watch.stop());

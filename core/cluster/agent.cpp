@@ -23,6 +23,11 @@ struct Failure {
   std::string text;
 };
 
+// What no other device would mend: the data, the experiment or this node's disk.
+bool is_fatal(mk_status status) {
+  return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
+}
+
 Failure describe(const std::exception_ptr& error) {
   try {
     std::rethrow_exception(error);
@@ -199,8 +204,7 @@ void Agent::run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>
     ended.message.status = failure.status;
     ended.message.text = text;
     if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
-    if (failure.status == MK_BAD_DATA || failure.status == MK_INVALID_ARGUMENT)
-      ended.fatal = Stop{failure.status, text};
+    if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
   ended.message.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -392,7 +392,7 @@ std::vector<journal::FitRecord> Coordinator::records() const {
 std::vector<uint32_t> Coordinator::lost() const {
   std::vector<uint32_t> nodes;
   for (uint32_t node = 0; node < nodes_.size(); ++node)
-    if (nodes_[node].lost) nodes.push_back(node);
+    if (nodes_[node].lost && !nodes_[node].said_bye) nodes.push_back(node);
   return nodes;
 }
 

@@ -200,7 +200,7 @@ double seconds_field(const json& object, const char* name) {
 
 Message read_lease_end(const json& object) {
   LeaseEnd end{whole_field(object, "lease", UINT64_MAX),
-               static_cast<int32_t>(whole_field(object, "status", MK_CANCELLED)), text_field(object, "text"),
+               static_cast<int32_t>(whole_field(object, "status", MK_STORAGE)), text_field(object, "text"),
                seconds_field(object, "seconds"), u32_list_field(object, "coming")};
   return end;
 }

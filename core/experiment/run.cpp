@@ -157,18 +157,22 @@ class Participant {
     result_.directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", handshake.run_directory, transport_.rank()));
 
-    journal::Journal journal(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
+    journal_ =
+        std::make_unique<journal::Journal>(handshake.run_directory + "/journal", transport_.rank(), prepared_->plan());
+    journal::Journal& journal = *journal_;
     const Scratch scratch(handshake.run_directory);
     worker_->begin(handshake.run_directory, transport_.rank(), request_.profile);
-    cluster::AgentSetup agent;
-    agent.devices = devices_;
-    agent.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) { worker_->work(d, item, r); };
-    agent.on_durable = [&scratch](uint32_t fit) { scratch.remove_fit(fit); };
-    if (request_.config.isolation == "process") agent.break_off = [this](uint32_t d) { worker_->kill(d); };
+    agent_.devices = devices_;
+    agent_.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) {
+      worker_->work(d, item, r);
+    };
+    agent_.on_durable = [scratch](uint32_t fit) { scratch.remove_fit(fit); };
+    agent_.break_off = [this](uint32_t d) { return worker_->kill(d); };
+    agent_.on_abandoned = [this] { abandoned_ = true; };
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake, journal);
     const cluster::Outcome outcome =
-        cluster::run(transport_, handshake, agent, leads ? &coordinator : nullptr, journal, stop_);
+        cluster::run(transport_, handshake, agent_, leads ? &coordinator : nullptr, journal, stop_);
     observer_.end_fits();
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
@@ -179,6 +183,9 @@ class Participant {
       journal.close(result_.state);
     return result_;
   }
+
+  // A device hangs in work that still uses all this: it must not be destroyed.
+  bool abandoned() const { return abandoned_; }
 
   // The run failed: what is on disk stays, and the next run goes on from it.
   void failed(const std::string& reason) {
@@ -284,7 +291,7 @@ class Participant {
         result_.best_mean = best->mean;
         result_.best_sd = best->sd;
         try {
-          refit_best(best->candidate, journal);
+          refit_best(best->candidate, outcome, journal);
         } catch (const Error& e) {
           if (e.status() == MK_CANCELLED) {
             result_.state = "stopped";
@@ -315,11 +322,28 @@ class Participant {
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
   }
 
-  void refit_best(uint32_t candidate, journal::Journal& journal) {
+  std::vector<uint32_t> working_devices(const cluster::Outcome& outcome) const {
+    std::vector<uint32_t> working;
+    for (uint32_t device = 0; device < devices_.size(); ++device)
+      if (std::find(outcome.retired.begin(), outcome.retired.end(), device) == outcome.retired.end())
+        working.push_back(device);
+    if (!working.empty()) return working;
+    throw Error(MK_DEVICE_ERROR, "every fit is done, but no device of node 0 works any more: run again for the refit");
+  }
+
+  // On the first device of this node that works. As a fit, it may fail on a device three times.
+  void refit_best(uint32_t candidate, const cluster::Outcome& outcome, journal::Journal& journal) {
     if (is_refitted(result_.directory, refit_before_, candidate)) return;
     tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
                            prepared_->data().train.rows));
-    journal.append(worker_->refit(0, candidate, observer_.step, stop_));
+    const std::vector<uint32_t> devices = working_devices(outcome);
+    for (uint32_t attempt = 1;; ++attempt) try {
+        journal.append(worker_->refit(devices[(attempt - 1) % devices.size()], candidate, observer_.step, stop_));
+        return;
+      } catch (const Error& e) {
+        if (e.status() != MK_DEVICE_ERROR || attempt == 3) throw;
+        log_.warn("refit", fmt::format("{}; it is tried again", e.what()));
+      }
   }
 
   void tell_phase(const std::string& text) {
@@ -338,6 +362,9 @@ class Participant {
   std::unique_ptr<StatusFile> status_;  // rank 0 only, from the first fit on
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Worker> worker_;
+  std::unique_ptr<journal::Journal> journal_;
+  cluster::AgentSetup agent_;
+  bool abandoned_ = false;
   std::vector<cluster::LocalDevice> devices_;  // of this rank
   std::vector<std::vector<cluster::LocalDevice>> nodes_;
   std::optional<journal::RefitRecord> refit_before_;  // of an earlier session
@@ -348,14 +375,21 @@ class Participant {
 
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               const Observer& observer, const std::atomic<bool>& stop) {
-  Participant participant(registry, log, transport, request, observer, stop);
+  auto participant = std::make_unique<Participant>(registry, log, transport, request, observer, stop);
+  const auto leave_what_hangs = [&] {
+    if (!participant->abandoned()) return;
+    static_cast<void>(participant.release());
+    if (observer.abandoned) observer.abandoned();
+  };
   RunResult result;
   try {
-    cluster::participate(transport, [&] { result = participant.run(); });
+    cluster::participate(transport, [&] { result = participant->run(); });
   } catch (const std::exception& e) {
-    participant.failed(e.what());
+    participant->failed(e.what());
+    leave_what_hangs();
     throw;
   }
+  leave_what_hangs();
   return result;
 }
 

@@ -26,6 +26,8 @@ struct Observer {
                      double share)>
       device_state;
   std::function<void()> end_fits;
+  // A device hangs and its thread was left behind: once everything is written, the process has to end by _exit.
+  std::function<void()> abandoned = {};
 };
 
 struct RunRequest {

@@ -120,7 +120,7 @@ TEST(Messages, RefuseWhatIsNone) {
            R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":1,"quiet":-1}]})",
            R"({"type":"BEAT","states":[{"device":0,"lease":1,"what":"x","share":1}]})",
            R"({"type":"ACK","cancel":[-1]})",
-           R"({"type":"LEASE_END","lease":1,"status":8,"text":"","seconds":1,"coming":[]})",
+           R"({"type":"LEASE_END","lease":1,"status":9,"text":"","seconds":1,"coming":[]})",
            R"({"type":"LEASE_END","lease":1,"status":0,"text":"","seconds":"nan","coming":[]})",
            R"({"type":"STOP","code":0,"reason":""})",
            R"({"type":"STOP","code":9,"reason":""})",
