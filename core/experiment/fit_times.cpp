@@ -151,7 +151,7 @@ std::string rates_key(const std::string& model, const data::Dataset& data) {
 
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
   name_classes(records, run);
-  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()), workload_of(prepared),
+  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()), workload_of(prepared, 2),
                  timed_work(records));
 }
 

@@ -21,6 +21,7 @@
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
 #include "experiment/worker.hpp"
+#include "experiment/workload.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
 
@@ -31,17 +32,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kVersion = MOKUME_VERSION;
 
-// How many pieces all devices together would like. One device needs no more than what belongs together; several are
-// kept busy to the end by small pieces.
-uint32_t wanted_parts(size_t devices) { return devices <= 1 ? 1 : static_cast<uint32_t>(32 * devices); }
-
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-scheduler::Workload workload_of(const std::vector<cluster::Bundle>& bundles) {
-  scheduler::Workload workload;
-  for (const cluster::Bundle& one : bundles)
-    workload.pieces.push_back({one.fits, one.cost, one.bytes, static_cast<uint32_t>(workload.pieces.size())});
-  return workload;
-}
 
 std::string host_name() {
   char name[256] = {};
@@ -236,12 +227,11 @@ class Participant {
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::CoordinatorSetup setup;
     setup.n_fits = prepared_->plan().n_fits();
-    const std::vector<cluster::Bundle> bundles = prepared_->bundles(wanted_parts(devices));
-    setup.workload = workload_of(bundles);
+    setup.workload = workload_of(*prepared_, devices);
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     status_ = std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, now_s);
-    write_bundles(result_.directory, bundles);
+    write_pieces(result_.directory, setup.workload.pieces);
     setup.done = std::move(contents.records);
     refit_before_ = contents.refit;
     if (resumed)

@@ -212,10 +212,10 @@ void remove_live_status(const std::string& run_directory) {
   std::filesystem::remove(run_directory + kStatus, ignored);
 }
 
-void write_bundles(const std::string& run_directory, const std::vector<cluster::Bundle>& bundles) {
+void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces) {
   Json list = Json::array();
   // A cost that is no number becomes null.
-  for (const cluster::Bundle& b : bundles) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
+  for (const scheduler::Piece& b : pieces) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
   replace_file(run_directory + kBundles, list.dump() + "\n");
 }
 

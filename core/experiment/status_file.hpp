@@ -12,6 +12,7 @@
 
 #include "cluster/types.hpp"
 #include "journal/record.hpp"
+#include "scheduler/policy.hpp"
 
 namespace mokume::experiment {
 
@@ -71,8 +72,8 @@ std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 // What an earlier session left must not be taken for the next one's.
 void remove_live_status(const std::string& run_directory);
 
-// The bundles of a session as the model proposed them: what its fits need and about how long they take.
-void write_bundles(const std::string& run_directory, const std::vector<cluster::Bundle>& bundles);
+// The pieces of a session as the scheduler has them: what its fits need and about how long they take.
+void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces);
 std::vector<cluster::Bundle> read_bundles(const std::string& run_directory);  // empty if there are none
 
 // The model's cost of each of `n_fits` fits, a bundle's shared evenly; empty without bundles.

@@ -19,8 +19,8 @@ std::vector<scheduler::Place> places_of(const search::Plan& plan, const std::vec
 // How many times the rows of a fit a refit trains on.
 double refit_factor(const Config& config);
 
-// Pieces are the finest bundles that the model proposes; those of one of its coarsest bundles have one affinity, which
-// is the index of that bundle.
-scheduler::Workload workload_of(const Prepared& prepared);
+// For several devices pieces are the finest bundles that the model proposes, for one device the coarsest: what shares
+// work. Pieces of one of the coarsest bundles have one affinity, which is the index of that bundle.
+scheduler::Workload workload_of(const Prepared& prepared, size_t devices);
 
 }  // namespace mokume::experiment

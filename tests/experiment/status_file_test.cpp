@@ -140,7 +140,7 @@ TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
   fs::remove_all(directory_ + "/logs");
   StatusFile status = file();
   EXPECT_NO_THROW(status.phase("fits"));
-  EXPECT_NO_THROW(write_bundles(directory_, {}));
+  EXPECT_NO_THROW(write_pieces(directory_, {}));
   EXPECT_FALSE(read_live_status(directory_).has_value());
   EXPECT_TRUE(read_bundles(directory_).empty());
 }
@@ -155,7 +155,7 @@ TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
 }
 
 TEST_F(StatusFileTest, KeepsTheBundlesAndWhatTheirFitsCost) {
-  write_bundles(directory_, {{{0, 2}, 3, 1000}, {{1}, std::nan(""), 5}});
+  write_pieces(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
   const auto bundles = read_bundles(directory_);
   ASSERT_EQ(bundles.size(), 2U);
   EXPECT_EQ(bundles[0].fits, (std::vector<uint32_t>{0, 2}));
