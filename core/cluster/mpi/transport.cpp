@@ -38,6 +38,7 @@ enum Tag : int {
   k_verdict = 4,      // from rank 0, one byte: 1 if nobody was lost
 };
 constexpr std::chrono::milliseconds k_nap(1);
+constexpr std::chrono::seconds k_meet(5);    // for the first messages to go out
 constexpr std::chrono::seconds k_leave(30);  // for those who only shut down
 constexpr std::chrono::seconds k_start_limit(120);
 constexpr const char* k_start_variable = "MOKUME_MPI_START_S";
@@ -67,6 +68,12 @@ class Mpi {
       post(0, k_whereabouts, {here.begin(), here.end()});
     } else {
       for (int to = 1; to < size_; ++to) post(to, k_whereabouts, {here.begin(), here.end()});
+    }
+    // Over TCP nothing moves between two calls of MPI, and the next one may come only when all data are loaded.
+    const auto deadline = Clock::now() + k_meet;
+    for (drop_sent(); !sending_.empty() && Clock::now() < deadline; drop_sent()) {
+      accept();
+      std::this_thread::sleep_for(k_nap);
     }
   }
 
