@@ -148,9 +148,10 @@ TEST_F(OutOfMemory, MovesAFitToALargerDevice) {
   const Grant longest = desk.expect_grant(0, 0);
   desk.fail(0, longest, MK_OUT_OF_MEMORY, "host:0: a buffer does not fit");
   EXPECT_EQ(desk.count(Kind::moved), 1u);
-  const Grant other = desk.expect_grant(0, 0);
-  EXPECT_NE(other.item.fits, longest.item.fits);
-  desk.finish(0, other);
+  while (const auto other = desk.ask(0, 0)) {
+    EXPECT_NE(other->item.fits, longest.item.fits);
+    desk.finish(0, *other);
+  }
   EXPECT_EQ(desk.expect_grant(0, 1).item.fits, longest.item.fits);
   EXPECT_EQ(desk.count(Kind::failed), 0u);
   EXPECT_EQ(desk.count(Kind::retired), 0u);

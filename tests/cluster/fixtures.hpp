@@ -110,7 +110,7 @@ inline search::Plan make_plan(uint32_t n_fits) {
 inline scheduler::Workload make_workload(uint32_t n_fits, uint32_t size) {
   scheduler::Workload workload;
   for (uint32_t fit = 0; fit < n_fits; fit += size) {
-    scheduler::Piece piece{{}, static_cast<double>(fit), 100, fit / size};
+    scheduler::Piece piece{{}, 1.0 + fit, 100, fit / size};
     for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) piece.fits.push_back(i);
     workload.pieces.push_back(std::move(piece));
   }

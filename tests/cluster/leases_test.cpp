@@ -41,7 +41,8 @@ TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(100000);
   EXPECT_TRUE(desk.events().empty());
-  EXPECT_FALSE(desk.ask(0));
+  const auto copy = desk.ask(0);  // it has become a straggler
+  EXPECT_TRUE(!copy || copy->item.backup);
   desk.finish(1, held);
   EXPECT_TRUE(desk.finished());
 }

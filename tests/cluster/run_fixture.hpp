@@ -120,10 +120,10 @@ class RunTest : public testing::Test {
       const journal::FitRecord& there = contents.records[fit];
       EXPECT_TRUE(journal::same_result(here, result_of(fit)));
       EXPECT_TRUE(journal::same_result(there, result_of(fit)));
+      if (here.attempt != there.attempt) continue;  // a straggler and its copy: both may be in journals
       EXPECT_EQ(here.node, there.node);
       EXPECT_EQ(here.device, there.device);
       EXPECT_EQ(here.bundle, there.bundle);
-      EXPECT_EQ(here.attempt, there.attempt);
       EXPECT_EQ(here.start_s, there.start_s);
       EXPECT_EQ(here.end_s, there.end_s);
     }
