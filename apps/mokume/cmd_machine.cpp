@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/handshake.hpp"
+#include "cluster/transport.hpp"
 #include "commands.hpp"
 #include "device/budget.hpp"
 #include "experiment/machine.hpp"
