@@ -213,6 +213,10 @@ void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
   constexpr double k_scale_weight = 1e-6;  // counts where there are no neighbours at all
   for (uint32_t c = 0; c < points_.size(); ++c) {
     if (!seen_[c].empty()) continue;
+    if (dimensions_ == 0) {  // nothing is near anything
+      neighbours_[c] = scale;
+      continue;
+    }
     double sum = k_scale_weight * scale, weights = k_scale_weight;
     for (const Sight& one : sights) {
       const double weight = closeness(c, one.candidate);
