@@ -92,6 +92,7 @@ void Policy::estimate() {
     waiting_work_ += states_[i].work;
   }
   estimated_ = costs_.version();
+  asked_ = 0;
 }
 
 void Policy::insert(uint32_t piece) {

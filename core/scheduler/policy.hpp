@@ -156,6 +156,7 @@ class Policy {
   std::vector<Place> places_;
   CostModel costs_;
   uint64_t estimated_ = 0;    // the cost model's version
+  size_t asked_ = 0;          // times, since a newer one was there
   std::set<uint32_t> tried_;  // candidates of which a piece was given or is done
   std::set<Key> order_;       // what waits
   double waiting_work_ = 0;

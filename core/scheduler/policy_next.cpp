@@ -13,6 +13,8 @@ constexpr double k_never = std::numeric_limits<double>::infinity();
 constexpr double k_together = 0.25;
 // A slower unit takes what it ends within this part of the rest; predictions are no better.
 constexpr double k_patience = 0.75;
+// As many waiting pieces are ordered anew whenever something was learned.
+constexpr size_t k_few = 1024;
 // A copy is worth it if it ends this many times sooner.
 constexpr double k_clearly = 1.2;
 
@@ -22,7 +24,9 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   const UnitState& asks = units_[unit];
   if (asks.retired || asks.busy) return std::nullopt;
   watch(now);
-  if (estimated_ != costs_.version()) estimate();
+  // Among thousands a new estimate of a few changes next to nothing, and costs as much as handing out hundreds.
+  const size_t wait = order_.size() <= k_few ? 0 : order_.size() / 16;
+  if (estimated_ != costs_.version() && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
   std::optional<Assignment> chosen;
   for (const auto& [rank, i] : order_) {
