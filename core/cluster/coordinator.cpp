@@ -228,10 +228,8 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   record.device_class = by.device_class;
   std::optional<journal::FitRecord>& known = done_[record.fit];
   if (known && given_up_.count(record.fit) == 0) {
-    // Devices of different classes agree within a tolerance that is the reader's to judge.
-    const bool agrees = known->device_class == record.device_class ? journal::same_result(*known, record)
-                                                                   : known->status == record.status;
-    if (agrees) return;
+    // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
+    if (known->device_class != record.device_class || journal::same_result(*known, record)) return;
     throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }

@@ -104,7 +104,9 @@ void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter)
   std::vector<mk_fit> fits;
   std::vector<uint32_t> ids;
   std::vector<std::string> scratch;
-  for (const uint32_t id : item.fits) scratch.push_back(run_directory_.empty() ? "" : Scratch(run_directory_).fit(id));
+  // A fit's place to keep things belongs to the first device that is at it.
+  const bool keeps = !run_directory_.empty() && !item.backup;
+  for (const uint32_t id : item.fits) scratch.push_back(keeps ? Scratch(run_directory_).fit(id) : "");
   const auto add = [&](uint32_t id, const char* note, const char* directory) {
     const search::FitKey key = prepared_.plan().key(id);
     fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, directory});
