@@ -250,9 +250,14 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
                kNext);
 }
 
-// Lines of the window fill a register tile, and lines of two vectors can be written.
+// Lines of the window fill a register tile, and lines of two vectors can be written. Blocks of the sums run over all
+// images, those of "patches" over some at a time.
 bool suits_direct_grad(const mk_device& device, const Problem& p) {
-  return suits_direct(device, p) && p.window.kernel_w >= 5 && p.out_channels >= 2 * device.vector_width;
+  constexpr int64_t kMostPadded = int64_t{128} << 20,
+                    kFewestChannels = 32;  // the same on every device: they decide about bits
+  const ops::Window& w = p.window;
+  const int64_t padded = p.images.rows * (w.height + 2 * w.pad_h) * (w.width + 2 * w.pad_w) * kFloat;
+  return suits_direct(device, p) && w.kernel_w >= 5 && p.out_channels >= kFewestChannels && padded <= kMostPadded;
 }
 
 void direct_grad_weight(Launcher& launcher, const Problem& p) {

@@ -272,6 +272,7 @@ class Participant {
     result_.failed = static_cast<uint64_t>(
         std::count_if(fits.begin(), fits.end(), [](const auto& r) { return r.status == journal::FitStatus::failed; }));
     result_.reproducibility = keeper_->reproducibility();
+    std::exception_ptr refit_error;
     if (outcome.finished) {
       if (const auto best = best_row(*prepared_, fits)) {
         result_.best = candidate_text(prepared_->plan(), best->candidate);
@@ -291,7 +292,9 @@ class Participant {
             result_.reason = std::string("the refit failed: ") + e.what();
             result_.refit_failed = true;
           } else {
-            throw;
+            result_.state = "stopped";
+            result_.reason = e.what();
+            refit_error = std::current_exception();  // the tables of the fits are written all the same
           }
         }
       }
@@ -308,6 +311,7 @@ class Participant {
     tell_phase("writing the report");
     const report::RunView view = rebuild_report(registry_, result_.directory);
     result_.test = view.test;
+    if (refit_error) std::rethrow_exception(refit_error);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
   }

@@ -217,6 +217,20 @@ TEST(Isolation, ARefitThatLosesItsChildGoesOnInTheNext) {
   EXPECT_NE(journal.find("0.3333333333333333,0.25,0.2]"), std::string::npos) << journal;
 }
 
+TEST(Isolation, ARefitThatLosesEveryChildLeavesTheTables) {
+  const Place place;
+  std::string text = faulty_experiment("fault:0");
+  text = text.substr(0, text.find("[validation]")) + "[validation]\nfolds = 0\n[search]\nmethod = \"none\"\n" +
+         "[model_options]\nC = 1.0\ngamma = 0.01\n" + text.substr(text.find("[devices]"));
+  place.write("e.toml", text);
+  const std::string run = Place::program() + " run e.toml" + kProcess;
+  const Ended ended = place.shell("MOKUME_FAULT=crash:4 " + run);
+  EXPECT_EQ(ended.code, 4) << ended.err;
+  EXPECT_NE(ended.err.find("it is tried again"), std::string::npos) << ended.err;
+  EXPECT_TRUE(fs::exists(place.run("small") / "results.csv"));
+  EXPECT_EQ(place.shell(run).code, 0);
+}
+
 // Its work is tried again, by another child or another device.
 TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   const Place place;
