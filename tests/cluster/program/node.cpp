@@ -110,6 +110,8 @@ int run_program(const Options& options) {
     code = run_node(transport, options);
   } catch (const Error& error) {
     std::fprintf(stderr, "rank %u: %s\n", transport.rank(), error.what());
+    // A launcher may lose what the ranks say after one of them has died.
+    std::ofstream(options.directory + "/end-" + std::to_string(transport.rank()) + ".txt") << error.what();
     code = error.status();
   }
   if (!transport.leave(30000)) _exit(code);
