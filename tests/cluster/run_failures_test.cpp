@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <map>
 #include <optional>
 #include <thread>
@@ -13,8 +14,10 @@ namespace {
 
 TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
   std::map<journal::EventRecord::Kind, uint32_t> events;
+  std::atomic<bool> failure_known{false};
   on_event_ = [&](const journal::EventRecord& event) {
     ++events[event.kind];
+    failure_known = true;
     if (event.kind == journal::EventRecord::Kind::failed) {
       EXPECT_EQ(event.node, 2u);
       EXPECT_EQ(event.text, "host:0: the driver fell over");
@@ -24,6 +27,7 @@ TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
     all_started(node, device);
     if (node == 2 && device == 0) throw Error(MK_DEVICE_ERROR, "the driver fell over");
+    while (!failure_known) std::this_thread::yield();  // or they would have done its fits too before it has failed
     do_all(node, device, item, reporter);
   });
   for (const Result& one : results) EXPECT_EQ(one.error, "");
