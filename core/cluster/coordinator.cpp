@@ -49,6 +49,8 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
     done_[fit] = std::move(record);
     ++n_done_;
   }
+  for (const scheduler::TimedWork& work : setup_.timed)
+    if (!work.device_class.empty()) policy_.teach(work);
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
     if (left(policy_.piece(i).fits).empty()) {
       policy_.finished(i);

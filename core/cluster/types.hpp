@@ -26,13 +26,6 @@ struct LocalDevice {
 // Device class -> key -> value: everything measured that a result may depend on.
 using ClassChoices = std::map<std::string, std::map<std::string, std::string>>;
 
-// Fits that share work, as the model proposed them.
-struct Bundle {
-  std::vector<uint32_t> fits;
-  double cost = 0;
-  uint64_t bytes = 0;
-};
-
 // What is handed to a device: pieces of the workload that share work.
 struct WorkItem {
   uint32_t bundle = 0;                  // index of the first piece
@@ -88,6 +81,7 @@ struct CoordinatorSetup {
   uint32_t n_fits = 0;
   scheduler::Workload workload;                              // every fit of the plan in exactly one piece
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
+  std::vector<scheduler::TimedWork> timed;                   // what these took: later ones take as long
   std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is done; may be empty
   std::function<void(uint32_t node, uint32_t device, const std::string& what, double share)> on_device_state;  // same
   std::function<void(const journal::EventRecord&)> on_event = {};                                              // same

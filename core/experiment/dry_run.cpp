@@ -60,7 +60,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
   const Machine machine(registry, log);
   const auto devices = machine.select(config.devices);
   const auto budgets = Machine::budgets(devices, 1, config.memory_bytes);
-  const scheduler::Workload workload = workload_of(prepared, 2);
+  const scheduler::Workload workload = workload_of(prepared, kSeveralDevices);
   const search::Plan& plan = prepared.plan();
   const data::Dataset& data = prepared.data();
   std::string text =

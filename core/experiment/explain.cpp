@@ -96,36 +96,36 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
 
 // ---- fits that are not done
 
-// The bundle of a fit; null if this session's bundles are not known.
-const cluster::Bundle* bundle_of(const Inspection& run, uint32_t fit) {
-  for (const cluster::Bundle& b : run.bundles)
+// The piece of work of a fit; null if this session's are not known.
+const scheduler::Piece* piece_of(const Inspection& run, uint32_t fit) {
+  for (const scheduler::Piece& b : run.pieces)
     if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
   return nullptr;
 }
 
 // Its place among the bundles with fits left, the longest first by the model's guess, from 1; and how many there are.
-std::pair<size_t, size_t> position(const Inspection& run, const cluster::Bundle& bundle) {
+std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Piece& piece) {
   std::set<uint32_t> done;
   for (const FitRecord& r : run.view.records) done.insert(r.fit);
   std::pair<size_t, size_t> at{1, 0};
-  for (const cluster::Bundle& b : run.bundles) {
+  for (const scheduler::Piece& b : run.pieces) {
     if (std::all_of(b.fits.begin(), b.fits.end(), [&](uint32_t f) { return done.count(f) > 0; })) continue;
     ++at.second;
-    if (b.cost > bundle.cost || (b.cost == bundle.cost && &b < &bundle)) ++at.first;
+    if (b.cost > piece.cost || (b.cost == piece.cost && &b < &piece)) ++at.first;
   }
   return at;
 }
 
-std::string memory_text(const Inspection& run, const cluster::Bundle& bundle) {
+std::string memory_text(const Inspection& run, const scheduler::Piece& piece) {
   size_t large_enough = 0, left = 0;
   uint64_t largest = 0;
   for (const DeviceStatus& d : run.last->devices) {
     if (d.state == "retired" || d.state == "lost") continue;
     ++left;
-    large_enough += d.budget_bytes >= bundle.bytes ? 1 : 0;
+    large_enough += d.budget_bytes >= piece.bytes ? 1 : 0;
     largest = std::max(largest, d.budget_bytes);
   }
-  std::string text = "  it needs " + base::human_bytes(bundle.bytes) + " of a device's memory; ";
+  std::string text = "  it needs " + base::human_bytes(piece.bytes) + " of a device's memory; ";
   if (left == 0) return text + "no device is left\n";
   if (large_enough == 0)
     return text + fmt::format(
@@ -142,12 +142,12 @@ std::string waiting_text(const Inspection& run, uint32_t fit) {
                        next.empty() ? "" : "  next: " + next + "\n");
   }
   std::string text = "  not finished yet: it waits, or a device is at it\n";
-  const cluster::Bundle* bundle = bundle_of(run, fit);
-  if (bundle == nullptr || !run.last) return text;
-  const auto [place, of] = position(run, *bundle);
+  const scheduler::Piece* piece = piece_of(run, fit);
+  if (piece == nullptr || !run.last) return text;
+  const auto [place, of] = position(run, *piece);
   text += fmt::format("  its bundle of {} is number {} of {} with fits left, the longest first as the model guesses\n",
-                      report::counted(bundle->fits.size(), "fit"), place, of);
-  text += memory_text(run, *bundle);
+                      report::counted(piece->fits.size(), "fit"), place, of);
+  text += memory_text(run, *piece);
   std::vector<std::string> busy;
   for (const DeviceStatus& d : run.last->devices)
     if (d.state == "working")

@@ -36,7 +36,7 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
 
 struct Earlier {
   std::string directory;
-  std::vector<TimedWork> work;
+  std::vector<scheduler::TimedWork> work;
 };
 
 // The newest run of this plan that has finished a fit; one that cannot be read tells nothing.
@@ -47,7 +47,7 @@ Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
       if (run.plan_hash != plan.hash) continue;
       std::vector<journal::FitRecord> records = journal::read_all(directory + "/journal", plan).records;
       name_classes(records, run);
-      std::vector<TimedWork> work = timed_work(records);
+      std::vector<scheduler::TimedWork> work = timed_work(records);
       if (!work.empty()) return {directory, std::move(work)};
     } catch (const std::exception&) {
       continue;
@@ -69,7 +69,7 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
   std::map<std::string, uint32_t> index;
   std::map<std::string, double> seconds;
   size_t fits = 0;
-  for (const TimedWork& one : run.work) {
+  for (const scheduler::TimedWork& one : run.work) {
     if (index.count(one.device_class) == 0) index[one.device_class] = costs.add_class(0);
     costs.observe(index[one.device_class], one.fits, one.seconds);
     seconds[one.device_class] += one.seconds;
@@ -96,27 +96,27 @@ nlohmann::json read_rates(const std::string& file) {
 
 }  // namespace
 
-std::vector<TimedWork> timed_work(const std::vector<journal::FitRecord>& records) {
-  std::map<std::tuple<uint32_t, std::string, uint32_t, uint32_t, double>, TimedWork> leases;
+std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecord>& records) {
+  std::map<std::tuple<uint32_t, std::string, uint32_t, uint32_t, double>, scheduler::TimedWork> leases;
   for (const journal::FitRecord& record : records) {
     if (record.status == journal::FitStatus::failed) continue;
-    TimedWork& lease = leases[{record.node, record.device, record.bundle, record.attempt, record.start_s}];
+    scheduler::TimedWork& lease = leases[{record.node, record.device, record.bundle, record.attempt, record.start_s}];
     lease.device_class = record.device_class;
     lease.fits.push_back(record.fit);
     lease.seconds = std::max(lease.seconds, record.end_s - record.start_s);
   }
-  std::vector<TimedWork> work;
+  std::vector<scheduler::TimedWork> work;
   for (auto& [key, lease] : leases)
     if (lease.seconds > 0) work.push_back(std::move(lease));
   return work;
 }
 
 void remember_rates(const std::string& file, const std::string& key, const scheduler::Workload& workload,
-                    const std::vector<TimedWork>& work) {
+                    const std::vector<scheduler::TimedWork>& work) {
   if (file.empty()) return;
   const std::vector<double> guesses = scheduler::guesses_of(workload);
   std::map<std::string, std::pair<double, double>> sums;  // seconds, cost
-  for (const TimedWork& one : work) {
+  for (const scheduler::TimedWork& one : work) {
     auto& [seconds, cost] = sums[one.device_class];
     seconds += one.seconds;
     for (const uint32_t fit : one.fits) cost += guesses.at(fit);
@@ -151,8 +151,8 @@ std::string rates_key(const std::string& model, const data::Dataset& data) {
 
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
   name_classes(records, run);
-  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()), workload_of(prepared, 2),
-                 timed_work(records));
+  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()),
+                 workload_of(prepared, kSeveralDevices), timed_work(records));
 }
 
 Expectation expect(const search::Plan& plan, const scheduler::Workload& workload, const std::string& runs,

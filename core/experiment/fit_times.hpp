@@ -16,15 +16,8 @@
 
 namespace mokume::experiment {
 
-// Fits that one device had in work together.
-struct TimedWork {
-  std::string device_class;  // "" if it is not known
-  std::vector<uint32_t> fits;
-  double seconds = 0;
-};
-
 // Records of one lease, put together. Those of failed fits are left out.
-std::vector<TimedWork> timed_work(const std::vector<journal::FitRecord>& records);
+std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecord>& records);
 
 // By device class: seconds for one unit of the model's cost.
 using Rates = std::map<std::string, double>;
@@ -32,7 +25,7 @@ using Rates = std::map<std::string, double>;
 // Keeps what `work` says in `file`, JSON, under `key`: which model on how much data. A file that cannot be read or
 // written is left alone, since nothing but predictions depends on it.
 void remember_rates(const std::string& file, const std::string& key, const scheduler::Workload& workload,
-                    const std::vector<TimedWork>& work);
+                    const std::vector<scheduler::TimedWork>& work);
 Rates remembered_rates(const std::string& file, const std::string& key);  // empty if there are none
 std::string rates_file();                                                 // in the cache; "" if there is no cache
 std::string rates_key(const std::string& model, const data::Dataset& data);

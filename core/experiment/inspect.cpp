@@ -54,7 +54,7 @@ Inspection inspect(registry::Registry& registry, const std::string& directory) {
   // Before the files: a run that ends in between is then called live, not dead.
   run.live = is_held(directory);
   run.last = read_live_status(directory);
-  run.bundles = read_bundles(directory);
+  run.pieces = read_pieces(directory);
   run.view = read_view(registry, directory);
   run.exit_reason = read_run_record(directory).exit_reason;
   run.now_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

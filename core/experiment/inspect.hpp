@@ -19,7 +19,7 @@ struct Inspection {
   std::string exit_reason;               // as run.json has it
   bool live = false;                     // a process holds the directory
   std::optional<LiveStatus> last;        // what rank 0 wrote last, be it live or not
-  std::vector<cluster::Bundle> bundles;  // of the last session; may be empty
+  std::vector<scheduler::Piece> pieces;  // of the last session; may be empty
   double now_s = 0;                      // seconds since the epoch
 };
 

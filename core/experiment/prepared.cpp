@@ -41,17 +41,17 @@ std::vector<int32_t> Prepared::assign_rows() const {
   return data::assign_folds(data_.train, config_.folds, config_.shuffle, config_.stratified, config_.seed);
 }
 
-std::vector<cluster::Bundle> Prepared::bundles(uint32_t parts) const {
+std::vector<scheduler::Piece> Prepared::bundles(uint32_t parts) const {
   if (plan_.n_fits() == 0) return {};
   struct Collector {
     const Prepared& prepared;
-    std::vector<cluster::Bundle> bundles;
+    std::vector<scheduler::Piece> bundles;
   } collector{*this, {}};
   const mk_bundle_sink sink{
       &collector, [](void* self, const mk_bundle* bundle, mk_error* error) -> int32_t {
         return sdk::guard(error, [&] {
           auto& c = *static_cast<Collector*>(self);
-          cluster::Bundle made{{}, bundle->cost, bundle->bytes};
+          scheduler::Piece made{{}, bundle->cost, bundle->bytes, 0};
           for (uint32_t k = 0; k < bundle->n_fits; ++k) {
             const mk_fit& fit = bundle->fits[k];
             if (fit.candidate >= c.prepared.plan_.candidates.size() || fit.fold < 0 ||

@@ -32,7 +32,7 @@ class Prepared {
   const mk_experiment* model_experiment() const { return experiment_->get(); }
 
   // Every fit of the plan in exactly one bundle; `parts`: how many pieces the devices would like.
-  std::vector<cluster::Bundle> bundles(uint32_t parts) const;
+  std::vector<scheduler::Piece> bundles(uint32_t parts) const;
 
   uint32_t fit_id(uint32_t candidate, uint32_t fold) const { return candidate * plan_.bootstraps * plan_.folds + fold; }
 

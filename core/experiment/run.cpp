@@ -11,6 +11,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "cluster/directory.hpp"
 #include "cluster/handshake.hpp"
 #include "cluster/run.hpp"
 #include "experiment/candidate_text.hpp"
@@ -33,11 +34,6 @@ namespace fs = std::filesystem;
 constexpr const char* kVersion = MOKUME_VERSION;
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
-
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(&name[0], sizeof(name) - 1) == 0 ? &name[0] : "unknown";
-}
 
 // Rank 0's side of a run directory: what is in it before, during and after the fits.
 class Keeper {
@@ -218,7 +214,7 @@ class Participant {
     record.choices = handshake.choices;
     record.state = "running";
     record.exit_reason.clear();
-    record.environment["host"] = host_name();
+    record.environment["host"] = cluster::host_name();
     record.environment["nodes"] = transport_.size();
     record.environment["reproducibility"] = keeper_->reproducibility();
     keeper_->write();
@@ -232,6 +228,7 @@ class Participant {
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     status_ = std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, now_s);
     write_pieces(result_.directory, setup.workload.pieces);
+    setup.timed = timed_work(contents.records);
     setup.done = std::move(contents.records);
     refit_before_ = contents.refit;
     if (resumed)
@@ -331,13 +328,15 @@ class Participant {
     tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
                            prepared_->data().train.rows));
     const std::vector<uint32_t> devices = working_devices(outcome);
-    for (uint32_t attempt = 1;; ++attempt) try {
-        journal.append(worker_->refit(devices[(attempt - 1) % devices.size()], candidate, observer_.step, stop_));
+    for (uint32_t failures = 0;;) {
+      try {
+        journal.append(worker_->refit(devices[failures % devices.size()], candidate, observer_.step, stop_));
         return;
       } catch (const Error& e) {
-        if (e.status() != MK_DEVICE_ERROR || attempt == 3) throw;
+        if (e.status() != MK_DEVICE_ERROR || ++failures == 3) throw;
         log_.warn("refit", fmt::format("{}; it is tried again", e.what()));
       }
+    }
   }
 
   void tell_phase(const std::string& text) {

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "cluster/directory.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -21,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kPause = 2;  // seconds between two writes
 constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
 constexpr const char* kStatus = "/logs/status.json";
-constexpr const char* kBundles = "/logs/bundles.json";
+constexpr const char* kPieces = "/logs/pieces.json";
 
 // Readers see the old or the new text. Unlike base::write_file() without waiting for the disk, and silent: the next
 // one replaces it.
@@ -94,11 +95,6 @@ LiveStatus status_from(const Json& json) {
   return status;
 }
 
-std::string host_name() {
-  char name[256] = {};
-  return gethostname(&name[0], sizeof(name) - 1) == 0 ? &name[0] : "unknown";
-}
-
 bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
 }  // namespace
@@ -106,7 +102,7 @@ bool failed(const journal::FitRecord& record) { return record.status == journal:
 StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                        uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now)
     : path_(std::move(run_directory) + kStatus), now_(std::move(now)), done_before_(done.size()), start_s_(now_()) {
-  status_.host = host_name();
+  status_.host = cluster::host_name();
   status_.pid = ::getpid();
   status_.phase = "fits";
   status_.fits = fits;
@@ -216,27 +212,27 @@ void write_pieces(const std::string& run_directory, const std::vector<scheduler:
   Json list = Json::array();
   // A cost that is no number becomes null.
   for (const scheduler::Piece& b : pieces) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
-  replace_file(run_directory + kBundles, list.dump() + "\n");
+  replace_file(run_directory + kPieces, list.dump() + "\n");
 }
 
-std::vector<cluster::Bundle> read_bundles(const std::string& run_directory) {
-  const auto found = read_json(run_directory + kBundles, [](const Json& list) {
-    std::vector<cluster::Bundle> bundles;
+std::vector<scheduler::Piece> read_pieces(const std::string& run_directory) {
+  const auto found = read_json(run_directory + kPieces, [](const Json& list) {
+    std::vector<scheduler::Piece> pieces;
     for (const Json& entry : list) {
-      cluster::Bundle& b = bundles.emplace_back();
+      scheduler::Piece& b = pieces.emplace_back();
       entry.at("fits").get_to(b.fits);
       b.cost = entry.at("cost").is_null() ? std::nan("") : entry.at("cost").get<double>();
       entry.at("bytes").get_to(b.bytes);
     }
-    return bundles;
+    return pieces;
   });
-  return found.value_or(std::vector<cluster::Bundle>());
+  return found.value_or(std::vector<scheduler::Piece>());
 }
 
-std::vector<double> cost_by_fit(const std::vector<cluster::Bundle>& bundles, uint32_t n_fits) {
-  if (bundles.empty()) return {};
+std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits) {
+  if (pieces.empty()) return {};
   std::vector<double> costs(n_fits, 0);
-  for (const cluster::Bundle& b : bundles)
+  for (const scheduler::Piece& b : pieces)
     for (const uint32_t fit : b.fits)
       if (fit < n_fits) costs[fit] = b.cost / static_cast<double>(b.fits.size());
   return costs;

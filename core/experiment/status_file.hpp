@@ -1,5 +1,5 @@
 // What a run is doing now, for `mokume status` and `mokume explain` in another process: logs/status.json, written by
-// rank 0 every few seconds at most, and logs/bundles.json, written once a session. They say nothing about results, and
+// rank 0 every few seconds at most, and logs/pieces.json, written once a session. They say nothing about results, and
 // a disk that does not take them is no reason to stop.
 #pragma once
 
@@ -74,9 +74,9 @@ void remove_live_status(const std::string& run_directory);
 
 // The pieces of a session as the scheduler has them: what its fits need and about how long they take.
 void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces);
-std::vector<cluster::Bundle> read_bundles(const std::string& run_directory);  // empty if there are none
+std::vector<scheduler::Piece> read_pieces(const std::string& run_directory);  // empty if there are none
 
-// The model's cost of each of `n_fits` fits, a bundle's shared evenly; empty without bundles.
-std::vector<double> cost_by_fit(const std::vector<cluster::Bundle>& bundles, uint32_t n_fits);
+// The model's cost of each of `n_fits` fits, a piece's shared evenly; empty without pieces.
+std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits);
 
 }  // namespace mokume::experiment

@@ -73,7 +73,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, const journa
     members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
                        entry.value("speed", 0.0)});
   const report::Efficiency found =
-      report::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
+      report::efficiency(members, contents, cost_by_fit(read_pieces(directory), view.plan.n_fits()));
   view.efficiency = found.value;
   view.speeds = found.source;
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];

@@ -67,10 +67,11 @@ scheduler::Workload workload_of(const Prepared& prepared, size_t devices) {
   const search::Plan& plan = prepared.plan();
   scheduler::Workload made;
   std::vector<uint32_t> affinity(plan.n_fits(), 0);
-  const std::vector<cluster::Bundle> coarsest = prepared.bundles(1);
+  const std::vector<scheduler::Piece> coarsest = prepared.bundles(1);
   for (uint32_t b = 0; b < coarsest.size(); ++b)
     for (const uint32_t fit : coarsest[b].fits) affinity[fit] = b;
-  for (const cluster::Bundle& bundle : devices > 1 ? prepared.bundles(std::max(1U, plan.n_fits())) : coarsest)
+  for (const scheduler::Piece& bundle :
+       devices >= kSeveralDevices ? prepared.bundles(std::max(1U, plan.n_fits())) : coarsest)
     made.pieces.push_back(
         {bundle.fits, bundle.cost, bundle.bytes, bundle.fits.empty() ? 0 : affinity[bundle.fits.front()]});
   made.places = places_of(plan, prepared.config().spaces);

@@ -21,6 +21,7 @@ double refit_factor(const Config& config);
 
 // For several devices pieces are the finest bundles that the model proposes, for one device the coarsest: what shares
 // work. Pieces of one of the coarsest bundles have one affinity, which is the index of that bundle.
+constexpr size_t kSeveralDevices = 2;
 scheduler::Workload workload_of(const Prepared& prepared, size_t devices);
 
 }  // namespace mokume::experiment

@@ -174,8 +174,8 @@ std::vector<uint32_t> Policy::superfluous() {
   return found;
 }
 
-void Policy::teach(const std::string& device_class, const std::vector<uint32_t>& fits, double seconds) {
-  costs_.observe(class_index(device_class, 0), fits, seconds);
+void Policy::teach(const TimedWork& work) {
+  costs_.observe(class_index(work.device_class, 0), work.fits, work.seconds);
 }
 
 void Policy::retire(uint32_t unit) { units_[unit].retired = true; }

@@ -41,6 +41,13 @@ struct Unit {
   double speed = 0;     // measured beforehand, relative to other units; 0: unknown
 };
 
+// Fits that one device had in work together.
+struct TimedWork {
+  std::string device_class;  // "" if it is not known
+  std::vector<uint32_t> fits;
+  double seconds = 0;
+};
+
 struct Assignment {
   std::vector<uint32_t> pieces;  // of one affinity, in order
   bool backup = false;           // another unit is at these pieces too
@@ -79,7 +86,7 @@ class Policy {
   std::vector<uint32_t> superfluous();
 
   // What an earlier session of this run took: it teaches the cost model.
-  void teach(const std::string& device_class, const std::vector<uint32_t>& fits, double seconds);
+  void teach(const TimedWork& work);
 
   void retire(uint32_t unit);  // gets nothing from now on; its assignment ends by ended() all the same
   void readmit(uint32_t unit);

@@ -37,7 +37,7 @@ class Ours : public Dealer {
     const uint32_t pieces = policy_.pieces();
     if (scenario.known)
       for (uint32_t fit = 0; fit < scenario.seconds.size(); ++fit)
-        policy_.teach(scenario.units[0].unit.device_class, {fit}, scenario.seconds[fit] / scenario.units[0].speed);
+        policy_.teach({scenario.units[0].unit.device_class, {fit}, scenario.seconds[fit] / scenario.units[0].speed});
     for (const SimulatedRefit& refit : scenario.refits) policy_.add({{}, refit.cost, 0, k_no_piece}, refit.like);
     for (uint32_t i = 0; i < pieces; ++i) policy_.wait(i);
     if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a piece fits on none of the simulated units");

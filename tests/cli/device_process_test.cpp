@@ -41,7 +41,7 @@ class AProcess : public testing::Test {
     config_ = experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry_)).config;
     prepared_.emplace(registry_, *config_);
     machine_.emplace(registry_, log_);
-    for (const cluster::Bundle& bundle : prepared_->bundles(1))
+    for (const scheduler::Piece& bundle : prepared_->bundles(1))
       item_.fits.insert(item_.fits.end(), bundle.fits.begin(), bundle.fits.end());
   }
   ~AProcess() override {

@@ -85,6 +85,25 @@ TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
+// Two candidates of two folds; the folds that are done say that the second candidate takes longer.
+TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
+  const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
+    CoordinatorSetup setup = make_setup(4, 1);
+    for (uint32_t fit = 0; fit < 4; ++fit) {
+      setup.workload.pieces[fit].cost = 1;
+      setup.workload.places.push_back({0, fit % 2, {fit < 2 ? 0.0 : 1.0}});
+    }
+    setup.done = {result_of(0), result_of(2)};
+    setup.timed = std::move(timed);
+    Coordinator coordinator(std::move(setup), {{make_device("host:0")}});
+    return granted(say(coordinator, 0, Request{0})).item.fits;
+  };
+  const std::string device_class = make_device("host:0").device_class;
+  EXPECT_EQ(first_grant({}), std::vector<uint32_t>{1});
+  EXPECT_EQ(first_grant({{device_class, {0}, 1}, {device_class, {2}, 9}}), std::vector<uint32_t>{3});
+  EXPECT_EQ(first_grant({{device_class, {0}, 9}, {device_class, {2}, 1}}), std::vector<uint32_t>{1});
+}
+
 TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
   Coordinator coordinator(make_setup(2, 2), {{make_device("host:0")}, {}});
   const Grant grant = granted(say(coordinator, 0, Request{0}));

@@ -142,21 +142,21 @@ TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
   EXPECT_NO_THROW(status.phase("fits"));
   EXPECT_NO_THROW(write_pieces(directory_, {}));
   EXPECT_FALSE(read_live_status(directory_).has_value());
-  EXPECT_TRUE(read_bundles(directory_).empty());
+  EXPECT_TRUE(read_pieces(directory_).empty());
 }
 
 TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
   for (const char* text : {"", "{", "[]", "{\"time\":1}", "{\"time\":\"now\"}", "[{\"fits\":7}]", "[1]"}) {
     std::ofstream(directory_ + "/logs/status.json") << text;
-    std::ofstream(directory_ + "/logs/bundles.json") << text;
+    std::ofstream(directory_ + "/logs/pieces.json") << text;
     EXPECT_FALSE(read_live_status(directory_).has_value()) << text;
-    EXPECT_TRUE(read_bundles(directory_).empty()) << text;
+    EXPECT_TRUE(read_pieces(directory_).empty()) << text;
   }
 }
 
 TEST_F(StatusFileTest, KeepsTheBundlesAndWhatTheirFitsCost) {
   write_pieces(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
-  const auto bundles = read_bundles(directory_);
+  const auto bundles = read_pieces(directory_);
   ASSERT_EQ(bundles.size(), 2U);
   EXPECT_EQ(bundles[0].fits, (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(bundles[0].bytes, 1000U);

@@ -203,7 +203,7 @@ TEST(Policy, AUnitThatDidAllByItselfIsNotSuperfluous) {
 TEST(Policy, WhatAnEarlierSessionTookTeaches) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 8, 1, 1}}), {{"a", 10, 0}});
   EXPECT_EQ(policy.predicted_seconds(0, 0), 0) << "nothing is known";
-  policy.teach("a", {0}, 12);
+  policy.teach({"a", {0}, 12});
   EXPECT_NEAR(policy.predicted_seconds(0, 0), 12, 1e-9);
   EXPECT_NEAR(policy.predicted_seconds(1, 0), 24, 1e-9);
   EXPECT_EQ(policy.speed(0), 1);

@@ -26,7 +26,7 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
         const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);                                                                    \
         FETCH(d + AHEAD * out_channels);                                                                                 \
         FETCH(d + AHEAD * out_channels + NR - 1);                                                                        \
-        FOR_ROWS(DIRECT_GRAD_STEP)                                                                                       \
+        FOR_ROWS(DIRECT_STEP)                                                                                            \
       }                                                                                                                  \
       terms -= run;                                                                                                      \
       x = 0;                                                                                                             \
@@ -36,12 +36,6 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
       }                                                                                                                  \
     }                                                                                                                    \
     FOR_ROWS(STRIP_SAVE)                                                                                                 \
-  }
-#define DIRECT_GRAD_STEP(i)         \
-  {                                 \
-    const vec pi = SPLAT(p[i]);     \
-    s##i##0 = fma(pi, b0, s##i##0); \
-    s##i##1 = fma(pi, b1, s##i##1); \
   }
 DIRECT_GRAD(direct_grad_whole, FOR_MR)
 DIRECT_GRAD(direct_grad_middle, FOR_MIDDLE)

@@ -88,8 +88,7 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
       const int live = (int)min((long)SHORT, s_size - p * SHORT);
       __global const float* from = y + p * SHORT * y_s + k0 * y_k;
       __global float* to = scratch + p * SHORT * terms;
-      for (int k = y_k == 1 ? pack_transposed(from, y_s, live, terms, to, SHORT) : 0; k < terms; ++k)
-        for (int i = 0; i < SHORT; ++i) to[k * SHORT + i] = i < live ? from[k * y_k + i * y_s] : 0.0f;
+      pack_panel(from, y_s, y_k, live, terms, to, SHORT);
     }
     for (long l = 0; l < l_size; l += SR)
       skinny_block(x + k0 + l * l_step, l_step, (int)min((long)SR, l_size - l), scratch, s_size, 0, terms,

@@ -105,6 +105,13 @@ int pack_transposed(__global const float* restrict x, long row_step, int live, i
   return k;
 }
 
+// One panel however x lies: element (i, k) of it is at x[i * row_step + k * k_step], rows from `live` on are zero.
+void pack_panel(__global const float* restrict x, long row_step, long k_step, int live, int terms,
+                __global float* restrict out, const int width) {
+  for (int k = k_step == 1 ? pack_transposed(x, row_step, live, terms, out, width) : 0; k < terms; ++k)
+    for (int i = 0; i < width; ++i) out[k * width + i] = i < live ? x[k * k_step + i * row_step] : 0.0f;
+}
+
 // Copies rows of op(x) into panels of `width` rows: panel p holds, for each k, `width` consecutive elements; rows past
 // the end are zero. Element (i, k) of op(x) is at x[i * row_step + k * k_step]. One work-item packs KB terms of
 // PACK_PANELS neighbouring panels, so that it reads long runs of x whichever way x lies.
@@ -131,8 +138,7 @@ void pack(__global const float* restrict x, long row_step, long k_step, long row
     const int live = (int)min((long)width, rows - row);
     __global const float* from = x + row * row_step;
     __global float* to = out + row * k_size + k0 * width;
-    for (int k = k_step == 1 ? pack_transposed(from, row_step, live, terms, to, width) : 0; k < terms; ++k)
-      for (int i = 0; i < width; ++i) to[k * width + i] = i < live ? from[k * k_step + i * row_step] : 0.0f;
+    pack_panel(from, row_step, k_step, live, terms, to, width);
   }
 }
 
