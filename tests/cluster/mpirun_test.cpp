@@ -60,6 +60,8 @@ class Mpirun : public testing::Test {
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
+  static constexpr int k_segmentation_fault = 139;  // of mpirun, as the shell says it
+
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
     // Open MPI keeps memory until the end; that is no leak of ours.
     return shell(
@@ -134,6 +136,7 @@ TEST_P(MpirunTest, ARankThatDiesCostsNothing) {
 TEST_P(MpirunTest, TheOthersEndWithoutRankZeroAndTheNextRunGoesOn) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "240 die-0", recovering());
+  if (ended.code == k_segmentation_fault) GTEST_SKIP() << "mpirun itself has crashed (docs/adr/0012)";
   for (const char* end : {"/end-1.txt", "/end-2.txt"})
     EXPECT_EQ(slurp(scratch.path() + end).rfind("node 0 died", 0), 0U) << end << "\n" << ended.output;
   const Ended again = run(2, scratch, "240", GetParam());

@@ -10,13 +10,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -24,12 +24,14 @@
 
 #include "peers.hpp"
 #include "sdk/plugin.hpp"
+#include "watch.hpp"
 
 namespace {
 
 using mokume::Error;
 using mokume::mpi::Clock;
 using mokume::mpi::Peers;
+using mokume::mpi::Watch;
 
 enum Tag : int {
   k_message = 1,
@@ -37,10 +39,12 @@ enum Tag : int {
   k_farewell = 3,     // to rank 0, empty: nothing follows
   k_verdict = 4,      // from rank 0, one byte: 1 if nobody was lost
 };
+constexpr int k_calls_per_look = 8;
 constexpr std::chrono::milliseconds k_nap(1);
 constexpr std::chrono::seconds k_meet(5);    // for the first messages to go out
 constexpr std::chrono::seconds k_leave(30);  // for those who only shut down
 constexpr std::chrono::seconds k_start_limit(120);
+constexpr std::chrono::seconds k_call_limit(60);
 constexpr const char* k_start_variable = "MOKUME_MPI_START_S";
 constexpr int k_exit_run_again = 75;
 
@@ -62,7 +66,9 @@ struct Parcel {
 
 class Mpi {
  public:
-  Mpi() : rank_(own_rank()), size_(job_size()), peers_(size_) {
+  // `stuck` is called, on a thread of its own, if MPI keeps a call that it should answer at once.
+  explicit Mpi(const std::function<void()>& stuck)
+      : rank_(own_rank()), size_(job_size()), peers_(size_), watch_(k_call_limit, stuck) {
     const std::string here = mokume::mpi::whereabouts();
     if (rank_ != 0) {
       post(0, k_whereabouts, {here.begin(), here.end()});
@@ -72,7 +78,7 @@ class Mpi {
     // Over TCP nothing moves between two calls of MPI, and the next one may come only when all data are loaded.
     const auto deadline = Clock::now() + k_meet;
     for (drop_sent(); !sending_.empty() && Clock::now() < deadline; drop_sent()) {
-      accept();
+      progress();
       std::this_thread::sleep_for(k_nap);
     }
   }
@@ -95,7 +101,7 @@ class Mpi {
   // The oldest complete message; of one peer they arrive in the order they were sent.
   bool poll(uint32_t* from, const void** message, uint64_t* bytes) {
     drop_sent();
-    accept();
+    progress();
     while (std::optional<Parcel> parcel = take_arrived()) {
       if (parcel->tag != k_message) {
         take_own(*parcel);
@@ -160,6 +166,7 @@ class Mpi {
   // A failure of MPI is that of the peer it was to reach.
   void post(int to, int tag, std::vector<char> bytes) {
     if (peers_.lost(to)) return;
+    progress();
     Parcel& parcel = sending_.emplace_back(Parcel{to, tag, std::move(bytes), MPI_REQUEST_NULL});
     if (MPI_Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                   &parcel.request) != MPI_SUCCESS) {
@@ -175,6 +182,7 @@ class Mpi {
   }
 
   void drop_sent() {
+    const Watch::Call call(watch_);
     sending_.remove_if([this](Parcel& parcel) { return complete(parcel); });
   }
 
@@ -184,6 +192,13 @@ class Mpi {
       if (!peers_.lost(parcel.peer)) return true;
     }
     return false;
+  }
+
+  // Open MPI looks at its sockets in every eighth of its calls only. It must do so before a message is sent: where it
+  // learns of a peer's end by a write that fails, it may never come out of a later call (docs/adr/0012).
+  void progress() {
+    const Watch::Call call(watch_);
+    for (int i = 0; i < k_calls_per_look; ++i) accept();
   }
 
   // Starts to receive everything that has been announced.
@@ -274,47 +289,20 @@ class Mpi {
   std::vector<char> delivered_;  // what poll() gave out last
   std::optional<bool> verdict_;  // of rank 0 on this parting
   std::optional<bool> left_;     // what leave() found
-};
-
-// MPI_Init waits for all ranks, for ever if one dies before it is through. Ends the process if that takes too long;
-// nothing has been begun by then.
-class StartWatch {
- public:
-  StartWatch(mokume::sdk::Host host, std::chrono::seconds limit)
-      : thread_([this, host, limit] { watch(host, limit); }) {}
-  ~StartWatch() {
-    {
-      const std::lock_guard lock(mutex_);
-      started_ = true;
-    }
-    wake_.notify_one();
-    thread_.join();
-  }
-  StartWatch(const StartWatch&) = delete;
-  StartWatch& operator=(const StartWatch&) = delete;
-
- private:
-  void watch(const mokume::sdk::Host& host, std::chrono::seconds limit) {
-    std::unique_lock lock(mutex_);
-    if (wake_.wait_for(lock, limit, [this] { return started_; })) return;
-    host.log(MK_LOG_ERROR, "mpi",
-             "MPI has not started within " + std::to_string(limit.count()) +
-                 " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
-                 k_start_variable + " where starting takes longer");
-    std::fflush(nullptr);
-    _exit(k_exit_run_again);
-  }
-
-  std::mutex mutex_;
-  std::condition_variable wake_;
-  bool started_ = false;
-  std::thread thread_;  // last: it uses the others
+  Watch watch_;
 };
 
 std::chrono::seconds start_limit() {
   const char* text = std::getenv(k_start_variable);
   const long seconds = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
   return seconds > 0 ? std::chrono::seconds(seconds) : k_start_limit;
+}
+
+// Without the usual end: some thread is inside MPI and does not come back.
+void end(const mokume::sdk::Host& host, const std::string& why) {
+  host.log(MK_LOG_ERROR, "mpi", why);
+  std::fflush(nullptr);
+  _exit(k_exit_run_again);
 }
 
 void initialize(const mk_host* host) {
@@ -324,9 +312,19 @@ void initialize(const mk_host* host) {
   // With more ranks than cores, Open MPI gives its core away at every poll that finds nothing. Our pump sleeps between
   // polls; yielding as well costs a time slice for each message where the machine is busy. A user's setting stays.
   setenv("OMPI_MCA_mpi_yield_when_idle", "0", 0);
+  // Open MPI writes to the socket of a rank that has died, which by default ends the writer.
+  std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   {
-    const StartWatch watch(mokume::sdk::Host(host), start_limit());
+    // It waits for all ranks, for ever if one dies before it is through. Nothing has been begun by then.
+    const std::chrono::seconds limit = start_limit();
+    Watch watch(limit, [=] {
+      end(mokume::sdk::Host(host),
+          "MPI has not started within " + std::to_string(limit.count()) +
+              " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
+              k_start_variable + " where starting takes longer");
+    });
+    const Watch::Call call(watch);
     check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
   }
   for (const MPI_Comm communicator : {MPI_COMM_WORLD, MPI_COMM_SELF}) {
@@ -375,7 +373,11 @@ mk_transport make_table() {
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
     initialize(host);
-    auto mpi = std::make_unique<Mpi>();
+    auto mpi = std::make_unique<Mpi>([=] {
+      end(mokume::sdk::Host(host),
+          "MPI does not come back from a call, probably because a rank has died; mokume resume " +
+              std::string("goes on where this run ends"));
+    });
     mpi->table = make_table();
     mpi->table.self = mpi.get();
     *table = &mpi.release()->table;  // shutdown() deletes it
