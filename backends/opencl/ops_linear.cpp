@@ -27,6 +27,7 @@ cl_mem input(const mk_op& op, int i) { return memory(sdk::empty(op.inputs[i]) ? 
 
 int32_t stateful(const mk_op& op) { return sdk::empty(op.outputs[1]) ? 0 : 1; }
 int32_t wanted(const mk_op& op) { return sdk::empty(op.outputs[2]) ? 0 : 1; }
+int32_t after_relu(const mk_op& op) { return op.integers[1] == 1 ? 1 : 0; }
 int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
 float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
 
@@ -63,14 +64,23 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
   const BuiltIn program{"linear_update/" + std::to_string(device.vector_width), vector_source,
                         vector_options(device) + most_rows()};
+  const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
+  if (weight.columns == 1 && weight.row_stride == 1 && state.row_stride == 1) {
+    const mk_tensor& dy = op.inputs[1];
+    launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
+                 input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
+                 dy.row_stride, weight.rows, memory(weight), weight.offset, memory(state), state.offset, stateful(op),
+                 first(op), memory(dx), dx.offset, dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1),
+                 real(op, 2), rows_each);
+    return;
+  }
   const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, op.inputs[1]) : memory(weight);
   const Padded dy = padded(launcher, program, op);
-  const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
   launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
                input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), dy.memory, dy.row, panels,
                weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride, memory(state),
                state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset, dx.row_stride,
-               wanted(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
+               wanted(op), after_relu(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
 }
 
 void on_gpu(Launcher& launcher, const mk_op& op) {
@@ -83,7 +93,7 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
                {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
                dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
                memory(state), state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset,
-               dx.row_stride, wanted(op), real(op, 0), real(op, 1), real(op, 2));
+               dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1), real(op, 2));
 }
 
 }  // namespace

@@ -30,21 +30,24 @@ Needs needs(const Network& network, int64_t batch) {
   return n;
 }
 
-// Linear layers of so many outputs and more take their steps on the way back, where there is an op for it. The streams
-// of smaller ones are no matter, and their rows are too short for it.
-constexpr int64_t kFusedOutputs = 64;
+// Linear layers that take their steps on the way back, where there is an op for it: those of many outputs, whose
+// weights are most of the memory that moves, and of one, whose inputs are. Between them the rows are too short for it.
+bool takes_own_step(int64_t outputs) { return outputs >= 64 || outputs == 1; }
 
-int64_t fused_from(int64_t batch, bool training, const ops::OptimizerSettings& optimizer,
-                   const EngineOptions& options) {
-  return training && !options.gradients && ops::has_linear_update(optimizer, batch) ? kFusedOutputs : INT64_MAX;
+bool keeps_gradient(const Parameter& p) { return !p.is_linear_weight() || !takes_own_step(p.outputs); }
+
+bool fused(int64_t batch, bool training, const ops::OptimizerSettings& optimizer, const EngineOptions& options) {
+  return training && !options.gradients && ops::has_linear_update(optimizer, batch);
 }
 
-int64_t gradients_kept(const Network& network, int64_t fused_from) {
+int64_t gradients_kept(const Network& network, bool fused) {
   int64_t count = 0;
   for (const Parameter& p : network.parameters)
-    if (!p.is_linear_weight() || p.outputs < fused_from) count += p.size();
+    if (!fused || keeps_gradient(p)) count += p.size();
   return count;
 }
+
+bool ends_in_relu(const Stage& s) { return s.kind == Kind::relu || s.activation == ops::Activation::relu; }
 
 // The columns of a layer's input that meet a part of its weight.
 mk_tensor columns_of(const mk_tensor& x, const Part& p) {
@@ -61,13 +64,13 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
                     static_cast<double>(n.activations + n.places + n.moments + n.patches);
   if (training)
     elements += static_cast<double>(2 * n.flow + batch) +
-                static_cast<double>(gradients_kept(network, fused_from(batch, training, optimizer, options)));
+                static_cast<double>(gradients_kept(network, fused(batch, training, optimizer, options)));
   return static_cast<uint64_t>(4 * elements);
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
                const ops::OptimizerSettings& optimizer, const EngineOptions& options)
-    : device_(device), network_(network), batch_(batch), fused_from_(fused_from(batch, training, optimizer, options)) {
+    : device_(device), network_(network), batch_(batch), fused_(fused(batch, training, optimizer, options)) {
   const uint64_t wanted = bytes(network, batch, training, optimizer, options);
   const Needs n = needs(network, batch);
   const auto largest = static_cast<uint64_t>(4 * n.flow);
@@ -98,7 +101,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
     scale_.back() = device.upload(std::vector<float>(features, static_cast<float>(1 / s.normalise.std)));
   }
   if (!training) return;
-  gradients_ = ParameterVector(device, Segments(network, piece, fused_from_));
+  gradients_ = ParameterVector(device, Segments(network, piece, fused_ ? keeps_gradient : nullptr));
   steps_ = common_runs(parameters_.layout(), gradients_.layout());
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout());
   for (sdk::Buffer& flow : flow_) flow = floats(n.flow);
@@ -199,8 +202,7 @@ void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
-  if (fused_from_ != INT64_MAX)
-    throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
+  if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
   go_back(rows, place, nullptr);
 }
 
@@ -218,20 +220,23 @@ void Engine::train(int64_t rows, const ops::DropoutPlace& place, const ops::Opti
 void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const {
   const size_t first = network_.first_with_parameters();
   int current = 0;
+  bool relu_done = false;  // by the stage behind this one
   for (size_t k = network_.stages.size(); k-- > first;) {
     const Stage& s = network_.stages[k];
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
     const mk_tensor dy = sdk::matrix(flow_[current].get(), rows, s.out.elements());
     const mk_tensor dx = sdk::matrix(flow_[1 - current].get(), rows, s.in.elements());
     const mk_tensor* wanted = k > first ? &dx : nullptr;
-    if (s.activation != ops::Activation::none) device_.submit(ops::act_grad(dy, y, s.activation, dy));
+    if (s.activation != ops::Activation::none && !relu_done) device_.submit(ops::act_grad(dy, y, s.activation, dy));
+    const bool own_step = fused_ && s.kind == Kind::linear && takes_own_step(s.out.elements());
+    const bool after_relu = own_step && wanted != nullptr && ends_in_relu(network_.stages[k - 1]);
     switch (s.kind) {
       case Kind::convolution:
         device_.submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
         if (wanted != nullptr) device_.submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
         break;
       case Kind::linear:
-        backward_linear(s, x, dy, wanted, step);
+        own_step ? update_linear(s, x, dy, wanted, after_relu, *step) : backward_linear(s, x, dy, wanted);
         break;
       case Kind::max_pool:
         device_.submit(
@@ -241,7 +246,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
         device_.submit(ops::avg_pool_grad(dy, s.pool, dx));
         break;
       case Kind::relu:
-        device_.submit(ops::act_grad(dy, y, ops::Activation::relu, dy));
+        if (!relu_done) device_.submit(ops::act_grad(dy, y, ops::Activation::relu, dy));
         break;
       case Kind::dropout: {
         ops::DropoutPlace here = place;
@@ -253,27 +258,36 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
         device_.submit(ops::affine_columns(dy, sdk::vector(scale_[k].get(), dy.columns), {}, dy));
         break;
     }
+    relu_done = after_relu;
     if (!s.in_place()) current = 1 - current;
   }
 }
 
-void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
-                             const Step* step) const {
-  if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
-  const Segments::Tensor& weight = parameters_.layout().tensor(s.weight);
-  for (size_t k = 0; k < weight.parts.size(); ++k) {
-    const Part& p = weight.parts[k];
-    const mk_tensor w = parameters_.part(p, weight.columns), x_part = columns_of(x, p);
-    const mk_tensor dx_part = dx == nullptr ? mk_tensor{} : columns_of(*dx, p);
-    if (step != nullptr && weight.columns >= fused_from_) {
-      const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, weight.columns);
-      device_.submit(ops::linear_update(x_part, dy, w, state, dx_part, step->settings, step->t));
-      continue;
-    }
-    const mk_tensor dw = gradients_.part(gradients_.layout().tensor(s.weight).parts[k], weight.columns);
-    device_.submit(ops::gemm(x_part, true, dy, false, dw));
-    if (dx != nullptr) device_.submit(ops::gemm(dy, false, w, true, dx_part));
+void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
+  bias_gradient(s, dy);
+  const std::vector<Part>& parts = parameters_.layout().tensor(s.weight).parts;
+  const Segments::Tensor& gradient = gradients_.layout().tensor(s.weight);
+  for (size_t k = 0; k < parts.size(); ++k) {
+    const mk_tensor x_part = columns_of(x, parts[k]);
+    device_.submit(ops::gemm(x_part, true, dy, false, gradients_.part(gradient.parts[k], dy.columns)));
+    if (dx != nullptr)
+      device_.submit(ops::gemm(dy, false, parameters_.part(parts[k], dy.columns), true, columns_of(*dx, parts[k])));
   }
+}
+
+void Engine::update_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
+                           bool after_relu, const Step& step) const {
+  bias_gradient(s, dy);
+  for (const Part& p : parameters_.layout().tensor(s.weight).parts) {
+    const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, dy.columns);
+    device_.submit(ops::linear_update(columns_of(x, p), dy, parameters_.part(p, dy.columns), state,
+                                      dx == nullptr ? mk_tensor{} : columns_of(*dx, p), step.settings, step.t,
+                                      after_relu));
+  }
+}
+
+void Engine::bias_gradient(const Stage& s, const mk_tensor& dy) const {
+  if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
 }
 
 void Engine::end_training() {

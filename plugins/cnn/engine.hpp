@@ -71,14 +71,17 @@ class Engine {
     int64_t t;
   };
   void go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const;
-  void backward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
-                       const Step* step) const;
+  void backward_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const;
+  // Gradient of the input and step of the weight. `after_relu`: of what came before that relu.
+  void update_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx, bool after_relu,
+                     const Step& step) const;
+  void bias_gradient(const Stage& stage, const mk_tensor& dy) const;
   void forward_normalise(size_t stage, const mk_tensor& x) const;
 
   sdk::Device device_;
   const Network& network_;
   int64_t batch_;
-  int64_t fused_from_;  // linear layers of so many outputs take their steps on the way back, without gradients
+  bool fused_;  // some linear layers take their steps on the way back, without gradients
   ParameterVector parameters_, gradients_;
   std::vector<ParameterVector> states_;
   std::vector<CommonRun> steps_;  // what parameters and gradients have in common

@@ -19,11 +19,12 @@ int64_t flat_begin(const Segments::Tensor& t, const Part& p) { return t.offset +
 
 }  // namespace
 
-Segments::Segments(const Network& network, uint64_t most_bytes, int64_t without) : elements_(network.n_parameters) {
+Segments::Segments(const Network& network, uint64_t most_bytes, bool (*wanted)(const Parameter&))
+    : elements_(network.n_parameters) {
   const auto most = static_cast<int64_t>(std::min(most_bytes, uint64_t{1} << 62) / sizeof(float));
   for (const Parameter& p : network.parameters) {
     tensors_.push_back({p.offset, p.outputs, {}});
-    if (!p.is_linear_weight() || p.outputs < without) place(p, most);
+    if (wanted == nullptr || wanted(p)) place(p, most);
   }
 }
 

@@ -30,10 +30,10 @@ class Segments {
   };
 
   Segments() = default;
-  // Segments of at most `most_bytes`. `without`: leaves out the weights of linear layers of that many outputs and more.
+  // Segments of at most `most_bytes`. `wanted`: takes those parameters only.
   // Error(MK_OUT_OF_MEMORY) naming the layer if a tensor that cannot be cut, or ops::kGemmCut rows of one that can, is
   // larger than that.
-  Segments(const Network& network, uint64_t most_bytes, int64_t without = INT64_MAX);
+  Segments(const Network& network, uint64_t most_bytes, bool (*wanted)(const Parameter&) = nullptr);
 
   size_t count() const { return sizes_.size(); }
   int64_t size(size_t segment) const { return sizes_[segment]; }   // in floats

@@ -15,14 +15,16 @@ constexpr int64_t kClasses = 3;
 // 3 filters on 24 x 24: 1452 inputs x 70, a convolution before and a small layer behind.
 Network network_of(const Settings& settings) { return make_network(settings, {24, 24, 1, false}, kClasses); }
 
-Settings settings_of(const ops::OptimizerSettings& optimizer) {
+Settings settings_of(const ops::OptimizerSettings& optimizer, int64_t hidden = 70) {
   Settings s;
-  s.layers = {Conv2d{3, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{70, true}, Relu{}, Linear{kClasses, true}};
+  s.layers = {Conv2d{3, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{hidden, true}, Relu{}, Linear{kClasses, true}};
   s.optimizer = optimizer;
   return s;
 }
 
-uint64_t bytes_of_rows(int64_t rows) { return static_cast<uint64_t>(rows * 70) * sizeof(float); }
+uint64_t bytes_of_rows(int64_t rows, int64_t hidden = 70) {
+  return static_cast<uint64_t>(rows * hidden) * sizeof(float);
+}
 
 TEST(Segments, AreOneWhereAllFits) {
   const Network network = network_of(settings_of({}));
@@ -87,7 +89,8 @@ TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
 
 TEST(Segments, LeaveLinearWeightsOut) {
   const Network network = network_of(settings_of({}));
-  const Segments whole(network, UINT64_MAX), rest(network, UINT64_MAX, 70);
+  const Segments whole(network, UINT64_MAX);
+  const Segments rest(network, UINT64_MAX, [](const Parameter& p) { return p.outputs != 70 || p.bias; });
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
   const std::vector<CommonRun> runs = common_runs(whole, rest);
   ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and what follows the large weight
@@ -104,8 +107,8 @@ INSTANTIATE_TEST_SUITE_P(Devices, Parts, testing::Values("host", "opencl"),
 
 // Parameters and states after some steps, in an engine of these options.
 std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::OptimizerSettings& optimizer,
-                                        int64_t batch, const EngineOptions& options) {
-  const Network network = network_of(settings_of(optimizer));
+                                        int64_t batch, int64_t hidden, const EngineOptions& options) {
+  const Network network = network_of(settings_of(optimizer, hidden));
   const Engine engine(device, network, batch, true, optimizer, options);
   const std::vector<float> initial = all_initial_values(network, 3, 0);
   engine.parameters().write(0, initial);
@@ -137,13 +140,13 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
                                           {ops::Optimizer::sgd, 0.05, 0, 0, 0, 0},
                                           {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8}};
   for (const ops::OptimizerSettings& optimizer : kinds)
-    for (const int64_t batch : {1, 10, 80}) {
-      const auto whole = trained(world.device(), optimizer, batch, {});
+    for (const auto& [batch, hidden] : {std::pair<int64_t, int64_t>{1, 70}, {10, 70}, {80, 70}, {1, 1}, {10, 1}}) {
+      const auto whole = trained(world.device(), optimizer, batch, hidden, {});
       for (const bool gradients : {true, false})
-        for (const uint64_t most : {UINT64_MAX, bytes_of_rows(1100), bytes_of_rows(512)})
-          EXPECT_TRUE(trained(world.device(), optimizer, batch, {gradients, most}) == whole)
-              << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", gradients " << gradients
-              << ", segments of " << most;
+        for (const uint64_t most : {UINT64_MAX, bytes_of_rows(1100, hidden), bytes_of_rows(512, hidden)})
+          EXPECT_TRUE(trained(world.device(), optimizer, batch, hidden, {gradients, most}) == whole)
+              << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", " << hidden
+              << " hidden, gradients " << gradients << ", segments of " << most;
     }
 }
 

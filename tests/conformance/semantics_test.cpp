@@ -227,9 +227,9 @@ bool uses_clblast(DeviceUnderTest& dut) {
 
 constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
-// gemm, gemm and optimizer_step give the bits of linear_update.
-void linear_update_is_three_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
-                                const ops::OptimizerSettings& settings, int64_t t) {
+// gemm, gemm, optimizer_step and, after a relu, act_grad give the bits of linear_update.
+void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
+                                const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   Problem p;
   for (const auto& [rows, columns] : {std::pair{batch, inputs}, {batch, outputs}, {inputs, outputs}, {inputs, outputs}})
     p.random(rows, columns);
@@ -245,11 +245,12 @@ void linear_update_is_three_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
     const auto flat = [&](size_t i) { return sdk::vector(b[i]->handle(), inputs * outputs); };
     const mk_tensor x = matrix(0, batch, inputs), dy = matrix(1, batch, outputs), weight = matrix(2, inputs, outputs);
     const mk_tensor state = matrix(3, inputs, outputs), dx = matrix(4, batch, inputs);
-    const std::vector<mk_op> steps =
-        fused ? std::vector<mk_op>{ops::linear_update(x, dy, weight, state, dx, settings, t)}
+    std::vector<mk_op> steps =
+        fused ? std::vector<mk_op>{ops::linear_update(x, dy, weight, state, dx, settings, t, after_relu)}
               : std::vector<mk_op>{ops::gemm(dy, false, weight, true, dx),
                                    ops::gemm(x, true, dy, false, matrix(5, inputs, outputs)),
                                    ops::optimizer_step(flat(5), flat(2), flat(3), {}, settings, t)};
+    if (after_relu && !fused) steps.push_back(ops::act_grad(dx, x, ops::Activation::relu, dx));
     if (!all_supported(dut, steps)) return std::vector<Words>{};
     for (const mk_op& step : steps) must(submit(dut, step));
     finish(dut);
@@ -262,17 +263,21 @@ void linear_update_is_three_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
     EXPECT_TRUE(fused[o] == apart[o]) << names[o] << " of batch " << batch << ", " << inputs << " x " << outputs;
 }
 
-void linear_update_is_three_ops_everywhere(DeviceUnderTest& dut) {
+void linear_update_is_those_ops_everywhere(DeviceUnderTest& dut) {
   if (uses_clblast(dut)) GTEST_SKIP() << kClblastOrder;
   const ops::OptimizerSettings plain{ops::Optimizer::sgd, 0.1, 0, 0}, heavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
-  linear_update_is_three_ops(dut, 3, 5, 7, heavy, 1);
-  linear_update_is_three_ops(dut, 5, 13, 300, heavy, 4);
-  linear_update_is_three_ops(dut, 1, 9, 17, plain, 2);
+  linear_update_is_those_ops(dut, 3, 5, 7, heavy, 1);
+  linear_update_is_those_ops(dut, 5, 13, 300, heavy, 4);
+  linear_update_is_those_ops(dut, 1, 9, 17, plain, 2);
+  linear_update_is_those_ops(dut, 5, 13, 300, heavy, 4, true);
+  for (const bool after_relu : {false, true}) linear_update_is_those_ops(dut, 5, 333, 1, heavy, 4, after_relu);
   if (skip_reason(dut, Size::normal) != nullptr) return;
   for (const int64_t batch : {int64_t{1}, int64_t{5}, int64_t{10}, int64_t{13}, ops::kLinearUpdateRows})
-    linear_update_is_three_ops(dut, batch, 1100, 1589, heavy, 3);
-  linear_update_is_three_ops(dut, 10, 2000, 227, plain, 3);
-  linear_update_is_three_ops(dut, 7, 515, 83, heavy, 1);
+    linear_update_is_those_ops(dut, batch, 1100, 1589, heavy, 3);
+  linear_update_is_those_ops(dut, 10, 2000, 227, plain, 3);
+  linear_update_is_those_ops(dut, 10, 2000, 227, plain, 3, true);
+  linear_update_is_those_ops(dut, 10, 20011, 1, heavy, 3, true);
+  linear_update_is_those_ops(dut, 7, 515, 83, heavy, 1);
 }
 
 // A product in one piece and cut along rows, columns and terms at ops::kGemmCut.
@@ -331,7 +336,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
            [&dut] { convolution_of_an_image_is_its_own_affair(dut); });
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
-  add_test(dut.label(), "semantics.linear_update_is_three_ops", [&dut] { linear_update_is_three_ops_everywhere(dut); });
+  add_test(dut.label(), "semantics.linear_update_is_those_ops", [&dut] { linear_update_is_those_ops_everywhere(dut); });
   // The oracle rounds once, wherever it is cut.
   if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))
     add_test(dut.label(), "semantics.gemm_can_be_cut", [&dut] { gemm_can_be_cut(dut); });

@@ -258,6 +258,10 @@ TEST(LinearUpdate, ChecksShapesAndSettings) {
   mk_op op = linear_update(m(4, 6), m(4, 5), m(6, 5), {}, {}, plain, 1);
   op.outputs[1] = m(6, 5);
   expect_refused(op, "state is 6x5, expected 0x0");
+  op = linear_update(m(4, 6), m(4, 5), m(6, 5), {}, m(4, 6), plain, 1, true);
+  EXPECT_NO_THROW(check(op));
+  op.integers[1] = 2;
+  expect_refused(op, "after_relu is neither 0 nor 1");
   for (int i = 0; i < 3; ++i) {
     op = linear_update(m(4, 6), m(4, 5), m(6, 5), m(6, 5), {}, heavy, 1);
     op.reals[i] = -1;

@@ -56,6 +56,11 @@ class Update {
     const Product dx{false, true, 1, 0, weight_.columns, dy_, weight, call_.output(2)};
     for (int64_t c = from; c < to; c += kTileColumns)
       if (!dx.tile(0, c)) return false;
+    if (call_.op.integers[1] == 0) return true;
+    const View<float> out = call_.output(2);
+    for (int64_t b = 0; b < x_.rows; ++b)
+      for (int64_t i = from; i < to; ++i)
+        if (!(x_.row(b)[i] > 0)) out.row(b)[i] = 0;
     return true;
   }
 

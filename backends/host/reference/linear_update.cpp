@@ -8,6 +8,7 @@ namespace mokume::host::reference {
 void linear_update(const Call& call) {
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> weight = call.output(0), state = call.output(1), dx = call.output(2);
+  const bool after_relu = call.op.integers[1] == 1;
   const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
   for (int64_t i = 0; i < weight.rows; ++i) {
     if (dx.columns > 0)
@@ -15,7 +16,7 @@ void linear_update(const Call& call) {
         double sum = 0;
         for (int64_t j = 0; j < weight.columns; ++j)
           sum += static_cast<double>(dy.row(b)[j]) * static_cast<double>(weight.row(i)[j]);
-        dx.row(b)[i] = static_cast<float>(sum);
+        dx.row(b)[i] = after_relu && !(x.row(b)[i] > 0) ? 0 : static_cast<float>(sum);
       }
     for (int64_t j = 0; j < weight.columns; ++j) {
       double sum = 0;

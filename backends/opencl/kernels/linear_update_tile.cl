@@ -11,7 +11,7 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
     __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
     long dy_step, long rows, long columns, __global float* weight, long weight_offset, long weight_step,
     __global float* state, long state_offset, long state_step, int stateful, int first, __global float* dx,
-    long dx_offset, long dx_step, int wanted, float lr, float decay, float momentum) {
+    long dx_offset, long dx_step, int wanted, int after_relu, float lr, float decay, float momentum) {
   __local float dy_tile[MOST_ROWS][TILE + 1], weight_tile[ROWS][TILE + 1], x_tile[MOST_ROWS][ROWS];
   const int lane = get_local_id(0), row = get_local_id(1);
   const long i = (long)get_group_id(0) * ROWS + row;
@@ -58,6 +58,8 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
   }
   if (!wanted || !inside) return;
   UNROLL
-  for (int p = 0; p < PER_LANE; ++p)
-    if (lane + p * LANES < batch) dx[dx_offset + (lane + p * LANES) * dx_step + i] = total[p];
+  for (int p = 0; p < PER_LANE; ++p) {
+    const int b = lane + p * LANES;
+    if (b < batch) dx[dx_offset + b * dx_step + i] = after_relu && !(x_tile[b][row] > 0.0f) ? 0.0f : total[p];
+  }
 }

@@ -5,13 +5,17 @@
 //   grad = x^T * dy             gemm(x, true, dy, false, grad)
 //   weight, state: the step     optimizer_step(grad, weight, state), kind sgd
 //
+// and, where x is what relu gave (`after_relu`), a fourth: act_grad(dx, x, relu, dx), so that dx is what goes on behind
+// the relu.
+//
 //   inputs   x: B x I, B <= kLinearUpdateRows; dy: B x O
 //   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step; 0 x 0
 //            without momentum; dx: B x I, or 0 x 0 where nobody needs it; none overlaps another or an input
-//   integers [0] = t, the number of the step, from 1      reals [0] = lr, [1] = weight_decay, [2] = momentum
+//   integers [0] = t, the number of the step, from 1, [1] = after_relu, 0 or 1
+//   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //
-// A backend gives the bits that its own three ops give, grad being dense and rounded to f32. CLBlast's gemm is the
-// exception: beside it, grad is summed in the order of ops_gemm.cpp.
+// A backend gives the bits that its own ops give, one after another, grad being dense and rounded to f32. CLBlast's
+// gemm is the exception: beside it, grad is summed in the order of ops_gemm.cpp.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +35,7 @@ inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) 
 
 // `settings`: has_linear_update(). `state` is looked at as far as settings.states() says; dx: {} if not wanted.
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
-                           const mk_tensor& dx, const OptimizerSettings& settings, int64_t t) {
+                           const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);
   mk_op op = sdk::make_op(MK_OP_LINEAR_UPDATE);
   op.n_inputs = 2;
@@ -42,6 +46,7 @@ inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_ten
   op.outputs[1] = settings.states() > 0 ? state : none;
   op.outputs[2] = dx.dtype != 0 ? dx : none;
   op.integers[0] = t;
+  op.integers[1] = after_relu ? 1 : 0;
   op.reals[0] = settings.lr;
   op.reals[1] = settings.weight_decay;
   op.reals[2] = settings.a;
@@ -60,6 +65,7 @@ inline void check_linear_update(const mk_op& op) {
   };
   const int64_t batch = op.inputs[0].rows, inputs = op.outputs[0].rows, outputs = op.outputs[0].columns;
   if (op.integers[0] < 1) refuse("steps count from 1");
+  if (op.integers[1] != 0 && op.integers[1] != 1) refuse("after_relu is neither 0 nor 1");
   for (int i = 0; i < 3; ++i)
     if (!std::isfinite(op.reals[i]) || op.reals[i] < 0) refuse("settings must be finite and not negative");
   if (inputs < 1 || outputs < 1) refuse("weight is empty");
