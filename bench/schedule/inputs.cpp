@@ -73,10 +73,10 @@ Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
   for (const double gamma : gammas) affinities[gamma] = affinity++;
   for (const auto& row : rows) {
     const double gamma = row[0], fold = row[2];
-    const double width = gamma * 784;
+    const double narrowness = gamma * 784;  // of standardised pixels
     scheduler::Piece& piece = pieces[{gamma, whole_gammas ? 0 : fold}];
     piece.affinity = affinities[gamma];
-    piece.cost += 1 + 3 * width / (1 + width);
+    piece.cost += 1 / std::cbrt(narrowness) + narrowness / 2;
     piece.fits.push_back(static_cast<uint32_t>(made.seconds.size()));
     made.workload.places.push_back({0, static_cast<uint32_t>(fold), {gamma_place.at(gamma), c_place.at(row[1])}});
     made.seconds.push_back(row.at(3));

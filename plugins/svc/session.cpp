@@ -22,6 +22,29 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
+// Mean square distance of two rows, halved: sklearn's gamma = "scale" is one over this. Of at most 1000 rows.
+double spread(const mk_data& data) {
+  const int64_t step = std::max<int64_t>(1, data.rows / 1000);
+  double sum = 0, squares = 0, count = 0;
+  for (int64_t r = 0; r < data.rows; r += step)
+    for (const float* x = data.x + r * data.features; x < data.x + (r + 1) * data.features; ++x) {
+      sum += *x;
+      squares += static_cast<double>(*x) * static_cast<double>(*x);
+      ++count;
+    }
+  if (count == 0) return 1;
+  const double mean = sum / count;
+  return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
+}
+
+// How long a fit takes beside others, until that is learned: wide kernels take many steps, narrow ones have many
+// support vectors. Fitted to a grid on MNIST over four decades of gamma (bench/results/svc-grid-times.csv).
+double guessed_cost(const ops::KernelFunction& kernel, double spread) {
+  if (kernel.kind != ops::KernelKind::rbf) return 1;
+  const double narrowness = std::clamp(kernel.gamma * spread, 1e-6, 1e3);
+  return 1 / std::cbrt(narrowness) + narrowness / 2;
+}
+
 }  // namespace
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
@@ -178,11 +201,9 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // rows, and kernel rows on the fly
+  const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
-    // A guess until costs are learned: narrow RBF kernels have more support vectors.
-    const ops::KernelFunction& k = of_group[g].kernel;
-    const double width = k.kind == ops::KernelKind::rbf ? k.gamma * static_cast<double>(d) : 0.0;
-    const double each = 1.0 + 3.0 * width / (1.0 + width);
+    const double each = guessed_cost(of_group[g].kernel, rows_spread);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g])

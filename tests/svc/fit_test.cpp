@@ -288,5 +288,25 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
   }
 }
 
+// Wide kernels take many steps, narrow ones have many support vectors: what lies between is done soonest.
+TEST(SvcBundles, AreGuessedToTakeLongestAtBothEndsOfGamma) {
+  World world("host");
+  const Blobs blobs(100, 3, 3, 5);
+  std::vector<Candidate> candidates;
+  for (const double gamma : {1e-5, 1e-3, 0.1, 1e2})
+    for (const Candidate& c : line_of_c(gamma)) candidates.push_back(c);
+  const Experiment experiment(blobs, candidates, 5);
+  std::vector<double> costs;
+  const mk_bundle_sink sink{&costs, [](void* self, const mk_bundle* b, mk_error*) -> int32_t {
+                              static_cast<std::vector<double>*>(self)->push_back(b->cost / b->n_fits);
+                              return MK_OK;
+                            }};
+  sdk::call(world.model().bundle, world.model().self, experiment.get(), 1, &sink);
+  ASSERT_EQ(costs.size(), 4U);
+  EXPECT_GT(costs[0], costs[1]);
+  EXPECT_GT(costs[1], costs[2]);
+  EXPECT_GT(costs[3], costs[2]);
+}
+
 }  // namespace
 }  // namespace mokume::svc_test
