@@ -333,19 +333,17 @@ void Agent::watch_devices(double now) {
 
 // Over once no work runs, or what runs hangs, and nothing reported is still on its way to the disk.
 void Agent::try_to_end(std::vector<Message>& out) {
-  bool hanging = false;
-  for (const Device& device : devices_) {
-    if (device.lane != Lane::busy) continue;
-    const double patience = device.broken_off ? k_break_off_s : 0;
-    if (!hangs(device, now_ - patience)) return;
-    hanging = true;
+  std::vector<uint32_t> hanging;
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].lane != Lane::busy) continue;
+    const double patience = devices_[i].broken_off ? k_break_off_s : 0;
+    if (!hangs(devices_[i], now_ - patience)) return;
+    hanging.push_back(i);
   }
   for (const auto& [id, lease] : leases_)
     if (lease.ended && !journal_failed_) return;
-  if (hanging) {
-    abandoned_ = true;
-    feeders_.abandon();
-  }
+  if (!hanging.empty()) feeders_.abandon();
+  abandoned_ = std::move(hanging);
   out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept
   over_ = true;
 }

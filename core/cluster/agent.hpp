@@ -38,8 +38,9 @@ class Agent {
 
   bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to
   bool over() const { return over_; }
-  // Over although work hangs: this agent, and all that the work uses, must then live until the process ends.
-  bool abandoned() const { return abandoned_; }
+  // Devices whose work hangs though this node is over: if there are any, this agent, and all that the work uses, must
+  // live until the process ends.
+  const std::vector<uint32_t>& abandoned() const { return abandoned_; }
   const std::optional<Stop>& stopped() const { return stopped_; }
 
  private:
@@ -109,7 +110,7 @@ class Agent {
   bool leaving_ = false;         // rank 0 said STOP or FINISH, or is gone
   bool node_0_lost_ = false;
   bool over_ = false;
-  bool abandoned_ = false;
+  std::vector<uint32_t> abandoned_;
   std::optional<Stop> stopped_;
 
   std::mutex inbox_mutex_;

@@ -189,16 +189,21 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
 }
 
 // Rank 0 may refit for hours: its answers to beats show that it lives.
-void wait_for_bye(Transport& transport) {
+void wait_for_bye(Transport& transport, const std::atomic<bool>* stop) {
   const auto seconds = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
   Listening listening;
   double heard = 0, next_beat = 0;
+  bool asked_to_stop = false;
   while (listening.seconds() - heard <= 2 * k_lease_s) {
     const double now = seconds();
     listening.turn(now);
     if (now >= next_beat) {
       next_beat = now + k_beat_s;
       transport.send(0, encode(Beat{}));
+    }
+    if (!asked_to_stop && stop != nullptr && stop->load()) {
+      asked_to_stop = true;
+      transport.send(0, encode(Stop{MK_CANCELLED, "stopped on request"}));
     }
     const auto received = transport.poll();
     if (received && std::holds_alternative<Bye>(decode(received->text))) return;
@@ -212,11 +217,11 @@ void wait_for_bye(Transport& transport) {
   throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", 2 * k_lease_s));
 }
 
-void part(Transport& transport) {
+void part(Transport& transport, const std::atomic<bool>* stop) {
   if (transport.rank() == 0) {
     send_to_others(transport, Bye{});
   } else {
-    wait_for_bye(transport);
+    wait_for_bye(transport, stop);
   }
   transport.flush(k_flush_ms);
 }
@@ -268,7 +273,7 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
   return {};
 }
 
-void participate(Transport& transport, const std::function<void()>& body) {
+void participate(Transport& transport, const std::function<void()>& body, const std::atomic<bool>* stop) {
   try {
     body();
   } catch (const std::exception& error) {
@@ -276,13 +281,13 @@ void participate(Transport& transport, const std::function<void()>& body) {
     const bool valid = known != nullptr && known->status() > MK_OK && known->status() <= MK_STORAGE;
     give_up(transport, valid ? known->status() : MK_INTERNAL, error.what());
     try {
-      part(transport);
+      part(transport, nullptr);
     } catch (const std::exception&) {
       // The first error is the one that counts.
     }
     throw;
   }
-  part(transport);
+  part(transport, stop);
 }
 
 }  // namespace mokume::cluster

@@ -167,7 +167,6 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
 TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto child = [&] {
-    hang_s_ = 0.3;
     bool abandoned = false;
     on_abandoned_ = [&] { abandoned = true; };
     n_fits_ = 4;
@@ -176,7 +175,7 @@ TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
     // Everything that hanging work uses is left on this stack until the process ends.
     AgentSetup agent;
     agent.devices = {make_device("host:0"), make_device("host:1")};
-    agent.hang_s = hang_s_;
+    agent.hang_s = 0.3;  // rank 0 has more patience: the other device's copy ends the run before it retires anything
     agent.on_abandoned = on_abandoned_;
     agent.work = [&](uint32_t device, const WorkItem& item, Reporter& reporter) {
       if (device == 1) {
@@ -191,7 +190,8 @@ TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
     Transport transport(self_transport());
     const Outcome outcome = run(transport, {scratch_.path(), "p", {}, {agent.devices}}, agent, &setup, journal, stop_);
     journal.close("done");
-    _exit(outcome.finished && abandoned && read().records.size() == 4 ? 0 : 1);
+    const bool known = outcome.retired == std::vector<uint32_t>{1};
+    _exit(outcome.finished && abandoned && known && read().records.size() == 4 ? 0 : 1);
   };
   EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
@@ -216,6 +216,42 @@ TEST(Attend, AnswersTheOthersWhileItWorks) {
   attend(zero, work);
   other.join();
   EXPECT_THROW(attend(zero, [] { throw Error(MK_BAD_DATA, "no"); }), Error);
+}
+
+// Both sides as they are in a run: the word of a node that waits reaches what rank 0 does.
+TEST(Attend, HearsThatANodeIsAskedToStop) {
+  Hub hub(2);
+  Transport zero(hub.table(0)), one(hub.table(1));
+  std::atomic<bool> signalled{false}, stop{false};
+  std::thread other([&] {
+    participate(
+        one, [&] { signalled = true; }, &signalled);
+  });
+  const auto work = [&] {
+    while (!stop) std::this_thread::yield();
+  };
+  participate(zero, [&] { attend(zero, work, [&] { stop = true; }); });
+  other.join();
+}
+
+// A node that fails there has nothing left to do that is wanted: the refit goes on.
+TEST(Attend, TakesNoFailureForAWishToStop) {
+  Hub hub(2);
+  Transport zero(hub.table(0)), one(hub.table(1));
+  one.send(0, encode(Stop{MK_STORAGE, "no space is left"}));
+  one.send(0, encode(Beat{}));
+  uint32_t stops = 0;
+  std::atomic<bool> heard{false};
+  std::thread other([&] {
+    while (!one.poll()) std::this_thread::yield();
+    heard = true;
+  });
+  const auto work = [&] {
+    while (!heard) std::this_thread::yield();
+  };
+  attend(zero, work, [&] { ++stops; });
+  other.join();
+  EXPECT_EQ(stops, 0u);
 }
 
 TEST(Participate, ANodeBeatsWhileItWaitsForTheEnd) {
