@@ -101,6 +101,7 @@ journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t
   const mk_fit_sink sink = watcher.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(candidate, sink), destroy);
+  if (stop) throw Error(MK_CANCELLED, "stopped during the refit");  // another device may be at it by now
   save(model, fitted.get(), directory);
   if (test.rows > 0 && !(test.labels.empty() && test.targets.empty())) {
     progress(fmt::format("predicting {} test rows", test.rows), 0);

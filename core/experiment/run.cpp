@@ -21,6 +21,7 @@
 #include "experiment/refit.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
+#include "experiment/watched_refit.hpp"
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
@@ -32,6 +33,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVersion = MOKUME_VERSION;
+
+// A refit may be silent for this many times what the longest fits took: they are silent as well, on less data.
+constexpr double k_longer_than_fits = 10;
+
+double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
@@ -111,6 +117,12 @@ std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std
   return std::nullopt;
 }
 
+double longest_work(const std::vector<journal::FitRecord>& fits) {
+  double longest = 0;
+  for (const scheduler::TimedWork& work : timed_work(fits)) longest = std::max(longest, work.seconds);
+  return longest;
+}
+
 void note_fallbacks(const Worker& worker, base::Log& log) {
   const auto devices = worker.devices();
   const auto fallbacks = worker.fallbacks();
@@ -156,6 +168,7 @@ class Participant {
     agent_.on_durable = [scratch](uint32_t fit) { scratch.remove_fit(fit); };
     agent_.break_off = [this](uint32_t d) { return worker_->kill(d); };
     agent_.on_abandoned = [this] { abandoned_ = true; };
+    agent_.hang_s = request_.hang_s;
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake, journal);
     const cluster::Outcome outcome =
@@ -165,7 +178,8 @@ class Participant {
     result_.reason = outcome.reason;
     note_fallbacks(*worker_, log_);
     if (leads)  // a refit may take hours, in which the other nodes want to hear that this one lives
-      cluster::attend(transport_, [&] { finish(outcome, journal); });
+      cluster::attend(
+          transport_, [&] { finish(outcome, journal); }, [this] { asked_to_stop_ = true; });
     else
       journal.close(result_.state);
     return result_;
@@ -222,6 +236,7 @@ class Participant {
     size_t devices = 0;
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::CoordinatorSetup setup;
+    setup.hang_s = request_.hang_s;
     setup.n_fits = prepared_->plan().n_fits();
     setup.workload = workload_of(*prepared_, devices);
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
@@ -279,7 +294,7 @@ class Participant {
         result_.best_mean = best->mean;
         result_.best_sd = best->sd;
         try {
-          refit_best(best->candidate, outcome, journal);
+          refit_best(best->candidate, outcome, fits, journal);
         } catch (const Error& e) {
           if (e.status() == MK_CANCELLED) {
             result_.state = "stopped";
@@ -322,21 +337,14 @@ class Participant {
     throw Error(MK_DEVICE_ERROR, "every fit is done, but no device of node 0 works any more: run again for the refit");
   }
 
-  // On the first device of this node that works. As a fit, it may fail on a device three times.
-  void refit_best(uint32_t candidate, const cluster::Outcome& outcome, journal::Journal& journal) {
+  void refit_best(uint32_t candidate, const cluster::Outcome& outcome, const std::vector<journal::FitRecord>& fits,
+                  journal::Journal& journal) {
     if (is_refitted(result_.directory, refit_before_, candidate)) return;
     tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
                            prepared_->data().train.rows));
-    const std::vector<uint32_t> devices = working_devices(outcome);
-    for (uint32_t failures = 0;;) {
-      try {
-        journal.append(worker_->refit(devices[failures % devices.size()], candidate, observer_.step, stop_));
-        return;
-      } catch (const Error& e) {
-        if (e.status() != MK_DEVICE_ERROR || ++failures == 3) throw;
-        log_.warn("refit", fmt::format("{}; it is tried again", e.what()));
-      }
-    }
+    const RefitWatch watch{observer_.step, [this] { return stop_ || asked_to_stop_; }, [this] { abandoned_ = true; },
+                           steady_s, std::max(request_.hang_s, k_longer_than_fits * longest_work(fits))};
+    journal.append(refit_on_one_of(*worker_, working_devices(outcome), candidate, watch, log_));
   }
 
   void tell_phase(const std::string& text) {
@@ -358,6 +366,7 @@ class Participant {
   std::unique_ptr<journal::Journal> journal_;
   cluster::AgentSetup agent_;
   bool abandoned_ = false;
+  std::atomic<bool> asked_to_stop_{false};     // another node was
   std::vector<cluster::LocalDevice> devices_;  // of this rank
   std::vector<std::vector<cluster::LocalDevice>> nodes_;
   std::optional<journal::RefitRecord> refit_before_;  // of an earlier session
@@ -376,7 +385,8 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
   };
   RunResult result;
   try {
-    cluster::participate(transport, [&] { result = participant->run(); });
+    cluster::participate(
+        transport, [&] { result = participant->run(); }, &stop);
   } catch (const std::exception& e) {
     participant->failed(e.what());
     leave_what_hangs();

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "cluster/transport.hpp"
+#include "cluster/types.hpp"
 #include "experiment/config.hpp"
 #include "journal/record.hpp"
 #include "registry/registry.hpp"
@@ -39,6 +40,7 @@ struct RunRequest {
   std::optional<std::string> directory;  // go on with this one
   // Told how many threads loops of this process should use, before the first of them; may be empty.
   std::function<void(uint32_t threads)> limit_loops = {};
+  double hang_s = cluster::k_hang_s;  // a device that gives no sign of life for this long hangs
 };
 
 struct RunResult {

@@ -1,0 +1,125 @@
+// The refit at the end of a run, on devices that hang, and with ranks that are asked to stop.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <thread>
+
+#include "base/files.hpp"
+#include "cli/processes.hpp"
+#include "cli/shell.hpp"
+#include "cluster/transport.hpp"
+#include "experiment/prepared.hpp"
+#include "experiment/run.hpp"
+#include "scheduler/host_services.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+// One candidate and no fits: the refit is all there is.
+std::string only_a_refit(const std::string& devices) {
+  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY +
+         "\"]\nname = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
+         "search.method = \"none\"\nmodel_options = { C = 1.0, gamma = 0.01 }\ndevices.use = \"" +
+         devices + "\"\n";
+}
+
+struct HangingRun {
+  experiment::RunResult result;
+  std::string error;
+  bool abandoned = false;
+};
+
+// A run in this very process, whose "fault:0" hangs in its first op; it has to end by _exit.
+HangingRun run_hanging(const Place& place, const std::string& devices) {
+  const std::string text = only_a_refit(devices);
+  place.write("e.toml", text);
+  setenv("XDG_CACHE_HOME", (place.path() / "cache").c_str(), 1);
+  // The first run remembers the speeds, so that the first op of the second is one of the refit.
+  if (place.mokume("run e.toml --out plain").code != 0) _exit(98);
+  setenv("MOKUME_FAULT", "hang:1", 1);
+  if (chdir(place.path().c_str()) != 0) _exit(99);
+  // What hangs uses all this until the process ends.
+  auto& log = *new base::Log;
+  auto& host = *new scheduler::HostServices(log, 1, "");
+  const std::vector<std::string> libraries = {MOKUME_FAULT_LIBRARY, MOKUME_BUILD_DIR "/lib/mokume"};
+  auto& registry = *new registry::Registry(host.table(), libraries);
+  cluster::Transport transport(cluster::self_transport());
+  experiment::RunRequest request;
+  request.config = *experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry)).config;
+  request.source_text = text;
+  request.hang_s = 5;
+  HangingRun ended;
+  experiment::Observer observer;
+  observer.phase = [](const std::string&) {};
+  observer.step = [](const std::string&, double) {};
+  observer.begin_fits = [](uint64_t, uint64_t) {};
+  observer.record = [](const journal::FitRecord&) {};
+  observer.device_state = [](uint32_t, const std::string&, const std::string&, const std::string&, double) {};
+  observer.end_fits = [] {};
+  observer.abandoned = [&] { ended.abandoned = true; };
+  const std::atomic<bool> stop{false};
+  try {
+    ended.result = experiment::run(registry, log, transport, request, observer, stop);
+  } catch (const Error& e) {
+    ended.error = e.what();
+  }
+  return ended;
+}
+
+void expect_exit_0(const std::function<bool()>& body) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
+}
+
+TEST(Refit, ThatHangsIsDoneByAnotherDevice) {
+  expect_exit_0([] {
+    const Place place;
+    const HangingRun ended = run_hanging(place, "fault:0,host");
+    return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/best");
+  });
+}
+
+TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
+  expect_exit_0([] {
+    const Place place;
+    const HangingRun ended = run_hanging(place, "fault:0");
+    return ended.abandoned && ended.error == "fault:0: the refit gave no sign of life any more" &&
+           fs::exists(place.run("small") / "results.csv") && !fs::exists(place.run("small") / "models/best");
+  });
+}
+
+// Rank 0 refits, and rank 1 alone is asked to stop.
+TEST(Refit, StopsWhenAnyRankIsAskedTo) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place place;
+  place.write("e.toml", R"(name = "small"
+model = "cnn"
+data = { source = "digits", limit = 200 }
+validation.folds = 0
+search.method = "none"
+devices.use = "host"
+[model_options]
+epochs = 1000000
+batch_size = 1
+optimizer = { type = "adam", lr = 0.001 }
+layers = [{ type = "flatten" }, { type = "linear", out_features = 10 }]
+)");
+  Ended ended;
+  std::thread run([&] {
+    ended = place.shell(
+        "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 sh -c "
+        "'echo $$ >pid-$OMPI_COMM_WORLD_RANK; exec " +
+        Place::program() + " run e.toml'");
+  });
+  const auto refits = [&] { return slurp(place.path() / "err.txt").find("refitting") != std::string::npos; };
+  EXPECT_TRUE(eventually(refits)) << slurp(place.path() / "err.txt");
+  const pid_t one = std::atoi(slurp(place.path() / "pid-1").c_str());
+  if (one > 0) kill(one, SIGTERM);
+  run.join();
+  EXPECT_EQ(ended.code, 75) << ended.err;
+  EXPECT_NE(ended.err.find("stopped during the refit"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
