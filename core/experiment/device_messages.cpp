@@ -50,7 +50,11 @@ json write(const AgreeChoices& m) { return {{"type", "AGREE"}, {"choices", write
 json write(const RefitCandidate& m) { return {{"type", "REFIT"}, {"candidate", m.candidate}}; }
 json write(const MeasureSpeed&) { return {{"type", "MEASURE"}}; }
 json write(const CancelWork&) { return {{"type", "CANCEL"}}; }
-json write(const WorkProgress& m) { return {{"type", "PROGRESS"}, {"what", m.what}, {"share", m.share}}; }
+// JSON has no word for a model's 0/0.
+json write(const WorkProgress& m) {
+  const double share = m.share >= 0 ? std::min(m.share, 1.0) : 0.0;
+  return {{"type", "PROGRESS"}, {"what", m.what}, {"share", share}};
+}
 
 json write(const OpenDevice& m) {
   return {{"type", "OPEN"},

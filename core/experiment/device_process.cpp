@@ -44,6 +44,10 @@ void add_rows(std::vector<device::ProfileRow>& rows, const std::vector<device::P
   std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
 }
 
+std::string broke_rules(const Error& error) {
+  return *error.what() != '\0' ? std::string("broke the rules: ") + error.what() : "";
+}
+
 void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::string, uint64_t>& more) {
   for (const auto& [name, count] : more) counts[name] += count;
 }
@@ -75,10 +79,11 @@ struct DeviceProcess::Listener {
 
 DeviceProcess::DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed,
                              device::Choices choices, uint64_t budget_bytes, std::vector<uint32_t> cores,
-                             std::string program)
+                             std::string program, std::chrono::milliseconds patience)
     : prepared_(prepared),
       log_(log),
       program_(std::move(program)),
+      patience_(patience),
       title_(device_title(listed)),
       info_{listed.id(), listed.backend, listed.info.name, listed.info.vendor, listed.device_class(), budget_bytes},
       choices_(std::move(choices)),
@@ -96,7 +101,7 @@ void DeviceProcess::start() {
   {
     const std::lock_guard lock(child_mutex_);
     child_ = std::move(child);
-    killed_ = false;
+    if (killed_) child_->kill();  // whoever asked for that meant the work, whichever child does it
   }
   send(LoadExperiment{to_toml(prepared_.config())});
 }
@@ -104,12 +109,28 @@ void DeviceProcess::start() {
 void DeviceProcess::open() { greet(OpenDevice{info_.id, info_.device_class, info_.budget_bytes, choices_}); }
 
 void DeviceProcess::agree(const device::Choices& choices) {
-  if (!follows(choices_, choices)) greet(AgreeChoices{choices});
+  if (follows(choices_, choices)) return;
+  prepare(AgreeChoices{choices});
+  if (!child_) choices_ = choices;  // the next one opens with them
 }
+
+void DeviceProcess::measure() { prepare(MeasureSpeed{}); }
 
 void DeviceProcess::begin(const std::string& run_directory, bool profile) {
   begin_ = BeginRun{run_directory, profile};
-  send(*begin_);
+  prepare(*begin_);
+}
+
+// One device must not end a run before its first fit.
+void DeviceProcess::prepare(const DeviceMessage& request) {
+  if (!child_) return;
+  try {
+    if (std::holds_alternative<BeginRun>(request)) return send(request);
+    greet(request);
+  } catch (const Error& e) {
+    if (e.status() != MK_DEVICE_ERROR) throw;
+    log_.warn("device", e.what());
+  }
 }
 
 // A child that could not open its device, or opened another, is of no use.
@@ -155,7 +176,13 @@ void DeviceProcess::revive() {
   if (begin_) send(*begin_);
 }
 
+void DeviceProcess::forget_kill() {
+  const std::lock_guard lock(child_mutex_);
+  killed_ = false;
+}
+
 void DeviceProcess::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
+  forget_kill();
   revive();
   Listener listener;
   listener.cancelled = [&] { return reporter.cancelled(); };
@@ -166,12 +193,13 @@ void DeviceProcess::work(const cluster::WorkItem& item, cluster::Reporter& repor
 
 journal::RefitRecord DeviceProcess::refit(uint32_t candidate, const StepProgress& progress,
                                           const std::atomic<bool>& stop) {
+  forget_kill();
   revive();
   Listener listener;
   listener.cancelled = [&] { return stop.load(); };
   listener.progress = progress;
   converse(RefitCandidate{candidate}, listener);
-  if (!listener.refitted) lost("it trained nothing");
+  if (!listener.refitted) lost("broke the rules: it trained nothing");
   return *listener.refitted;
 }
 
@@ -181,7 +209,7 @@ void DeviceProcess::converse(const DeviceMessage& request, Listener& listener) {
   try {
     ended = listen(listener);
   } catch (const Error& e) {
-    lost(e.what());
+    lost(broke_rules(e));
   }
   crashes_ = 0;
   known_ = ended;
@@ -210,16 +238,22 @@ WorkEnded DeviceProcess::listen(Listener& listener) {
 cluster::Hello DeviceProcess::ask(const DeviceMessage& request) {
   send(request);
   std::optional<DeviceMessage> answer;
+  const auto deadline = std::chrono::steady_clock::now() + patience_;
+  while (!base::frame_waits(child_->socket(), std::min(kGlance, patience_))) {
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    lost(fmt::format("was ended, since it did not answer within {} s",
+                     std::chrono::duration<double>(patience_).count()));
+  }
   try {
     const std::optional<std::string> frame = base::receive_frame(child_->socket());
     if (frame) answer = decode_device_message(*frame);
   } catch (const Error& e) {
-    lost(e.what());
+    lost(broke_rules(e));
   }
   if (!answer) lost("");
   if (const auto* ended = std::get_if<WorkEnded>(&*answer); ended != nullptr && ended->status != MK_OK)
     throw Error(static_cast<mk_status>(ended->status), ended->text);
-  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("it sent a message out of turn");
+  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("broke the rules: it sent a message out of turn");
   return std::get<cluster::Hello>(*answer);
 }
 
@@ -231,19 +265,19 @@ void DeviceProcess::send(const DeviceMessage& message) {
   }
 }
 
-// How the child ended, if it has done so by itself, else what is wrong with what it says.
-void DeviceProcess::lost(const std::string& problem) {
+// How the child ended, if it has done so by itself, else `what` it did.
+void DeviceProcess::lost(const std::string& what) {
   ++crashes_;
   const bool wanted = [&] {
     const std::lock_guard lock(child_mutex_);
     return killed_;
   }();
   const std::string end = end_child();
-  const bool by_itself = problem.empty() || end != "was killed";
+  const bool by_itself = what.empty() || end != "was killed";
   throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
                                            wanted      ? "was ended, since it did not come back"
                                            : by_itself ? end
-                                                       : "broke the rules: " + problem));
+                                                       : what));
 }
 
 std::string DeviceProcess::end_child() {

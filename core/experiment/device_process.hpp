@@ -2,6 +2,7 @@
 // process never opens the device's driver.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,18 +20,22 @@ namespace mokume::experiment {
 class DeviceProcess : public DeviceWorker {
  public:
   static constexpr uint32_t kMostCrashes = 3;
+  // For data to be read, kernels to be built and their variants to be measured: slow, not lost.
+  static constexpr std::chrono::milliseconds kMostSilence = std::chrono::minutes(30);
 
   // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it. The
   // child runs on `cores`; if there are none, where this process does. `program` is mokume: this very process, but for
-  // tests.
+  // tests. A child that has not opened its device within `patience` is as one that is gone.
   DeviceProcess(const Prepared& prepared, base::Log& log, const device::Listed& listed, device::Choices choices,
-                uint64_t budget_bytes, std::vector<uint32_t> cores, std::string program = "/proc/self/exe");
+                uint64_t budget_bytes, std::vector<uint32_t> cores, std::string program = "/proc/self/exe",
+                std::chrono::milliseconds patience = kMostSilence);
   void open();
 
   cluster::LocalDevice info() const override { return info_; }
   device::Choices choices() const override { return choices_; }
+  // A child that is lost in one of these three is replaced before the first work.
   void agree(const device::Choices& choices) override;
-  void measure() override { greet(MeasureSpeed{}); }
+  void measure() override;
   void begin(const std::string& run_directory, bool profile) override;
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
   journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
@@ -43,17 +48,20 @@ class DeviceProcess : public DeviceWorker {
   void start();
   void send(const DeviceMessage& message);
   void greet(const DeviceMessage& request);
+  void prepare(const DeviceMessage& request);
   void take_greeting(const cluster::Hello& hello);
   void revive();
+  void forget_kill();
   void converse(const DeviceMessage& request, Listener& listener);
   cluster::Hello ask(const DeviceMessage& request);
   WorkEnded listen(Listener& listener);
-  [[noreturn]] void lost(const std::string& problem);
+  [[noreturn]] void lost(const std::string& what);
   std::string end_child();
 
   const Prepared& prepared_;
   base::Log& log_;
   std::string program_;
+  std::chrono::milliseconds patience_;
   std::string title_;  // "opencl:0 (NVIDIA H200): "
   cluster::LocalDevice info_;
   device::Choices choices_;
@@ -62,9 +70,9 @@ class DeviceProcess : public DeviceWorker {
   WorkEnded known_, earlier_;  // what this child has counted, and what those before it had
   uint32_t crashes_ = 0;       // since work last ended
 
-  mutable std::mutex child_mutex_;  // kill() against the end of a child
+  mutable std::mutex child_mutex_;  // kill() against the start and the end of a child
   std::unique_ptr<base::Child> child_;
-  bool killed_ = false;
+  bool killed_ = false;  // since the work began
 };
 
 }  // namespace mokume::experiment

@@ -177,5 +177,62 @@ TEST_F(AProcess, ADeviceThatCannotBeOpenedSaysWhy) {
   }
 }
 
+TEST_F(AProcess, ThatHangsWhileItsDeviceIsOpenedIsEnded) {
+  place_.write("hangs", "#!/bin/sh\nexec sleep 1000\n");
+  const std::string program = (place_.path() / "hangs").string();
+  fs::permissions(program, fs::perms::owner_all);
+  DeviceProcess device(*prepared_, log_, machine_->select("fault:0").front(), {}, 1, {}, program, 50ms);
+  try {
+    device.open();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_DEVICE_ERROR);
+    EXPECT_TRUE(says(e.what(), "its process was ended, since it did not answer within 0.05 s")) << e.what();
+  }
+  EXPECT_TRUE(children_of(getpid()).empty());
+}
+
+// The others go on, and so may this one.
+TEST_F(AProcess, ThatDiesBeforeTheFirstWorkIsNoReasonToEndTheRun) {
+  const std::vector<std::function<void(DeviceProcess&)>> steps = {
+      [](DeviceProcess& device) { device.measure(); },
+      [](DeviceProcess& device) {
+        device.agree({{"a", "b"}});
+        EXPECT_EQ(device.choices(), (device::Choices{{"a", "b"}}));
+      },
+      [&](DeviceProcess& device) { device.begin(place_.path(), false); }};
+  for (const auto& step : steps) {
+    const auto device = open();
+    const auto children = children_of(getpid());
+    ASSERT_EQ(children.size(), 1U);
+    kill(children[0], SIGKILL);
+    ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
+    step(*device);
+    collector_.fits.clear();
+    device->work(item_, collector_);
+    EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+  }
+}
+
+// Between the end of one child and the start of the next there is none to kill.
+TEST_F(AProcess, ThatIsKilledWhileItIsReplacedStaysKilled) {
+  const auto device = open();
+  const auto children = children_of(getpid());
+  ASSERT_EQ(children.size(), 1U);
+  kill(children[0], SIGKILL);
+  ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
+  DeviceProcess* to_kill = device.get();
+  const auto kill_once = [](void* self) {  // the log says that it died, and nothing else speaks then
+    if (DeviceProcess* one = std::exchange(*static_cast<DeviceProcess**>(self), nullptr)) one->kill();
+  };
+  log_.set_around(
+      kill_once, [](void*) {}, &to_kill);
+  EXPECT_TRUE(says(failure(*device), "since it did not come back"));
+  log_.set_around(nullptr, nullptr, nullptr);
+  EXPECT_EQ(to_kill, nullptr);
+  device->work(item_, collector_);
+  EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
+}
+
 }  // namespace
 }  // namespace mokume::cli_test

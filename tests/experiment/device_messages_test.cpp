@@ -71,6 +71,12 @@ TEST(DeviceMessages, TheEndTellsWhatTheChildHasLearned) {
   EXPECT_EQ(again(WorkProgress{"epoch 2", 0.25}).share, 0.25);
 }
 
+TEST(DeviceMessages, AnyShareOfAModelCanBeSaid) {
+  EXPECT_EQ(again(WorkProgress{"", std::numeric_limits<double>::quiet_NaN()}).share, 0);
+  EXPECT_EQ(again(WorkProgress{"", -std::numeric_limits<double>::infinity()}).share, 0);
+  EXPECT_EQ(again(WorkProgress{"", std::numeric_limits<double>::infinity()}).share, 1);
+}
+
 TEST(DeviceMessages, RefusesWhatIsNone) {
   for (const char* text : {"", "no message!!", "[]", "{}", R"({"type":"CANCELLED"})", R"({"type":"OPEN"})",
                            R"({"type":"ENDED","status":9,"text":"","choices":{},"fallbacks":{},"profile":""})",
