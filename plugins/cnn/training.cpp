@@ -167,7 +167,19 @@ void Training::run(const mk_fit_sink& sink) {
   while (epoch_ < settings_.epochs && !diverged_) {
     run_epoch(sink);
     if (!diverged_ && stops()) break;
+    // Epochs of so few batches that within none of them it was time to.
+    if (unheeded_ < kBatchesInFlight || epoch_ == settings_.epochs || diverged_) continue;
+    heed(sink);
+    show_epoch(sink);
   }
+}
+
+// Everything queued is done.
+void Training::heed(const mk_fit_sink& sink) {
+  unheeded_ = 0;
+  const bool cancelled = sink.cancelled(sink.self) != 0;
+  if (cancelled || now_s() - saved_at_ > save_interval_) save();
+  if (cancelled) throw Error(MK_CANCELLED, "stopped");
 }
 
 void Training::begin_epoch() {
@@ -197,11 +209,10 @@ void Training::run_epoch(const mk_fit_sink& sink) {
   const int64_t count = batches();
   while (batch_ < count) {
     run_batch(batch_++);
+    ++unheeded_;
     if (batch_ % kBatchesInFlight != 0 || batch_ == count) continue;
     device_.finish();
-    const bool cancelled = sink.cancelled(sink.self) != 0;
-    if (cancelled || now_s() - saved_at_ > save_interval_) save();
-    if (cancelled) throw Error(MK_CANCELLED, "stopped");
+    heed(sink);
     if (now_s() - shown_at_ > kShowSeconds) show(sink, batch_);
   }
   batch_ = 0;
@@ -290,6 +301,13 @@ bool Training::stops() const {
     }
   }
   return false;
+}
+
+void Training::show_epoch(const mk_fit_sink& sink) const {
+  const auto done = static_cast<long long>(epoch_), all = static_cast<long long>(settings_.epochs);
+  char text[80];
+  std::snprintf(&text[0], sizeof(text), "epoch %lld/%lld: loss %.4g", done, all, history_.train_loss.back());
+  sink.progress(sink.self, &text[0], static_cast<double>(epoch_) / static_cast<double>(settings_.epochs));
 }
 
 void Training::show(const mk_fit_sink& sink, int64_t batch) {

@@ -88,7 +88,9 @@ class Training {
   void run_batch(int64_t batch);
   void restore();
   void save();
+  void heed(const mk_fit_sink& sink);
   void show(const mk_fit_sink& sink, int64_t batch);
+  void show_epoch(const mk_fit_sink& sink) const;
   Score validate() const;
   bool stops() const;
   mk_op loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
@@ -110,6 +112,7 @@ class Training {
   std::vector<float> feature_mean_, feature_sd_;
   double target_mean_ = 0, target_deviation_ = 1;
   sdk::Buffer scaled_target_;  // of standardise_target
+  int64_t unheeded_ = 0;       // batches since a wish to stop was last looked for
   double shown_at_ = 0, saved_at_ = 0, save_interval_;
   int64_t shown_batch_ = 0;
 };

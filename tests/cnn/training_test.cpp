@@ -68,9 +68,10 @@ TrainingTask task_of(const std::string& scratch = "") {
 // Cancels when it has been asked `patience` times.
 struct Sink {
   int patience;
+  int signs = 0;  // of life
   mk_fit_sink table() {
     return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
-            [](void*, const char*, double) {},
+            [](void* self, const char*, double) { ++static_cast<Sink*>(self)->signs; },
             [](void* self) -> int32_t { return static_cast<Sink*>(self)->patience-- == 0 ? 1 : 0; }};
   }
 };
@@ -142,6 +143,31 @@ TEST_P(Trainings, GoOnFromACheckpointToTheSameBytes) {
   EXPECT_EQ(resumed.engine().parameters().all(), undisturbed.engine().parameters().all());
   EXPECT_EQ(resumed.history().train_loss, undisturbed.history().train_loss);
   EXPECT_EQ(resumed.history().validation_loss, undisturbed.history().validation_loss);
+}
+
+// Two batches an epoch: between epochs is the only place to look.
+TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
+  const Pictures pictures;
+  const ResidentData data(*device_, pictures.data);
+  Settings settings = small_settings();
+  settings.batch_size = 128;
+  settings.epochs = 20;
+  const Network network = make_network(settings, {6, 6, 1, false}, 4);
+  Sink never{kNever};
+  const mk_fit_sink whole = never.table();
+  Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
+  undisturbed.run(whole);
+  EXPECT_GT(never.signs, 0);
+  const Scratch scratch;
+  Sink sink{1};
+  const mk_fit_sink table = sink.table();
+  Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+  EXPECT_THROW(stopped.run(table), Error);
+  EXPECT_GT(stopped.epochs_done(), 0);
+  Training resumed(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+  resumed.run(whole);
+  EXPECT_EQ(resumed.engine().parameters().all(), undisturbed.engine().parameters().all());
+  EXPECT_EQ(resumed.history().train_loss, undisturbed.history().train_loss);
 }
 
 TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
