@@ -39,6 +39,9 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
       units_.push_back({node, device, false, 0, std::nullopt});
   }
   index_pieces();
+  std::vector<uint32_t> candidates;
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) candidates.push_back(policy_.candidate(fit));
+  failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
   for (journal::FitRecord& record : setup_.done) {
     if (record.fit >= setup_.n_fits || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
@@ -46,6 +49,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
     for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
     const uint32_t fit = record.fit;
+    if (record.status != journal::FitStatus::failed) failures_.succeeded(fit);
     done_[fit] = std::move(record);
     ++n_done_;
   }
@@ -193,7 +197,7 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   Unit& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
-  const auto assignment = policy_.next(index, now_);
+  const auto assignment = choose(index);
   if (!assignment) return std::nullopt;
   std::vector<uint32_t> pieces = assignment->pieces;
   const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
@@ -240,6 +244,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   ++n_done_;
   ++held.own;
   condemned_.erase(known->fit);
+  if (known->status != journal::FitStatus::failed) failures_.succeeded(known->fit);
   const uint32_t piece = piece_of_[known->fit];
   if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
   if (setup_.on_record) setup_.on_record(*known);
@@ -257,7 +262,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
     if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
   }
   const bool complete = end.status == MK_OK;
-  if (complete) failures_.worked(held.unit);
+  if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
   if (!held.open) return;  // it was given up before
   close(held, complete ? end.seconds : 0);
   if (ending_ || end.status == MK_CANCELLED) return;
@@ -318,8 +323,8 @@ void Coordinator::settle(Out& out) {
     const bool by_itself = held.own == held.fits.size();  // it is about to end
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
-  if (!condemned_.empty()) give_up_condemned();
-  if (placement_changed_) {
+  if (!condemned_.empty()) give_up_condemned(out);
+  if (!ending_ && placement_changed_) {
     placement_changed_ = false;
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);

@@ -107,6 +107,7 @@ class Coordinator {
   void hear(uint32_t from);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
+  std::optional<scheduler::Assignment> choose(uint32_t unit);
   void close(Lease& lease, double seconds);
   void lose(uint32_t node, const std::string& text);
   void answer_ended(uint32_t to, Out& out) const;
@@ -121,7 +122,8 @@ class Coordinator {
   void take_apart(uint32_t piece);
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
-  void give_up_condemned();
+  void give_up_condemned(Out& out);
+  bool is_last(uint32_t unit) const;  // no other one works
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
   bool is_work_left() const;

@@ -44,7 +44,7 @@ void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>&
 void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   Unit& on = units_[held.unit];
   for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
-  const bool broken = failures_.failed(held.unit, fits);
+  const bool broken = failures_.failed(held.unit, fits, is_last(held.unit));
   on.rest_until = now_ + k_rest_s * failures_.in_a_row(held.unit);
   for (const uint32_t piece : held.pieces) {
     if (left(policy_.piece(piece).fits).empty()) continue;
@@ -54,7 +54,7 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
     if (++parts_[piece].failures >= 2) take_apart(piece);
   }
   if (broken && !on.retired) {
-    retire(held.unit, fmt::format("two leases in a row failed on it, the last one with: {}", text));
+    retire(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     for (const uint32_t fit : failures_.forgive(held.unit))
       if (condemned_.erase(fit) > 0) policy_.wait(piece_of_[fit]);
   }
@@ -100,9 +100,45 @@ void Coordinator::retire(uint32_t index, const std::string& text) {
   note(Kind::retired, &units_[index], units_[index].node, -1, 0, text);
 }
 
+bool Coordinator::is_last(uint32_t index) const {
+  for (uint32_t other = 0; other < units_.size(); ++other)
+    if (other != index && !units_[other].retired && !nodes_[units_[other].node].lost) return false;
+  return true;
+}
+
+// What a unit does next on which work has failed: by something else it shows whether it was the fit.
+std::optional<scheduler::Assignment> Coordinator::choose(uint32_t index) {
+  if (failures_.in_a_row(index) == 0) return policy_.next(index, now_);
+  const auto none = [&](uint32_t piece, const auto& failed) {
+    const std::vector<uint32_t>& fits = policy_.piece(piece).fits;
+    return std::none_of(fits.begin(), fits.end(), failed);
+  };
+  const auto fresh = [&](uint32_t piece) {
+    return none(piece, [&](uint32_t fit) { return failures_.has_failed(fit); });
+  };
+  const auto sure = [&](uint32_t piece) {
+    return failures_.has_succeeded(policy_.piece(piece).fits.front()) && fresh(piece);
+  };
+  const auto not_here = [&](uint32_t piece) {
+    return none(piece, [&](uint32_t fit) { return failures_.has_failed_on(fit, index); });
+  };
+  if (auto test = policy_.test(index, sure, now_)) return test;
+  if (auto test = policy_.test(index, fresh, now_)) return test;
+  if (auto test = policy_.test(index, not_here, now_)) return test;
+  return policy_.next(index, now_);
+}
+
 // A fit that failed too often is recorded once it is clear that it was not the device; or when nothing else is left.
-void Coordinator::give_up_condemned() {
+void Coordinator::give_up_condemned(Out& out) {
   const bool last = !is_work_left();
+  std::set<uint32_t> candidates;
+  for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
+  if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
+    return end(
+        Stop{last_error_.code,
+             fmt::format("nothing that was tried has worked, on any device; the last error: {}", last_error_.reason)},
+        out);
+  }
   for (auto at = condemned_.begin(); at != condemned_.end();) {
     const auto [fit, text] = *at;
     if (!last && !failures_.proven(fit)) {
