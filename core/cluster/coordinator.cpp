@@ -36,7 +36,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
-      units_.push_back({node, device, false, 0, std::nullopt});
+      units_.push_back({node, device, false, 0, std::nullopt, std::nullopt});
   }
   index_pieces();
   std::vector<uint32_t> candidates;
@@ -125,13 +125,6 @@ Coordinator::Out Coordinator::gone(uint32_t node, double now) {
   });
 }
 
-std::vector<uint32_t> Coordinator::retired(uint32_t node) const {
-  std::vector<uint32_t> devices;
-  for (const Unit& one : units_)
-    if (one.node == node && one.retired) devices.push_back(one.device);
-  return devices;
-}
-
 template <class Step>
 Coordinator::Out Coordinator::guarded(uint32_t from, double now, const Step& step) {
   Out out;
@@ -149,44 +142,10 @@ bool Coordinator::over() const {
   return ending_ && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.said_bye || n.lost; });
 }
 
-void Coordinator::hear(uint32_t from) {
-  Node& node = nodes_.at(from);
-  node.heard = listening_.seconds();
-  if (!node.lost || node.said_bye) return;
-  node.lost = false;
-  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
-  for (uint32_t device = 0; device < node.devices.size(); ++device)
-    if (!units_[node.first_unit + device].retired) policy_.readmit(node.first_unit + device);
-  placement_changed_ = true;
-}
-
-// Its results still count if they come.
-void Coordinator::lose(uint32_t index, const std::string& text) {
-  Node& node = nodes_[index];
-  node.lost = true;
-  note(Kind::lost, nullptr, index, -1, 0, text);
-  for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
-  for (auto& [id, lease] : leases_) {
-    if (units_[lease.unit].node != index) continue;
-    for (const uint32_t fit : lease.coming) --coming_[fit];
-    const std::vector<uint32_t> open = left(lease.fits);
-    for (const uint32_t fit : open)
-      if (lease.open || lease.coming.count(fit) > 0)
-        note(Kind::moved, &units_[lease.unit], index, fit, lease.attempt, text);
-    if (lease.open) {
-      close(lease, 0);
-    } else {
-      for (const uint32_t fit : lease.coming)
-        if (!is_over(fit)) policy_.wait(piece_of_[fit]);
-    }
-    lease.coming.clear();
-  }
-  placement_changed_ = true;
-}
-
 void Coordinator::take(uint32_t from, const Request& request, Out& out) {
   const uint32_t asks = unit_index(from, request.device);
   if (ending_) return answer_ended(from, out);
+  is_free(asks);  // an idle unit asks
   if (auto granted = grant(asks, request.device)) {
     out.emplace_back(from, std::move(*granted));
   } else {
@@ -255,6 +214,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (held.ended) return;
   held.ended = true;
   nodes_[from].cancel.erase(end.lease);
+  if (units_[held.unit].at_large == end.lease) is_free(held.unit);
   for (const uint32_t fit : end.coming) {
     if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
       throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
@@ -290,7 +250,8 @@ void Coordinator::take(uint32_t from, const Beat& beat, Out& out) {
     const uint32_t index = unit_index(from, state.device);
     if (setup_.on_device_state && !state.what.empty())
       setup_.on_device_state(from, state.device, state.what, state.share);
-    if (units_[index].lease == state.lease && !ending_) hang(state.lease, state.quiet_s);
+    const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
+    if (runs && !ending_) hang(state.lease, state.quiet_s);
   }
   if (ending_) return answer_ended(from, out);
   const std::set<uint64_t>& cancel = nodes_[from].cancel;
@@ -323,6 +284,7 @@ void Coordinator::settle(Out& out) {
     const bool by_itself = held.own == held.fits.size();  // it is about to end
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
+  cancel_at_large();
   if (!condemned_.empty()) give_up_condemned(out);
   if (!ending_ && placement_changed_) {
     placement_changed_ = false;
@@ -392,13 +354,6 @@ std::vector<journal::FitRecord> Coordinator::records() const {
   for (const auto& one : done_)
     if (one) records.push_back(*one);
   return records;
-}
-
-std::vector<uint32_t> Coordinator::lost() const {
-  std::vector<uint32_t> nodes;
-  for (uint32_t node = 0; node < nodes_.size(); ++node)
-    if (nodes_[node].lost && !nodes_[node].said_bye) nodes.push_back(node);
-  return nodes;
 }
 
 }  // namespace mokume::cluster

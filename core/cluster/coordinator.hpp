@@ -61,9 +61,10 @@ class Coordinator {
   };
   struct Unit {
     uint32_t node = 0, device = 0;
-    bool retired = false;           // for its failures; a lost node's devices are not
-    double rest_until = 0;          // others may try first what has just failed on it
-    std::optional<uint64_t> lease;  // the open one
+    bool retired = false;              // for its failures; a lost node's devices are not
+    double rest_until = 0;             // others may try first what has just failed on it
+    std::optional<uint64_t> lease;     // the open one
+    std::optional<uint64_t> at_large;  // was given to others when the node was lost, and may still run: gets nothing
   };
   struct Lease {
     uint32_t unit = 0;
@@ -104,15 +105,19 @@ class Coordinator {
   void take(uint32_t from, const Unexpected& unexpected, Out& out);
   template <class Step>
   Out guarded(uint32_t from, double now, const Step& step);
-  void hear(uint32_t from);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
   std::optional<scheduler::Assignment> choose(uint32_t unit);
   void close(Lease& lease, double seconds);
-  void lose(uint32_t node, const std::string& text);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
+
+  // Nodes that come and go: coordinator_nodes.cpp.
+  void hear(uint32_t from);
+  void lose(uint32_t node, const std::string& text);
+  void is_free(uint32_t unit);  // what was at large there has ended
+  void cancel_at_large();
 
   // What failed: coordinator_failures.cpp.
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);

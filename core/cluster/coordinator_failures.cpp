@@ -88,8 +88,11 @@ void Coordinator::hang(uint64_t id, double quiet_s) {
   last_error_ = {MK_DEVICE_ERROR, fmt::format("{}: {}", place(on), text)};
   nodes_[on.node].cancel.insert(id);
   retire(held.unit, text);
-  close(held, 0);
-  if (!open.empty()) blame(held, open, text);
+  on.at_large.reset();
+  if (held.open) {
+    close(held, 0);
+    if (!open.empty()) blame(held, open, text);
+  }
   placement_changed_ = true;
 }
 
@@ -183,7 +186,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
   for (const uint32_t piece : policy_.unplaceable()) {
     const uint64_t needed = policy_.piece(piece).bytes;
     const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
-    if (open.empty()) continue;
+    if (open.empty() || needed <= largest_budget(false)) continue;  // a unit will be free that can hold it
     if (needed <= largest_budget(true)) {
       // Not the fit's fault: another run with that node can do it.
       return end(Stop{MK_CANCELLED, fmt::format("fit {} needs {} of memory, and the node that has it was lost",
