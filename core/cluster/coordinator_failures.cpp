@@ -29,13 +29,18 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// What did not fit beside others may fit alone; what did not fit alone needs a larger device.
+// What did not fit beside others may fit alone, piece by piece, then fit by fit; what did not fit alone needs a larger
+// device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
   for (const uint32_t piece : held.pieces) {
     parts_[piece].alone = true;
     if (held.pieces.size() > 1) continue;
+    if (left(policy_.piece(piece).fits).size() > 1) {
+      take_apart(piece);
+      continue;
+    }
     policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
     parts_[piece].too_large = text;
   }

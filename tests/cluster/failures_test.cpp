@@ -260,6 +260,25 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
   EXPECT_TRUE(desk.finished());
 }
 
+TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
+  Desk whole(make_setup(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
+  const Grant all = whole.expect_grant(0, 1);  // on the largest there is
+  ASSERT_EQ(all.item.fits.size(), 3u);
+  whole.fail(0, all, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  EXPECT_TRUE(whole.given_up().empty());
+  const Grant small = whole.expect_grant(0, 0);
+  ASSERT_EQ(small.item.fits.size(), 1u);
+  whole.fail(0, small, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  EXPECT_TRUE(whole.given_up().empty());
+  const Grant large = whole.expect_grant(0, 1);
+  EXPECT_EQ(large.item.fits, small.item.fits);
+  whole.fail(0, large, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  ASSERT_EQ(whole.given_up().size(), 1u);
+  EXPECT_EQ(whole.given_up()[0].fit, small.item.fits[0]);
+  work_off(whole, 2, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(whole.finished());
+}
+
 TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
   for (int i = 0; i < 3; ++i) desk.fail(0, desk.expect_grant(0, 0), MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_FALSE(desk.ask(0, 0));
