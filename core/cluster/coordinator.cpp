@@ -67,7 +67,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
 
 void Coordinator::index_pieces() {
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    parts_.push_back({i, 0, false, ""});
+    parts_.push_back({i, 0, false, "", std::nullopt, false});
     for (const uint32_t fit : policy_.piece(i).fits) {
       if (fit >= setup_.n_fits || piece_of_[fit] != k_no_piece) {
         throw Error(MK_DEVICE_ERROR,
@@ -159,6 +159,10 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   const auto assignment = choose(index);
   if (!assignment) return std::nullopt;
   std::vector<uint32_t> pieces = assignment->pieces;
+  if (std::any_of(pieces.begin(), pieces.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
+    policy_.ended(index, {}, 0, now_);
+    return std::nullopt;
+  }
   const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
   if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
   Grant granted{next_lease_++, device, item(pieces)};
@@ -206,6 +210,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known->status != journal::FitStatus::failed) failures_.succeeded(known->fit);
   const uint32_t piece = piece_of_[known->fit];
   if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
+  release_next(piece);
   if (setup_.on_record) setup_.on_record(*known);
 }
 
@@ -347,6 +352,12 @@ WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
     }
   }
   return work;
+}
+
+// What was reported before a failure, and will be on a disk at once: what is left may build on it.
+bool Coordinator::has_notes_coming(uint32_t piece) const {
+  const std::vector<uint32_t>& fits = policy_.piece(parts_[piece].origin).fits;
+  return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });
 }
 
 std::vector<journal::FitRecord> Coordinator::records() const {

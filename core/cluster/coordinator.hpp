@@ -77,10 +77,12 @@ class Coordinator {
     uint32_t own = 0;            // fits whose record was the first
   };
   struct Part {
-    uint32_t origin = 0;    // the piece of the workload it was taken from
-    uint32_t failures = 0;  // of leases that held it
-    bool alone = false;     // never again together with others
-    std::string too_large;  // what the device said that could not hold it
+    uint32_t origin = 0;           // the piece of the workload it was taken from
+    uint32_t failures = 0;         // of leases that held it
+    bool alone = false;            // never again together with others
+    std::string too_large;         // what the device said that could not hold it
+    std::optional<uint32_t> next;  // the part behind it, of the same piece
+    bool held_back = false;        // until the part before it is done: it may build on what that one found
   };
 
   void index_pieces();
@@ -93,6 +95,7 @@ class Coordinator {
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
   bool is_held(uint32_t piece) const;
+  bool has_notes_coming(uint32_t piece) const;
   WorkItem item(const std::vector<uint32_t>& pieces) const;
 
   void take(uint32_t from, const Request& request, Out& out);
@@ -125,6 +128,7 @@ class Coordinator {
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void hang(uint64_t id, double quiet_s);
   void take_apart(uint32_t piece);
+  bool release_next(uint32_t piece);  // whether there was one to be released
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
   void give_up_condemned(Out& out);

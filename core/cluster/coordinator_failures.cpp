@@ -61,7 +61,7 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   if (broken && !on.retired) {
     retire(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     for (const uint32_t fit : failures_.forgive(held.unit))
-      if (condemned_.erase(fit) > 0) policy_.wait(piece_of_[fit]);
+      if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
   }
   for (const uint32_t fit : fits) {
     const uint32_t piece = piece_of_[fit];
@@ -71,15 +71,34 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   }
 }
 
+// Into its fits, which are released in its order: one that was solved without the notes of those before it may end
+// with another result than in an undisturbed run.
 void Coordinator::take_apart(uint32_t piece) {
   const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
   if (open.size() < 2 || is_held(piece)) return;
   const std::vector<uint32_t> pieces = policy_.take_apart(piece, open);
   for (size_t k = 0; k < open.size(); ++k) {
     parts_.resize(std::max<size_t>(parts_.size(), pieces[k] + 1));
-    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, ""};
+    const std::optional<uint32_t> next = k + 1 < open.size() ? std::optional(pieces[k + 1]) : std::nullopt;
+    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, "", next, k > 0};
     piece_of_[open[k]] = pieces[k];
   }
+  policy_.wait(pieces.front());
+}
+
+bool Coordinator::release_next(uint32_t piece) {
+  bool released = false;
+  for (uint32_t at = piece; !parts_[at].held_back && parts_[at].next;) {
+    at = *parts_[at].next;
+    if (!parts_[at].held_back) break;
+    parts_[at].held_back = false;
+    const uint32_t fit = policy_.piece(at).fits.front();
+    if (done_[fit]) continue;  // by a lease that had been given up
+    if (!is_over(fit) && condemned_.count(fit) == 0) policy_.wait(at);
+    released = placement_changed_ = true;
+    break;
+  }
+  return released;
 }
 
 void Coordinator::hang(uint64_t id, double quiet_s) {
@@ -139,6 +158,11 @@ std::optional<scheduler::Assignment> Coordinator::choose(uint32_t index) {
 // A fit that failed too often is recorded once it is clear that it was not the device; or when nothing else is left.
 void Coordinator::give_up_condemned(Out& out) {
   const bool last = !is_work_left();
+  if (last) {  // what waits for them may show whether it was the device
+    bool released = false;
+    for (const auto& [fit, text] : condemned_) released = release_next(piece_of_[fit]) || released;
+    if (released) return;
+  }
   std::set<uint32_t> candidates;
   for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
   if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
@@ -160,7 +184,7 @@ void Coordinator::give_up_condemned(Out& out) {
 
 bool Coordinator::is_work_left() const {
   for (uint32_t fit = 0; fit < setup_.n_fits; ++fit)
-    if (!done_[fit] && condemned_.count(fit) == 0) return true;
+    if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[piece_of_[fit]].held_back) return true;
   return false;
 }
 
@@ -176,6 +200,7 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   ++n_done_;
   done_[fit] = record;
   if (left(policy_.piece(piece_of_[fit]).fits).empty()) policy_.finished(piece_of_[fit]);
+  release_next(piece_of_[fit]);
   if (setup_.on_given_up) setup_.on_given_up(record);
   if (setup_.on_record) setup_.on_record(record);
 }

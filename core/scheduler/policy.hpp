@@ -103,7 +103,8 @@ class Policy {
   // Pieces that wait though no unit that is left can hold them.
   std::vector<uint32_t> unplaceable() const;
 
-  // A waiting piece of several fits becomes one for each of `fits`, which are given one by one; the new indices.
+  // A piece of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do not
+  // wait yet. The new indices.
   std::vector<uint32_t> take_apart(uint32_t piece, const std::vector<uint32_t>& fits);
 
   uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // fits of one candidate have one number

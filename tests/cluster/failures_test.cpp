@@ -191,6 +191,59 @@ TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
   EXPECT_EQ(desk.given_up()[0].fit, 4u);
 }
 
+class TakenApart : public testing::Test {
+ protected:
+  TakenApart() {
+    desk.fail(0, desk.expect_grant(0));
+    desk.fail(0, desk.expect_grant(0));
+  }
+  bool gets_something(uint32_t device) {  // now: in a while it may get a copy
+    const auto out = desk.say(0, Request{device});
+    return std::any_of(out.begin(), out.end(),
+                       [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
+  }
+  Desk desk{make_setup(4, 4), {{make_device("host:0"), make_device("host:1")}}};
+};
+
+TEST_F(TakenApart, FitsAreDoneOneAfterTheOtherWithTheNotesOfThoseBefore) {
+  for (uint32_t fit = 0; fit < 4; ++fit) {
+    const Grant one = desk.expect_grant(0, fit % 2);
+    EXPECT_EQ(one.item.fits, std::vector<uint32_t>{fit});
+    EXPECT_EQ(one.item.done_notes.size(), fit);
+    EXPECT_FALSE(gets_something(1 - fit % 2)) << "one device alone is at them";
+    desk.say(0, LeaseEnd{one.lease, MK_OK, "", 1, {fit}});
+    EXPECT_FALSE(gets_something(fit % 2)) << "its note is not there yet";
+    desk.say(0, Done{one.lease, {result_of(fit)}});
+  }
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(TakenApart, FitsBehindOneThatFailsShowThatItWasNotTheDevice) {
+  work_off(desk, 2, [](uint32_t, uint32_t fit) { return fit == 1; });
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 1u);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+}
+
+TEST_F(TakenApart, FitsThatAllFailEndTheRunWithoutARecord) {
+  work_off(desk, 2, [](uint32_t, uint32_t) { return true; });
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST_F(TakenApart, FitsWaitForTheNotesOfThoseThatAreOnTheirWayToTheDisk) {
+  Desk other(make_setup(3, 3), {{make_device("host:0")}});
+  const Grant whole = other.expect_grant(0);
+  other.say(0, LeaseEnd{whole.lease, MK_DEVICE_ERROR, "it broke", 1, {0}});
+  EXPECT_FALSE(other.ask(0));
+  other.say(0, Done{whole.lease, {result_of(0)}});
+  const Grant rest = other.expect_grant(0);
+  EXPECT_EQ(rest.item.fits, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(rest.item.done_notes, std::vector<std::string>{"n0"});
+}
+
 TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
   Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t device, uint32_t) { return device == 1; });

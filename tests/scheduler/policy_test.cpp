@@ -58,6 +58,8 @@ TEST(Policy, TakesAPieceApart) {
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
   ASSERT_EQ(parts.size(), 2u);
+  EXPECT_FALSE(policy.next(0, 0)) << "they do not wait yet";
+  policy.wait(parts[0]);
   EXPECT_EQ(policy.piece(parts[0]).fits, (std::vector<uint32_t>{4}));
   EXPECT_EQ(policy.piece(parts[1]).cost, 2);
   EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{parts[0]}));
@@ -234,6 +236,7 @@ TEST(Policy, WhatWasTakenApartIsGivenOneByOne) {
   Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
+  for (const uint32_t part : parts) policy.wait(part);
   EXPECT_EQ(policy.next(0, 0)->pieces.size(), 1U) << "though one affinity on one unit";
 }
 
