@@ -36,7 +36,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
-      units_.push_back({node, device, false, 0, std::nullopt, std::nullopt});
+      units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
   index_pieces();
   std::vector<uint32_t> candidates;
@@ -156,6 +156,8 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   Unit& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
+  if (const auto fit = std::exchange(asks.trial, std::nullopt))
+    return lend(index, device, {piece_of_[*fit]}, trial_item(*fit), true);
   const auto assignment = choose(index);
   if (!assignment) return std::nullopt;
   std::vector<uint32_t> pieces = assignment->pieces;
@@ -165,15 +167,22 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   }
   const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
   if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
-  Grant granted{next_lease_++, device, item(pieces)};
+  WorkItem work = item(pieces);
+  work.backup = assignment->backup;
+  return lend(index, device, pieces, std::move(work), false);
+}
+
+Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work,
+                        bool trial) {
+  Grant granted{next_lease_++, device, std::move(work)};
   for (const uint32_t fit : granted.item.fits)
     granted.item.attempt = std::max(granted.item.attempt, attempts_[fit] + 1);
   for (const uint32_t fit : granted.item.fits) attempts_[fit] = granted.item.attempt;
-  granted.item.backup = assignment->backup;
-  asks.lease = granted.lease;
+  units_[index].lease = granted.lease;
   std::vector<uint32_t> fits = granted.item.fits;
   std::sort(fits.begin(), fits.end());
-  leases_.emplace(granted.lease, Lease{index, granted.item.attempt, pieces, std::move(fits), true, false, {}, 0});
+  leases_.emplace(granted.lease,
+                  Lease{index, granted.item.attempt, pieces, std::move(fits), true, trial, false, {}, 0});
   return granted;
 }
 
@@ -199,6 +208,10 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
     if (known->device_class != record.device_class || journal::same_result(*known, record)) return;
+    if (held.trial) {
+      last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
+      return convict(held.unit, last_error_.reason);
+    }
     throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
@@ -229,7 +242,8 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   const bool complete = end.status == MK_OK;
   if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
   if (!held.open) return;  // it was given up before
-  close(held, complete ? end.seconds : 0);
+  close(held, complete && !held.trial ? end.seconds : 0);
+  if (held.trial) return end_trial(held, end);
   if (ending_ || end.status == MK_CANCELLED) return;
   const std::vector<uint32_t> missing = left(held.fits);
   if (missing.empty()) return;

@@ -62,6 +62,7 @@ class Coordinator {
   struct Unit {
     uint32_t node = 0, device = 0;
     bool retired = false;              // for its failures; a lost node's devices are not
+    std::optional<uint32_t> trial;     // a fit that its class has done: does it still work?
     double rest_until = 0;             // others may try first what has just failed on it
     std::optional<uint64_t> lease;     // the open one
     std::optional<uint64_t> at_large;  // was given to others when the node was lost, and may still run: gets nothing
@@ -72,6 +73,7 @@ class Coordinator {
     std::vector<uint32_t> pieces;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its pieces as held
+    bool trial = false;          // its fit is done: it shows whether the unit is broken
     bool ended = false;          // its LEASE_END has come
     std::set<uint32_t> coming;   // reported, not on disk yet
     uint32_t own = 0;            // fits whose record was the first
@@ -110,6 +112,7 @@ class Coordinator {
   Out guarded(uint32_t from, double now, const Step& step);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
+  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work, bool trial);
   std::optional<scheduler::Assignment> choose(uint32_t unit);
   void close(Lease& lease, double seconds);
   void answer_ended(uint32_t to, Out& out) const;
@@ -126,6 +129,10 @@ class Coordinator {
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
   void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void convict(uint32_t unit, const std::string& text);
+  std::optional<uint32_t> trial_for(uint32_t unit) const;
+  WorkItem trial_item(uint32_t fit) const;
+  void end_trial(const Lease& lease, const LeaseEnd& end);
   void hang(uint64_t id, double quiet_s);
   void take_apart(uint32_t piece);
   bool release_next(uint32_t piece);  // whether there was one to be released

@@ -59,9 +59,13 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
     if (++parts_[piece].failures >= 2) take_apart(piece);
   }
   if (broken && !on.retired) {
-    retire(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
-    for (const uint32_t fit : failures_.forgive(held.unit))
-      if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
+    // Without the last one nothing goes on, and the next run would end in the same way.
+    if (is_last(held.unit)) on.trial = trial_for(held.unit);
+    if (on.trial) {
+      policy_.retire(held.unit);  // until it is over
+    } else {
+      convict(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
+    }
   }
   for (const uint32_t fit : fits) {
     const uint32_t piece = piece_of_[fit];
@@ -69,6 +73,48 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
     condemned_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::k_most, place(on), text);
     policy_.finished(piece);
   }
+}
+
+void Coordinator::convict(uint32_t unit, const std::string& text) {
+  retire(unit, text);
+  for (const uint32_t fit : failures_.forgive(unit))
+    if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
+}
+
+// The least that units of its class have done.
+std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
+  std::optional<uint32_t> found;
+  double least = 0;
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) {
+    const auto& one = done_[fit];
+    if (!one || one->status == journal::FitStatus::failed || failures_.has_failed(fit)) continue;
+    const scheduler::Piece& piece = policy_.piece(piece_of_[fit]);
+    if (one->device_class != device(units_[unit]).device_class || piece.bytes > device(units_[unit]).budget_bytes)
+      continue;
+    const double cost = piece.cost / static_cast<double>(piece.fits.size());
+    if (found && cost >= least) continue;
+    found = fit;
+    least = cost;
+  }
+  return found;
+}
+
+WorkItem Coordinator::trial_item(uint32_t fit) const {
+  WorkItem work = item({piece_of_[fit]});
+  work.fits = {fit};
+  const auto own = std::find(work.done_fits.begin(), work.done_fits.end(), fit);
+  work.done_notes.erase(work.done_notes.begin() + (own - work.done_fits.begin()));
+  work.done_fits.erase(own);
+  return work;
+}
+
+void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
+  if (units_[held.unit].retired) return;
+  policy_.readmit(held.unit);
+  placement_changed_ = true;
+  if (ending_ || end.status == MK_OK || end.status == MK_CANCELLED) return;
+  last_error_ = {end.status, end.text};
+  convict(held.unit, fmt::format("it failed with fit {}, which it can do, with: {}", held.fits.front(), end.text));
 }
 
 // Into its fits, which are released in its order: one that was solved without the notes of those before it may end
