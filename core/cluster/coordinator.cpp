@@ -36,9 +36,12 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
-      units_.push_back({node, device, false, 0, std::nullopt});
+      units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
   index_pieces();
+  std::vector<uint32_t> candidates;
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) candidates.push_back(policy_.candidate(fit));
+  failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
   for (journal::FitRecord& record : setup_.done) {
     if (record.fit >= setup_.n_fits || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
@@ -46,6 +49,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
     for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
     const uint32_t fit = record.fit;
+    if (record.status != journal::FitStatus::failed) failures_.succeeded(fit);
     done_[fit] = std::move(record);
     ++n_done_;
   }
@@ -63,7 +67,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
 
 void Coordinator::index_pieces() {
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    parts_.push_back({i, 0, false, ""});
+    parts_.push_back({i, 0, false, "", std::nullopt, false});
     for (const uint32_t fit : policy_.piece(i).fits) {
       if (fit >= setup_.n_fits || piece_of_[fit] != k_no_piece) {
         throw Error(MK_DEVICE_ERROR,
@@ -121,13 +125,6 @@ Coordinator::Out Coordinator::gone(uint32_t node, double now) {
   });
 }
 
-std::vector<uint32_t> Coordinator::retired(uint32_t node) const {
-  std::vector<uint32_t> devices;
-  for (const Unit& one : units_)
-    if (one.node == node && one.retired) devices.push_back(one.device);
-  return devices;
-}
-
 template <class Step>
 Coordinator::Out Coordinator::guarded(uint32_t from, double now, const Step& step) {
   Out out;
@@ -145,44 +142,10 @@ bool Coordinator::over() const {
   return ending_ && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.said_bye || n.lost; });
 }
 
-void Coordinator::hear(uint32_t from) {
-  Node& node = nodes_.at(from);
-  node.heard = listening_.seconds();
-  if (!node.lost || node.said_bye) return;
-  node.lost = false;
-  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
-  for (uint32_t device = 0; device < node.devices.size(); ++device)
-    if (!units_[node.first_unit + device].retired) policy_.readmit(node.first_unit + device);
-  placement_changed_ = true;
-}
-
-// Its results still count if they come.
-void Coordinator::lose(uint32_t index, const std::string& text) {
-  Node& node = nodes_[index];
-  node.lost = true;
-  note(Kind::lost, nullptr, index, -1, 0, text);
-  for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
-  for (auto& [id, lease] : leases_) {
-    if (units_[lease.unit].node != index) continue;
-    for (const uint32_t fit : lease.coming) --coming_[fit];
-    const std::vector<uint32_t> open = left(lease.fits);
-    for (const uint32_t fit : open)
-      if (lease.open || lease.coming.count(fit) > 0)
-        note(Kind::moved, &units_[lease.unit], index, fit, lease.attempt, text);
-    if (lease.open) {
-      close(lease, 0);
-    } else {
-      for (const uint32_t fit : lease.coming)
-        if (!is_over(fit)) policy_.wait(piece_of_[fit]);
-    }
-    lease.coming.clear();
-  }
-  placement_changed_ = true;
-}
-
 void Coordinator::take(uint32_t from, const Request& request, Out& out) {
   const uint32_t asks = unit_index(from, request.device);
   if (ending_) return answer_ended(from, out);
+  is_free(asks);  // an idle unit asks
   if (auto granted = grant(asks, request.device)) {
     out.emplace_back(from, std::move(*granted));
   } else {
@@ -193,20 +156,33 @@ void Coordinator::take(uint32_t from, const Request& request, Out& out) {
 std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   Unit& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
-  const auto assignment = policy_.next(index, now_);
+  if (const auto fit = std::exchange(asks.trial, std::nullopt))
+    return lend(index, device, {piece_of_[*fit]}, trial_item(*fit), true);
+  const auto assignment = choose(index);
   if (!assignment) return std::nullopt;
   std::vector<uint32_t> pieces = assignment->pieces;
+  if (std::any_of(pieces.begin(), pieces.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
+    policy_.ended(index, {}, 0, now_);
+    return std::nullopt;
+  }
   const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
   if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
-  Grant granted{next_lease_++, device, item(pieces)};
+  WorkItem work = item(pieces);
+  work.backup = assignment->backup;
+  return lend(index, device, pieces, std::move(work), false);
+}
+
+Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work,
+                        bool trial) {
+  Grant granted{next_lease_++, device, std::move(work)};
   for (const uint32_t fit : granted.item.fits)
     granted.item.attempt = std::max(granted.item.attempt, attempts_[fit] + 1);
   for (const uint32_t fit : granted.item.fits) attempts_[fit] = granted.item.attempt;
-  granted.item.backup = assignment->backup;
-  asks.lease = granted.lease;
+  units_[index].lease = granted.lease;
   std::vector<uint32_t> fits = granted.item.fits;
   std::sort(fits.begin(), fits.end());
-  leases_.emplace(granted.lease, Lease{index, granted.item.attempt, pieces, std::move(fits), true, false, {}, 0});
+  leases_.emplace(granted.lease,
+                  Lease{index, granted.item.attempt, pieces, std::move(fits), true, trial, false, {}, 0});
   return granted;
 }
 
@@ -232,6 +208,10 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
     if (known->device_class != record.device_class || journal::same_result(*known, record)) return;
+    if (held.trial) {
+      last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
+      return convict(held.unit, last_error_.reason);
+    }
     throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
@@ -240,8 +220,10 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   ++n_done_;
   ++held.own;
   condemned_.erase(known->fit);
+  if (known->status != journal::FitStatus::failed) failures_.succeeded(known->fit);
   const uint32_t piece = piece_of_[known->fit];
   if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
+  release_next(piece);
   if (setup_.on_record) setup_.on_record(*known);
 }
 
@@ -250,6 +232,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (held.ended) return;
   held.ended = true;
   nodes_[from].cancel.erase(end.lease);
+  if (units_[held.unit].at_large == end.lease) is_free(held.unit);
   for (const uint32_t fit : end.coming) {
     if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
       throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
@@ -257,9 +240,10 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
     if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
   }
   const bool complete = end.status == MK_OK;
-  if (complete) failures_.worked(held.unit);
+  if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
   if (!held.open) return;  // it was given up before
-  close(held, complete ? end.seconds : 0);
+  close(held, complete && !held.trial ? end.seconds : 0);
+  if (held.trial) return end_trial(held, end);
   if (ending_ || end.status == MK_CANCELLED) return;
   const std::vector<uint32_t> missing = left(held.fits);
   if (missing.empty()) return;
@@ -285,7 +269,8 @@ void Coordinator::take(uint32_t from, const Beat& beat, Out& out) {
     const uint32_t index = unit_index(from, state.device);
     if (setup_.on_device_state && !state.what.empty())
       setup_.on_device_state(from, state.device, state.what, state.share);
-    if (units_[index].lease == state.lease && !ending_) hang(state.lease, state.quiet_s);
+    const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
+    if (runs && !ending_) hang(state.lease, state.quiet_s);
   }
   if (ending_) return answer_ended(from, out);
   const std::set<uint64_t>& cancel = nodes_[from].cancel;
@@ -318,8 +303,9 @@ void Coordinator::settle(Out& out) {
     const bool by_itself = held.own == held.fits.size();  // it is about to end
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
-  if (!condemned_.empty()) give_up_condemned();
-  if (placement_changed_) {
+  cancel_at_large();
+  if (!condemned_.empty()) give_up_condemned(out);
+  if (!ending_ && placement_changed_) {
     placement_changed_ = false;
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
@@ -382,18 +368,17 @@ WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
   return work;
 }
 
+// What was reported before a failure, and will be on a disk at once: what is left may build on it.
+bool Coordinator::has_notes_coming(uint32_t piece) const {
+  const std::vector<uint32_t>& fits = policy_.piece(parts_[piece].origin).fits;
+  return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });
+}
+
 std::vector<journal::FitRecord> Coordinator::records() const {
   std::vector<journal::FitRecord> records;
   for (const auto& one : done_)
     if (one) records.push_back(*one);
   return records;
-}
-
-std::vector<uint32_t> Coordinator::lost() const {
-  std::vector<uint32_t> nodes;
-  for (uint32_t node = 0; node < nodes_.size(); ++node)
-    if (nodes_[node].lost && !nodes_[node].said_bye) nodes.push_back(node);
-  return nodes;
 }
 
 }  // namespace mokume::cluster

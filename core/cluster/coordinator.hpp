@@ -61,9 +61,11 @@ class Coordinator {
   };
   struct Unit {
     uint32_t node = 0, device = 0;
-    bool retired = false;           // for its failures; a lost node's devices are not
-    double rest_until = 0;          // others may try first what has just failed on it
-    std::optional<uint64_t> lease;  // the open one
+    bool retired = false;              // for its failures; a lost node's devices are not
+    std::optional<uint32_t> trial;     // a fit that its class has done: does it still work?
+    double rest_until = 0;             // others may try first what has just failed on it
+    std::optional<uint64_t> lease;     // the open one
+    std::optional<uint64_t> at_large;  // was given to others when the node was lost, and may still run: gets nothing
   };
   struct Lease {
     uint32_t unit = 0;
@@ -71,15 +73,18 @@ class Coordinator {
     std::vector<uint32_t> pieces;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its pieces as held
+    bool trial = false;          // its fit is done: it shows whether the unit is broken
     bool ended = false;          // its LEASE_END has come
     std::set<uint32_t> coming;   // reported, not on disk yet
     uint32_t own = 0;            // fits whose record was the first
   };
   struct Part {
-    uint32_t origin = 0;    // the piece of the workload it was taken from
-    uint32_t failures = 0;  // of leases that held it
-    bool alone = false;     // never again together with others
-    std::string too_large;  // what the device said that could not hold it
+    uint32_t origin = 0;           // the piece of the workload it was taken from
+    uint32_t failures = 0;         // of leases that held it
+    bool alone = false;            // never again together with others
+    std::string too_large;         // what the device said that could not hold it
+    std::optional<uint32_t> next;  // the part behind it, of the same piece
+    bool held_back = false;        // until the part before it is done: it may build on what that one found
   };
 
   void index_pieces();
@@ -92,6 +97,7 @@ class Coordinator {
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
   bool is_held(uint32_t piece) const;
+  bool has_notes_coming(uint32_t piece) const;
   WorkItem item(const std::vector<uint32_t>& pieces) const;
 
   void take(uint32_t from, const Request& request, Out& out);
@@ -104,24 +110,36 @@ class Coordinator {
   void take(uint32_t from, const Unexpected& unexpected, Out& out);
   template <class Step>
   Out guarded(uint32_t from, double now, const Step& step);
-  void hear(uint32_t from);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
+  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work, bool trial);
+  std::optional<scheduler::Assignment> choose(uint32_t unit);
   void close(Lease& lease, double seconds);
-  void lose(uint32_t node, const std::string& text);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
+
+  // Nodes that come and go: coordinator_nodes.cpp.
+  void hear(uint32_t from);
+  void lose(uint32_t node, const std::string& text);
+  void is_free(uint32_t unit);  // what was at large there has ended
+  void cancel_at_large();
 
   // What failed: coordinator_failures.cpp.
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
   void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void convict(uint32_t unit, const std::string& text);
+  std::optional<uint32_t> trial_for(uint32_t unit) const;
+  WorkItem trial_item(uint32_t fit) const;
+  void end_trial(const Lease& lease, const LeaseEnd& end);
   void hang(uint64_t id, double quiet_s);
   void take_apart(uint32_t piece);
+  bool release_next(uint32_t piece);  // whether there was one to be released
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
-  void give_up_condemned();
+  void give_up_condemned(Out& out);
+  bool is_last(uint32_t unit) const;  // no other one works
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
   bool is_work_left() const;

@@ -29,13 +29,18 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// What did not fit beside others may fit alone; what did not fit alone needs a larger device.
+// What did not fit beside others may fit alone, piece by piece, then fit by fit; what did not fit alone needs a larger
+// device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
   for (const uint32_t piece : held.pieces) {
     parts_[piece].alone = true;
     if (held.pieces.size() > 1) continue;
+    if (left(policy_.piece(piece).fits).size() > 1) {
+      take_apart(piece);
+      continue;
+    }
     policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
     parts_[piece].too_large = text;
   }
@@ -44,7 +49,7 @@ void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>&
 void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   Unit& on = units_[held.unit];
   for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
-  const bool broken = failures_.failed(held.unit, fits);
+  const bool broken = failures_.failed(held.unit, fits, is_last(held.unit));
   on.rest_until = now_ + k_rest_s * failures_.in_a_row(held.unit);
   for (const uint32_t piece : held.pieces) {
     if (left(policy_.piece(piece).fits).empty()) continue;
@@ -54,9 +59,13 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
     if (++parts_[piece].failures >= 2) take_apart(piece);
   }
   if (broken && !on.retired) {
-    retire(held.unit, fmt::format("two leases in a row failed on it, the last one with: {}", text));
-    for (const uint32_t fit : failures_.forgive(held.unit))
-      if (condemned_.erase(fit) > 0) policy_.wait(piece_of_[fit]);
+    // Without the last one nothing goes on, and the next run would end in the same way.
+    if (is_last(held.unit)) on.trial = trial_for(held.unit);
+    if (on.trial) {
+      policy_.retire(held.unit);  // until it is over
+    } else {
+      convict(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
+    }
   }
   for (const uint32_t fit : fits) {
     const uint32_t piece = piece_of_[fit];
@@ -66,15 +75,76 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   }
 }
 
+void Coordinator::convict(uint32_t unit, const std::string& text) {
+  retire(unit, text);
+  for (const uint32_t fit : failures_.forgive(unit))
+    if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
+}
+
+// The least that units of its class have done.
+std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
+  std::optional<uint32_t> found;
+  double least = 0;
+  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) {
+    const auto& one = done_[fit];
+    if (!one || one->status == journal::FitStatus::failed || failures_.has_failed(fit)) continue;
+    const scheduler::Piece& piece = policy_.piece(piece_of_[fit]);
+    if (one->device_class != device(units_[unit]).device_class || piece.bytes > device(units_[unit]).budget_bytes)
+      continue;
+    const double cost = piece.cost / static_cast<double>(piece.fits.size());
+    if (found && cost >= least) continue;
+    found = fit;
+    least = cost;
+  }
+  return found;
+}
+
+WorkItem Coordinator::trial_item(uint32_t fit) const {
+  WorkItem work = item({piece_of_[fit]});
+  work.fits = {fit};
+  const auto own = std::find(work.done_fits.begin(), work.done_fits.end(), fit);
+  work.done_notes.erase(work.done_notes.begin() + (own - work.done_fits.begin()));
+  work.done_fits.erase(own);
+  return work;
+}
+
+void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
+  if (units_[held.unit].retired) return;
+  policy_.readmit(held.unit);
+  placement_changed_ = true;
+  if (ending_ || end.status == MK_OK || end.status == MK_CANCELLED) return;
+  last_error_ = {end.status, end.text};
+  convict(held.unit, fmt::format("it failed with fit {}, which it can do, with: {}", held.fits.front(), end.text));
+}
+
+// Into its fits, which are released in its order: one that was solved without the notes of those before it may end
+// with another result than in an undisturbed run.
 void Coordinator::take_apart(uint32_t piece) {
   const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
   if (open.size() < 2 || is_held(piece)) return;
   const std::vector<uint32_t> pieces = policy_.take_apart(piece, open);
   for (size_t k = 0; k < open.size(); ++k) {
     parts_.resize(std::max<size_t>(parts_.size(), pieces[k] + 1));
-    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, ""};
+    const std::optional<uint32_t> next = k + 1 < open.size() ? std::optional(pieces[k + 1]) : std::nullopt;
+    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, "", next, k > 0};
     piece_of_[open[k]] = pieces[k];
   }
+  policy_.wait(pieces.front());
+}
+
+bool Coordinator::release_next(uint32_t piece) {
+  bool released = false;
+  for (uint32_t at = piece; !parts_[at].held_back && parts_[at].next;) {
+    at = *parts_[at].next;
+    if (!parts_[at].held_back) break;
+    parts_[at].held_back = false;
+    const uint32_t fit = policy_.piece(at).fits.front();
+    if (done_[fit]) continue;  // by a lease that had been given up
+    if (!is_over(fit) && condemned_.count(fit) == 0) policy_.wait(at);
+    released = placement_changed_ = true;
+    break;
+  }
+  return released;
 }
 
 void Coordinator::hang(uint64_t id, double quiet_s) {
@@ -88,8 +158,11 @@ void Coordinator::hang(uint64_t id, double quiet_s) {
   last_error_ = {MK_DEVICE_ERROR, fmt::format("{}: {}", place(on), text)};
   nodes_[on.node].cancel.insert(id);
   retire(held.unit, text);
-  close(held, 0);
-  if (!open.empty()) blame(held, open, text);
+  on.at_large.reset();
+  if (held.open) {
+    close(held, 0);
+    if (!open.empty()) blame(held, open, text);
+  }
   placement_changed_ = true;
 }
 
@@ -100,9 +173,50 @@ void Coordinator::retire(uint32_t index, const std::string& text) {
   note(Kind::retired, &units_[index], units_[index].node, -1, 0, text);
 }
 
+bool Coordinator::is_last(uint32_t index) const {
+  for (uint32_t other = 0; other < units_.size(); ++other)
+    if (other != index && !units_[other].retired && !nodes_[units_[other].node].lost) return false;
+  return true;
+}
+
+// What a unit does next on which work has failed: by something else it shows whether it was the fit.
+std::optional<scheduler::Assignment> Coordinator::choose(uint32_t index) {
+  if (failures_.in_a_row(index) == 0) return policy_.next(index, now_);
+  const auto none = [&](uint32_t piece, const auto& failed) {
+    const std::vector<uint32_t>& fits = policy_.piece(piece).fits;
+    return std::none_of(fits.begin(), fits.end(), failed);
+  };
+  const auto fresh = [&](uint32_t piece) {
+    return none(piece, [&](uint32_t fit) { return failures_.has_failed(fit); });
+  };
+  const auto sure = [&](uint32_t piece) {
+    return failures_.has_succeeded(policy_.piece(piece).fits.front()) && fresh(piece);
+  };
+  const auto not_here = [&](uint32_t piece) {
+    return none(piece, [&](uint32_t fit) { return failures_.has_failed_on(fit, index); });
+  };
+  if (auto test = policy_.test(index, sure, now_)) return test;
+  if (auto test = policy_.test(index, fresh, now_)) return test;
+  if (auto test = policy_.test(index, not_here, now_)) return test;
+  return policy_.next(index, now_);
+}
+
 // A fit that failed too often is recorded once it is clear that it was not the device; or when nothing else is left.
-void Coordinator::give_up_condemned() {
+void Coordinator::give_up_condemned(Out& out) {
   const bool last = !is_work_left();
+  if (last) {  // what waits for them may show whether it was the device
+    bool released = false;
+    for (const auto& [fit, text] : condemned_) released = release_next(piece_of_[fit]) || released;
+    if (released) return;
+  }
+  std::set<uint32_t> candidates;
+  for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
+  if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
+    return end(
+        Stop{last_error_.code,
+             fmt::format("nothing that was tried has worked, on any device; the last error: {}", last_error_.reason)},
+        out);
+  }
   for (auto at = condemned_.begin(); at != condemned_.end();) {
     const auto [fit, text] = *at;
     if (!last && !failures_.proven(fit)) {
@@ -116,7 +230,7 @@ void Coordinator::give_up_condemned() {
 
 bool Coordinator::is_work_left() const {
   for (uint32_t fit = 0; fit < setup_.n_fits; ++fit)
-    if (!done_[fit] && condemned_.count(fit) == 0) return true;
+    if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[piece_of_[fit]].held_back) return true;
   return false;
 }
 
@@ -132,6 +246,7 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   ++n_done_;
   done_[fit] = record;
   if (left(policy_.piece(piece_of_[fit]).fits).empty()) policy_.finished(piece_of_[fit]);
+  release_next(piece_of_[fit]);
   if (setup_.on_given_up) setup_.on_given_up(record);
   if (setup_.on_record) setup_.on_record(record);
 }
@@ -147,7 +262,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
   for (const uint32_t piece : policy_.unplaceable()) {
     const uint64_t needed = policy_.piece(piece).bytes;
     const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
-    if (open.empty()) continue;
+    if (open.empty() || needed <= largest_budget(false)) continue;  // a unit will be free that can hold it
     if (needed <= largest_budget(true)) {
       // Not the fit's fault: another run with that node can do it.
       return end(Stop{MK_CANCELLED, fmt::format("fit {} needs {} of memory, and the node that has it was lost",

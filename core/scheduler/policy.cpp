@@ -211,7 +211,6 @@ std::vector<uint32_t> Policy::take_apart(uint32_t piece, const std::vector<uint3
     state.alone = true;
     state.work = work_of(pieces_[part]);
     state.rank = states_[piece].rank - states_[piece].work + state.work;
-    insert(part);
     parts.push_back(part);
   }
   return parts;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -74,6 +75,10 @@ class Policy {
   // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now: ask again.
   std::optional<Assignment> next(uint32_t unit, double now);
 
+  // The same for a unit that has to show that it works: the last in the order of the waiting pieces that `suits` takes,
+  // wherever it would end soonest.
+  std::optional<Assignment> test(uint32_t unit, const std::function<bool(uint32_t piece)>& suits, double now);
+
   // The unit is idle again. `done`: pieces of its assignment that are finished, by whomever; the others wait again
   // unless another unit is at them. `seconds`: what the finished ones took, 0 if unknown; it teaches the cost model.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
@@ -98,11 +103,13 @@ class Policy {
   // Pieces that wait though no unit that is left can hold them.
   std::vector<uint32_t> unplaceable() const;
 
-  // A waiting piece of several fits becomes one for each of `fits`, which are given one by one; the new indices.
+  // A piece of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do not
+  // wait yet. The new indices.
   std::vector<uint32_t> take_apart(uint32_t piece, const std::vector<uint32_t>& fits);
 
-  double predicted_seconds(uint32_t piece, uint32_t unit) const;  // 0 while nothing is known
-  double speed(uint32_t unit) const;                              // as learned, relative to the others; see CostModel
+  uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // fits of one candidate have one number
+  double predicted_seconds(uint32_t piece, uint32_t unit) const;            // 0 while nothing is known
+  double speed(uint32_t unit) const;  // as learned, relative to the others; see CostModel
 
  private:
   struct State {

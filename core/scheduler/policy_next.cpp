@@ -39,6 +39,17 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   return chosen;
 }
 
+std::optional<Assignment> Policy::test(uint32_t unit, const std::function<bool(uint32_t piece)>& suits, double now) {
+  if (units_[unit].retired || units_[unit].busy) return std::nullopt;
+  for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
+    if (!fits(pieces_[at->second], units_[unit]) || !suits(at->second)) continue;
+    const Assignment chosen{{at->second}, false};
+    give(unit, chosen, now);
+    return chosen;
+  }
+  return std::nullopt;
+}
+
 void Policy::watch(double now) {
   if (!costs_.knows_seconds()) return;
   for (const UnitState& unit : units_) {

@@ -1,6 +1,4 @@
 // Work that fails, hangs or does not fit: who gets it next, who is blamed, and how it ends.
-#include "cluster/failures.hpp"
-
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -99,6 +97,59 @@ TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
   EXPECT_EQ(desk.given_up()[0].fit, 4u);
 }
 
+class TakenApart : public testing::Test {
+ protected:
+  TakenApart() {
+    desk.fail(0, desk.expect_grant(0));
+    desk.fail(0, desk.expect_grant(0));
+  }
+  bool gets_something(uint32_t device) {  // now: in a while it may get a copy
+    const auto out = desk.say(0, Request{device});
+    return std::any_of(out.begin(), out.end(),
+                       [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
+  }
+  Desk desk{make_setup(4, 4), {{make_device("host:0"), make_device("host:1")}}};
+};
+
+TEST_F(TakenApart, FitsAreDoneOneAfterTheOtherWithTheNotesOfThoseBefore) {
+  for (uint32_t fit = 0; fit < 4; ++fit) {
+    const Grant one = desk.expect_grant(0, fit % 2);
+    EXPECT_EQ(one.item.fits, std::vector<uint32_t>{fit});
+    EXPECT_EQ(one.item.done_notes.size(), fit);
+    EXPECT_FALSE(gets_something(1 - fit % 2)) << "one device alone is at them";
+    desk.say(0, LeaseEnd{one.lease, MK_OK, "", 1, {fit}});
+    EXPECT_FALSE(gets_something(fit % 2)) << "its note is not there yet";
+    desk.say(0, Done{one.lease, {result_of(fit)}});
+  }
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(TakenApart, FitsBehindOneThatFailsShowThatItWasNotTheDevice) {
+  work_off(desk, 2, [](uint32_t, uint32_t fit) { return fit == 1; });
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 1u);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+}
+
+TEST_F(TakenApart, FitsThatAllFailEndTheRunWithoutARecord) {
+  work_off(desk, 2, [](uint32_t, uint32_t) { return true; });
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST_F(TakenApart, FitsWaitForTheNotesOfThoseThatAreOnTheirWayToTheDisk) {
+  Desk other(make_setup(3, 3), {{make_device("host:0")}});
+  const Grant whole = other.expect_grant(0);
+  other.say(0, LeaseEnd{whole.lease, MK_DEVICE_ERROR, "it broke", 1, {0}});
+  EXPECT_FALSE(other.ask(0));
+  other.say(0, Done{whole.lease, {result_of(0)}});
+  const Grant rest = other.expect_grant(0);
+  EXPECT_EQ(rest.item.fits, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(rest.item.done_notes, std::vector<std::string>{"n0"});
+}
+
 TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
   Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t device, uint32_t) { return device == 1; });
@@ -168,6 +219,25 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
   EXPECT_TRUE(desk.finished());
 }
 
+TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
+  Desk whole(make_setup(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
+  const Grant all = whole.expect_grant(0, 1);  // on the largest there is
+  ASSERT_EQ(all.item.fits.size(), 3u);
+  whole.fail(0, all, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  EXPECT_TRUE(whole.given_up().empty());
+  const Grant small = whole.expect_grant(0, 0);
+  ASSERT_EQ(small.item.fits.size(), 1u);
+  whole.fail(0, small, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  EXPECT_TRUE(whole.given_up().empty());
+  const Grant large = whole.expect_grant(0, 1);
+  EXPECT_EQ(large.item.fits, small.item.fits);
+  whole.fail(0, large, MK_OUT_OF_MEMORY, "a buffer does not fit");
+  ASSERT_EQ(whole.given_up().size(), 1u);
+  EXPECT_EQ(whole.given_up()[0].fit, small.item.fits[0]);
+  work_off(whole, 2, [](uint32_t, uint32_t) { return false; });
+  EXPECT_TRUE(whole.finished());
+}
+
 TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
   for (int i = 0; i < 3; ++i) desk.fail(0, desk.expect_grant(0, 0), MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_FALSE(desk.ask(0, 0));
@@ -202,14 +272,18 @@ TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
   EXPECT_NE(desk.coordinator().stopped()->reason.find("the node that has it was lost"), std::string::npos);
 }
 
-TEST(Unplaceable, FitsOfARetiredDeviceFail) {
-  CoordinatorSetup setup = make_setup(4);
-  setup.workload.pieces[3].bytes = 5000;
-  Desk desk(setup, {{make_device("host:0", 1000), make_device("opencl:0", 6000)}});
-  desk.fail(0, desk.expect_grant(0, 1));
-  EXPECT_EQ(desk.expect_grant(0, 1).item.fits, std::vector<uint32_t>{3});
-  work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
-  EXPECT_TRUE(desk.given_up().empty());
+TEST(Unplaceable, FitsOfARetiredDeviceFailButNotBefore) {
+  for (const bool broken : {false, true}) {
+    CoordinatorSetup setup = make_setup(4);
+    setup.workload.pieces[3].bytes = 5000;
+    Desk desk(setup, {{make_device("host:0", 1000), make_device("opencl:0", 6000)}});
+    desk.fail(0, desk.expect_grant(0, 1));
+    EXPECT_TRUE(desk.given_up().empty());
+    work_off(desk, 2, [&](uint32_t device, uint32_t) { return broken && device == 1; });
+    EXPECT_TRUE(desk.finished());
+    EXPECT_EQ(desk.given_up().size(), broken ? 1u : 0u);
+    EXPECT_EQ(desk.count(Kind::retired), broken ? 1u : 0u);
+  }
 }
 
 TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
@@ -235,30 +309,6 @@ TEST(DeviceThatHangs, AsTheLastOneStopsTheRun) {
   ASSERT_TRUE(desk.coordinator().stopped());
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
   EXPECT_NE(desk.coordinator().stopped()->reason.find("no sign of life for 601 s"), std::string::npos);
-}
-
-TEST(Failures, BlameADeviceForTwoLeasesWithoutAFitInCommon) {
-  Failures failures(2);
-  EXPECT_FALSE(failures.failed(0, {1, 2, 3}));
-  EXPECT_FALSE(failures.failed(0, {2}));
-  EXPECT_FALSE(failures.failed(1, {3}));
-  EXPECT_TRUE(failures.failed(0, {3}));
-  EXPECT_FALSE(failures.too_often(2));
-  EXPECT_TRUE(failures.too_often(3));
-  EXPECT_EQ(failures.forgive(0), std::vector<uint32_t>{3});
-  EXPECT_FALSE(failures.too_often(3));
-}
-
-TEST(Failures, AreProvenByWorkOfTheSameDevice) {
-  Failures failures(2);
-  for (int i = 0; i < 3; ++i) EXPECT_FALSE(failures.failed(0, {5}));
-  EXPECT_TRUE(failures.too_often(5));
-  EXPECT_FALSE(failures.proven(5));
-  failures.worked(1);
-  EXPECT_FALSE(failures.proven(5));
-  failures.worked(0);
-  EXPECT_TRUE(failures.proven(5));
-  EXPECT_FALSE(failures.failed(0, {6}));  // the row has ended
 }
 
 }  // namespace

@@ -87,6 +87,55 @@ TEST_F(Leases, OfANodeThatComesBackStillCount) {
   EXPECT_TRUE(desk.coordinator().over());
 }
 
+TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
+  LocalDevice slow = make_device("slow:0"), fast = make_device("fast:0");
+  slow.speed = 1;
+  fast.speed = 100;
+  Desk desk(make_setup(2), {{slow}, {fast}});
+  desk.nodes(2);
+  const Grant old = desk.expect_grant(1);
+  desk.pass(31, {1});
+  desk.pass(1);
+  ASSERT_EQ(desk.count(Kind::returned), 1u);
+  for (int i = 0; i < 2; ++i) desk.finish(0, desk.expect_grant(0));  // it must not wait for the faster one
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(LeasesOfANodeThatComesBack, AreWaitedForIfNoOtherDeviceIsLeft) {
+  Desk desk(make_setup(3), {{make_device("host:0")}, {make_device("host:0")}});
+  desk.nodes(2);
+  const Grant old = desk.expect_grant(1);
+  desk.pass(31, {1});
+  desk.pass(1);
+  const Grant stuck = desk.expect_grant(0);
+  desk.say(0, Beat{{{0, stuck.lease, "", 0, 601}}});
+  ASSERT_EQ(desk.count(Kind::retired), 1u);
+  EXPECT_TRUE(desk.given_up().empty());
+  EXPECT_FALSE(desk.coordinator().stopped());
+  desk.fail(1, old);
+  for (int i = 0; i < 3; ++i) desk.finish(1, desk.expect_grant(1));
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
+  lose_node_1();
+  desk.nodes(2);
+  desk.finish(0, desk.expect_grant(0));
+  EXPECT_EQ(desk.cancelled(1), std::vector<uint64_t>{held.lease});
+  desk.say(1, LeaseEnd{held.lease, MK_CANCELLED, "cancelled", 40, {}});
+  EXPECT_TRUE(desk.cancelled(1).empty());
+  EXPECT_EQ(desk.expect_grant(1).item.fits, std::vector<uint32_t>{0});
+}
+
+TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
+  lose_node_1();
+  desk.nodes(2);
+  desk.say(1, Beat{{{0, held.lease, "epoch 3", 0.5, 601}}});
+  EXPECT_EQ(desk.count(Kind::retired), 1u);
+  EXPECT_EQ(desk.cancelled(1), std::vector<uint64_t>{held.lease});
+  EXPECT_EQ(desk.count(Kind::failed), 0u) << "its fit is others' by now";
+}
+
 TEST_F(Leases, ThatEndLateWithAFailureCountForNothing) {
   lose_node_1();
   desk.fail(1, held);

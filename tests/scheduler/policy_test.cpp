@@ -32,11 +32,34 @@ TEST(Policy, WhatDidNotEndWaitsAgain) {
   EXPECT_FALSE(policy.next(0, 2));
 }
 
+TEST(Policy, TestsWithTheLastInTheOrderThatSuits) {
+  Policy policy(of({{{0}, 1, 10, 0}, {{1}, 2, 10, 1}, {{2}, 3, 100, 2}, {{3}, 4, 10, 3}}), {{"a", 50, 0}});
+  for (uint32_t i = 0; i < 4; ++i) policy.wait(i);
+  EXPECT_FALSE(policy.test(
+      0, [](uint32_t i) { return i == 2; }, 0))
+      << "it does not fit";
+  EXPECT_EQ(policy
+                .test(
+                    0, [](uint32_t i) { return i > 0; }, 0)
+                ->pieces,
+            (std::vector<uint32_t>{1}));
+  EXPECT_FALSE(policy.test(
+      0, [](uint32_t) { return true; }, 0))
+      << "it is busy";
+  policy.ended(0, {1}, 1, 1);
+  policy.retire(0);
+  EXPECT_FALSE(policy.test(
+      0, [](uint32_t) { return true; }, 1))
+      << "it is retired";
+}
+
 TEST(Policy, TakesAPieceApart) {
   Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
   ASSERT_EQ(parts.size(), 2u);
+  EXPECT_FALSE(policy.next(0, 0)) << "they do not wait yet";
+  policy.wait(parts[0]);
   EXPECT_EQ(policy.piece(parts[0]).fits, (std::vector<uint32_t>{4}));
   EXPECT_EQ(policy.piece(parts[1]).cost, 2);
   EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{parts[0]}));
@@ -213,6 +236,7 @@ TEST(Policy, WhatWasTakenApartIsGivenOneByOne) {
   Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
+  for (const uint32_t part : parts) policy.wait(part);
   EXPECT_EQ(policy.next(0, 0)->pieces.size(), 1U) << "though one affinity on one unit";
 }
 

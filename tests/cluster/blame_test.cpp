@@ -1,0 +1,210 @@
+// The fit, its candidate or the device: which is to blame?
+#include "cluster/failures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+#include "cluster/desk.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+
+CoordinatorSetup make_setup(uint32_t n_fits, uint32_t size = 1) {
+  CoordinatorSetup setup;
+  setup.n_fits = n_fits;
+  setup.workload = make_workload(n_fits, size);
+  return setup;
+}
+
+// All devices of node 0 are at work at the same time, and answer by a failure if `poison` says so.
+void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
+  for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
+    std::vector<std::optional<Grant>> grants;
+    for (uint32_t device = 0; device < devices; ++device) grants.push_back(desk.ask(0, device));
+    active = false;
+    for (uint32_t device = 0; device < devices; ++device) {
+      if (!grants[device]) continue;
+      active = true;
+      const uint32_t fit = grants[device]->item.fits.front();
+      if (poison(device, fit)) {
+        desk.fail(0, *grants[device]);
+      } else {
+        desk.finish(0, *grants[device]);
+      }
+    }
+  }
+}
+
+// Candidates of `folds` fits each: later ones cost more, and are handed out first.
+CoordinatorSetup make_candidates(uint32_t n, uint32_t folds) {
+  CoordinatorSetup setup = make_setup(n * folds);
+  for (uint32_t fit = 0; fit < n * folds; ++fit)
+    setup.workload.places.push_back({0, fit % folds, {1.0 * (fit / folds)}});
+  return setup;
+}
+
+std::vector<LocalDevice> three_devices() { return {make_device("a:0"), make_device("b:0"), make_device("c:0")}; }
+
+TEST(PoisonCandidate, FailsOnManyDevicesAtOnceAndNoneIsBlamed) {
+  Desk desk(make_candidates(4, 5), {three_devices()});
+  work_side_by_side(desk, 3, [](uint32_t, uint32_t fit) { return fit >= 15; });
+  EXPECT_TRUE(desk.finished()) << desk.coordinator().stopped()->reason;
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+  EXPECT_EQ(desk.given_up().size(), 5u);
+}
+
+TEST(PoisonCandidate, OfTwoThatCostTheMostNeitherTakesADeviceWithIt) {
+  for (uint32_t devices = 1; devices <= 3; ++devices) {
+    std::vector<LocalDevice> local = three_devices();
+    local.resize(devices);
+    Desk desk(make_candidates(4, 5), {local});
+    work_side_by_side(desk, devices, [](uint32_t, uint32_t fit) { return fit >= 10; });
+    EXPECT_TRUE(desk.finished()) << devices << " devices";
+    EXPECT_EQ(desk.count(Kind::retired), 0u) << devices << " devices";
+    EXPECT_EQ(desk.given_up().size(), 10u) << devices << " devices";
+  }
+}
+
+TEST(PoisonCandidate, IsToldFromABrokenDevice) {
+  Desk desk(make_candidates(6, 5), {three_devices()});
+  work_side_by_side(desk, 3, [](uint32_t device, uint32_t fit) { return device == 1 || fit >= 25; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.coordinator().retired(0), std::vector<uint32_t>{1});
+  ASSERT_EQ(desk.given_up().size(), 5u);
+  for (const journal::FitRecord& one : desk.given_up()) EXPECT_GE(one.fit, 25u);
+}
+
+TEST(PoisonCandidate, IsNotSuspectedWhereNothingHasEverWorked) {
+  Desk desk(make_candidates(2, 5), {three_devices()});
+  work_side_by_side(desk, 3, [](uint32_t, uint32_t) { return true; });
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("it broke"), std::string::npos);
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST(DeviceThatFailed, IsTestedWithWhatWorkedElsewhereElseWithAnotherCandidate) {
+  CoordinatorSetup setup = make_candidates(4, 2);
+  setup.done = {result_of(2)};
+  Desk desk(setup, {{make_device("host:0")}});
+  const Grant first = desk.expect_grant(0);
+  EXPECT_EQ(first.item.fits, std::vector<uint32_t>{7});
+  desk.fail(0, first);
+  const Grant sure = desk.expect_grant(0);
+  EXPECT_EQ(sure.item.fits, std::vector<uint32_t>{3}) << "candidate 1 has worked";
+  desk.finish(0, sure);
+  desk.fail(0, desk.expect_grant(0));
+  const Grant other = desk.expect_grant(0);
+  ASSERT_EQ(other.item.fits.size(), 1u);
+  EXPECT_LT(other.item.fits[0], 2u) << "the shortest candidate";
+}
+
+TEST(DeviceThatFailed, WorksIfAnyFitOfItsLeaseWasDone) {
+  Desk desk(make_setup(12, 4), {{make_device("host:0")}});
+  desk.fail(0, desk.expect_grant(0));
+  const Grant half = desk.expect_grant(0);
+  desk.say(0, Done{half.lease, {result_of(half.item.fits[0])}});
+  desk.fail(0, half);
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+}
+
+CoordinatorSetup after_a_session(const std::string& device) {
+  CoordinatorSetup setup = make_candidates(4, 5);
+  for (uint32_t fit = 0; fit < 10; ++fit) {
+    setup.done.push_back(result_of(fit));
+    setup.done.back().device_class = make_device(device).device_class;
+  }
+  return setup;
+}
+
+TEST(LastDevice, IsTriedWithWhatItCanDoBeforeItIsRetired) {
+  Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
+  work_side_by_side(desk, 1, [](uint32_t, uint32_t fit) { return fit >= 10; });
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.count(Kind::retired), 0u);
+  EXPECT_EQ(desk.given_up().size(), 10u);
+}
+
+TEST(LastDevice, ThatCannotDoItAnyMoreIsRetiredAndNoFitSuffers) {
+  Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
+  work_side_by_side(desk, 1, [](uint32_t, uint32_t) { return true; });
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+  EXPECT_TRUE(desk.given_up().empty());
+  ASSERT_EQ(desk.count(Kind::retired), 1u);
+  EXPECT_EQ(desk.events().back().text, "it failed with fit 0, which it can do, with: it broke");
+}
+
+TEST(LastDevice, ThatGivesAnotherResultThanBeforeIsRetired) {
+  Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
+  desk.fail(0, desk.expect_grant(0));
+  desk.fail(0, desk.expect_grant(0));
+  const Grant trial = desk.expect_grant(0);
+  ASSERT_EQ(trial.item.fits, std::vector<uint32_t>{0});
+  journal::FitRecord other = result_of(0);
+  other.values[0] += 1;
+  desk.say(0, Done{trial.lease, {other}});
+  EXPECT_EQ(desk.count(Kind::retired), 1u);
+  ASSERT_TRUE(desk.coordinator().stopped());
+  EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
+}
+
+TEST(LastDevice, IsNotTriedWithWhatOthersDid) {
+  Desk desk(after_a_session("opencl:0"), {{make_device("host:0")}});
+  work_side_by_side(desk, 1, [](uint32_t, uint32_t fit) { return fit >= 10; });
+  EXPECT_TRUE(desk.coordinator().stopped());
+  EXPECT_TRUE(desk.given_up().empty());
+}
+
+TEST(Failures, BlameADeviceForTwoLeasesWithoutACandidateInCommon) {
+  Failures failures(2, {0, 0, 0, 1, 1});
+  EXPECT_FALSE(failures.failed(0, {0, 3}));
+  EXPECT_FALSE(failures.failed(0, {1}));
+  EXPECT_FALSE(failures.failed(0, {0}));
+  EXPECT_FALSE(failures.failed(0, {0}));
+  EXPECT_TRUE(failures.too_often(0));
+  EXPECT_TRUE(failures.has_failed(2));
+  EXPECT_TRUE(failures.failed(0, {4}));
+  EXPECT_EQ(failures.forgive(0), std::vector<uint32_t>{0});
+  EXPECT_FALSE(failures.too_often(0));
+  EXPECT_FALSE(failures.has_failed(2));
+}
+
+TEST(Failures, OfACandidateOnTwoDevicesSpeakAgainstTheCandidate) {
+  Failures failures(3);
+  EXPECT_FALSE(failures.failed(0, {1}));
+  EXPECT_FALSE(failures.failed(1, {1}));
+  EXPECT_FALSE(failures.failed(0, {2})) << "1 does not count";
+  EXPECT_TRUE(failures.failed(0, {3}));
+}
+
+TEST(Failures, OfWhatAlsoFailedOnARetiredDeviceDoNotRetireTheLastOne) {
+  for (const bool last : {false, true}) {
+    Failures failures(2);
+    EXPECT_FALSE(failures.failed(0, {1}));
+    EXPECT_TRUE(failures.failed(0, {2}));
+    failures.forgive(0);
+    EXPECT_FALSE(failures.failed(1, {1}, last));
+    EXPECT_EQ(failures.failed(1, {2}, last), !last);
+    EXPECT_FALSE(failures.failed(1, {3}, last) && last) << "3 failed here alone, but once";
+    EXPECT_TRUE(failures.failed(1, {4}, last));
+  }
+}
+
+TEST(Failures, AreProvenByWorkOfTheSameDevice) {
+  Failures failures(2);
+  for (int i = 0; i < 3; ++i) EXPECT_FALSE(failures.failed(0, {5}));
+  EXPECT_TRUE(failures.too_often(5));
+  EXPECT_FALSE(failures.proven(5));
+  failures.worked(1);
+  EXPECT_FALSE(failures.proven(5));
+  failures.worked(0);
+  EXPECT_TRUE(failures.proven(5));
+  EXPECT_FALSE(failures.failed(0, {6}));  // the row has ended
+}
+
+}  // namespace
+}  // namespace mokume::cluster
