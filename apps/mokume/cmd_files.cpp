@@ -1,5 +1,4 @@
 // report, predict, schema, init: run directories and files.
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,12 +24,12 @@ void print_numbers(const std::vector<float>& predicted, const std::vector<float>
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
     if (targets.empty()) {
-      fmt::print("{},{}\n", r, predicted[r]);
+      say(stdout, "{},{}\n", r, predicted[r]);
       continue;
     }
     const double off = static_cast<double>(predicted[r]) - static_cast<double>(targets[r]);
     sum += off * off;
-    fmt::print("{},{},{}\n", r, predicted[r], targets[r]);
+    say(stdout, "{},{},{}\n", r, predicted[r], targets[r]);
   }
   if (!targets.empty())
     std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(predicted.size()), predicted.size());

@@ -56,9 +56,9 @@ int conclude(const experiment::RunResult& result) {
                                : share           ? fmt::format(" (sd {:.3f})", 100 * result.best_sd)
                                                  : fmt::format(" (sd {:.3g})", result.best_sd);
     if (share) {
-      fmt::print(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
+      say(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
     } else if (!result.metric.empty()) {
-      fmt::print(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
+      say(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
     }
   }
   if (result.test && result.test->mse)

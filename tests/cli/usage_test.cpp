@@ -88,6 +88,21 @@ TEST(Usage, FetchChecksWhatItGets) {
   EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
 }
 
+TEST(Usage, AnOutputThatCannotBeWrittenIsNoSuccess) {
+  const Place place;
+  expect(place.shell(Place::program() + " data info digits,limit=10 >/dev/full"), 75, "cannot write the output");
+  expect(place.shell(Place::program() + " data list >/dev/full"), 75, "No space left");
+}
+
+TEST(Usage, AReaderThatLeavesIsNoError) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  const std::string closed = "mkfifo p && { sh -c 'exec 3<p' & } && exec 4>p && wait && " + Place::program();
+  EXPECT_EQ(place.shell(closed + " data info digits,limit=10 >&4").code, 0);
+  fs::remove(place.path() / "p");
+  EXPECT_EQ(place.shell(closed + " run e.toml 2>&4").code, 0);
+}
+
 TEST(Usage, APluginOthersMayWriteToIsRefused) {
   const Place place;
   fs::create_directories(place.path() / "lib/backends");
