@@ -34,6 +34,7 @@ TEST(Usage, ExitCodesAndSentences) {
   expect(place.mokume("run e.toml --devices quantum"), 4, "quantum");
   expect(place.mokume("run e.toml --max-time soon"), 2, "11h30m");
   expect(place.mokume("run csv.toml"), 3, "bad.csv");
+  expect(place.mokume("data info csv:gone.csv"), 3, "no file or data set 'gone.csv' in the working directory, ");
   expect(place.mokume("resume ."), 2, "not a run directory");
   expect(place.mokume("status ."), 2, "not a run directory");
   expect(place.mokume("init nomodel"), 4, "nomodel");
