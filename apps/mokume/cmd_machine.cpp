@@ -119,12 +119,18 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
 bool check_nodes(cluster::Transport& transport, const experiment::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;
-  cluster::participate(transport, [&] {
+  const auto look = [&] {
     const cluster::Meeting meeting = cluster::meet(transport, presence_of(machine), MOKUME_VERSION, never);
     const std::string directory = existing(out);
     const auto seen = cluster::look_at(transport, directory, never);
     if (transport.rank() == 0) well = print_nodes(meeting, seen, directory);
-  });
+  };
+  try {
+    cluster::participate(transport, look);
+  } catch (const Error& e) {
+    if (e.status() != MK_STORAGE) throw;
+    throw Error(MK_INVALID_ARGUMENT, std::string(e.what()) + ", or choose another directory with --out");
+  }
   return well;
 }
 

@@ -116,6 +116,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
 TEST_F(Damage, WhereNothingCanBeWrittenTheCauseAndTheCureAreSaid) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --out /proc/none", 2, {"cannot create /proc/none/small", "--out"});
+  expect("doctor --out /proc/none", 2, {"cannot write '/proc/", "choose another directory with --out"});
   const fs::path run = copy("small");
   fs::remove(run / "results.csv");
   fs::create_directory(run / "results.csv");
