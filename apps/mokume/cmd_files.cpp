@@ -1,5 +1,4 @@
 // report, predict, schema, init: run directories and files.
-#include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -25,12 +24,12 @@ void print_numbers(const std::vector<float>& predicted, const std::vector<float>
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
     if (targets.empty()) {
-      fmt::print("{},{}\n", r, predicted[r]);
+      say(stdout, "{},{}\n", r, predicted[r]);
       continue;
     }
     const double off = static_cast<double>(predicted[r]) - static_cast<double>(targets[r]);
     sum += off * off;
-    fmt::print("{},{},{}\n", r, predicted[r], targets[r]);
+    say(stdout, "{},{},{}\n", r, predicted[r], targets[r]);
   }
   if (!targets.empty())
     std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(predicted.size()), predicted.size());
@@ -39,9 +38,8 @@ void print_numbers(const std::vector<float>& predicted, const std::vector<float>
 }  // namespace
 
 experiment::Config config_of(Runtime& runtime, const std::string& directory) {
+  experiment::require_run_directory(directory);
   const std::string file = directory + "/config.resolved.toml";
-  if (!std::filesystem::exists(file))
-    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
   std::string text;
   const auto config = read_config(runtime, file, {}, text);
   if (!config) throw Error(MK_INVALID_ARGUMENT, file + " is damaged: restore it, or start a new run");
@@ -60,11 +58,17 @@ int predict(Runtime& runtime, const std::string& directory, const std::string& s
   registry::Registry& registry = runtime.registry(config.plugin_directories);
   const mk_model& model = *registry.load(MK_PLUGIN_MODEL, config.model).model();
   const std::string path = directory + "/models/best";
-  if (!std::filesystem::exists(path))
+  if (std::error_code error; !std::filesystem::exists(path, error))
     throw Error(MK_INVALID_ARGUMENT,
                 directory + " holds no model yet: finish the run with `mokume resume " + directory + "`");
   mk_fitted* raw = nullptr;
-  sdk::call(model.load, model.self, path.c_str(), &raw);
+  try {
+    sdk::call(model.load, model.self, path.c_str(), &raw);
+  } catch (const Error& e) {
+    if (e.status() != MK_BAD_DATA) throw;
+    throw Error(MK_BAD_DATA, fmt::format("{} (remove {}, and `mokume resume {}` trains the model again)", e.what(),
+                                         path, directory));
+  }
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(raw, destroy);
   mk_data about{};

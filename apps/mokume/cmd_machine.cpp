@@ -97,19 +97,19 @@ std::string existing(const std::string& path) {
 bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
                  const std::string& directory) {
   std::printf("\nnodes, and %s as they see it\n", directory.c_str());
-  fmt::print("  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "a line to disk");
+  say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "a line to disk");
   bool shared = true;
   for (size_t node = 0; node < seen.size(); ++node) {
     const cluster::Seen& one = seen[node];
     const std::string cores = scheduler::core_text(meeting.parts[node].cores);
-    fmt::print("  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", node, one.host, cores.empty() ? "?" : cores,
-               one.seen ? "yes" : "NO", one.file_system,
-               one.sync_s > 0 ? fmt::format("{:.2f} ms", 1e3 * one.sync_s) : "not possible");
+    say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", node, one.host, cores.empty() ? "?" : cores,
+        one.seen ? "yes" : "NO", one.file_system,
+        one.sync_s > 0 ? fmt::format("{:.2f} ms", 1e3 * one.sync_s) : "not possible");
     shared = shared && one.seen;
   }
-  for (const std::string& notice : meeting.notices) fmt::print("  warning: {}\n", notice);
+  for (const std::string& notice : meeting.notices) say(stdout, "  warning: {}\n", notice);
   if (!shared)
-    fmt::print(
+    say(stdout,
         "  warning: the nodes marked NO would find no run directory there: choose one with --out on a file "
         "system that all nodes share\n");
   return shared;
@@ -119,12 +119,18 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
 bool check_nodes(cluster::Transport& transport, const experiment::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;
-  cluster::participate(transport, [&] {
+  const auto look = [&] {
     const cluster::Meeting meeting = cluster::meet(transport, presence_of(machine), MOKUME_VERSION, never);
     const std::string directory = existing(out);
     const auto seen = cluster::look_at(transport, directory, never);
     if (transport.rank() == 0) well = print_nodes(meeting, seen, directory);
-  });
+  };
+  try {
+    cluster::participate(transport, look);
+  } catch (const Error& e) {
+    if (e.status() != MK_STORAGE) throw;
+    throw Error(MK_INVALID_ARGUMENT, std::string(e.what()) + ", or choose another directory with --out");
+  }
   return well;
 }
 

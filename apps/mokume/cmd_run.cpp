@@ -4,13 +4,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <filesystem>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "experiment/dry_run.hpp"
 #include "experiment/run.hpp"
+#include "experiment/run_directory.hpp"
 #include "progress.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
@@ -28,11 +28,17 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-std::vector<std::string> all_sets(const RunOptions& options) {
+// The --set texts, and behind them the options that are short for one. `names`: those options.
+std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::string>& names) {
   std::vector<std::string> sets = options.sets;
-  if (options.devices) sets.push_back("devices.use=" + quoted(*options.devices));
-  if (options.out) sets.push_back("output.directory=" + quoted(*options.out));
-  if (options.seed) sets.push_back("seed=" + quoted(*options.seed));
+  const auto add = [&](const char* name, const char* key, const std::optional<std::string>& value) {
+    if (!value) return;
+    sets.push_back(key + ("=" + quoted(*value)));
+    names.emplace_back(name);
+  };
+  add("--devices", "devices.use", options.devices);
+  add("--out", "output.directory", options.out);
+  add("--seed", "seed", options.seed);
   return sets;
 }
 
@@ -56,9 +62,9 @@ int conclude(const experiment::RunResult& result) {
                                : share           ? fmt::format(" (sd {:.3f})", 100 * result.best_sd)
                                                  : fmt::format(" (sd {:.3g})", result.best_sd);
     if (share) {
-      fmt::print(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
+      say(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
     } else if (!result.metric.empty()) {
-      fmt::print(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
+      say(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
     }
   }
   if (result.test && result.test->mse)
@@ -128,8 +134,11 @@ std::optional<experiment::Config> read_config(Runtime& runtime, const std::strin
   } catch (const Error& e) {
     throw Error(MK_INVALID_ARGUMENT, e.what());  // a missing experiment file is a usage error
   }
-  const std::vector<std::string> sets = all_sets(options);
-  const experiment::ParseResult parsed = experiment::parse(text, path, sets, runtime.schema_lookup());
+  std::vector<std::string> names;
+  const std::vector<std::string> sets = all_sets(options, names);
+  experiment::ParseResult parsed = experiment::parse(text, path, sets, runtime.schema_lookup());
+  for (experiment::Diagnostic& d : parsed.diagnostics)
+    if (d.set > options.sets.size()) d.file = names[d.set - options.sets.size() - 1];
   std::fputs(experiment::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
   if (!parsed.config && parsed.diagnostics.size() > 1)
     std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
@@ -168,11 +177,10 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
   const StopWatch watch(max_seconds(options));
+  experiment::require_run_directory(directory);
   experiment::RunRequest request;
   RunOptions with_file = options;
   with_file.config = directory + "/config.resolved.toml";
-  if (!std::filesystem::exists(with_file.config))
-    throw Error(MK_INVALID_ARGUMENT, directory + " is not a run directory: it holds no config.resolved.toml");
   const auto config = read_config(runtime, with_file.config, with_file, request.source_text);
   if (!config) return kUsage;
   request.config = *config;

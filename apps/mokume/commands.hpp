@@ -1,13 +1,23 @@
 // The commands. Each returns the exit code; failures are Errors, which main() turns into one.
 #pragma once
 
+#include <fmt/format.h>
+
+#include <cstdio>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "runtime.hpp"
 
 namespace mokume::app {
+
+// As fmt::print, but a reader that has left is no error: main() looks once whether all of stdout was written.
+template <class... Args>
+void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
+  std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), to);
+}
 
 // Exit codes of the program.
 enum ExitCode : int { kDone = 0, kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kFailedFits = 5, kStopped = 75 };

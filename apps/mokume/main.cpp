@@ -1,7 +1,12 @@
 // The command line.
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <string>
 
@@ -162,13 +167,25 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   }
 }
 
+// The exit code once stdout is written: a table that was cut must not pass for a whole one. A reader of a pipe or
+// socket that has left wanted no more.
+int after_output(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const std::string cause = errno == 0 ? "a part is lost" : std::strerror(errno);
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) return code;
+  std::fprintf(stderr, "error: cannot write the output: %s; make room, or send it elsewhere\n", cause.c_str());
+  return code == kDone ? kStopped : code;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
   std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as on a full disk
   std::optional<Runtime> runtime;
-  const int code = guarded_run(argc, argv, runtime);
+  const int code = after_output(guarded_run(argc, argv, runtime));
   if (runtime) runtime->part(code);
   return code;
 }

@@ -40,7 +40,7 @@ class FileDescriptor {
 }
 
 [[noreturn]] void fail_write(const std::string& path, const std::string& why) {
-  throw Error(MK_INTERNAL, "cannot write '" + path + "': " + why);
+  throw Error(MK_STORAGE, "cannot write '" + path + "': " + why + "; check free space and permissions");
 }
 
 bool write_all(int fd, std::string_view content) {

@@ -10,7 +10,7 @@ namespace mokume::base {
 
 std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} << 32);  // Error(MK_BAD_DATA)
 
-// Writes a temporary file beside `path`, fsyncs, renames: readers see the old or the new content. Error(MK_INTERNAL).
+// Writes a temporary file beside `path`, fsyncs, renames: readers see the old or the new content. Error(MK_STORAGE).
 void write_file(const std::string& path, std::string_view content);
 
 // SHA-256 in lower-case hex.

@@ -38,14 +38,8 @@ bool plain_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
 }
 
-}  // namespace
-
-bool is_directory(const std::string& path) {
-  std::error_code ignored;
-  return fs::is_directory(path, ignored);
-}
-
-std::string locate_name(const std::string& name) {
+// The directory of the data set `name`. `what` begins the list of where it was looked for.
+std::string find_name(const std::string& name, const std::string& what) {
   const char* const variable = std::getenv("MOKUME_DATA");
   const bool set = variable != nullptr && *variable != '\0';
   const std::string first = set ? std::string(variable) + "/" + name : "$MOKUME_DATA/" + name;
@@ -54,11 +48,23 @@ std::string locate_name(const std::string& name) {
   const std::string second = (cache.empty() ? "~/.cache/mokume" : cache) + "/" + name;
   if (is_directory(second)) return second;
   const std::string cure = name == "mnist" ? "run 'mokume data fetch mnist', or set" : "check the name, or set";
-  throw Error(MK_BAD_DATA, "there is no data set '" + name + "' in '" + first + "' or '" + second + "'; " + cure +
+  throw Error(MK_BAD_DATA, "there is no " + what + " '" + first + "' or '" + second + "'; " + cure +
                                " MOKUME_DATA to the directory that holds '" + name + "'");
 }
 
-std::string locate(const std::string& path) { return exists(path) || !plain_name(path) ? path : locate_name(path); }
+}  // namespace
+
+bool is_directory(const std::string& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
+}
+
+std::string locate_name(const std::string& name) { return find_name(name, "data set '" + name + "' in"); }
+
+std::string locate(const std::string& path) {
+  if (exists(path) || !plain_name(path)) return path;
+  return find_name(path, "file or data set '" + path + "' in the working directory,");
+}
 
 std::string single_file(const std::string& path) {
   if (!is_directory(path)) return path;

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <initializer_list>
 #include <thread>
 
 #include "base/files.hpp"
@@ -22,16 +23,33 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecord = "run.json";
 
+[[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
+  throw Error(MK_INVALID_ARGUMENT,
+              "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
+}
+
+// Error(MK_INVALID_ARGUMENT) unless `path` is a directory with these files.
+void require(const std::string& path, std::initializer_list<const char*> files) {
+  const auto check = [&](const std::string& at, const std::string& lack) {
+    std::error_code error;
+    if (fs::exists(at, error)) return;
+    const std::string why = error ? "it cannot be looked into (" + error.message() + ")" : lack;
+    throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: " + why + "; name one, such as runs/NAME/STAMP");
+  };
+  check(path + "/", "there is no such directory");
+  for (const char* name : files) check(path + "/" + name, std::string("it holds no ") + name);
+}
+
 // Names sort by time; a suffix keeps two runs of one second apart.
 std::string new_directory(const std::string& parent) {
   std::error_code error;
   fs::create_directories(parent, error);
-  if (error) throw Error(MK_INVALID_ARGUMENT, "cannot create " + parent + ": " + error.message());
+  if (error) cannot_create(parent, error);
   const std::string stamp = fmt::format("{:%Y-%m-%d_%H%M%S}", fmt::localtime(std::time(nullptr)));
   for (int k = 0; k < 1000; ++k) {
     const std::string path = parent + "/" + stamp + (k == 0 ? "" : "-" + std::to_string(k));
     if (fs::create_directory(path, error)) return path;
-    if (error) throw Error(MK_INVALID_ARGUMENT, "cannot create " + path + ": " + error.message());
+    if (error) cannot_create(path, error);
   }
   throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
 }
@@ -48,6 +66,8 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
 
 }  // namespace
 
+void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
+
 RunRecord read_run_record(const std::string& path) {
   const std::string file = path + "/" + kRecord;
   try {
@@ -63,7 +83,7 @@ RunRecord read_run_record(const std::string& path) {
     record.environment = json.value("environment", nlohmann::ordered_json::object());
     return record;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(MK_BAD_DATA, file + ": " + e.what() + "; is this a run directory of mokume?");
+    throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");
   }
 }
 
@@ -88,7 +108,8 @@ std::vector<data::Column> columns_of(const RunRecord& record) {
       columns.push_back({c.at("name").get<std::string>(), c.at("levels").get<std::vector<std::string>>(),
                          c.at("fill").get<double>()});
   } catch (const nlohmann::json::exception& e) {
-    throw Error(MK_BAD_DATA, std::string(kRecord) + ": data.columns: " + e.what());
+    throw Error(MK_BAD_DATA, std::string(kRecord) + " is damaged (data.columns: " + e.what() +
+                                 "): restore it, or start a new run with --fresh");
   }
   return columns;
 }
@@ -113,15 +134,16 @@ RunDirectory RunDirectory::open_or_create(const std::string& output, const std::
 }
 
 RunDirectory RunDirectory::open(const std::string& path) {
-  if (!fs::exists(path + "/" + kRecord))
-    throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: it holds no run.json");
+  require(path, {kRecord});
   return RunDirectory(path, true);
 }
 
 RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
   const std::string file = path_ + "/lock";
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0) throw Error(MK_INVALID_ARGUMENT, "cannot open " + file + ": " + std::strerror(errno));
+  if (lock_ < 0)
+    throw Error(MK_INVALID_ARGUMENT,
+                "cannot open " + file + ": " + std::strerror(errno) + "; a run must be able to write to its directory");
   // is_held() takes the lock for a moment.
   for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (tries < 10) {

@@ -56,7 +56,10 @@ class RunDirectory {
 // its locks: without them a run of another host looks dead.
 bool is_held(const std::string& path);
 
-// Reads run.json below `path` without a lock.
+// Error(MK_INVALID_ARGUMENT) that says what `path` lacks, or why it cannot be looked into.
+void require_run_directory(const std::string& path);
+
+// Reads run.json below `path` without a lock. Error(MK_BAD_DATA) names the file.
 RunRecord read_run_record(const std::string& path);
 
 // How the columns of a CSV file became features, as run.json keeps it under data.columns; empty for other sources.

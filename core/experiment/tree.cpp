@@ -176,7 +176,9 @@ Fault syntax_fault(const toml::parse_error& error, std::string_view text) {
   if (says("could not determine value type") && !word.empty()) {
     fault.hint = "texts stand in quotes: \"" + printable(word, 40) + "\"";
   } else if (says("not representable in 64 bits")) {
-    fault.hint = "write a longer seed as a text, in quotes";
+    fault.hint = "a seed may be longer: write it as a text, in quotes";
+  } else if (says("could not be interpreted as a value")) {
+    fault.hint = "numbers go up to 1.797e308";
   }
   fault.message = "syntax error in " + printable(fault.message, 200);
   return fault;

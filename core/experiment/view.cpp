@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -100,6 +101,11 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
     throw Error(MK_BAD_DATA,
                 directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
   view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0);
+  std::error_code error;
+  if (record.state == "done" && !std::filesystem::exists(directory + "/journal", error))
+    throw Error(MK_BAD_DATA, directory +
+                                 "/journal is missing, from which everything here is read: restore it, or `mokume " +
+                                 "resume " + directory + "` computes its fits again");
   const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
   view.records = contents.records;
   view.repeats = contents.repeats;

@@ -103,7 +103,7 @@ std::vector<NamedFile> plots(const RunView& view);
 std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
 
 // Writes all of the above and the event files of report/tensorboard.hpp into `directory`, each file atomically, and
-// removes the *.svg of plots/ that an earlier report left. Same view, same bytes. Error(MK_INTERNAL) if something
+// removes the *.svg of plots/ that an earlier report left. Same view, same bytes. Error(MK_STORAGE) if something
 // cannot be written.
 void write(const RunView& view, const std::string& directory);
 

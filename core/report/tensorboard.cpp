@@ -80,8 +80,8 @@ std::string value_message(const std::string& tag, double value) {
 // ---- files
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw Error(MK_INTERNAL, "cannot write " + path.string() + ": " + what +
-                               "; make the run directory writable and run 'mokume report' again");
+  throw Error(MK_STORAGE, "cannot write " + path.string() + ": " + what +
+                              "; make the run directory writable and run 'mokume report' again");
 }
 
 void put(const fs::path& folder, const std::string& content) {

@@ -27,7 +27,7 @@ std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
 // DIRECTORY/<candidate-0003-fold-1 | refit>/events.out.tfevents.mokume of every fit that has curves, each atomically,
 // but not synced: the journal can make them again. Folders of an earlier report that have no place in this one lose
-// their event file. Without curves nothing is created. Error(MK_INTERNAL) if something cannot be written.
+// their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be written.
 void write_event_files(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

@@ -13,8 +13,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void fail(const fs::path& path, const std::string& what, const std::error_code& code) {
-  throw Error(MK_INTERNAL, "cannot " + what + " " + path.string() + ": " + code.message() +
-                               "; make the run directory writable and run 'mokume report' again");
+  throw Error(MK_STORAGE, "cannot " + what + " " + path.string() + ": " + code.message() +
+                              "; make the run directory writable and run 'mokume report' again");
 }
 
 // Plots of an earlier report, with another plan of panels, would be taken for this one's.

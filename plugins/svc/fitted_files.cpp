@@ -104,7 +104,7 @@ void load_rest(Fitted& f, const std::string& directory) {
   for (int64_t k = 0; k < f.classes(); ++k) {
     parts.push_back(read_libsvm(directory + "/" + class_file(k), f.features));
     if (parts.back().labels.size() != 2)
-      throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model; save the model again");
+      throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model: the file is damaged");
     total += parts.back().n_vectors();
   }
   f.coefficients.assign(parts.size() * static_cast<size_t>(total), 0.0F);
@@ -168,14 +168,14 @@ Fitted Fitted::load(const std::string& directory) {
     f.settings.c = manifest.at("C").get<double>();
     rest = manifest.at("multiclass") == "ovr";
   } catch (const json::exception& e) {
-    throw Error(MK_BAD_DATA, path + ": " + e.what());
+    throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
   }
   const auto fits = [&](const std::vector<double>& s) {
     return s.size() <= 1 || s.size() == static_cast<size_t>(f.features);
   };
   if (f.classes() < 2 || f.classes() > 10000 || f.features < 1 || f.features > (1 << 24) || !fits(f.mean) ||
       f.mean.size() != f.scale.size() || std::any_of(f.scale.begin(), f.scale.end(), [](double s) { return !(s > 0); }))
-    throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range; save the model again");
+    throw Error(MK_BAD_DATA, path + ": classes, features or scaling are out of range: the file is damaged");
   f.settings.multiclass = rest ? Multiclass::one_vs_rest : Multiclass::one_vs_one;
   if (rest) {
     load_rest(f, directory);

@@ -27,8 +27,11 @@ class Line {
  public:
   Line(const std::string& path, int64_t number, std::string_view text) : path_(path), number_(number), text_(text) {}
 
-  [[noreturn]] void fail(const std::string& why) const {
-    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + "; save the model again");
+  // The file may hold anything: what is no plain text does not reach the terminal.
+  [[noreturn]] void fail(std::string why) const {
+    std::replace_if(
+        why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
+    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + ": the file is cut or damaged");
   }
   std::string_view word() {
     skip();
@@ -155,7 +158,7 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
 
 LibsvmModel read_libsvm(const std::string& path, int64_t features) {
   std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path);
+  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
   LibsvmModel m;
   m.features = features;
   int64_t classes = 0, total = 0, number = 0;

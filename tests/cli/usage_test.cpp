@@ -34,6 +34,7 @@ TEST(Usage, ExitCodesAndSentences) {
   expect(place.mokume("run e.toml --devices quantum"), 4, "quantum");
   expect(place.mokume("run e.toml --max-time soon"), 2, "11h30m");
   expect(place.mokume("run csv.toml"), 3, "bad.csv");
+  expect(place.mokume("data info csv:gone.csv"), 3, "no file or data set 'gone.csv' in the working directory, ");
   expect(place.mokume("resume ."), 2, "not a run directory");
   expect(place.mokume("status ."), 2, "not a run directory");
   expect(place.mokume("init nomodel"), 4, "nomodel");
@@ -86,6 +87,21 @@ TEST(Usage, FetchChecksWhatItGets) {
       place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " data fetch mnist --from file://$PWD/mirror");
   expect(fetched, 3, "SHA-256");
   EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
+}
+
+TEST(Usage, AnOutputThatCannotBeWrittenIsNoSuccess) {
+  const Place place;
+  expect(place.shell(Place::program() + " data info digits,limit=10 >/dev/full"), 75, "cannot write the output");
+  expect(place.shell(Place::program() + " data list >/dev/full"), 75, "No space left");
+}
+
+TEST(Usage, AReaderThatLeavesIsNoError) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  const std::string closed = "mkfifo p && { sh -c 'exec 3<p' & } && exec 4>p && wait && " + Place::program();
+  EXPECT_EQ(place.shell(closed + " data info digits,limit=10 >&4").code, 0);
+  fs::remove(place.path() / "p");
+  EXPECT_EQ(place.shell(closed + " run e.toml 2>&4").code, 0);
 }
 
 TEST(Usage, APluginOthersMayWriteToIsRefused) {

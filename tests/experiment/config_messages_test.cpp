@@ -142,6 +142,13 @@ error: validation.folds must be from 2 to 1000, not 1
 )");
 }
 
+TEST(Messages, NumbersThatAreTooLargeSayWhatWouldDo) {
+  const std::string integer = shown(grid("C = 99999999999999999999\n"));
+  EXPECT_NE(integer.find("a seed may be longer: write it as a text, in quotes"), std::string::npos) << integer;
+  const std::string real = shown(grid("C = 1e400\n"));
+  EXPECT_NE(real.find("numbers go up to 1.797e308"), std::string::npos) << real;
+}
+
 TEST(Messages, ConflictNamesBothPlaces) {
   EXPECT_EQ(shown(grid("C = [1, 2]\n[model_options]\nC = 3\n")),
             R"(error: 'C' stands in [model_options] and in [search.params]

@@ -234,7 +234,7 @@ TEST_F(WriteTest, AFileInTheWayIsAnError) {
     write(grid(), root_.string());
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.status(), MK_INTERNAL);
+    EXPECT_EQ(e.status(), MK_STORAGE);
     EXPECT_NE(std::string(e.what()).find("plots"), std::string::npos);
   }
 }

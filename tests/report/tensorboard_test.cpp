@@ -140,7 +140,7 @@ TEST_F(EventFiles, AFileInTheWayIsAnError) {
     write_event_files(view, board());
     FAIL() << "no error";
   } catch (const Error& e) {
-    EXPECT_EQ(e.status(), MK_INTERNAL);
+    EXPECT_EQ(e.status(), MK_STORAGE);
     EXPECT_NE(std::string(e.what()).find("tensorboard"), std::string::npos);
   }
 }
