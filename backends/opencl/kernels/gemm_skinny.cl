@@ -186,7 +186,7 @@ void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, i
   int k = 0;
   if (live == MR && y_k == 1)
     k = pack_transposed(y, y_s, live, terms, a, MR);
-  else if (live == MR && y_s == 1 && whole && VW >= MR)
+  else if (VW >= MR && live == MR && y_s == 1 && whole)
     for (; k < terms - 1; ++k) VSTORE(VLOAD(0, y + k * y_k), 0, a + k * MR);
   for (; k < terms; ++k)
     for (int i = 0; i < rows; ++i) a[k * MR + i] = y[min(i, live - 1) * y_s + k * y_k];
