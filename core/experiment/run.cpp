@@ -318,10 +318,10 @@ class Participant {
     journal.close(result_.state);
     // Every fit and the refit are on the disk now.
     if (result_.state != "stopped") Scratch(result_.directory).remove_all();
-    keeper_->write();
     remember_run(*prepared_, record, outcome.records);
     tell_phase("writing the report");
-    const report::RunView view = rebuild_report(registry_, result_.directory);
+    const report::RunView view = write_report(registry_, result_.directory, record);
+    keeper_->write();  // last: a run that was killed before is not done, and the next one goes on from it
     result_.test = view.test;
     if (refit_error) std::rethrow_exception(refit_error);
     if (!request_.profile) return;

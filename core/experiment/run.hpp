@@ -11,6 +11,7 @@
 #include "cluster/transport.hpp"
 #include "cluster/types.hpp"
 #include "experiment/config.hpp"
+#include "experiment/run_directory.hpp"
 #include "journal/record.hpp"
 #include "registry/registry.hpp"
 #include "report/report.hpp"
@@ -62,8 +63,10 @@ struct RunResult {
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               const Observer& observer, const std::atomic<bool>& stop);
 
-// Rebuilds every file of a run directory that comes from the journal; returns what they were made from.
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);
+// Writes every file of a run directory that comes from the journal, and returns what they were made from. `record`:
+// what run.json says, or will say once they are written.
+report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record);
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);  // as run.json says now
 
 // The view of a run directory, from its journal and run.json.
 report::RunView read_view(registry::Registry& registry, const std::string& directory);

@@ -82,8 +82,9 @@ void add_efficiency(report::RunView& view, const RunRecord& record, const journa
 
 }  // namespace
 
-report::RunView read_view(registry::Registry& registry, const std::string& directory) {
-  const RunRecord record = read_run_record(directory);
+namespace {
+
+report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   const Config config = read_config(registry, directory);
   report::RunView view;
   view.name = config.name;
@@ -130,10 +131,20 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
   return view;
 }
 
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory) {
-  report::RunView view = read_view(registry, directory);
+}  // namespace
+
+report::RunView read_view(registry::Registry& registry, const std::string& directory) {
+  return view_of(registry, directory, read_run_record(directory));
+}
+
+report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+  report::RunView view = view_of(registry, directory, record);
   report::write(view, directory);
   return view;
+}
+
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory) {
+  return write_report(registry, directory, read_run_record(directory));
 }
 
 }  // namespace mokume::experiment

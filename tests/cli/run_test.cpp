@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "cli/processes.hpp"
 #include "cli/shell.hpp"
 
 namespace mokume::cli_test {
@@ -112,6 +113,19 @@ TEST(Run, GoesOnAfterAKillToTheSameBytes) {
   const Ended last = place.mokume("run e.toml");
   ASSERT_EQ(last.code, 0) << last.err;
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
+}
+
+// Whatever kills it before that, the next run goes on from it.
+TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  const pid_t pid = place.start({"run", "e.toml"});
+  wait_for(place, 1);
+  const fs::path run = place.run("small");
+  while (slurp(run / "run.json").find(R"("state": "done")") == std::string::npos && !is_dead(pid)) {
+  }
+  EXPECT_TRUE(fs::exists(run / "report.html"));
+  EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");
 }
 
 TEST(Run, DrainsOnSigtermAndGoesOn) {
