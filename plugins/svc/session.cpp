@@ -182,7 +182,7 @@ void check(const mk_experiment& experiment) {
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
-  // Groups of candidates over one kernel matrix, in plan order.
+  // Groups of candidates over one kernel matrix, along C: the order in which one starts from the one before.
   std::vector<std::vector<uint32_t>> groups;
   std::vector<Settings> of_group;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
@@ -195,6 +195,10 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
     }
     groups[g].push_back(c);
   }
+  for (std::vector<uint32_t>& group : groups)
+    std::stable_sort(group.begin(), group.end(), [&](uint32_t a, uint32_t b) {
+      return candidate_settings(experiment, a).c < candidate_settings(experiment, b).c;
+    });
   const uint32_t folds = experiment.n_folds;
   if (folds == 0) return;
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());

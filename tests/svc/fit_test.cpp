@@ -1,7 +1,9 @@
 // Fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and every device alike.
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
+#include <numeric>
 
 #include "harness.hpp"
 
@@ -286,6 +288,26 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
     for (uint32_t c = 0; c < candidates.size(); ++c)
       for (int32_t f = 0; f < 5; ++f) EXPECT_EQ(context.bundle_of.at({c, f}), context.bundle_of.at({c / 8 * 8, f}));
   }
+}
+
+// A bundle that is taken apart is done in its order, which is that of the chain.
+TEST(SvcBundles, GoAlongCWhateverTheOrderOfThePlan) {
+  World world("host");
+  const Blobs blobs(100, 3, 3, 5);
+  auto candidates = line_of_c(0.1);
+  std::reverse(candidates.begin(), candidates.end());
+  const Experiment experiment(blobs, candidates, 5);
+  std::vector<uint32_t> order;
+  const mk_bundle_sink sink{&order, [](void* self, const mk_bundle* b, mk_error*) -> int32_t {
+                              for (uint32_t k = 0; k < b->n_fits; ++k)
+                                if (b->fits[k].fold == 0)
+                                  static_cast<std::vector<uint32_t>*>(self)->push_back(b->fits[k].candidate);
+                              return MK_OK;
+                            }};
+  sdk::call(world.model().bundle, world.model().self, experiment.get(), 5, &sink);
+  std::vector<uint32_t> along_c(candidates.size());
+  std::iota(along_c.rbegin(), along_c.rend(), 0U);
+  EXPECT_EQ(order, along_c);
 }
 
 // Wide kernels take many steps, narrow ones have many support vectors: what lies between is done soonest.
