@@ -7,16 +7,14 @@
 #include <exception>
 #include <set>
 
+#include "base/clock.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {
 namespace {
 
 constexpr double k_beat_s = 0.5;
-constexpr double k_break_off_s = 30;                               // until work that was broken off must have returned
 constexpr double k_first_pause_s = 0.02, k_longest_pause_s = 0.5;  // after a NONE
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 struct Failure {
   mk_status status = MK_INTERNAL;
@@ -52,7 +50,7 @@ class Agent::LeaseReporter : public Reporter {
         grant_(grant),
         cancelled_(cancelled),
         left_(grant.item.fits.begin(), grant.item.fits.end()),
-        start_s_(now_s()) {}
+        start_s_(base::wall_s()) {}
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0) {
@@ -69,7 +67,7 @@ class Agent::LeaseReporter : public Reporter {
     record.bundle = grant_.item.bundle;
     record.attempt = grant_.item.attempt;
     record.start_s = start_s_;
-    record.end_s = now_s();
+    record.end_s = base::wall_s();
     try {
       agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
         if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);

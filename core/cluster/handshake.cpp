@@ -5,6 +5,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/listening.hpp"
@@ -190,12 +191,11 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
 
 // Rank 0 may refit for hours: its answers to beats show that it lives.
 void wait_for_bye(Transport& transport, const std::atomic<bool>* stop) {
-  const auto seconds = [] { return std::chrono::duration<double>(Clock::now().time_since_epoch()).count(); };
   Listening listening;
   double heard = 0, next_beat = 0;
   bool asked_to_stop = false;
   while (listening.seconds() - heard <= 2 * k_lease_s) {
-    const double now = seconds();
+    const double now = base::steady_s();
     listening.turn(now);
     if (now >= next_beat) {
       next_beat = now + k_beat_s;

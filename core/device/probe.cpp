@@ -11,6 +11,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "sdk/error.hpp"
 #include "sdk/ops.hpp"
@@ -21,10 +22,6 @@ namespace {
 constexpr double k_long_enough_s = 0.02;  // one op: what is shorter measures calls
 constexpr double k_each_s = 0.3;          // product and pass, when sizes have been found
 constexpr int k_repeats = 5;
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 class Buffers {
  public:
@@ -124,7 +121,7 @@ std::string file_of(const std::string& directory, const Listed& device, size_t c
 double Speed::overall() const { return std::sqrt(gflops * gbytes); }
 
 Speed probe(Device& device, const Clock& clock) {
-  const Clock real = steady_seconds;
+  const Clock real = base::steady_s;
   Probe run(device, clock ? clock : real);
   Speed speed;
   speed.gflops = run.gflops();
@@ -161,10 +158,10 @@ ProbeTurn::ProbeTurn(const std::string& cache_directory, const std::string& host
   const std::string path = cache_directory + "/probe-" + base::sha256(host).substr(0, 16) + ".lock";
   if (!cache_directory.empty()) file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   taken_ = file_ < 0;
-  const double deadline = steady_seconds() + seconds;
+  const double deadline = base::steady_s() + seconds;
   while (!taken_) {
     taken_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
-    if (taken_ || steady_seconds() >= deadline) break;
+    if (taken_ || base::steady_s() >= deadline) break;
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }

@@ -3,16 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 
+#include "base/clock.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::device {
 namespace {
-
-double steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 template <class Row>
 void sort_by_time(std::vector<Row>& rows) {
@@ -21,7 +17,7 @@ void sort_by_time(std::vector<Row>& rows) {
 
 }  // namespace
 
-Profile::Profile() : Profile(steady_seconds) {}
+Profile::Profile() : Profile(base::steady_s) {}
 Profile::Profile(Clock clock) : clock_(std::move(clock)) {}
 
 const std::string& Profile::phase() const {

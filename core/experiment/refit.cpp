@@ -2,13 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
 #include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "experiment/fit_report.hpp"
 #include "sdk/error.hpp"
 
@@ -16,8 +16,6 @@ namespace mokume::experiment {
 namespace {
 
 namespace fs = std::filesystem;
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Takes the one report of a refit.
 struct Watcher {
@@ -96,7 +94,7 @@ journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t
   journal::RefitRecord record;
   record.candidate = candidate;
   record.device = device.info().id;
-  record.start_s = now_s();
+  record.start_s = base::wall_s();
   Watcher watcher{record, progress, stop};
   const mk_fit_sink sink = watcher.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
@@ -111,7 +109,7 @@ journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t
                                           : predict_classes(model, fitted.get(), device.services(), test);
     });
   }
-  record.end_s = now_s();
+  record.end_s = base::wall_s();
   return record;
 }
 

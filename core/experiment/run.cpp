@@ -4,11 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <set>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
@@ -36,10 +36,6 @@ constexpr const char* kVersion = MOKUME_VERSION;
 
 // A refit may be silent for this many times what the longest fits took: they are silent as well, on less data.
 constexpr double k_longer_than_fits = 10;
-
-double steady_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // Rank 0's side of a run directory: what is in it before, during and after the fits.
 class Keeper {
@@ -241,7 +237,8 @@ class Participant {
     setup.workload = workload_of(*prepared_, devices);
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
-    status_ = std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, now_s);
+    status_ =
+        std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, base::wall_s);
     write_pieces(result_.directory, setup.workload.pieces);
     setup.timed = timed_work(contents.records);
     setup.done = std::move(contents.records);
@@ -343,7 +340,7 @@ class Participant {
     tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
                            prepared_->data().train.rows));
     const RefitWatch watch{observer_.step, [this] { return stop_ || asked_to_stop_; }, [this] { abandoned_ = true; },
-                           steady_s, std::max(request_.hang_s, k_longer_than_fits * longest_work(fits))};
+                           base::steady_s, std::max(request_.hang_s, k_longer_than_fits * longest_work(fits))};
     journal.append(refit_on_one_of(*worker_, working_devices(outcome), candidate, watch, log_));
   }
 

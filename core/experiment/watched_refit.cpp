@@ -11,6 +11,7 @@
 #include <thread>
 #include <utility>
 
+#include "cluster/failures.hpp"
 #include "cluster/listening.hpp"
 #include "sdk/error.hpp"
 
@@ -18,8 +19,6 @@ namespace mokume::experiment {
 namespace {
 
 constexpr std::chrono::milliseconds k_glance(50);
-constexpr double k_break_off_s = 30;  // until work that was broken off must have returned
-constexpr uint32_t k_most_failures = 3;
 
 // Shared with the thread of the work, which may outlive the watch.
 struct Attempt {
@@ -84,7 +83,7 @@ std::optional<journal::RefitRecord> watch_refit(const RefitWork& work, const std
     // Predicting the test rows gives no sign: it may take as long as the training before it.
     if (now - sign_at <= std::max(watch.hang_s, sign_at)) continue;
     if (!broken_off_at && break_off()) broken_off_at = now;
-    if (broken_off_at && now - *broken_off_at <= k_break_off_s) continue;
+    if (broken_off_at && now - *broken_off_at <= cluster::k_break_off_s) continue;
     attempt->stop = true;
     thread.detach();
     watch.on_left_behind();
@@ -116,7 +115,7 @@ journal::RefitRecord refit_on_one_of(Worker& worker, const std::vector<uint32_t>
       next.push_back(device);
     }
     if (watch.stop()) throw Error(MK_CANCELLED, "stopped during the refit");
-    if (++failures == k_most_failures || next.empty()) throw Error(MK_DEVICE_ERROR, failure);
+    if (++failures == cluster::Failures::k_most || next.empty()) throw Error(MK_DEVICE_ERROR, failure);
     log.warn("refit", failure + "; it is tried again");
   }
 }

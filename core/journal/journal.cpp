@@ -10,14 +10,13 @@
 #include <filesystem>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "journal/fields.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::journal {
 namespace {
-
-double now_s() { return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count(); }
 
 // A new name in a directory survives a power cut only once the directory itself is on the disk.
 void sync_directory(const std::filesystem::path& directory) {
@@ -47,7 +46,7 @@ Journal::Journal(const std::string& directory, uint32_t node, const search::Plan
     if (file_ >= 0) ::close(file_);
     throw;
   }
-  pending_.text = seal(event_text("start", now_s(), ""));
+  pending_.text = seal(event_text("start", base::wall_s(), ""));
   pending_.on_durable.emplace_back();
   appended_ = 1;
   writer_ = std::thread([this] { write_loop(); });
@@ -134,7 +133,7 @@ void Journal::flush() {
 }
 
 void Journal::close(const std::string& reason) {
-  add_line(seal(event_text("stop", now_s(), reason)), {});
+  add_line(seal(event_text("stop", base::wall_s(), reason)), {});
   stop_writer();
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);

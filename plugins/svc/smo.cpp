@@ -65,8 +65,9 @@ void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_
     variant_ = *recorded;
     return;
   }
-  constexpr double kClearly = 0.8;  // the first is taken unless the second is that much faster: where nothing is to do
-  constexpr int kRounds = 5;        // the best of some: others use the machine too
+  // The second is taken only if it is that much faster, not for noise where there is little to do.
+  constexpr double kClearly = 0.8;
+  constexpr int kRounds = 5;  // the best of some: others use the machine too
   const std::array<const char*, 2> variants = {kVector, kWorkGroup};
   std::array<double, 2> best_s;
   best_s.fill(std::numeric_limits<double>::infinity());

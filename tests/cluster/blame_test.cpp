@@ -12,13 +12,6 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-CoordinatorSetup make_setup(uint32_t n_fits, uint32_t size = 1) {
-  CoordinatorSetup setup;
-  setup.n_fits = n_fits;
-  setup.workload = make_workload(n_fits, size);
-  return setup;
-}
-
 // All devices of node 0 are at work at the same time, and answer by a failure if `poison` says so.
 void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {

@@ -16,13 +16,6 @@ namespace {
 
 using Nodes = std::vector<std::vector<LocalDevice>>;
 
-CoordinatorSetup make_setup(uint32_t n_fits, uint32_t bundle_size) {
-  CoordinatorSetup setup;
-  setup.n_fits = n_fits;
-  setup.workload = make_workload(n_fits, bundle_size);
-  return setup;
-}
-
 // A message at a time at which nothing else happens.
 std::vector<Outgoing> say(Coordinator& coordinator, uint32_t from, const Message& message) {
   return coordinator.handle(from, message, 0);

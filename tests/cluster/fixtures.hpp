@@ -117,6 +117,14 @@ inline scheduler::Workload make_workload(uint32_t n_fits, uint32_t size) {
   return workload;
 }
 
+// Of such a workload, with nothing done.
+inline CoordinatorSetup make_setup(uint32_t n_fits, uint32_t size = 1) {
+  CoordinatorSetup setup;
+  setup.n_fits = n_fits;
+  setup.workload = make_workload(n_fits, size);
+  return setup;
+}
+
 inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {
   return {id, id.substr(0, id.find(':')), "Device " + id, "Vendor", "class of " + id, budget};
 }

@@ -9,13 +9,6 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-CoordinatorSetup make_setup(uint32_t n_fits) {
-  CoordinatorSetup setup;
-  setup.n_fits = n_fits;
-  setup.workload = make_workload(n_fits, 1);
-  return setup;
-}
-
 // Two fits; node 1 holds the longer one, 1, in lease 1.
 class Leases : public testing::Test {
  protected:

@@ -37,6 +37,15 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
   VSTORE(g##r##0, 2 * r, gradient); \
   VSTORE(g##r##1, 2 * r + 1, gradient);
 
+float one_step(float g, float w, __global float* state, int stateful, int first, float lr, float decay, float momentum) {
+  float s = fma(decay, w, g);
+  if (stateful) {
+    if (!first) s = fma(momentum, *state, s);
+    *state = s;
+  }
+  return fma(-lr, s, w);
+}
+
 // Gradient and step of `live` <= UPDATE_ROWS rows and n <= 2 * VW columns: x_rows[b * SR + r] is x of row r,
 // dy is padded.
 void update(const float* x_rows, int batch, __global const float* restrict dy, long padded,
@@ -56,14 +65,8 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
   FOR_UPDATE_ROWS(UPDATE_SPILL)
   for (int r = 0; r < live; ++r) {
     __global float *at = weight + r * weight_step, *kept = state + r * state_step;
-    for (int c = 0; c < n; ++c) {
-      float s = fma(decay, at[c], gradient[r * 2 * VW + c]);
-      if (stateful) {
-        if (!first) s = fma(momentum, kept[c], s);
-        kept[c] = s;
-      }
-      at[c] = fma(-lr, s, at[c]);
-    }
+    for (int c = 0; c < n; ++c)
+      at[c] = one_step(gradient[r * 2 * VW + c], at[c], kept + c, stateful, first, lr, decay, momentum);
   }
 }
 
@@ -119,15 +122,6 @@ __kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_of
 // The same for one output, so that weight and state are dense: the vectors run along the rows, of which a work-item does
 // ONE_ROWS at a time, one row of the batch after the other in long runs.
 #define ONE_ROWS (16 * VW)
-
-float one_step(float g, float w, __global float* state, int stateful, int first, float lr, float decay, float momentum) {
-  float s = fma(decay, w, g);
-  if (stateful) {
-    if (!first) s = fma(momentum, *state, s);
-    *state = s;
-  }
-  return fma(-lr, s, w);
-}
 
 __kernel ONE_ITEM void linear_update_one(__global const float* restrict x, long x_offset, long x_step, int batch,
                                          __global const float* restrict dy, long dy_offset, long dy_step, long rows,

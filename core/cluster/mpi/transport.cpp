@@ -375,8 +375,8 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     initialize(host);
     auto mpi = std::make_unique<Mpi>([=] {
       end(mokume::sdk::Host(host),
-          "MPI does not come back from a call, probably because a rank has died; mokume resume " +
-              std::string("goes on where this run ends"));
+          "MPI does not come back from a call, probably because a rank has died; mokume resume goes on where this run "
+          "ends");
     });
     mpi->table = make_table();
     mpi->table.self = mpi.get();
