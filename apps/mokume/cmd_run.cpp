@@ -99,7 +99,6 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
 
   experiment::Observer observer;
   observer.phase = [&](const std::string& text) { progress.phase(text); };
-  observer.step = [&](const std::string& what, double share) { progress.step(what, share); };
   observer.begin_fits = [&](uint64_t total, uint64_t done) { progress.begin_fits(total, done); };
   observer.record = [&](const journal::FitRecord& r) {
     progress.fit_done(r.status == journal::FitStatus::failed);

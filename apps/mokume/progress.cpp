@@ -49,22 +49,6 @@ void Progress::phase(const std::string& text) {
   if (fitting_) draw();
 }
 
-void Progress::step(const std::string& what, double share) {
-  const std::lock_guard lock(mutex_);
-  if (quiet_) return;
-  const auto now = Clock::now();
-  if (terminal_) {
-    if (now - last_draw_ < kRedraw) return;
-    last_draw_ = now;
-    clear();
-    put(fmt::format("[{}] {}", bar(share, 30), what).substr(0, terminal_width() - 1) + "\n");
-    drawn_lines_ = 1;
-  } else if (now - last_line_ >= kPlainLine) {
-    last_line_ = now;
-    put(fmt::format("mokume: {} {:.0f} %\n", what, share * 100));
-  }
-}
-
 void Progress::begin_fits(uint64_t total, uint64_t done) {
   const std::lock_guard lock(mutex_);
   total_ = total;

@@ -22,8 +22,6 @@ class Progress {
 
   // A step of the run that is not fitting: "loading mnist".
   void phase(const std::string& text);
-  // How far the phase is, in [0, 1].
-  void step(const std::string& what, double share);
   void begin_fits(uint64_t total, uint64_t done);
   void fit_done(bool failed);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);

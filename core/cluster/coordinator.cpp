@@ -25,14 +25,27 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 
 }  // namespace
 
+// A refit is a piece of its own, held back until it is known what it trains.
+scheduler::Workload Coordinator::with_refits(const CoordinatorSetup& setup) {
+  scheduler::Workload workload = setup.workload;
+  for (uint32_t refit = 0; refit < setup.refit_after.size(); ++refit) {
+    workload.pieces.push_back({{setup.n_fits + refit}, 0, 0, k_no_piece - refit});
+    ++workload.refits;
+  }
+  return workload;
+}
+
 Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
     : setup_(std::move(setup)),
-      policy_(std::move(setup_.workload), units_of(nodes)),
-      piece_of_(setup_.n_fits, k_no_piece),
-      done_(setup_.n_fits),
-      coming_(setup_.n_fits, 0),
-      attempts_(setup_.n_fits, 0),
+      policy_(with_refits(setup_), units_of(nodes)),
+      piece_of_(setup_.n_fits + setup_.refit_after.size(), k_no_piece),
+      done_(piece_of_.size()),
+      coming_(piece_of_.size(), 0),
+      attempts_(piece_of_.size(), 0),
+      refits_behind_(setup_.n_fits),
+      refit_of_(setup_.refit_after.size()),
       failures_(static_cast<uint32_t>(units_of(nodes).size())) {
+  setup_.workload = {};
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
@@ -40,25 +53,28 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   }
   index_pieces();
   std::vector<uint32_t> candidates;
-  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) candidates.push_back(policy_.candidate(fit));
+  for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
   failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
+  for (uint32_t refit = 0; refit < setup_.refit_after.size(); ++refit) {
+    fits_before_.push_back(static_cast<uint32_t>(setup_.refit_after[refit].size()));
+    for (const uint32_t fit : setup_.refit_after[refit]) refits_behind_.at(fit).push_back(refit);
+    if (fits_before_.back() == 0) ready_.push_back(refit);
+  }
   for (journal::FitRecord& record : setup_.done) {
-    if (record.fit >= setup_.n_fits || done_[record.fit]) {
+    if (record.fit >= slots() || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
     }
     for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
-    const uint32_t fit = record.fit;
-    if (record.status != journal::FitStatus::failed) failures_.succeeded(fit);
-    done_[fit] = std::move(record);
-    ++n_done_;
+    if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+    count(std::move(record));
   }
   for (const scheduler::TimedWork& work : setup_.timed)
     if (!work.device_class.empty()) policy_.teach(work);
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
     if (left(policy_.piece(i).fits).empty()) {
       policy_.finished(i);
-    } else {
+    } else if (!parts_[i].held_back) {
       policy_.wait(i);
     }
   }
@@ -67,9 +83,10 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
 
 void Coordinator::index_pieces() {
   for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    parts_.push_back({i, 0, false, "", std::nullopt, false});
-    for (const uint32_t fit : policy_.piece(i).fits) {
-      if (fit >= setup_.n_fits || piece_of_[fit] != k_no_piece) {
+    const std::vector<uint32_t>& fits = policy_.piece(i).fits;
+    parts_.push_back({i, 0, false, "", std::nullopt, i + setup_.refit_after.size() >= policy_.pieces()});
+    for (const uint32_t fit : fits) {
+      if (is_refit(fit) != parts_[i].held_back || fit >= slots() || piece_of_[fit] != k_no_piece) {
         throw Error(MK_DEVICE_ERROR,
                     fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
                                 "plan; the model library is faulty",
@@ -87,12 +104,13 @@ void Coordinator::index_pieces() {
 
 // What fits nowhere fails, and the rest is done; but a run that can do nothing at all is a mistake in its setup.
 void Coordinator::check_placeable() const {
-  if (n_done_ == setup_.n_fits) return;
+  if (n_done_ == slots()) return;
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
   const std::vector<uint32_t> homeless = policy_.unplaceable();
   uint32_t waiting = 0;
-  for (uint32_t i = 0; i < policy_.pieces(); ++i) waiting += left(policy_.piece(i).fits).empty() ? 0 : 1;
-  if (homeless.size() < waiting) return;
+  for (uint32_t i = 0; i < policy_.pieces(); ++i)
+    waiting += left(policy_.piece(i).fits).empty() || parts_[i].held_back ? 0 : 1;
+  if (homeless.empty() || homeless.size() < waiting) return;
   uint64_t least = UINT64_MAX, largest = 0;
   for (const uint32_t i : homeless) least = std::min(least, policy_.piece(i).bytes);
   for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
@@ -216,15 +234,44 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
                                          record.fit, record.device, from, known->device, known->node));
   }
   if (known) return;
-  known = std::move(record);
-  ++n_done_;
   ++held.own;
-  condemned_.erase(known->fit);
-  if (known->status != journal::FitStatus::failed) failures_.succeeded(known->fit);
-  const uint32_t piece = piece_of_[known->fit];
+  condemned_.erase(record.fit);
+  if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+  const uint32_t fit = record.fit, piece = piece_of_[fit];
+  count(std::move(record));
   if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
   release_next(piece);
-  if (setup_.on_record) setup_.on_record(*known);
+  if (setup_.on_record) setup_.on_record(*done_[fit]);
+}
+
+// A fit is done.
+void Coordinator::count(journal::FitRecord record) {
+  const uint32_t fit = record.fit;
+  done_[fit] = std::move(record);
+  ++n_done_;
+  if (is_refit(fit)) return;
+  for (const uint32_t refit : refits_behind_[fit])
+    if (--fits_before_[refit] == 0) ready_.push_back(refit);
+}
+
+void Coordinator::fill_refits() {
+  for (const uint32_t refit : std::exchange(ready_, {})) {
+    const uint32_t slot = setup_.n_fits + refit, piece = piece_of_[slot];
+    if (done_[slot]) continue;
+    std::vector<journal::FitRecord> fits;
+    for (const uint32_t fit : setup_.refit_after[refit]) fits.push_back(*done_[fit]);
+    const Refit chosen = setup_.choose_refit(refit, fits);
+    parts_[piece].held_back = false;
+    if (!chosen.candidate) {
+      give_up(slot, chosen.why);
+      continue;
+    }
+    refit_of_[refit] = chosen.candidate;
+    policy_.fill(piece, chosen.cost, chosen.bytes, chosen.like.value_or(slot));
+    failures_.set_candidate(slot, policy_.candidate(slot));
+    policy_.wait(piece);
+    placement_changed_ = true;
+  }
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
@@ -304,13 +351,15 @@ void Coordinator::settle(Out& out) {
     if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
   }
   cancel_at_large();
+  fill_refits();
   if (!condemned_.empty()) give_up_condemned(out);
   if (!ending_ && placement_changed_) {
     placement_changed_ = false;
     stop_without_devices(out);
     if (!ending_) give_up_unplaceable(out);
   }
-  if (!ending_ && n_done_ == setup_.n_fits) end(std::nullopt, out);
+  if (!ending_) fill_refits();  // of bootstraps whose last fit was just given up
+  if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 
 // Node 0 hears of it at once, the others when they next ask.
@@ -353,6 +402,11 @@ std::vector<uint32_t> Coordinator::left(const std::vector<uint32_t>& fits) const
 WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
   WorkItem work;
   work.bundle = pieces.front();
+  if (const uint32_t first = policy_.piece(pieces.front()).fits.front(); is_refit(first)) {
+    work.fits = {first};
+    work.refit = refit_of_[first - setup_.n_fits];
+    return work;
+  }
   std::set<uint32_t> origins;
   for (const uint32_t piece : pieces) {
     for (const uint32_t fit : policy_.piece(piece).fits)

@@ -1,7 +1,7 @@
 // Rank 0's side of a run: which fits are done, who holds which leases, which nodes and devices still work. A state
 // machine without I/O, threads or clocks: messages and times go in, answers come out.
 //
-//   running --all fits done--> ending --every node that lives said BYE--> over
+//   running --all fits and refits done--> ending --every node that lives said BYE--> over
 //   running --STOP from anybody, no device left, or nonsense--> ending
 //
 // Late and duplicate messages are normal and never end a run: a node that was lost may come back with results.
@@ -84,9 +84,12 @@ class Coordinator {
     bool alone = false;            // never again together with others
     std::string too_large;         // what the device said that could not hold it
     std::optional<uint32_t> next;  // the part behind it, of the same piece
-    bool held_back = false;        // until the part before it is done: it may build on what that one found
+    bool held_back = false;        // until what comes before it is done: it may build on what that found
   };
 
+  static scheduler::Workload with_refits(const CoordinatorSetup& setup);
+  uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
+  bool is_refit(uint32_t fit) const { return fit >= setup_.n_fits; }
   void index_pieces();
   void check_placeable() const;
   uint32_t unit_index(uint32_t node, uint32_t device) const;
@@ -99,6 +102,8 @@ class Coordinator {
   bool is_held(uint32_t piece) const;
   bool has_notes_coming(uint32_t piece) const;
   WorkItem item(const std::vector<uint32_t>& pieces) const;
+  void count(journal::FitRecord record);
+  void fill_refits();
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
@@ -156,7 +161,11 @@ class Coordinator {
   std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
   std::vector<uint32_t> attempts_;                       // by fit
   uint32_t n_done_ = 0;
-  std::map<uint64_t, Lease> leases_;  // ended ones too: their results may come late
+  std::vector<uint32_t> fits_before_;                 // by refit: fits that are not done yet
+  std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: those that wait for it
+  std::vector<uint32_t> ready_;                       // refits whose candidate is to be chosen
+  std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
+  std::map<uint64_t, Lease> leases_;                  // ended ones too: their results may come late
   uint64_t next_lease_ = 1;
 
   Failures failures_;

@@ -81,7 +81,7 @@ void Coordinator::convict(uint32_t unit, const std::string& text) {
     if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
 }
 
-// The least that units of its class have done.
+// The least that units of its class have done. No refit: that would be trained over the one that counts.
 std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
@@ -229,7 +229,7 @@ void Coordinator::give_up_condemned(Out& out) {
 }
 
 bool Coordinator::is_work_left() const {
-  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit)
+  for (uint32_t fit = 0; fit < slots(); ++fit)
     if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[piece_of_[fit]].held_back) return true;
   return false;
 }
@@ -242,9 +242,9 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   record.bundle = piece_of_[fit];
   record.attempt = std::max(1u, attempts_[fit]);
   record.start_s = record.end_s = now_;
+  if (is_refit(fit)) record.refit = refit_of_[fit - setup_.n_fits];
   given_up_.insert(fit);
-  ++n_done_;
-  done_[fit] = record;
+  count(record);
   if (left(policy_.piece(piece_of_[fit]).fits).empty()) policy_.finished(piece_of_[fit]);
   release_next(piece_of_[fit]);
   if (setup_.on_given_up) setup_.on_given_up(record);
@@ -280,7 +280,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
 }
 
 void Coordinator::stop_without_devices(Out& out) {
-  if (n_done_ == setup_.n_fits) return;
+  if (n_done_ == slots()) return;
   bool lost = false;
   for (const Unit& one : units_) {
     if (one.retired) continue;
@@ -288,7 +288,7 @@ void Coordinator::stop_without_devices(Out& out) {
     lost = true;
   }
   bool all_over = true;  // done, or on its way to a disk
-  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) all_over = all_over && is_over(fit);
+  for (uint32_t fit = 0; fit < slots(); ++fit) all_over = all_over && is_over(fit);
   if (all_over) return;
   if (lost) return end(Stop{MK_CANCELLED, "every node with a device that works was lost"}, out);
   end(Stop{last_error_.code,

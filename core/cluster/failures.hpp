@@ -43,6 +43,8 @@ class Failures {
   // often and now have not.
   std::vector<uint32_t> forgive(uint32_t unit);
 
+  void set_candidate(uint32_t fit, uint32_t candidate) { candidates_.at(fit) = candidate; }  // before it is tried
+
   uint32_t in_a_row(uint32_t unit) const { return static_cast<uint32_t>(suspects_[unit].leases.size()); }
 
  private:

@@ -189,21 +189,16 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   }
 }
 
-// Rank 0 may refit for hours: its answers to beats show that it lives.
-void wait_for_bye(Transport& transport, const std::atomic<bool>* stop) {
+// Rank 0 may write for minutes: its answers to beats show that it lives.
+void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
-  bool asked_to_stop = false;
   while (listening.seconds() - heard <= 2 * k_lease_s) {
     const double now = base::steady_s();
     listening.turn(now);
     if (now >= next_beat) {
       next_beat = now + k_beat_s;
       transport.send(0, encode(Beat{}));
-    }
-    if (!asked_to_stop && stop != nullptr && stop->load()) {
-      asked_to_stop = true;
-      transport.send(0, encode(Stop{MK_CANCELLED, "stopped on request"}));
     }
     const auto received = transport.poll();
     if (received && std::holds_alternative<Bye>(decode(received->text))) return;
@@ -217,11 +212,11 @@ void wait_for_bye(Transport& transport, const std::atomic<bool>* stop) {
   throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", 2 * k_lease_s));
 }
 
-void part(Transport& transport, const std::atomic<bool>* stop) {
+void part(Transport& transport) {
   if (transport.rank() == 0) {
     send_to_others(transport, Bye{});
   } else {
-    wait_for_bye(transport, stop);
+    wait_for_bye(transport);
   }
   transport.flush(k_flush_ms);
 }
@@ -273,7 +268,7 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
   return {};
 }
 
-void participate(Transport& transport, const std::function<void()>& body, const std::atomic<bool>* stop) {
+void participate(Transport& transport, const std::function<void()>& body) {
   try {
     body();
   } catch (const std::exception& error) {
@@ -281,13 +276,13 @@ void participate(Transport& transport, const std::function<void()>& body, const 
     const bool valid = known != nullptr && known->status() > MK_OK && known->status() <= MK_STORAGE;
     give_up(transport, valid ? known->status() : MK_INTERNAL, error.what());
     try {
-      part(transport, nullptr);
+      part(transport);
     } catch (const std::exception&) {
       // The first error is the one that counts.
     }
     throw;
   }
-  part(transport, stop);
+  part(transport);
 }
 
 }  // namespace mokume::cluster

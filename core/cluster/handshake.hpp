@@ -60,8 +60,8 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
 
 // The frame around everything a rank does with the others, handshake to report: runs `body`, and however it ends, all
 // ranks part in an orderly way. If it throws, the others are told why and stop too; the exception goes on. Ranks other
-// than 0 then wait, asleep, until rank 0 has finished as well (it may refit for hours); of a `stop` that is set then
-// rank 0 is told, see attend(). Call it before the transport is shut down, on the thread that uses it.
-void participate(Transport& transport, const std::function<void()>& body, const std::atomic<bool>* stop = nullptr);
+// than 0 then wait, asleep, until rank 0 has finished as well. Call it before the transport is shut down, on the thread
+// that uses it.
+void participate(Transport& transport, const std::function<void()>& body);
 
 }  // namespace mokume::cluster

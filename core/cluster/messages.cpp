@@ -135,9 +135,11 @@ json write(const Welcome& m) {
 json write(const Request& m) { return {{"type", "REQ"}, {"device", m.device}}; }
 
 json write(const Grant& m) {
-  return {{"type", "GRANT"},          {"lease", m.lease},           {"device", m.device},
-          {"bundle", m.item.bundle},  {"attempt", m.item.attempt},  {"fits", m.item.fits},
-          {"done", m.item.done_fits}, {"notes", m.item.done_notes}, {"backup", m.item.backup ? 1 : 0}};
+  json object = {{"type", "GRANT"},          {"lease", m.lease},           {"device", m.device},
+                 {"bundle", m.item.bundle},  {"attempt", m.item.attempt},  {"fits", m.item.fits},
+                 {"done", m.item.done_fits}, {"notes", m.item.done_notes}, {"backup", m.item.backup ? 1 : 0}};
+  if (m.item.refit) object["refit"] = *m.item.refit;
+  return object;
 }
 
 json write(const None& m) { return {{"type", "NONE"}, {"device", m.device}}; }
@@ -183,6 +185,8 @@ Message read_grant(const json& object) {
   item.done_fits = u32_list_field(object, "done");
   for (const json& note : array_field(object, "notes")) item.done_notes.push_back(to_string(note, "notes"));
   if (item.done_notes.size() != item.done_fits.size()) journal::bad_field("notes", "as long as 'done'");
+  if (journal::find_field(object, "refit") != nullptr) item.refit = u32_field(object, "refit");
+  if (item.refit && item.fits.size() != 1) journal::bad_field("fits", "one refit");
   return grant;
 }
 

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <future>
-#include <iterator>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -189,8 +188,7 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
   auto agent = std::make_unique<Agent>(agent_setup, journal, [bell] { bell->ring(); });
   Pump(transport, *agent, coordinator ? &*coordinator : nullptr, *bell, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
-  const std::vector<uint32_t> hanging = agent->abandoned();
-  if (!hanging.empty()) {
+  if (!agent->abandoned().empty()) {
     static_cast<void>(agent.release());  // its feeder still uses it
     if (agent_setup.on_abandoned) agent_setup.on_abandoned();
   }
@@ -203,22 +201,16 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
   if (coordinator) {
     outcome.records = coordinator->records();
     outcome.lost = coordinator->lost();
-    // What hangs at the end may have been given up for a quicker copy of its work, and not for its silence.
-    const std::vector<uint32_t> retired = coordinator->retired(0);
-    std::set_union(retired.begin(), retired.end(), hanging.begin(), hanging.end(), std::back_inserter(outcome.retired));
   }
   return outcome;
 }
 
-void attend(Transport& transport, const std::function<void()>& work, const std::function<void()>& on_stop) {
+void attend(Transport& transport, const std::function<void()>& work) {
   std::future<void> done = std::async(std::launch::async, work);
   const std::chrono::milliseconds nap(transport.size() == 1 ? 1000 : 5);
   while (done.wait_for(nap) != std::future_status::ready) {
     while (const auto received = transport.poll()) {
-      const Message message = decode(received->text);
-      if (std::holds_alternative<Beat>(message)) transport.send(received->from, encode(Finish{}));
-      const Stop* stop = std::get_if<Stop>(&message);
-      if (stop != nullptr && stop->code == MK_CANCELLED && on_stop) on_stop();
+      if (std::holds_alternative<Beat>(decode(received->text))) transport.send(received->from, encode(Finish{}));
     }
   }
   done.get();

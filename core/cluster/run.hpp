@@ -18,7 +18,6 @@ struct Outcome {
   std::string reason;     // why it stopped
   std::vector<journal::FitRecord> records;  // rank 0: all that is done, sorted by fit; other ranks: none
   std::vector<uint32_t> lost;               // rank 0: nodes that were not heard of at the end
-  std::vector<uint32_t> retired;            // rank 0: its own devices that failed or hang, sorted
 };
 
 // Called by every rank, inside participate() and after handshake(), on the thread that uses the transport; it pumps
@@ -30,8 +29,7 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
             const CoordinatorSetup* coordinator, journal::Journal& journal, const std::atomic<bool>& stop);
 
 // Rank 0, after run(): does `work` on a thread of its own and meanwhile answers the other nodes, which wait for the
-// end, so that they know it lives. On the thread that uses the transport. `on_stop`: one of them was asked to stop; on
-// this thread, maybe more than once; may be empty. Throws what `work` throws.
-void attend(Transport& transport, const std::function<void()>& work, const std::function<void()>& on_stop = {});
+// end, so that they know it lives. On the thread that uses the transport. Throws what `work` throws.
+void attend(Transport& transport, const std::function<void()>& work);
 
 }  // namespace mokume::cluster

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct WorkItem {
   std::vector<uint32_t> done_fits;      // of the same pieces, finished before
   std::vector<std::string> done_notes;  // aligned with done_fits
   bool backup = false;                  // another device is at these fits too; the first result counts
+  std::optional<uint32_t> refit = {};   // a refit, alone in `fits`, of this candidate
 
   bool operator==(const WorkItem&) const = default;
 };
@@ -78,10 +80,21 @@ struct AgentSetup {
   double hang_s = k_hang_s;    // work that gives no sign of life for this long is not waited for at the end
 };
 
+// What a refit trains, once all fits of its bootstrap are done.
+struct Refit {
+  std::optional<uint32_t> candidate;  // none: nothing can be trained
+  std::string why;                    // then: one sentence
+  std::optional<uint32_t> like;       // a fit of that candidate, if there is one
+  double cost = 0;                    // as of a piece of the workload
+  uint64_t bytes = 0;
+};
+
 // What rank 0 alone knows. Callbacks run on the thread of run() and must be quick.
 struct CoordinatorSetup {
-  uint32_t n_fits = 0;
-  scheduler::Workload workload;                              // every fit of the plan in exactly one piece
+  uint32_t n_fits = 0;                                  // without the refits, whose ids follow on those of the fits
+  scheduler::Workload workload;                         // every fit of the plan in exactly one piece
+  std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits that come first
+  std::function<Refit(uint32_t refit, const std::vector<journal::FitRecord>& fits)> choose_refit = {};
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
   std::vector<scheduler::TimedWork> timed;                   // what these took: later ones take as long
   std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is done; may be empty

@@ -124,13 +124,6 @@ class Service {
     end(MK_OK, "");
   }
 
-  void operator()(const RefitCandidate& refit) {
-    FrameReporter reporter(*this);
-    const auto progress = [&](const std::string& what, double share) { reporter.progress(what, share); };
-    send(Refitted{device_->refit(refit.candidate, progress, inbox_.cancelled())});
-    end(MK_OK, "");
-  }
-
   template <class Other>
   void operator()(const Other&) {
     throw Error(MK_INTERNAL, "the run sent a message out of turn");

@@ -47,7 +47,6 @@ bool flag_field(const json& object, const char* key) {
 
 json write(const LoadExperiment& m) { return {{"type", "LOAD"}, {"config", m.config}}; }
 json write(const AgreeChoices& m) { return {{"type", "AGREE"}, {"choices", write_map(m.choices)}}; }
-json write(const RefitCandidate& m) { return {{"type", "REFIT"}, {"candidate", m.candidate}}; }
 json write(const MeasureSpeed&) { return {{"type", "MEASURE"}}; }
 json write(const CancelWork&) { return {{"type", "CANCEL"}}; }
 // JSON has no word for a model's 0/0.
@@ -90,12 +89,9 @@ WorkEnded read_ended(const json& object) {
 }
 
 struct Encoder {
-  // Both have texts of their own, whose doubles are exact.
+  // It has a text of its own, whose doubles are exact.
   std::string operator()(const WorkRecord& m) const {
     return R"({"type":"RECORD","record":)" + journal::record_text(m.record, nullptr) + "}";
-  }
-  std::string operator()(const Refitted& m) const {
-    return R"({"type":"REFITTED","record":)" + journal::refit_text(m.record) + "}";
   }
   std::string operator()(const cluster::Grant& m) const { return cluster::encode(m); }
   std::string operator()(const cluster::Hello& m) const { return cluster::encode(m); }
@@ -122,12 +118,10 @@ DeviceMessage decode_device_message(const std::string& text) {
                       whole_field(object, "budget", std::numeric_limits<uint64_t>::max()), read_choices(object)};
   if (type == "AGREE") return AgreeChoices{read_choices(object)};
   if (type == "BEGIN") return BeginRun{text_field(object, "run_directory"), flag_field(object, "profile")};
-  if (type == "REFIT") return RefitCandidate{u32_field(object, "candidate")};
   if (type == "MEASURE") return MeasureSpeed{};
   if (type == "CANCEL") return CancelWork{};
   if (type == "PROGRESS") return WorkProgress{text_field(object, "what"), journal::real_field(object, "share")};
   if (type == "RECORD") return WorkRecord{journal::record_from(object_field(object, "record"))};
-  if (type == "REFITTED") return Refitted{journal::refit_from(object_field(object, "record"))};
   if (type == "ENDED") return read_ended(object);
   throw Error(MK_BAD_DATA, "the message has the unknown type '" + type + "'");
 }

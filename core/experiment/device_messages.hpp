@@ -1,10 +1,9 @@
 // What a run and the child process of a device say to each other: JSON texts, one a frame.
 //
-//   run:   LOAD, OPEN,         AGREE,         BEGIN, WORK,                           REFIT, ...
-//   child:             HELLO,         HELLO,         PROGRESS..., RECORD..., ENDED,         PROGRESS..., REFITTED,
-//   ENDED
+//   run:   LOAD, OPEN,         AGREE,         BEGIN, WORK,                           WORK, ...
+//   child:             HELLO,         HELLO,         PROGRESS..., RECORD..., ENDED,         ...
 //
-// Any request may be answered by ENDED with what went wrong. CANCEL may follow WORK or REFIT at any time.
+// Any request may be answered by ENDED with what went wrong. CANCEL may follow WORK at any time.
 #pragma once
 
 #include <cstdint>
@@ -46,10 +45,6 @@ struct BeginRun {
   bool profile = false;
 };
 
-struct RefitCandidate {
-  uint32_t candidate = 0;
-};
-
 struct CancelWork {};
 
 // ---- from the child
@@ -63,10 +58,6 @@ struct WorkRecord {
   journal::FitRecord record;
 };
 
-struct Refitted {
-  journal::RefitRecord record;
-};
-
 // The work is over, or a request failed; with everything that the child has learned since it was started.
 struct WorkEnded {
   int32_t status = 0;  // a mk_status
@@ -77,9 +68,8 @@ struct WorkEnded {
 };
 
 // WORK is the grant of a node and HELLO the greeting of one: what is added to those is here too.
-using DeviceMessage =
-    std::variant<LoadExperiment, OpenDevice, AgreeChoices, MeasureSpeed, BeginRun, cluster::Grant, RefitCandidate,
-                 CancelWork, cluster::Hello, WorkProgress, WorkRecord, Refitted, WorkEnded>;
+using DeviceMessage = std::variant<LoadExperiment, OpenDevice, AgreeChoices, MeasureSpeed, BeginRun, cluster::Grant,
+                                   CancelWork, cluster::Hello, WorkProgress, WorkRecord, WorkEnded>;
 
 std::string encode_device_message(const DeviceMessage& message);
 

@@ -57,23 +57,18 @@ void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::str
 // Who is told what comes while a request is worked on. `refused` is what that one threw: the child is told to stop, and
 // once it has, that is thrown on.
 struct DeviceProcess::Listener {
-  std::function<bool()> cancelled;
-  std::function<void(const journal::FitRecord&)> report;
-  StepProgress progress;
-  std::optional<journal::RefitRecord> refitted = {};
+  cluster::Reporter& reporter;
   std::exception_ptr refused = {};
 
   void take(const DeviceMessage& message) {
     try {
-      if (const auto* step = std::get_if<WorkProgress>(&message)) return progress(step->what, step->share);
-      if (const auto* done = std::get_if<WorkRecord>(&message); done != nullptr && report) return report(done->record);
+      if (const auto* step = std::get_if<WorkProgress>(&message)) return reporter.progress(step->what, step->share);
+      if (const auto* done = std::get_if<WorkRecord>(&message)) return reporter.report(done->record);
     } catch (...) {
       if (!refused) refused = std::current_exception();
       return;
     }
-    const auto* made = std::get_if<Refitted>(&message);
-    if (made == nullptr || report) throw Error(MK_DEVICE_ERROR, "it sent a message out of turn");
-    refitted = made->record;
+    throw Error(MK_DEVICE_ERROR, "it sent a message out of turn");
   }
 };
 
@@ -184,23 +179,8 @@ void DeviceProcess::forget_kill() {
 void DeviceProcess::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
   forget_kill();
   revive();
-  Listener listener;
-  listener.cancelled = [&] { return reporter.cancelled(); };
-  listener.report = [&](const journal::FitRecord& record) { reporter.report(record); };
-  listener.progress = [&](const std::string& what, double share) { reporter.progress(what, share); };
+  Listener listener{reporter};
   converse(cluster::Grant{0, 0, item}, listener);
-}
-
-journal::RefitRecord DeviceProcess::refit(uint32_t candidate, const StepProgress& progress,
-                                          const std::atomic<bool>& stop) {
-  forget_kill();
-  revive();
-  Listener listener;
-  listener.cancelled = [&] { return stop.load(); };
-  listener.progress = progress;
-  converse(RefitCandidate{candidate}, listener);
-  if (!listener.refitted) lost("broke the rules: it trained nothing");
-  return *listener.refitted;
 }
 
 void DeviceProcess::converse(const DeviceMessage& request, Listener& listener) {
@@ -222,7 +202,7 @@ void DeviceProcess::converse(const DeviceMessage& request, Listener& listener) {
 WorkEnded DeviceProcess::listen(Listener& listener) {
   const int socket = child_->socket();
   for (bool cancelled = false;;) {
-    if (!cancelled && (listener.refused || listener.cancelled())) {
+    if (!cancelled && (listener.refused || listener.reporter.cancelled())) {
       base::send_frame(socket, encode_device_message(CancelWork{}));
       cancelled = true;
     }

@@ -38,7 +38,6 @@ class DeviceProcess : public DeviceWorker {
   void measure() override;
   void begin(const std::string& run_directory, bool profile) override;
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
-  journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
   std::map<std::string, uint64_t> fallbacks() const override;
   std::vector<device::ProfileRow> profiled() const override;
   bool kill() noexcept override;

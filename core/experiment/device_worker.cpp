@@ -100,13 +100,31 @@ std::vector<device::ProfileRow> OwnDevice::profiled() const {
   return device_->profiled() != nullptr ? device_->profiled()->rows() : std::vector<device::ProfileRow>();
 }
 
+// A fit's place to keep things belongs to the first device that is at it.
+std::string OwnDevice::scratch_for(const cluster::WorkItem& item, uint32_t fit) const {
+  return run_directory_.empty() || item.backup ? "" : Scratch(run_directory_).fit(fit);
+}
+
 void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
+  try {
+    if (item.refit) {
+      refit(prepared_, *this, item, run_directory_, reporter);
+    } else {
+      fit(item, reporter);
+    }
+  } catch (const Error& e) {
+    if (e.status() == MK_CANCELLED) throw;
+    // What failed in it is unknown, and it holds memory: the next work gets a new one.
+    if (session_ != nullptr) prepared_.model().session_destroy(std::exchange(session_, nullptr));
+    throw Error(e.status(), device_title(listed_) + e.what());
+  }
+}
+
+void OwnDevice::fit(const cluster::WorkItem& item, cluster::Reporter& reporter) {
   std::vector<mk_fit> fits;
   std::vector<uint32_t> ids;
   std::vector<std::string> scratch;
-  // A fit's place to keep things belongs to the first device that is at it.
-  const bool keeps = !run_directory_.empty() && !item.backup;
-  for (const uint32_t id : item.fits) scratch.push_back(keeps ? Scratch(run_directory_).fit(id) : "");
+  for (const uint32_t id : item.fits) scratch.push_back(scratch_for(item, id));
   const auto add = [&](uint32_t id, const char* note, const char* directory) {
     const search::FitKey key = prepared_.plan().key(id);
     fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, directory});
@@ -116,30 +134,18 @@ void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter)
   for (size_t k = 0; k < item.done_fits.size(); ++k) add(item.done_fits[k], item.done_notes[k].c_str(), "");
   FitContext context{reporter, ids};
   const mk_fit_sink sink{&context, report_fit, report_progress, is_cancelled};
-  const mk_model& model = prepared_.model();
-  try {
-    in_phase(device::kOtherPhase, [&] {
-      sdk::call(model.fit, session(), static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
-                &sink);
-    });
-  } catch (const Error& e) {
-    if (e.status() == MK_CANCELLED) throw;
-    // What failed in it is unknown, and it holds memory: the next work gets a new one.
-    if (session_ != nullptr) model.session_destroy(std::exchange(session_, nullptr));
-    throw Error(e.status(), device_title(listed_) + e.what());
-  }
+  in_phase(device::kOtherPhase, [&] {
+    sdk::call(prepared_.model().fit, session(), static_cast<const mk_fit*>(fits.data()),
+              static_cast<uint32_t>(fits.size()), &sink);
+  });
 }
 
-mk_fitted* OwnDevice::train_on_all_rows(uint32_t candidate, const mk_fit_sink& sink) {
+mk_fitted* OwnDevice::train_on_all_rows(const cluster::WorkItem& item, const mk_fit_sink& sink) {
   mk_fitted* fitted = nullptr;
-  const std::string scratch = run_directory_.empty() ? "" : Scratch(run_directory_).refit();
-  const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
+  const std::string scratch = scratch_for(item, item.fits.front());
+  const mk_fit fit{item.refit.value(), MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
   in_phase(device::kOtherPhase, [&] { sdk::call(prepared_.model().refit, session(), &fit, &sink, &fitted); });
   return fitted;
-}
-
-journal::RefitRecord OwnDevice::refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) {
-  return experiment::refit(prepared_, *this, candidate, run_directory_, progress, stop);
 }
 
 }  // namespace mokume::experiment

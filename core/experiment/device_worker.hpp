@@ -17,9 +17,6 @@
 
 namespace mokume::experiment {
 
-// Told what goes on and how far it is, in [0, 1].
-using StepProgress = std::function<void(const std::string& what, double share)>;
-
 // Used by one thread at a time, but for kill(). All calls throw Error; what the device did is said with its name.
 class DeviceWorker {
  public:
@@ -34,14 +31,12 @@ class DeviceWorker {
   // Before the first work: where fits keep what they need to go on after a kill, and whether every op is timed.
   virtual void begin(const std::string& run_directory, bool profile) = 0;
 
+  // Fits, or a refit.
   virtual void work(const cluster::WorkItem& item, cluster::Reporter& reporter) = 0;
-  // Trains a candidate on all training rows and keeps the model in the run directory; see experiment::refit.
-  virtual journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress,
-                                     const std::atomic<bool>& stop) = 0;
 
   virtual std::map<std::string, uint64_t> fallbacks() const = 0;  // per op name
   virtual std::vector<device::ProfileRow> profiled() const = 0;   // empty unless begin() asked for it
-  // From any thread: whoever is in work() or refit() gets Error(MK_DEVICE_ERROR) soon, even if the driver never comes
+  // From any thread: whoever is in work() gets Error(MK_DEVICE_ERROR) soon, even if the driver never comes
   // back. False: this device is in this very process and cannot be stopped like that.
   virtual bool kill() noexcept = 0;
 };
@@ -68,19 +63,20 @@ class OwnDevice : public DeviceWorker {
   void measure() override;
   void begin(const std::string& run_directory, bool profile) override;
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
-  journal::RefitRecord refit(uint32_t candidate, const StepProgress& progress, const std::atomic<bool>& stop) override;
   std::map<std::string, uint64_t> fallbacks() const override { return device_->fallbacks(); }
   std::vector<device::ProfileRow> profiled() const override;
   bool kill() noexcept override { return false; }
 
   // For refit(): trains, and the caller owns the result.
-  mk_fitted* train_on_all_rows(uint32_t candidate, const mk_fit_sink& sink);
+  mk_fitted* train_on_all_rows(const cluster::WorkItem& item, const mk_fit_sink& sink);
   // Runs `call`, a call of the model; what of it has no phase of its own is in `phase`.
   void in_phase(const char* phase, const std::function<void()>& call);
   const mk_device_services* services() const { return device_->services(); }
 
  private:
   mk_session* session();
+  void fit(const cluster::WorkItem& item, cluster::Reporter& reporter);
+  std::string scratch_for(const cluster::WorkItem& item, uint32_t fit) const;
 
   const Machine& machine_;
   const Prepared& prepared_;

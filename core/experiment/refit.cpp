@@ -2,13 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
-#include <map>
+#include <functional>
 #include <memory>
-#include <string>
-#include <vector>
 
-#include "base/clock.hpp"
 #include "experiment/fit_report.hpp"
 #include "sdk/error.hpp"
 
@@ -17,57 +15,98 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Takes the one report of a refit.
-struct Watcher {
-  journal::RefitRecord& record;
-  const StepProgress& progress;
-  const std::atomic<bool>& stop;
+constexpr int64_t k_fewest_rows = 1024;  // of one call of predict(), after which a sign of life is given
+constexpr int64_t k_most_calls = 16;
+constexpr const char* k_attempt = "attempt-";
+
+fs::path models_in(const std::string& run_directory) { return fs::path(run_directory) / "models"; }
+
+fs::path attempt_in(const std::string& run_directory, uint32_t slot, uint32_t attempt) {
+  return models_in(run_directory) / fmt::format("{}{}-{}", k_attempt, slot, attempt);
+}
+
+fs::path model_in(const std::string& run_directory, const search::Plan& plan, uint32_t slot) {
+  if (plan.bootstraps == 1) return models_in(run_directory) / "best";
+  return models_in(run_directory) / fmt::format("member-{:03}", slot - plan.n_fits());
+}
+
+// Takes the one report of the model.
+struct Context {
+  cluster::Reporter& reporter;
+  journal::FitRecord record;
 
   mk_fit_sink sink() {
-    return {this,
-            [](void* self, const mk_fit_result* result, mk_error* error) -> int32_t {
-              return sdk::guard(error, [&] {
-                journal::RefitRecord& to = static_cast<Watcher*>(self)->record;
-                to.note = note_of(*result);
-                to.curves = curves_of(*result);
-              });
-            },
-            [](void* self, const char* what, double share) { static_cast<Watcher*>(self)->progress(what, share); },
-            [](void* self) -> int32_t { return static_cast<Watcher*>(self)->stop ? 1 : 0; }};
+    return {
+        this,
+        [](void* self, const mk_fit_result* result, mk_error* error) -> int32_t {
+          return sdk::guard(error, [&] {
+            journal::FitRecord& to = static_cast<Context*>(self)->record;
+            to.note = note_of(*result);
+            to.curves = curves_of(*result);
+          });
+        },
+        [](void* self, const char* what, double share) { static_cast<Context*>(self)->reporter.progress(what, share); },
+        [](void* self) -> int32_t { return static_cast<Context*>(self)->reporter.cancelled() ? 1 : 0; }};
   }
 };
 
-// Beside the old one first, so that a kill leaves no half model under the final name.
-void save(const mk_model& model, const mk_fitted* fitted, const std::string& directory) {
-  const std::string final_path = directory + "/models/best", fresh = directory + "/models/best.new";
-  fs::remove_all(fresh);
-  fs::create_directories(fresh);
-  sdk::call(model.save, fitted, fresh.c_str());
-  fs::remove_all(final_path);
-  fs::rename(fresh, final_path);
+void save(const mk_model& model, const mk_fitted* fitted, const fs::path& directory) {
+  fs::remove_all(directory);  // of a session that was killed
+  fs::create_directories(directory);
+  sdk::call(model.save, fitted, directory.c_str());
 }
 
-using Values = std::map<std::string, double>;
+// A part of the rows after the other.
+template <class Predict>
+void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict) {
+  const int64_t block = std::max(k_fewest_rows, (rows + k_most_calls - 1) / k_most_calls);
+  for (int64_t first = 0; first < rows; first += block) {
+    reporter.progress(fmt::format("predicting {} test rows", rows),
+                      static_cast<double>(first) / static_cast<double>(rows));
+    if (reporter.cancelled()) throw Error(MK_CANCELLED, "stopped");
+    predict(first, std::min(block, rows - first));
+  }
+}
 
-Values predict_classes(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                       const data::Table& test) {
+double wrong_rows(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                  const data::Table& test, cluster::Reporter& reporter) {
   std::vector<int32_t> labels(static_cast<size_t>(test.rows));
-  sdk::call(model.predict, model.self, fitted, device, test.x.data(), test.rows, test.features, labels.data(),
-            static_cast<float*>(nullptr));
+  in_blocks(test.rows, reporter, [&](int64_t first, int64_t rows) {
+    sdk::call(model.predict, model.self, fitted, device, test.x.data() + first * test.features, rows, test.features,
+              labels.data() + first, static_cast<float*>(nullptr));
+  });
   int64_t errors = 0;
   for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != test.labels[r] ? 1 : 0;
-  return {{"errors", static_cast<double>(errors)}};
+  return static_cast<double>(errors);
 }
 
-Values predict_numbers(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                       const data::Table& test) {
+// The mean over the rows of (predicted - target)^2, in double.
+double mean_squared_error(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                          const data::Table& test) {
   const std::vector<float> predicted = predict_targets(model, fitted, device, test);
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
     const double off = static_cast<double>(predicted[r]) - static_cast<double>(test.targets[r]);
     sum += off * off;
   }
-  return {{"mse", sum / static_cast<double>(predicted.size())}};
+  return sum / static_cast<double>(predicted.size());
+}
+
+void train_and_test(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem& item,
+                    const std::string& run_directory, Context& context) {
+  const mk_model& model = prepared.model();
+  const data::Table& test = prepared.data().test;
+  const mk_fit_sink sink = context.sink();
+  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
+  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(item, sink), destroy);
+  save(model, fitted.get(), attempt_in(run_directory, item.fits.front(), item.attempt));
+  if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
+  context.record.n = test.rows;
+  device.in_phase("predict", [&] {
+    context.record.values = {test.labels.empty()
+                                 ? mean_squared_error(model, fitted.get(), device.services(), test)
+                                 : wrong_rows(model, fitted.get(), device.services(), test, context.reporter)};
+  });
 }
 
 }  // namespace
@@ -83,34 +122,46 @@ std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitte
   return predicted;
 }
 
-bool is_refitted(const std::string& directory, const std::optional<journal::RefitRecord>& refit, uint32_t candidate) {
-  return refit && refit->candidate == candidate && fs::exists(directory + "/models/best");
+void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem& item, const std::string& run_directory,
+           cluster::Reporter& reporter) {
+  Context context{reporter, {}};
+  context.record.fit = item.fits.front();
+  context.record.refit = item.refit;
+  try {
+    train_and_test(prepared, device, item, run_directory, context);
+  } catch (const Error& e) {
+    if (e.status() != MK_INVALID_ARGUMENT) throw;
+    // This candidate cannot be trained on all rows: that says nothing of the device.
+    context.record.status = journal::FitStatus::failed;
+    context.record.n = 0;
+    context.record.values.clear();
+    context.record.curves.clear();
+    context.record.note = e.what();
+  }
+  reporter.report(context.record);
 }
 
-journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t candidate,
-                           const std::string& directory, const StepProgress& progress, const std::atomic<bool>& stop) {
-  const mk_model& model = prepared.model();
-  const data::Table& test = prepared.data().test;
-  journal::RefitRecord record;
-  record.candidate = candidate;
-  record.device = device.info().id;
-  record.start_s = base::wall_s();
-  Watcher watcher{record, progress, stop};
-  const mk_fit_sink sink = watcher.sink();
-  const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
-  const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(candidate, sink), destroy);
-  if (stop) throw Error(MK_CANCELLED, "stopped during the refit");  // another device may be at it by now
-  save(model, fitted.get(), directory);
-  if (test.rows > 0 && !(test.labels.empty() && test.targets.empty())) {
-    progress(fmt::format("predicting {} test rows", test.rows), 0);
-    record.n = test.rows;
-    device.in_phase("predict", [&] {
-      record.values = test.labels.empty() ? predict_numbers(model, fitted.get(), device.services(), test)
-                                          : predict_classes(model, fitted.get(), device.services(), test);
-    });
+bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit) {
+  return refit.status == journal::FitStatus::failed || fs::exists(model_in(run_directory, plan, refit.fit)) ||
+         fs::exists(attempt_in(run_directory, refit.fit, refit.attempt));
+}
+
+void adopt_models(const std::string& run_directory, const search::Plan& plan,
+                  const std::vector<journal::FitRecord>& refits) {
+  for (const journal::FitRecord& refit : refits) {
+    if (refit.status == journal::FitStatus::failed) continue;
+    const fs::path made = attempt_in(run_directory, refit.fit, refit.attempt);
+    const fs::path named = model_in(run_directory, plan, refit.fit);
+    if (!has_model(run_directory, plan, refit))
+      throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
+                                  ": let every node see the same directory, and run again");
+    if (!fs::exists(made)) continue;  // an earlier session gave it its name
+    fs::remove_all(named);
+    fs::rename(made, named);
   }
-  record.end_s = base::wall_s();
-  return record;
+  std::error_code none;
+  for (const auto& entry : fs::directory_iterator(models_in(run_directory), none))
+    if (entry.path().filename().string().starts_with(k_attempt)) fs::remove_all(entry.path());
 }
 
 }  // namespace mokume::experiment

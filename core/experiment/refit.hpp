@@ -1,26 +1,28 @@
-// The best candidate of a run: trained on every row, saved, and counted on the test set.
+// Refits: a candidate trained on every row of its bootstrap, saved, and counted on the test set.
 #pragma once
 
-#include <atomic>
-#include <functional>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "cluster/types.hpp"
 #include "experiment/device_worker.hpp"
 #include "experiment/prepared.hpp"
 #include "journal/record.hpp"
 
 namespace mokume::experiment {
 
-// Whether DIRECTORY already holds the model that `refit` speaks of, for this candidate.
-bool is_refitted(const std::string& directory, const std::optional<journal::RefitRecord>& refit, uint32_t candidate);
+// Trains what `item` names on `device` and reports it. The model is left in a directory of this attempt's own below
+// `run_directory`, since another device may be at the same refit: see adopt_models().
+void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem& item, const std::string& run_directory,
+           cluster::Reporter& reporter);
 
-// Trains `candidate` on `device`, replaces DIRECTORY/models/best in one step, and predicts the test rows:
-// "errors" of a classifier, or "mse", the mean over the rows of (predicted - target)^2, in double.
-// `progress` is told what goes on and how far it is, in [0, 1]. Error(MK_CANCELLED) once `stop` is set.
-journal::RefitRecord refit(const Prepared& prepared, OwnDevice& device, uint32_t candidate,
-                           const std::string& directory, const StepProgress& progress, const std::atomic<bool>& stop);
+// Whether the model that `refit` speaks of is in the run directory.
+bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit);
+
+// Gives the models of these refits, those that count, their names, and removes all that other attempts left. Once no
+// device is at work any more. Error(MK_STORAGE) if one is not there.
+void adopt_models(const std::string& run_directory, const search::Plan& plan,
+                  const std::vector<journal::FitRecord>& refits);
 
 // Regression: one predicted number per row. Error(MK_DEVICE_ERROR) if the model has more of them.
 std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,

@@ -21,7 +21,6 @@
 #include "experiment/refit.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
-#include "experiment/watched_refit.hpp"
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
@@ -33,9 +32,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kVersion = MOKUME_VERSION;
-
-// A refit may be silent for this many times what the longest fits took: they are silent as well, on less data.
-constexpr double k_longer_than_fits = 10;
 
 // Rank 0's side of a run directory: what is in it before, during and after the fits.
 class Keeper {
@@ -113,11 +109,37 @@ std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std
   return std::nullopt;
 }
 
-double longest_work(const std::vector<journal::FitRecord>& fits) {
-  double longest = 0;
-  for (const scheduler::TimedWork& work : timed_work(fits)) longest = std::max(longest, work.seconds);
-  return longest;
+std::optional<uint32_t> best_candidate(const Prepared& prepared, const std::vector<journal::FitRecord>& records) {
+  const auto best = best_row(prepared, records);
+  return best ? std::optional(best->candidate) : std::nullopt;
 }
+
+std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
+  std::vector<std::vector<uint32_t>> fits(plan.bootstraps);
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
+  return fits;
+}
+
+// The best candidate of a bootstrap whose fits these are.
+cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces,
+                            const std::vector<journal::FitRecord>& fits) {
+  cluster::Refit refit;
+  refit.candidate = best_candidate(prepared, fits);
+  if (!refit.candidate) {
+    refit.why = "no candidate has a result in every fold";
+    return refit;
+  }
+  for (const scheduler::Piece& piece : pieces)
+    for (const uint32_t fit : piece.fits) {
+      if (prepared.plan().key(fit).candidate != *refit.candidate) continue;
+      refit.like = fit;
+      refit.cost = refit_factor(prepared.config()) * piece.cost / static_cast<double>(piece.fits.size());
+      refit.bytes = std::max(refit.bytes, piece.bytes);
+    }
+  return refit;
+}
+
+bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
 void note_fallbacks(const Worker& worker, base::Log& log) {
   const auto devices = worker.devices();
@@ -173,9 +195,8 @@ class Participant {
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
     note_fallbacks(*worker_, log_);
-    if (leads)  // a refit may take hours, in which the other nodes want to hear that this one lives
-      cluster::attend(
-          transport_, [&] { finish(outcome, journal); }, [this] { asked_to_stop_ = true; });
+    if (leads)  // tables and plots may take their time, in which the other nodes want to hear that this one lives
+      cluster::attend(transport_, [&] { finish(outcome, journal); });
     else
       journal.close(result_.state);
     return result_;
@@ -191,6 +212,7 @@ class Participant {
     keeper_->record().exit_reason = reason;
     try {
       keeper_->write();
+      write_report(registry_, keeper_->directory().path(), keeper_->record());  // of what there is
     } catch (const Error&) {
       // Where a journal cannot be written, run.json cannot either: the first sentence is the one to show.
     }
@@ -233,20 +255,28 @@ class Participant {
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::CoordinatorSetup setup;
     setup.hang_s = request_.hang_s;
-    setup.n_fits = prepared_->plan().n_fits();
+    const search::Plan& plan = prepared_->plan();
+    setup.n_fits = plan.n_fits();
     setup.workload = workload_of(*prepared_, devices);
-    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
+    setup.refit_after = fits_by_bootstrap(plan);
+    setup.choose_refit = [this, pieces = setup.workload.pieces](uint32_t, const std::vector<journal::FitRecord>& fits) {
+      const cluster::Refit refit = choose_refit(*prepared_, pieces, fits);
+      if (refit.candidate)
+        tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), *refit.candidate),
+                               prepared_->data().train.rows));
+      return refit;
+    };
+    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), plan);
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
-    status_ =
-        std::make_unique<StatusFile>(result_.directory, handshake.nodes, setup.n_fits, contents.records, base::wall_s);
     write_pieces(result_.directory, setup.workload.pieces);
     setup.timed = timed_work(contents.records);
-    setup.done = std::move(contents.records);
-    refit_before_ = contents.refit;
     if (resumed)
       observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
-                                  setup.done.size(), setup.n_fits));
-    observer_.begin_fits(setup.n_fits, setup.done.size());
+                                  contents.records.size(), plan.n_fits()));
+    setup.done = done_before(std::move(contents));
+    status_ =
+        std::make_unique<StatusFile>(result_.directory, handshake.nodes, plan.n_slots(), setup.done, base::wall_s);
+    observer_.begin_fits(plan.n_slots(), setup.done.size());
     setup.on_record = [this](const journal::FitRecord& r) {
       status_->record(r);
       observer_.record(r);
@@ -264,84 +294,79 @@ class Participant {
     return setup;
   }
 
-  // The fits that count: as results.csv has them, from the files, whatever came first over the wire.
-  std::vector<journal::FitRecord> counted_fits(const cluster::Outcome& outcome) {
+  // What need not be computed again: all fits, and the refits of what is still the best, with their models.
+  std::vector<journal::FitRecord> done_before(journal::Contents contents) const {
+    const search::Plan& plan = prepared_->plan();
+    std::vector<journal::FitRecord> done = std::move(contents.records);
+    std::vector<bool> is_done(plan.n_fits());
+    for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
+    const auto bootstraps = fits_by_bootstrap(plan);
+    for (journal::FitRecord& refit : contents.refits) {
+      const std::vector<uint32_t>& before = bootstraps[refit.fit - plan.n_fits()];
+      const bool all = std::all_of(before.begin(), before.end(), [&](uint32_t fit) { return is_done[fit]; });
+      if (all && !failed(refit) && refit.refit == best_candidate(*prepared_, done) &&
+          has_model(result_.directory, plan, refit))
+        done.push_back(std::move(refit));
+    }
+    return done;
+  }
+
+  // What counts: as results.csv has it, from the files, whatever came first over the wire.
+  journal::Contents counted(const cluster::Outcome& outcome) {
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
     for (const journal::Disagreement& one : contents.disagreements) log_.warn("journal", one.text);
-    if (contents.records.size() >= outcome.records.size()) return std::move(contents.records);
+    const size_t found = contents.records.size() + contents.refits.size();
+    if (found >= outcome.records.size()) return contents;
     log_.warn("journal",
               fmt::format("{} holds {} of {} finished fits: let every node see the same directory, and run again",
-                          keeper_->directory().journal_path(), contents.records.size(), outcome.records.size()));
-    return outcome.records;
+                          keeper_->directory().journal_path(), found, outcome.records.size()));
+    contents.records = outcome.records;
+    contents.refits.clear();
+    const auto refits = std::partition_point(contents.records.begin(), contents.records.end(),
+                                             [&](const auto& r) { return !prepared_->plan().is_refit(r.fit); });
+    contents.refits.assign(refits, contents.records.end());
+    contents.records.erase(refits, contents.records.end());
+    return contents;
   }
 
   void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
-    const std::vector<journal::FitRecord> fits = counted_fits(outcome);
-    result_.failed = static_cast<uint64_t>(
-        std::count_if(fits.begin(), fits.end(), [](const auto& r) { return r.status == journal::FitStatus::failed; }));
+    const journal::Contents contents = counted(outcome);
+    result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), failed));
     result_.reproducibility = keeper_->reproducibility();
-    std::exception_ptr refit_error;
     if (outcome.finished) {
-      if (const auto best = best_row(*prepared_, fits)) {
-        result_.best = candidate_text(prepared_->plan(), best->candidate);
-        result_.folds = prepared_->plan().folds;
-        for (const report::Metric& metric : prepared_->metrics())
-          if (best->complete && metric.selects && result_.metric.empty()) result_.metric = metric.name;
-        result_.best_mean = best->mean;
-        result_.best_sd = best->sd;
-        try {
-          refit_best(best->candidate, outcome, fits, journal);
-        } catch (const Error& e) {
-          if (e.status() == MK_CANCELLED) {
-            result_.state = "stopped";
-            result_.reason = "stopped during the refit";
-          } else if (e.status() ==
-                     MK_INVALID_ARGUMENT) {  // this candidate cannot be trained: the fits stand all the same
-            result_.reason = std::string("the refit failed: ") + e.what();
-            result_.refit_failed = true;
-          } else {
-            result_.state = "stopped";
-            result_.reason = e.what();
-            refit_error = std::current_exception();  // the tables of the fits are written all the same
-          }
-        }
+      if (const auto best = best_row(*prepared_, contents.records)) tell_best(*best);
+      adopt_models(result_.directory, prepared_->plan(), contents.refits);
+      const auto refused = std::find_if(contents.refits.begin(), contents.refits.end(),
+                                        [](const auto& refit) { return failed(refit) && refit.refit; });
+      if (refused != contents.refits.end()) {  // the fits stand all the same
+        result_.reason = "the refit failed: " + refused->note;
+        result_.refit_failed = true;
       }
-      if (result_.state == "done" && (result_.failed > 0 || result_.refit_failed)) result_.state = "failed fits";
+      if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
     record.state = result_.state;
     record.exit_reason = result_.reason;
     journal.close(result_.state);
-    // Every fit and the refit are on the disk now.
+    // Every fit and refit is on the disk now.
     if (result_.state != "stopped") Scratch(result_.directory).remove_all();
-    remember_run(*prepared_, record, outcome.records);
+    remember_run(*prepared_, record, contents.records);
     tell_phase("writing the report");
     const report::RunView view = write_report(registry_, result_.directory, record);
     keeper_->write();  // last: a run that was killed before is not done, and the next one goes on from it
     result_.test = view.test;
-    if (refit_error) std::rethrow_exception(refit_error);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
   }
 
-  std::vector<uint32_t> working_devices(const cluster::Outcome& outcome) const {
-    std::vector<uint32_t> working;
-    for (uint32_t device = 0; device < devices_.size(); ++device)
-      if (std::find(outcome.retired.begin(), outcome.retired.end(), device) == outcome.retired.end())
-        working.push_back(device);
-    if (!working.empty()) return working;
-    throw Error(MK_DEVICE_ERROR, "every fit is done, but no device of node 0 works any more: run again for the refit");
-  }
-
-  void refit_best(uint32_t candidate, const cluster::Outcome& outcome, const std::vector<journal::FitRecord>& fits,
-                  journal::Journal& journal) {
-    if (is_refitted(result_.directory, refit_before_, candidate)) return;
-    tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), candidate),
-                           prepared_->data().train.rows));
-    const RefitWatch watch{observer_.step, [this] { return stop_ || asked_to_stop_; }, [this] { abandoned_ = true; },
-                           base::steady_s, std::max(request_.hang_s, k_longer_than_fits * longest_work(fits))};
-    journal.append(refit_on_one_of(*worker_, working_devices(outcome), candidate, watch, log_));
+  void tell_best(const report::CandidateRow& best) {
+    result_.best = candidate_text(prepared_->plan(), best.candidate);
+    result_.folds = prepared_->plan().folds;
+    for (const report::Metric& metric : prepared_->metrics())
+      if (best.complete && metric.selects && result_.metric.empty()) result_.metric = metric.name;
+    result_.best_mean = best.mean;
+    result_.best_sd = best.sd;
   }
 
   void tell_phase(const std::string& text) {
@@ -363,10 +388,8 @@ class Participant {
   std::unique_ptr<journal::Journal> journal_;
   cluster::AgentSetup agent_;
   bool abandoned_ = false;
-  std::atomic<bool> asked_to_stop_{false};     // another node was
   std::vector<cluster::LocalDevice> devices_;  // of this rank
   std::vector<std::vector<cluster::LocalDevice>> nodes_;
-  std::optional<journal::RefitRecord> refit_before_;  // of an earlier session
   RunResult result_;
 };
 
@@ -382,8 +405,7 @@ RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& 
   };
   RunResult result;
   try {
-    cluster::participate(
-        transport, [&] { result = participant->run(); }, &stop);
+    cluster::participate(transport, [&] { result = participant->run(); });
   } catch (const std::exception& e) {
     participant->failed(e.what());
     leave_what_hangs();

@@ -21,8 +21,7 @@ namespace mokume::experiment {
 // What a display is told; calls come from the thread of run().
 struct Observer {
   std::function<void(const std::string& text)> phase;
-  std::function<void(const std::string& what, double share)> step;  // of a phase: how far it is, in [0, 1]
-  std::function<void(uint64_t total, uint64_t done)> begin_fits;
+  std::function<void(uint64_t total, uint64_t done)> begin_fits;  // refits count as fits
   std::function<void(const journal::FitRecord&)> record;
   std::function<void(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                      double share)>

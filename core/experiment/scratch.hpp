@@ -13,7 +13,6 @@ class Scratch {
   explicit Scratch(const std::string& run_directory) : root_(run_directory + "/scratch") {}
 
   std::string fit(uint32_t id) const;  // "DIRECTORY/scratch/fit-000123"
-  std::string refit() const { return root_ + "/refit"; }
 
   // What cannot be removed stays: it costs space, not results.
   void remove_fit(uint32_t id) const noexcept;

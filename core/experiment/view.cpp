@@ -36,14 +36,10 @@ int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
 }
 
-std::optional<report::TestResult> test_of(const std::optional<journal::RefitRecord>& refit,
-                                          std::optional<uint32_t> best) {
-  if (!refit || refit->candidate != best || refit->n <= 0) return std::nullopt;
-  if (const auto mse = refit->values.find("mse"); mse != refit->values.end())
-    return report::TestResult{0, refit->n, mse->second};
-  const auto errors = refit->values.find("errors");
-  if (errors == refit->values.end()) return std::nullopt;
-  return report::TestResult{std::llround(errors->second), refit->n, std::nullopt};
+std::optional<report::TestResult> test_of(const journal::FitRecord& refit, bool classes) {
+  if (refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
+  if (!classes) return report::TestResult{0, refit.n, refit.values[0]};
+  return report::TestResult{std::llround(refit.values[0]), refit.n, std::nullopt};
 }
 
 void add_devices(report::RunView& view, const RunRecord& record) {
@@ -116,8 +112,9 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
   if (view.plan.folds == 0) view.best = 0;  // the only candidate
-  if (contents.refit && contents.refit->candidate == view.best) view.refit = contents.refit;
-  view.test = test_of(contents.refit, view.best);
+  for (const journal::FitRecord& refit : contents.refits)
+    if (refit.status != journal::FitStatus::failed && refit.refit == view.best) view.refit = refit;
+  if (view.refit) view.test = test_of(*view.refit, view.data_classes > 0);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = read_profiles(directory);

@@ -78,18 +78,6 @@ void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Repor
   keep_profile(device);
 }
 
-journal::RefitRecord Worker::refit(uint32_t device, uint32_t candidate, const StepProgress& progress,
-                                   const std::atomic<bool>& stop) {
-  try {
-    journal::RefitRecord record = workers_[device]->refit(candidate, progress, stop);
-    keep_profile(device);
-    return record;
-  } catch (...) {
-    keep_profile(device);
-    throw;
-  }
-}
-
 std::vector<std::map<std::string, uint64_t>> Worker::fallbacks() const {
   std::vector<std::map<std::string, uint64_t>> all;
   for (const auto& worker : workers_) all.push_back(worker->fallbacks());

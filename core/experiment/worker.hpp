@@ -1,7 +1,6 @@
 // The local devices of a run: each in this process, or in a child process of its own ([devices] isolation).
 #pragma once
 
-#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -34,10 +33,6 @@ class Worker {
 
   // Runs one item on one device, on that device's thread.
   void work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter);
-
-  // On one device, by one thread at a time beside its work(); see experiment::refit.
-  journal::RefitRecord refit(uint32_t device, uint32_t candidate, const StepProgress& progress,
-                             const std::atomic<bool>& stop);
 
   // From any thread: ends the work of a device that does not come back. False: that is not possible in this process.
   bool kill(uint32_t device) noexcept { return workers_[device]->kill(); }

@@ -33,12 +33,7 @@ void sync_directory(const std::filesystem::path& directory) {
 
 Journal::Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
                  std::chrono::milliseconds interval)
-    : node_(node),
-      plan_hash_(plan.hash),
-      n_fits_(plan.n_fits()),
-      bootstraps_(plan.bootstraps),
-      folds_(plan.folds),
-      interval_(interval) {
+    : node_(node), plan_(plan), interval_(interval) {
   path_ = (std::filesystem::path(directory) / file_name(node)).string();
   try {
     open_file(directory);
@@ -71,7 +66,7 @@ void Journal::open_file(const std::string& directory) {
   written_ = good_bytes();
   if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) throw_errno("cannot cut the torn last line of");
   if (written_ == 0) {
-    commit(seal(header_text(plan_hash_, node_)));
+    commit(seal(header_text(plan_.hash, node_)));
     sync_directory(directory);
     if (made) sync_directory(std::filesystem::absolute(directory).lexically_normal().parent_path());
   }
@@ -92,7 +87,7 @@ uint64_t Journal::good_bytes() const {
   const nlohmann::json json = header ? nlohmann::json::parse(*header, nullptr, false) : nlohmann::json();
   const nlohmann::json* hash = find_field(json, "plan_hash");
   const nlohmann::json* node = find_field(json, "node");
-  if (hash == nullptr || node == nullptr || *hash != plan_hash_ || *node != node_) {
+  if (hash == nullptr || node == nullptr || *hash != plan_.hash || *node != node_) {
     throw Error(MK_BAD_DATA, fmt::format("{}, line 1: this journal belongs to another plan or node; move it away, or "
                                          "start a new run with --fresh",
                                          path_));
@@ -101,14 +96,13 @@ uint64_t Journal::good_bytes() const {
 }
 
 void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
-  if (record.fit >= n_fits_) {
-    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but the plan has {} fits", record.fit, n_fits_));
+  if (record.fit >= plan_.n_slots()) {
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but the plan has {} fits", record.fit, plan_.n_fits()));
   }
-  const search::FitKey key{record.fit / (bootstraps_ * folds_), record.fit / folds_ % bootstraps_, record.fit % folds_};
+  if (plan_.is_refit(record.fit)) return add_line(seal(record_text(record, nullptr)), std::move(on_durable));
+  const search::FitKey key = plan_.key(record.fit);
   add_line(seal(record_text(record, &key)), std::move(on_durable));
 }
-
-void Journal::append(const RefitRecord& record) { add_line(seal(refit_text(record)), {}); }
 
 void Journal::append(const EventRecord& record) { add_line(seal(event_text(record)), {}); }
 

@@ -35,9 +35,6 @@ class Journal {
   // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8.
   void append(const FitRecord& record, std::function<void()> on_durable);
 
-  // The refit's line, likewise; the last one written counts.
-  void append(const RefitRecord& record);
-
   // What happened beside the fits, likewise. Any text will do.
   void append(const EventRecord& record);
 
@@ -71,8 +68,7 @@ class Journal {
 
   std::string path_;
   uint32_t node_;
-  std::string plan_hash_;
-  uint32_t n_fits_, bootstraps_, folds_;
+  search::Plan plan_;
   std::chrono::milliseconds interval_;
   int file_ = -1;
   uint64_t written_ = 0;  // bytes of the file that are whole lines on the disk

@@ -139,33 +139,9 @@ std::optional<EventRecord> event_from(const nlohmann::json& object) {
   return record;
 }
 
-std::string refit_text(const RefitRecord& record) {
-  std::string values;
-  for (const auto& [name, value] : record.values)
-    values += fmt::format("{}{}:{}", values.empty() ? "" : ",", quoted(name), number(value));
-  const std::string note = record.note.empty() ? "" : ",\"note\":" + quoted(record.note);
-  return fmt::format(R"({{"refit":{},"n":{},"values":{{{}}},"device":{},"start":{},"end":{}{}{}}})", record.candidate,
-                     record.n, values, quoted(record.device), number(record.start_s), number(record.end_s), note,
-                     curves_text(record.curves));
-}
-
-RefitRecord refit_from(const nlohmann::json& object) {
-  RefitRecord record;
-  record.candidate = u32_field(object, "refit");
-  record.n = static_cast<int64_t>(whole_field(object, "n", std::numeric_limits<int64_t>::max()));
-  const nlohmann::json* values = find_field(object, "values");
-  if (values == nullptr || !values->is_object()) bad_field("values", "an object");
-  for (const auto& [name, value] : values->items()) record.values[name] = to_real(value, "values");
-  record.device = text_field(object, "device");
-  record.start_s = real_field(object, "start");
-  record.end_s = real_field(object, "end");
-  if (find_field(object, "note") != nullptr) record.note = text_field(object, "note");
-  record.curves = curves_from(object);
-  return record;
-}
-
 std::string record_text(const FitRecord& record, const search::FitKey* key) {
   std::string out = fmt::format("{{\"fit\":{}", record.fit);
+  if (record.refit) out += fmt::format(",\"refit\":{}", *record.refit);
   if (key != nullptr) {
     out += fmt::format(R"(,"candidate":{},"bootstrap":{},"fold":{})", key->candidate, key->bootstrap, key->fold);
   }
@@ -180,6 +156,7 @@ std::string record_text(const FitRecord& record, const search::FitKey* key) {
 FitRecord record_from(const nlohmann::json& object) {
   FitRecord record;
   record.fit = u32_field(object, "fit");
+  if (find_field(object, "refit") != nullptr) record.refit = u32_field(object, "refit");
   const std::string status = text_field(object, "status");
   bool known = false;
   for (const FitStatus one : k_statuses) {
@@ -217,7 +194,7 @@ std::optional<std::string> unseal(std::string_view line) {
 }
 
 bool same_result(const FitRecord& a, const FitRecord& b) {
-  if (a.fit != b.fit || a.status != b.status || a.n != b.n || a.note != b.note) return false;
+  if (a.fit != b.fit || a.refit != b.refit || a.status != b.status || a.n != b.n || a.note != b.note) return false;
   return same_bits(a.values, b.values) &&
          std::equal(a.curves.begin(), a.curves.end(), b.curves.begin(), b.curves.end(),
                     [](const Curve& x, const Curve& y) { return x.name == y.name && same_bits(x.values, y.values); });

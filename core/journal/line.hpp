@@ -11,7 +11,7 @@
 
 namespace mokume::journal {
 
-inline constexpr uint32_t k_format = 1;  // "mokume_journal" in the header line
+inline constexpr uint32_t k_format = 2;  // "mokume_journal" in the header line
 
 std::string file_name(uint32_t node);  // "node-0000.ndjson"
 
@@ -27,10 +27,6 @@ std::optional<EventRecord> event_from(const nlohmann::json& object);
 // node is left to the file (or the sender of a message); what there is none of (curves, a device class) has no field.
 // Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
-
-// {"refit":CANDIDATE,...} of the refit; note and curves only if there are any.
-std::string refit_text(const RefitRecord& record);
-RefitRecord refit_from(const nlohmann::json& object);
 
 // The opposite of record_text; candidate, bootstrap and fold are not looked at. Error(MK_BAD_DATA) that names the
 // field.

@@ -126,8 +126,11 @@ class Reader {
       const bool one_class = counts.record.device_class == other.record.device_class;
       contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
     }
-    for (size_t i = 0; i < entries.size(); ++i)
-      (i == 0 ? contents_.records : contents_.repeats).push_back(std::move(entries[i].record));
+    for (size_t i = 0; i < entries.size(); ++i) {
+      FitRecord& record = entries[i].record;
+      auto& counting = plan_.is_refit(record.fit) ? contents_.refits : contents_.records;
+      (i == 0 ? counting : contents_.repeats).push_back(std::move(record));
+    }
   }
 
   [[noreturn]] void bad(const std::string& what) const {
@@ -141,8 +144,6 @@ class Reader {
         take_header(json);
       } else if (find_field(json, "event") != nullptr) {
         take_event(json);
-      } else if (find_field(json, "refit") != nullptr) {
-        take_refit(json);
       } else {
         take_record(json);
       }
@@ -183,23 +184,13 @@ class Reader {
     try {
       const auto event = event_from(json);
       if (!event) return;
-      if (event->fit >= int64_t{plan_.n_fits()} || !std::isfinite(event->time_s)) bad_field("fit", "one of the plan");
+      if (event->fit >= int64_t{plan_.n_slots()} || !std::isfinite(event->time_s)) bad_field("fit", "one of the plan");
       extend_session(event->time_s);
       contents_.events.push_back(*event);
     } catch (const Error& error) {
       contents_.notices.push_back(fmt::format("{}, line {}: an event with a field that makes no sense, left out: {}",
                                               file_->path, line_, error.what()));
     }
-  }
-
-  void take_refit(const nlohmann::json& json) {
-    RefitRecord refit = refit_from(json);
-    if (refit.candidate >= plan_.candidates.size()) {
-      bad(fmt::format("candidate {} is not in the plan, which has {}; start a new run with --fresh", refit.candidate,
-                      plan_.candidates.size()));
-    }
-    extend_session(refit.end_s);
-    contents_.refit = std::move(refit);
   }
 
   // A killed session lasted at least until its last line.
@@ -209,18 +200,35 @@ class Reader {
     sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
   }
 
+  // Nothing could be trained in one that failed.
+  void check_refit(const FitRecord& record) const {
+    if (!record.refit && record.status != FitStatus::failed) bad_field("refit", "a candidate");
+    if (record.refit.value_or(0) >= plan_.candidates.size()) {
+      bad(fmt::format("candidate {} is not in the plan, which has {}; start a new run with --fresh", *record.refit,
+                      plan_.candidates.size()));
+    }
+  }
+
+  void check_fit(const FitRecord& record, const nlohmann::json& json) const {
+    const search::FitKey key = plan_.key(record.fit);
+    if (u32_field(json, "candidate") != key.candidate || u32_field(json, "bootstrap") != key.bootstrap ||
+        u32_field(json, "fold") != key.fold || record.refit) {
+      bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",
+                      record.fit));
+    }
+  }
+
   void take_record(const nlohmann::json& json) {
     FitRecord record = record_from(json);
     record.node = file_->node;
-    if (record.fit >= plan_.n_fits()) {
+    if (record.fit >= plan_.n_slots()) {
       bad(fmt::format("fit {} is not in the plan, which has {} fits; start a new run with --fresh", record.fit,
                       plan_.n_fits()));
     }
-    const search::FitKey key = plan_.key(record.fit);
-    if (u32_field(json, "candidate") != key.candidate || u32_field(json, "bootstrap") != key.bootstrap ||
-        u32_field(json, "fold") != key.fold) {
-      bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",
-                      record.fit));
+    if (plan_.is_refit(record.fit)) {
+      check_refit(record);
+    } else {
+      check_fit(record, json);
     }
     extend_session(record.end_s);
     std::vector<Entry>& same_fit = entries_[record.fit];

@@ -31,18 +31,18 @@ struct Disagreement {
 
 struct Contents {
   std::vector<FitRecord> records;           // sorted by fit, one per fit: those that count
+  std::vector<FitRecord> refits;            // the same of the refits
   std::vector<FitRecord> repeats;           // further ones of the same fits, by fit, which count for nothing
   std::vector<Disagreement> disagreements;  // of a repeat with the record that counts, by fit
-  std::optional<RefitRecord> refit;         // the last line of its kind
   std::vector<Session> sessions;            // by node, then in the order of the file
   std::vector<EventRecord> events;          // by time
   double wall_s = 0;                        // time in which at least one node was in a session
   std::vector<std::string> notices;         // lines that were left out, each with its reason
 };
 
-// Merges node-*.ndjson below `directory`; none, or no such directory, is an empty run. Of several records of one fit
-// the first counts in this order: those that did not fail before those that did, then by node, then by line. Which one
-// that is depends on the files alone, and neither its repeats nor what they say make a run unreadable.
+// Merges node-*.ndjson below `directory`; none, or no such directory, is an empty run. Of several records of one fit or
+// refit the first counts in this order: those that did not fail before those that did, then by node, then by line.
+// Which one that is depends on the files alone, and neither its repeats nor what they say make a run unreadable.
 //
 // Throws Error(MK_BAD_DATA) that names file, line and cure for: a damaged line that is not the last, another plan or
 // format, a fit the plan does not have. Events of an unknown kind are skipped.

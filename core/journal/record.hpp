@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +18,8 @@ struct Curve {
   std::vector<double> values;  // of epoch 1, 2, ...; may hold NaN and infinities
 };
 
+// Of a refit the rows are those of the test set (none: n is 0 and there are no values), and the one value is the wrong
+// ones of a classifier, or the mean squared error.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
@@ -34,18 +36,8 @@ struct FitRecord {
   uint32_t attempt = 1;
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
-};
 
-// The best candidate trained on every row: what it does on the test set.
-struct RefitRecord {
-  uint32_t candidate = 0;
-  int64_t n = 0;                         // test rows; 0 if there are none
-  std::map<std::string, double> values;  // on those rows: "errors" of a classifier
-  std::string device;
-  double start_s = 0;  // seconds since the epoch
-  double end_s = 0;
-  std::string note = {};           // as of a fit
-  std::vector<Curve> curves = {};  // as of a fit
+  std::optional<uint32_t> refit = {};  // the candidate that was trained on every row; of a fit its id says it
 };
 
 // What happened to a run beside its fits: for `mokume explain` and the report, never for results.

@@ -148,9 +148,9 @@ std::vector<Family> families_of(const Figure& figure) {
       if (family.lines.size() < kMaxNamed + kMaxPale) family.lines.push_back(std::move(line));
     }
     if (view.refit) {
-      const bool known = view.refit->candidate < view.plan.candidates.size();
-      Line line =
-          line_of("refit", known ? pretty_params(view.plan, view.refit->candidate) : "", view.refit->curves, name);
+      const uint32_t candidate = view.refit->refit.value_or(0);
+      const bool known = candidate < view.plan.candidates.size();
+      Line line = line_of("refit", known ? pretty_params(view.plan, candidate) : "", view.refit->curves, name);
       if (!line.curves.empty()) family.refit = std::move(line);
     }
     set_scales(family);

@@ -24,7 +24,7 @@ std::string event_rows(const RunView& view) {
   std::string rows;
   for (size_t i = 0; i < std::min(view.events.size(), kMaxEvents); ++i) {
     const journal::EventRecord& event = view.events[i];
-    const std::string fit = event.fit < 0 || event.fit >= int64_t{view.plan.n_fits()}
+    const std::string fit = event.fit < 0 || event.fit >= int64_t{view.plan.n_slots()}
                                 ? "–"
                                 : fit_name(view.plan, static_cast<uint32_t>(event.fit));
     rows += "<tr>" + number_cell(seconds_text(std::max(0.0, event.time_s - zero))) +
@@ -45,6 +45,8 @@ std::string more(size_t count, const char* what) {
 }  // namespace
 
 std::string fit_name(const search::Plan& plan, uint32_t fit) {
+  if (plan.is_refit(fit))
+    return plan.bootstraps > 1 ? fmt::format("the refit of bootstrap {}", fit - plan.n_fits()) : "the refit";
   const search::FitKey key = plan.key(fit);
   const std::string bootstrap = plan.bootstraps > 1 ? fmt::format(", bootstrap {}", key.bootstrap) : "";
   return fmt::format("fit {}: candidate {}{}, fold {}", fit, key.candidate, bootstrap, key.fold);

@@ -26,7 +26,7 @@ std::string table(const std::string& classes, const std::vector<std::pair<std::s
 // `lead` may be empty.
 std::string section(const std::string& title, const std::string& lead, const std::string& body);
 
-// "fit 17: candidate 3, fold 2", with the bootstrap if the plan has several.
+// "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
 std::string fit_name(const search::Plan& plan, uint32_t fit);
 
 // What went wrong beside the fits, and fits whose results do not go together; "" if there is nothing of that kind.

@@ -49,8 +49,8 @@ struct RunView {
   std::vector<journal::FitRecord> repeats;  // see journal::Contents, as the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
-  std::optional<journal::RefitRecord> refit;  // of the best candidate; for its curves
-  std::optional<uint32_t> best;               // candidate
+  std::optional<journal::FitRecord> refit;  // of the best candidate
+  std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;

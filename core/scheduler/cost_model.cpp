@@ -56,8 +56,8 @@ CostModel::CostModel(const std::vector<Place>& places, std::vector<double> guess
     add_fit(fit < places.size() ? places[fit] : Place{0, 0, {static_cast<double>(fit)}}, guesses[fit]);
   if (!places.empty()) {
     std::vector<std::set<double>> values(places.front().point.size());
-    for (const std::vector<double>& point : points_)
-      for (size_t d = 0; d < std::min(values.size(), point.size()); ++d) values[d].insert(point[d]);
+    for (const Place& place : places)
+      for (size_t d = 0; d < std::min(values.size(), place.point.size()); ++d) values[d].insert(place.point[d]);
     dimensions_ = static_cast<size_t>(
         std::count_if(values.begin(), values.end(), [](const auto& different) { return different.size() > 1; }));
   }
@@ -77,6 +77,11 @@ uint32_t CostModel::add_fit(const Place& place, double guess) {
   guesses_.push_back(usable(guess) ? guess : longest_guess_);
   own_.push_back(-1);
   return static_cast<uint32_t>(guesses_.size() - 1);
+}
+
+void CostModel::replace_fit(uint32_t fit, uint32_t like, double guess) {
+  candidate_[fit] = candidate_[like];
+  guesses_[fit] = usable(guess) ? guess : longest_guess_;
 }
 
 uint32_t CostModel::add_class(double speed) {

@@ -29,6 +29,8 @@ class CostModel {
 
   uint32_t add_fit(const Place& place, double guess);  // one more; its index
   uint32_t add_class(double speed);                    // the same
+  // A fit of which nothing was known is one more of the candidate of the fit `like`.
+  void replace_fit(uint32_t fit, uint32_t like, double guess);
 
   // `fits` together took `seconds` on a device of this class; what each took of it is shared out by the estimates.
   // Seconds that are not positive teach nothing.

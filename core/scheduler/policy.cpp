@@ -29,9 +29,12 @@ Policy::Policy(Workload workload, std::vector<Unit> units)
       costs_(workload.places, guesses_of(workload), {}) {
   pieces_ = std::move(workload.pieces);
   places_ = std::move(workload.places);
-  for (const Piece& piece : pieces_) {
-    const bool placed = !piece.fits.empty() && piece.fits.front() < places_.size();
-    bootstrap_.push_back(placed ? places_[piece.fits.front()].bootstrap : k_no_bootstrap);
+  const size_t first_refit = pieces_.size() - workload.refits;
+  for (size_t i = 0; i < pieces_.size(); ++i) {
+    const std::vector<uint32_t>& fits = pieces_[i].fits;
+    const bool placed = i < first_refit && !fits.empty() && fits.front() < places_.size();
+    bootstrap_.push_back(placed ? places_[fits.front()].bootstrap : k_no_bootstrap);
+    states_[i].alone = i >= first_refit;
   }
   for (Unit& unit : units) {
     UnitState state;
@@ -113,13 +116,12 @@ void Policy::remove(uint32_t piece) {
   waiting_work_ -= state.work;
 }
 
-uint32_t Policy::add(Piece piece, uint32_t like) {
-  const Place place = like < places_.size() ? places_[like] : Place{};
-  piece.fits = {costs_.add_fit(place, piece.cost)};
-  const uint32_t index = append(std::move(piece), k_no_bootstrap);
-  states_[index].alone = true;
-  states_[index].work = states_[index].rank = work_of(pieces_[index]);
-  return index;
+void Policy::fill(uint32_t piece, double cost, uint64_t bytes, uint32_t like) {
+  Piece& refit = pieces_[piece];
+  refit.cost = cost;
+  refit.bytes = bytes;
+  costs_.replace_fit(refit.fits.front(), like, cost);
+  states_[piece].work = states_[piece].rank = work_of(refit);
 }
 
 uint32_t Policy::append(Piece piece, uint32_t bootstrap) {

@@ -28,6 +28,8 @@ struct Piece {
 struct Workload {
   std::vector<Piece> pieces;
   std::vector<Place> places;  // by fit; may be empty: nothing is learned from neighbours
+  // The last so many pieces are refits, each on its own: nothing is known of them before Policy::fill().
+  uint32_t refits = 0;
   // A refit of the best candidate follows on the fits of each bootstrap, and takes this many times one of its fits;
   // 0: none does. What has a long refit behind it goes first.
   double refit_share = 0;
@@ -66,9 +68,8 @@ class Policy {
   const Piece& piece(uint32_t index) const { return pieces_[index]; }
   uint32_t pieces() const { return static_cast<uint32_t>(pieces_.size()); }
 
-  // One more piece, which does not wait yet: a refit of the candidate that the fit `like` is of. Its fit gets an id
-  // beyond those of the plan. Its index.
-  uint32_t add(Piece piece, uint32_t like);
+  // A refit turns out to be of the candidate that the fit `like` is of. It does not wait yet.
+  void fill(uint32_t piece, double cost, uint64_t bytes, uint32_t like);
 
   void wait(uint32_t piece);  // it is to be done (again)
 

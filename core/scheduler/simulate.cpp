@@ -33,12 +33,13 @@ class Dealer {
 
 class Ours : public Dealer {
  public:
-  explicit Ours(const Scenario& scenario) : scenario_(scenario), policy_(scenario.workload, units_of(scenario)) {
-    const uint32_t pieces = policy_.pieces();
+  explicit Ours(const Scenario& scenario) : scenario_(scenario), policy_(with_refits(scenario), units_of(scenario)) {
+    const auto pieces = static_cast<uint32_t>(scenario.workload.pieces.size());
     if (scenario.known)
       for (uint32_t fit = 0; fit < scenario.seconds.size(); ++fit)
         policy_.teach({scenario.units[0].unit.device_class, {fit}, scenario.seconds[fit] / scenario.units[0].speed});
-    for (const SimulatedRefit& refit : scenario.refits) policy_.add({{}, refit.cost, 0, k_no_piece}, refit.like);
+    for (uint32_t r = 0; r < scenario.refits.size(); ++r)
+      policy_.fill(pieces + r, scenario.refits[r].cost, 0, scenario.refits[r].like);
     for (uint32_t i = 0; i < pieces; ++i) policy_.wait(i);
     if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a piece fits on none of the simulated units");
   }
@@ -52,6 +53,16 @@ class Ours : public Dealer {
   std::vector<uint32_t> superfluous() override { return policy_.superfluous(); }
 
  private:
+  static Workload with_refits(const Scenario& scenario) {
+    Workload workload = scenario.workload;
+    auto fit = static_cast<uint32_t>(scenario.seconds.size());
+    for (const SimulatedRefit& refit : scenario.refits) {
+      workload.pieces.push_back({{fit++}, refit.cost, 0, k_no_piece});
+      ++workload.refits;
+    }
+    return workload;
+  }
+
   static std::vector<Unit> units_of(const Scenario& scenario) {
     std::vector<Unit> units;
     for (const SimulatedUnit& one : scenario.units) units.push_back(one.unit);

@@ -28,7 +28,8 @@ struct FitKey {
   uint32_t fold = 0;
 };
 
-// Fit ids are indices: id = (candidate * bootstraps + bootstrap) * folds + fold.
+// Fit ids are indices: id = (candidate * bootstraps + bootstrap) * folds + fold. Behind them comes a slot for the refit
+// of each bootstrap: which candidate it trains follows from the results of the bootstrap's fits.
 struct Plan {
   std::vector<std::string> params;             // searched parameters, in the order of the experiment file
   std::vector<std::vector<Value>> candidates;  // aligned with params
@@ -37,6 +38,11 @@ struct Plan {
   std::string hash;  // SHA-256 in hex
 
   uint32_t n_fits() const { return static_cast<uint32_t>(candidates.size()) * bootstraps * folds; }
+  uint32_t n_slots() const { return n_fits() + bootstraps; }  // fits and refits
+  bool is_refit(uint32_t id) const { return id >= n_fits(); }
+  uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
+
+  // Of a fit, not of a refit.
   FitKey key(uint32_t id) const { return {id / (bootstraps * folds), id / folds % bootstraps, id % folds}; }
 };
 

@@ -29,7 +29,7 @@ TEST(Training, EveryAttemptGoesOnFromTheScratchOfTheOneBefore) {
     ASSERT_EQ(place.mokume("run e.toml").code, 128 + SIGKILL) << attempt;
     EXPECT_TRUE(fs::exists(place.run("k") / "scratch")) << attempt;
   }
-  EXPECT_TRUE(fs::exists(place.run("k") / "scratch/refit/losses.txt"));
+  EXPECT_TRUE(fs::exists(place.run("k") / "scratch/fit-000002/losses.txt"));
   const Ended last = place.mokume("run e.toml");
   ASSERT_EQ(last.code, 0) << last.err;
   EXPECT_FALSE(fs::exists(place.run("k") / "scratch"));

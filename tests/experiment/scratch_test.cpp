@@ -31,7 +31,6 @@ TEST_F(ScratchTest, EveryFitHasAPlaceOfItsOwnAndNothingIsCreated) {
   const Scratch scratch(directory_);
   EXPECT_EQ(scratch.fit(123), directory_ + "/scratch/fit-000123");
   EXPECT_EQ(scratch.fit(4294967295u), directory_ + "/scratch/fit-4294967295");
-  EXPECT_EQ(scratch.refit(), directory_ + "/scratch/refit");
   EXPECT_TRUE(fs::is_empty(directory_));
 }
 
@@ -39,12 +38,10 @@ TEST_F(ScratchTest, RemovesOneFitOrAll) {
   const Scratch scratch(directory_);
   fill(scratch.fit(1));
   fill(scratch.fit(2));
-  fill(scratch.refit());
   scratch.remove_fit(1);
   scratch.remove_fit(7);  // was never created
   EXPECT_FALSE(fs::exists(scratch.fit(1)));
   EXPECT_TRUE(fs::exists(scratch.fit(2) + "/deep/state.safetensors"));
-  EXPECT_TRUE(fs::exists(scratch.refit()));
   scratch.remove_all();
   EXPECT_TRUE(fs::is_empty(directory_));
   scratch.remove_all();

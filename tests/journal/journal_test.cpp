@@ -74,8 +74,10 @@ TEST(Journal, WritesTheDocumentedLines) {
     journal.append(record, {});
     record.curves = {{"train_loss", {0.5, std::numeric_limits<double>::quiet_NaN()}}, {"validation_loss", {1}}};
     journal.append(record, {});
-    journal.append({1, 0, {}, "host:0", 1, 2});
-    journal.append({1, 0, {}, "host:0", 1, 2, "stopped early", {{"train_loss", {0.5}}}});
+    record.fit = small_plan().refit_slot(1);
+    record.refit = 7;
+    record.curves.clear();
+    journal.append(record, {});
   }
   std::istringstream lines(slurp(scratch.file(0)));
   std::vector<std::string> found;
@@ -89,18 +91,17 @@ TEST(Journal, WritesTheDocumentedLines) {
     EXPECT_EQ(nlohmann::json::parse(line).at("crc"), crc);
     found.push_back(object);
   }
-  ASSERT_EQ(found.size(), 7u);
-  EXPECT_EQ(found[0], R"({"mokume_journal":1,"plan_hash":"0123456789abcdef","node":0})");
+  ASSERT_EQ(found.size(), 6u);
+  EXPECT_EQ(found[0], R"({"mokume_journal":2,"plan_hash":"0123456789abcdef","node":0})");
   EXPECT_EQ(nlohmann::json::parse(found[1]).at("event"), "start");
   EXPECT_EQ(found[2], R"({"fit":17,"candidate":1,"bootstrap":1,"fold":2,"status":"ok","n":1017,"values":[2,0.25],)"
                       R"("note":"note of 17","device":"opencl:0","bundle":4,"attempt":1,"start":10.5,"end":12})");
   EXPECT_EQ(found[3],
             found[2].substr(0, found[2].size() - 1) + R"(,"curves":{"train_loss":[0.5,"nan"],"validation_loss":[1]}})");
-  EXPECT_EQ(found[4], R"({"refit":1,"n":0,"values":{},"device":"host:0","start":1,"end":2})");
-  EXPECT_EQ(found[5], R"({"refit":1,"n":0,"values":{},"device":"host:0","start":1,"end":2,"note":"stopped early",)"
-                      R"("curves":{"train_loss":[0.5]}})");
-  EXPECT_EQ(nlohmann::json::parse(found[6]).at("event"), "stop");
-  EXPECT_EQ(nlohmann::json::parse(found[6]).at("reason"), "interrupted");
+  EXPECT_EQ(found[4], R"({"fit":201,"refit":7,"status":"ok","n":1017,"values":[2,0.25],)"
+                      R"("note":"note of 17","device":"opencl:0","bundle":4,"attempt":1,"start":10.5,"end":12})");
+  EXPECT_EQ(nlohmann::json::parse(found[5]).at("event"), "stop");
+  EXPECT_EQ(nlohmann::json::parse(found[5]).at("reason"), "interrupted");
 }
 
 TEST(Journal, CallsBackInOrderOnceTheLineIsInTheFile) {

@@ -300,44 +300,60 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   EXPECT_LT(contents.wall_s, 60);
 }
 
-TEST(ReadAll, KeepsTheLastRefit) {
+// The plan's slot behind its fits.
+FitRecord make_refit(uint32_t candidate) {
+  FitRecord refit = make_record(k_plan.refit_slot(0));
+  refit.refit = candidate;
+  return refit;
+}
+
+TEST(ReadAll, KeepsRefitsApartFromFits) {
   const Scratch scratch;
-  RefitRecord refit{3, 10000, {{"errors", 389}}, "opencl:0", 1.5, 2.25, "12 epochs", {{"train_loss", {0.1, 1.0 / 3}}}};
+  FitRecord refit = make_refit(3);
+  refit.values = {389};
+  refit.curves = {{"train_loss", {0.1, 1.0 / 3}}};
   {
     Journal journal(scratch.directory(), 0, k_plan);
-    journal.append({7, 0, {}, "host:0", 0, 1});
-    journal.append(refit);
+    journal.append(refit, {});
+    journal.append(make_record(2), {});
+    EXPECT_THROW(journal.append(make_record(k_plan.n_slots()), {}), Error);
     journal.close("done");
   }
-  const auto found = read_all(scratch.directory(), k_plan).refit;
-  ASSERT_TRUE(found.has_value());
-  EXPECT_EQ(found->candidate, 3u);
-  EXPECT_EQ(found->n, 10000);
-  EXPECT_EQ(found->values, refit.values);
-  EXPECT_EQ(found->device, "opencl:0");
-  EXPECT_EQ(found->end_s, 2.25);
-  EXPECT_EQ(found->note, "12 epochs");
-  ASSERT_EQ(found->curves.size(), 1u);
-  EXPECT_EQ(found->curves[0].name, "train_loss");
-  EXPECT_EQ(found->curves[0].values, (std::vector<double>{0.1, 1.0 / 3}));
+  const Contents found = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(found.records.size(), 1u);
+  ASSERT_EQ(found.refits.size(), 1u);
+  EXPECT_EQ(found.refits[0].fit, k_plan.n_fits());
+  EXPECT_EQ(found.refits[0].refit, 3u);
+  EXPECT_TRUE(same_result(found.refits[0], refit));
 }
 
 TEST(ReadAll, RefusesARefitThatMakesNoSense) {
-  const std::string good = refit_text({3, 10, {{"errors", 1}}, "host:0", 1, 2});
+  const std::string good = record_text(make_refit(3), nullptr);
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
     text.replace(text.find(from), from.size(), to);
     return text;
   };
   for (const std::string& bad :
-       {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"), with("\"n\":10", "\"n\":-10"),
-        with("{\"errors\":1}", "[1]"), with("{\"errors\":1}", "{\"errors\":\"one\"}"),
-        with("\"n\":10", "\"n\":10,\"note\":1"), with("\"n\":10", "\"n\":10,\"curves\":{\"a\":{}}"),
-        with("\"device\":", "\"advice\":")}) {
+       {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"), with("\"refit\":3,", ""),
+        with("\"n\":", "\"n\":-"), record_text(make_record(k_plan.n_slots()), nullptr)}) {
     const Scratch scratch;
     write_file(scratch, 0, {bad, text_of(make_record(5))});
     expect_failure(scratch, {scratch.file(0), "line 2"});
   }
+  FitRecord fit = make_record(1);
+  fit.refit = 1;
+  const Scratch scratch;
+  write_file(scratch, 0, {text_of(fit), text_of(make_record(5))});
+  expect_failure(scratch, {scratch.file(0), "line 2"});
+}
+
+TEST(ReadAll, TakesAFailedRefitOfNothing) {
+  const Scratch scratch;
+  FitRecord refit = make_record(k_plan.refit_slot(1));
+  refit.status = FitStatus::failed;
+  write_file(scratch, 0, {record_text(refit, nullptr)});
+  EXPECT_FALSE(read_all(scratch.directory(), k_plan).refits.at(0).refit);
 }
 
 TEST(BusySeconds, CountsTimeInWhichFitsOverlapOnce) {

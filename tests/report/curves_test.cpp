@@ -26,7 +26,9 @@ std::vector<journal::Curve> falling(double from) {
 RunView trained(size_t nc = 2, size_t ng = 2) {
   RunView view = grid(nc, ng);
   for (auto& r : view.records) r.curves = falling(2 + 0.01 * r.fit);
-  view.refit = journal::RefitRecord{*view.best, 0, {}, "host:0", 0, 1, "", {{"train_loss", {2, 1, 0.5}}}};
+  view.refit.emplace();
+  view.refit->refit = *view.best;
+  view.refit->curves = {{"train_loss", {2, 1, 0.5}}};
   return view;
 }
 
@@ -160,7 +162,7 @@ TEST(Curves, HostileNamesAndNumbers) {
   RunView view = trained();
   const std::string evil = "train_</svg><script>\"&/../x";
   view.records[0].curves = {{evil, {1, 1e308, -1e308, 5e-324, 0}}, {"train_", {1}}, {"x-y", {1}}, {"x y", {1}}};
-  view.refit->candidate = 77;
+  view.refit->refit = 77;
   view.refit->curves = {{"", {1, 2}}};
   const auto files = plots(view);
   for (const NamedFile& file : files) {

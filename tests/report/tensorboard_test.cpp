@@ -103,7 +103,9 @@ TEST_F(EventFiles, OneFolderPerFitThatHasCurves) {
   RunView view = grid(3, 2);
   view.records[7].curves = {{"train_loss", {0.5}}};
   view.records[7].end_s = 77;
-  view.refit = journal::RefitRecord{5, 0, {}, "host:0", 0, 99, "", {{"train_loss", {0.25}}}};
+  view.refit.emplace();
+  view.refit->end_s = 99;
+  view.refit->curves = {{"train_loss", {0.25}}};
   write_event_files(view, board());
   EXPECT_EQ(std::distance(fs::directory_iterator(board()), {}), 2);
   EXPECT_EQ(base::read_file(file("candidate-0003-fold-1")), event_file({{"train_loss", {0.5}}}, 77));

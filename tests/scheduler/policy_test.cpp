@@ -117,11 +117,13 @@ TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
 }
 
 TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
-  Workload workload = of({{{0}, 5, 1, 7}, {{1}, 5, 1, 7}});
+  constexpr uint32_t refit = 2;
+  Workload workload = of({{{0}, 5, 1, 7}, {{1}, 5, 1, 7}, {{2}, 0, 0, 7}});
   workload.places = {{0, 0, {0.1}}, {0, 0, {0.9}}};
+  workload.refits = 1;
   Policy policy(workload, {{"a", 10, 0}});
   policy.wait(0);
-  const uint32_t refit = policy.add({{}, 20, 1, 7}, 0);
+  policy.fill(refit, 20, 1, 0);
   EXPECT_FALSE(policy.next(0, 0)->pieces == std::vector<uint32_t>{refit}) << "it does not wait yet";
   finish(policy, 0, {{0}, false}, 50, 50);
   EXPECT_NEAR(policy.predicted_seconds(refit, 0), 200, 1e-9);

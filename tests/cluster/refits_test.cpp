@@ -1,0 +1,152 @@
+// Refits: what a coordinator gives out once the fits of a bootstrap are done.
+#include <gtest/gtest.h>
+
+#include "cluster/desk.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+// Two fits a bootstrap; the best is always the one that was computed last in the list.
+CoordinatorSetup bagged(uint32_t bootstraps) {
+  CoordinatorSetup setup = make_setup(2 * bootstraps);
+  for (uint32_t b = 0; b < bootstraps; ++b) setup.refit_after.push_back({2 * b, 2 * b + 1});
+  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
+    Refit refit;
+    refit.candidate = refit.like = fits.back().fit;
+    refit.cost = 1;
+    refit.bytes = 100;
+    return refit;
+  };
+  return setup;
+}
+
+void work_off_fits(Desk& desk, uint32_t fits) {
+  for (uint32_t k = 0; k < fits; ++k) desk.finish(0, desk.expect_grant(0));
+}
+
+TEST(Refits, FollowOnTheirFits) {
+  Desk desk(bagged(1), {{make_device("host:0"), make_device("host:1")}});
+  const Grant first = desk.expect_grant(0, 0), second = desk.expect_grant(0, 1);
+  desk.finish(0, first);
+  EXPECT_FALSE(desk.ask(0, 0)) << "one fit is at work";
+  desk.finish(0, second);
+  const Grant refit = desk.expect_grant(0, 1);
+  EXPECT_EQ(refit.item.fits, std::vector<uint32_t>{2});
+  EXPECT_EQ(refit.item.refit, 1u);
+  EXPECT_TRUE(refit.item.done_fits.empty());
+  EXPECT_FALSE(desk.finished());
+  desk.finish(0, refit);
+  EXPECT_TRUE(desk.finished());
+  EXPECT_EQ(desk.coordinator().records().size(), 3u);
+}
+
+TEST(Refits, StartWhileOtherBootstrapsAreAtWork) {
+  Desk desk(bagged(2), {{make_device("host:0")}});
+  std::vector<uint32_t> order;
+  for (int k = 0; k < 6; ++k) {
+    const Grant grant = desk.expect_grant(0);
+    order.push_back(grant.item.fits.front());
+    EXPECT_EQ(grant.item.refit.has_value(), grant.item.fits.front() >= 4);
+    desk.finish(0, grant);
+  }
+  EXPECT_TRUE(desk.finished());
+  const auto place = [&](uint32_t fit) { return std::find(order.begin(), order.end(), fit) - order.begin(); };
+  EXPECT_LT(std::min(place(4), place(5)), 5) << "not both at the end";
+  for (uint32_t b = 0; b < 2; ++b) EXPECT_GT(place(4 + b), std::max(place(2 * b), place(2 * b + 1)));
+}
+
+TEST(Refits, AreDoneByAnotherNodeIfTheFirstIsLost) {
+  Desk desk(bagged(1), {{make_device("host:0")}, {make_device("host:0")}});
+  desk.nodes(2);
+  work_off_fits(desk, 2);
+  const Grant lost = desk.expect_grant(1);
+  EXPECT_EQ(lost.item.refit, 1u);
+  desk.pass(40, {1});
+  const Grant again = desk.expect_grant(0);
+  EXPECT_EQ(again.item.refit, 1u);
+  EXPECT_GT(again.item.attempt, lost.item.attempt) << "each attempt has a directory of its own";
+  desk.finish(0, again);
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(Refits, ThatFailAgainAndAgainAreReported) {
+  Desk desk(bagged(2), {{make_device("host:0"), make_device("host:1")}});
+  uint32_t failures = 0;
+  while (const auto grant = desk.ask(0, failures % 2)) {
+    if (grant->item.fits.front() == 5) {
+      ++failures;
+      desk.fail(0, *grant);
+    } else {
+      desk.finish(0, *grant);
+    }
+  }
+  EXPECT_EQ(failures, 3u);
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].fit, 5u);
+  EXPECT_EQ(desk.given_up()[0].refit, 3u);
+}
+
+TEST(Refits, OfNothingAreReported) {
+  CoordinatorSetup setup = bagged(1);
+  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+    Refit refit;
+    refit.why = "nothing came out";
+    return refit;
+  };
+  Desk desk(std::move(setup), {{make_device("host:0")}});
+  work_off_fits(desk, 2);
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_EQ(desk.given_up()[0].note, "nothing came out");
+  EXPECT_FALSE(desk.given_up()[0].refit);
+}
+
+TEST(Refits, ThatAreTooLargeForEveryDeviceAreReported) {
+  CoordinatorSetup setup = bagged(1);
+  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+    Refit refit;
+    refit.candidate = 0;
+    refit.bytes = 2000;
+    return refit;
+  };
+  Desk desk(std::move(setup), {{make_device("host:0", 1000)}});
+  work_off_fits(desk, 2);
+  EXPECT_TRUE(desk.finished());
+  ASSERT_EQ(desk.given_up().size(), 1u);
+  EXPECT_NE(desk.given_up()[0].note.find("raise devices.memory"), std::string::npos);
+}
+
+TEST(Refits, WithoutFitsComeAtOnce) {
+  CoordinatorSetup setup = make_setup(0);
+  setup.refit_after = {{}};
+  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+    Refit refit;
+    refit.candidate = 0;
+    return refit;
+  };
+  Desk desk(std::move(setup), {{make_device("host:0")}});
+  const Grant grant = desk.expect_grant(0);
+  EXPECT_EQ(grant.item.refit, 0u);
+  EXPECT_EQ(grant.item.fits, std::vector<uint32_t>{0});
+  desk.finish(0, grant);
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(Refits, ThatAreInAJournalAreNotRepeated) {
+  CoordinatorSetup setup = bagged(1);
+  for (uint32_t fit = 0; fit < 3; ++fit) setup.done.push_back(result_of(fit));
+  Desk desk(std::move(setup), {{make_device("host:0")}});
+  EXPECT_FALSE(desk.ask(0));
+  EXPECT_TRUE(desk.finished());
+}
+
+TEST(Refits, ThatAreMissingAreMadeUpFor) {
+  CoordinatorSetup setup = bagged(1);
+  for (uint32_t fit = 0; fit < 2; ++fit) setup.done.push_back(result_of(fit));
+  Desk desk(std::move(setup), {{make_device("host:0")}});
+  EXPECT_EQ(desk.expect_grant(0).item.refit, 1u);
+}
+
+}  // namespace
+}  // namespace mokume::cluster
