@@ -37,6 +37,15 @@ void run_elementwise(Launcher& launcher, const char* name, const mk_tensor& view
 
 }  // namespace
 
+bool is_too_long(const mk_device& device, const mk_op& op) {
+  constexpr double kMostTerms = 30'000;
+  if ((device.info.flags & MK_DEVICE_SOFTWARE) == 0) return false;
+  double outputs = 0;
+  for (uint32_t k = 0; k < op.n_outputs; ++k)
+    outputs += static_cast<double>(op.outputs[k].rows) * static_cast<double>(op.outputs[k].columns);
+  return ops::rule(op.code).cost(op).flops > 2 * kMostTerms * std::max(1.0, outputs);
+}
+
 void submit(Launcher& launcher, const mk_op& op) {
   ops::check(op);
   const char* name = ops::rule(op.code).name;
@@ -45,6 +54,9 @@ void submit(Launcher& launcher, const mk_op& op) {
     check_operand(name, "output", op.outputs[i]);
     if (op.outputs[i].buffer != nullptr) op.outputs[i].buffer->written();
   }
+  if (is_too_long(launcher.device(), op))
+    throw Error(MK_UNSUPPORTED,
+                std::string(name) + ": sums of so many terms come out wrong on " + launcher.device().info.name);
   switch (op.code) {
     case MK_OP_FILL:
       return fill(launcher, op);

@@ -97,8 +97,9 @@ int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* err
   });
 }
 
-int32_t supports(mk_device*, const mk_op* op) {
-  return sdk::guard(nullptr, [&] { ops::check(*op); }) == MK_OK ? MK_SUPPORT_YES : MK_SUPPORT_NO;
+int32_t supports(mk_device* device, const mk_op* op) {
+  const bool valid = sdk::guard(nullptr, [&] { ops::check(*op); }) == MK_OK;
+  return valid && !is_too_long(*device, *op) ? MK_SUPPORT_YES : MK_SUPPORT_NO;
 }
 
 cl_event last_of(const mk_event& event) { return event.last ? event.last.get() : event.first.get(); }

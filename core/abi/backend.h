@@ -25,8 +25,10 @@ typedef struct mk_event mk_event;
 typedef enum mk_device_kind { MK_DEVICE_CPU = 1, MK_DEVICE_GPU = 2, MK_DEVICE_OTHER = 3 } mk_device_kind;
 
 typedef enum mk_device_flags {
-  MK_DEVICE_FP64 = 1 << 0,         /* kernels may use doubles */
-  MK_DEVICE_SOFTWARE = 1 << 1,     /* emulates a GPU on the CPU (llvmpipe): correct, very slow */
+  MK_DEVICE_FP64 = 1 << 0, /* kernels may use doubles */
+  /* Emulates a GPU on the CPU (llvmpipe): very slow, and all loops of a work-item together end, silently, after 65,535
+   * turns. Kernels must take fewer. */
+  MK_DEVICE_SOFTWARE = 1 << 1,
   MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
   MK_DEVICE_TEMPLATE = 1 << 3      /* computes nothing (null): never taken by "all" or "every" */
 } mk_device_flags;

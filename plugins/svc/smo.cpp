@@ -14,7 +14,6 @@ namespace {
 
 // Status values of kernels/smo.cl.
 constexpr int32_t kRunning = 0, kConverged = 1, kNeed = 2, kStart = 3;
-constexpr int kGroup = 64;  // work-items per problem of the "group" variant
 constexpr const char* kVector = "vector";
 constexpr const char* kWorkGroup = "group";
 constexpr int32_t kRaceSteps = 16;
@@ -63,6 +62,11 @@ void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_
   const auto recorded = device_.choice("svc.smo");
   if (recorded == kVector || recorded == kWorkGroup) {
     variant_ = *recorded;
+    return;
+  }
+  if ((device_.info().flags & MK_DEVICE_SOFTWARE) != 0) {  // a work-item alone would take too many turns
+    variant_ = kWorkGroup;
+    device_.set_choice("svc.smo", variant_);
     return;
   }
   // The second is taken only if it is that much faster, not for noise where there is little to do.
@@ -152,7 +156,7 @@ void SmoBench::enqueue(const KernelStore& store, const std::vector<int32_t>& ord
 void SmoBench::launch(const KernelStore& store, const std::vector<int32_t>& order) {
   if (program_) {
     if (variant_.empty()) choose_variant(store, order);
-    enqueue(store, order, kStepsPerLaunch);
+    enqueue(store, order, steps_per_launch(device_.info(), order_.stride()));
     device_.read(ints_buffer_, ints_.data(), ints_.size());
     device_.read(floats_buffer_, floats_.data(), floats_.size());
     return;

@@ -5,6 +5,7 @@
 // per launch.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -20,6 +21,16 @@ namespace mokume::svc {
 // How many steps one launch takes: small enough to keep all compute units busy until the last problem ends and to
 // answer a cancel, large enough to hide a launch.
 inline constexpr int kStepsPerLaunch = 512;
+inline constexpr int kGroup = 64;  // work-items per problem of the "group" variant
+
+// On devices that end a work-item's loops early (MK_DEVICE_SOFTWARE) as many as surely take fewer turns of that
+// variant: for each step both sweeps over the spans and the group's reductions, and a first and a last pass.
+inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
+  if ((device.flags & MK_DEVICE_SOFTWARE) == 0) return kStepsPerLaunch;
+  constexpr int64_t kTurns = 60'000;
+  const int64_t each = 2 * (stride / kGroup + kMaxSpans) + 64, once = stride / kGroup + stride / 16 + 64;
+  return static_cast<int32_t>(std::clamp<int64_t>((kTurns - once) / each, 1, kStepsPerLaunch));
+}
 
 // What a solved problem is, beside its coefficients.
 struct Solution {

@@ -325,6 +325,24 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
   }
 }
 
+// Some drivers end a loop after so many turns. Of ones, the sum is exact.
+void a_long_sum_is_whole(DeviceUnderTest& dut) {
+  constexpr int64_t kTerms = 200'003;
+  for (const bool transposed : {false, true}) {
+    Problem p;
+    const auto one = [](int64_t, int64_t) { return 1.0F; };
+    const mk_tensor a = p.floats(2, kTerms, {}, one);
+    const mk_tensor b = transposed ? p.floats(3, kTerms, {}, one) : p.floats(kTerms, 3, {}, one);
+    p.op = ops::gemm(a, false, b, transposed, p.unwritten(2, 3));
+    if (!all_supported(dut, {p.op})) continue;  // the host does it
+    const Words sums = run(dut, p)[2];
+    const mk_tensor& y = p.op.outputs[0];
+    for (int64_t r = 0; r < y.rows; ++r)
+      for (int64_t c = 0; c < y.columns; ++c)
+        EXPECT_EQ(as_float(sums[static_cast<size_t>(y.offset + r * y.row_stride + c)]), static_cast<float>(kTerms));
+  }
+}
+
 }  // namespace
 
 void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
@@ -340,6 +358,8 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   // The oracle rounds once, wherever it is cut.
   if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))
     add_test(dut.label(), "semantics.gemm_can_be_cut", [&dut] { gemm_can_be_cut(dut); });
+  if (!dut.has(MK_DEVICE_INSTRUMENTED))
+    add_test(dut.label(), "semantics.a_long_sum_is_whole", [&dut] { a_long_sum_is_whole(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }
 
