@@ -12,6 +12,7 @@
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
 #include "progress.hpp"
+#include "report/stats.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
 
@@ -50,6 +51,22 @@ std::optional<double> max_seconds(const RunOptions& options) {
   return seconds;
 }
 
+// How the members of an ensemble do on the test rows, one by one.
+void tell_members(const experiment::RunResult& result) {
+  const bool numbers = result.member_tests.front().mse.has_value();
+  std::vector<double> each;
+  for (const report::TestResult& test : result.member_tests)
+    each.push_back(test.mse ? *test.mse : 100 * static_cast<double>(test.errors) / static_cast<double>(test.n));
+  std::sort(each.begin(), each.end());
+  const double median = report::quantile(each, 0.5);
+  if (numbers)
+    say(stderr, "{} members, test mse {:.6g} to {:.6g}, median {:.6g}; together:\n", each.size(), each.front(),
+        each.back(), median);
+  else
+    say(stderr, "{} members, test error {:.3f} to {:.3f} %, median {:.3f} %; their vote:\n", each.size(), each.front(),
+        each.back(), median);
+}
+
 // What a finished run says.
 int conclude(const experiment::RunResult& result) {
   const std::string report = result.directory + "/report.html";
@@ -67,6 +84,7 @@ int conclude(const experiment::RunResult& result) {
       say(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
     }
   }
+  if (!result.member_tests.empty()) tell_members(result);
   if (result.test && result.test->mse)
     std::fprintf(stderr, "test mse: %.6g (%lld rows)\n", *result.test->mse, static_cast<long long>(result.test->n));
   if (result.test && !result.test->mse)

@@ -92,27 +92,36 @@ typedef struct mk_data {
   const char* const* class_names;
 } mk_data;
 
+/* The rows that the fits of one bootstrap learn from, place after place in the order of training; without bagging every
+ * row once. row[i] is the row of `train` at place i: rows may repeat, and some may be missing. fold_of[i] is the fold
+ * in which place i is validated; -1: in none, it is always trained on. */
+typedef struct mk_sample {
+  int64_t places;
+  const uint32_t* row;
+  const int32_t* fold_of;
+} mk_sample;
+
 /* One experiment as a model sees it. Everything outlives the sessions made for it. values[c * n_params + p] is
- * parameter p of candidate c, defaults filled in. fold_of[r] is the fold in which training row r is validated; -1: in
- * none, it is always trained on. */
+ * parameter p of candidate c, defaults filled in. */
 typedef struct mk_experiment {
   uint32_t struct_size;
   uint32_t n_candidates;
   const mk_value* values;
   const mk_data* train;
-  const int32_t* fold_of;
-  uint32_t n_folds; /* 0: no validation, refits only */
-  uint32_t reserved;
+  const mk_sample* samples; /* one for each bootstrap */
+  uint32_t n_folds;         /* 0: no validation, refits only */
+  uint32_t n_bootstraps;    /* 1 without bagging */
   uint64_t seed;
   /* How an input was scaled: x' = (x - mean) / scale; for manifests of saved models. NULL: as given. One value or one
    * per feature. */
   const double* scaling_mean;
   const double* scaling_scale;
   uint32_t n_scaling;
-  uint32_t reserved2;
+  /* Above 0: so many candidates belong to each bootstrap, those of bootstrap 0 first. 0: all are fitted in all. */
+  uint32_t own_candidates;
 } mk_experiment;
 
-/* fold == MK_ALL_ROWS: train on every row (a refit); nothing is validated. */
+/* fold == MK_ALL_ROWS: train on every place of the bootstrap's sample (a refit); nothing is validated. */
 #define MK_ALL_ROWS (-1)
 
 typedef enum mk_fit_status {
@@ -126,7 +135,7 @@ typedef struct mk_fit {
   uint32_t candidate;
   int32_t fold;
   int32_t done; /* already in the journal: do not report it again */
-  int32_t reserved;
+  uint32_t bootstrap;
   const char* note; /* done: the note it was reported with, so that work can go on behind it; else NULL */
   /* A directory of this fit's own for what it needs to go on after a kill, made by the model with its parents when it
    * is needed (it may hold what an earlier attempt left; anything in it is hostile until checked); removed once the fit
@@ -233,14 +242,15 @@ typedef struct mk_model {
   const mk_metric* metrics;            /* where there are classes; n_metrics == 0: the model does not classify */
   const mk_metric* regression_metrics; /* where there are targets; their number is 0 if the model does not do that */
   uint32_t n_regression_metrics;
-  uint32_t reserved;
+  /* Non-zero: the scores of a classifier are the log-probabilities of its classes, in label order. */
+  uint32_t probabilities;
 
   /* Refuses what the schema cannot express (combinations, data the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */
   int32_t (*check)(void* self, const mk_experiment* experiment, mk_error* error);
 
-  /* Groups every candidate x fold into bundles, cut into about `parts` pieces or more if that is possible.
-   * Deterministic. */
+  /* Groups every fit, of each candidate in its bootstraps and folds, into bundles, cut into about `parts` pieces or
+   * more if that is possible. Deterministic. */
   int32_t (*bundle)(void* self, const mk_experiment* experiment, uint32_t parts, const mk_bundle_sink* sink,
                     mk_error* error);
 
@@ -258,7 +268,7 @@ typedef struct mk_model {
    * not returned as an error; an error means the device or the program. */
   int32_t (*fit)(mk_session* session, const mk_fit* fits, uint32_t n_fits, const mk_fit_sink* sink, mk_error* error);
 
-  /* Trains one candidate on every row; `fit` is {candidate, MK_ALL_ROWS} with its scratch directory. Reports once to
+  /* Trains one candidate on every row; `fit` is {candidate, MK_ALL_ROWS}, with bootstrap and scratch. Reports once to
    * the sink, without values, for the note and the curves. MK_INVALID_ARGUMENT: this candidate cannot be trained. */
   int32_t (*refit)(mk_session* session, const mk_fit* fit, const mk_fit_sink* sink, mk_fitted** fitted,
                    mk_error* error);

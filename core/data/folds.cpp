@@ -19,11 +19,11 @@ int64_t bound(int64_t n, int64_t folds, int64_t k) {
 }
 
 // Fisher, Yates: Statistical Tables, 1938, in Durstenfeld's form.
-std::vector<int64_t> row_order(int64_t rows, bool shuffle, uint64_t seed) {
+std::vector<int64_t> row_order(int64_t rows, bool shuffle, uint64_t seed, uint32_t bootstrap) {
   std::vector<int64_t> order(static_cast<size_t>(rows));
   std::iota(order.begin(), order.end(), int64_t{0});
   if (!shuffle) return order;
-  const sdk::Random random(seed, sdk::Purpose::folds);
+  const sdk::Random random(seed, sdk::Purpose::folds, bootstrap);
   for (size_t i = order.size() - 1; i > 0; --i)
     std::swap(order[i], order[random.below(static_cast<uint32_t>(i), uint64_t{i} + 1)]);
   return order;
@@ -88,7 +88,8 @@ std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, i
 
 }  // namespace
 
-std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed) {
+std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed,
+                                  uint32_t bootstrap) {
   check_rows(train, stratified);
   const auto total = static_cast<int64_t>(std::floor(share * static_cast<double>(train.rows) + 0.5));
   if (total < 1 || total >= train.rows)
@@ -105,7 +106,7 @@ std::vector<int32_t> assign_share(const Table& train, double share, bool stratif
   }
   std::vector<int64_t> left = seats_of(sizes, share, total);
   std::vector<int32_t> fold_of(static_cast<size_t>(train.rows), -1);
-  for (const int64_t row : row_order(train.rows, true, seed)) {
+  for (const int64_t row : row_order(train.rows, true, seed, bootstrap)) {
     if (left[group_of(row)] == 0) continue;
     --left[group_of(row)];
     fold_of[static_cast<size_t>(row)] = 0;
@@ -113,12 +114,13 @@ std::vector<int32_t> assign_share(const Table& train, double share, bool stratif
   return fold_of;
 }
 
-std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed) {
+std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed,
+                                  uint32_t bootstrap) {
   if (folds < 2 || int64_t{folds} > train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
                                          std::to_string(train.rows) + " training rows; use 2 to the number of rows");
   check_rows(train, stratified);
-  const std::vector<int64_t> order = row_order(train.rows, shuffle, seed);
+  const std::vector<int64_t> order = row_order(train.rows, shuffle, seed, bootstrap);
   std::vector<int32_t> fold_of(order.size());
   if (stratified) {
     deal_stratified(train, order, folds, fold_of);

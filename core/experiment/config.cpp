@@ -169,21 +169,35 @@ class Reader {
       findings_.add(method->value.place, fmt::format("method \"{}\" needs parameters to search", config_.method),
                     "add them to [search.params]");
     check_candidates(*method);
+    check_bagging(*method);
     const Entry* folds = entry_of("validation", "folds");
-    if (!none && is_good("validation.folds") && config_.folds == 0)
+    if (!none && !has_no_choice() && is_good("validation.folds") && config_.folds == 0)
       findings_.add(folds->value.place, "a search compares candidates by cross-validation, so folds must not be 0",
                     "2 or more");
   }
 
+  // Each bootstrap has one candidate.
+  bool has_no_choice() const { return config_.method == "list" && config_.bootstraps > 0 && config_.n_candidates == 1; }
+
   void check_candidates(const Entry& method) {
     const Entry* candidates = entry_of("search", "candidates");
-    const bool random = config_.method == "random";
+    const bool random = config_.method == "random", list = config_.method == "list" && config_.bootstraps > 0;
     if (random && candidates == nullptr && !is_meant("search", "candidates"))
       findings_.add(method.value.place, "method \"random\" needs the number of candidates to draw",
                     "add candidates = 100");
-    if (!random && candidates != nullptr)
+    if (!random && !list && candidates != nullptr)
       findings_.add(candidates->place, fmt::format("candidates has no meaning with method \"{}\"", config_.method),
-                    "it goes with method \"random\"");
+                    config_.method == "list" ? "it goes with [bagging]" : "it goes with method \"random\"");
+  }
+
+  void check_bagging(const Entry& method) {
+    const Entry* compat = entry_of("random", "compat");
+    if (compat == nullptr || config_.random_compat.empty()) return;
+    if (config_.bootstraps == 0 || config_.method != "random" || config_.folds < 2 || config_.share > 0)
+      findings_.add(compat->place, "compat = \"numpy\" replays bagging with random search and folds",
+                    config_.bootstraps == 0      ? "add bootstraps = 12 to [bagging]"
+                    : config_.method != "random" ? fmt::format("the method is \"{}\"", method.value.text)
+                                                 : "set validation.folds to 2 or more");
   }
 
   // ---- keys that the model defines

@@ -53,8 +53,12 @@ struct Config {
   bool shuffle = false;
   bool stratified = false;
 
-  std::string method = "none";                    // grid | random | none
-  uint32_t random_candidates = 0;                 // random only
+  uint32_t bootstraps = 0;    // 0: no bagging
+  std::string random_compat;  // whose random draws are replayed: numpy; "": none
+
+  std::string method = "none";                    // grid | random | list | none
+  uint32_t n_candidates = 0;                      // random: drawn; list with bagging: of each bootstrap, 0: all
+  std::string select;                             // the metric that chooses; "": the model's own
   std::vector<search::Space> spaces;              // in the order of the file
   std::map<std::string, search::Value> options;   // [model_options], defaults filled in for what is not searched
   std::map<std::string, std::string> references;  // [model_options] name = "$searched"
@@ -125,8 +129,9 @@ std::string json_schema(const std::map<std::string, ModelSchema>& models);
 // among them may be. parse() takes it if every parameter has a default.
 std::string starter_toml(const std::string& model, const ModelSchema& schema);
 
-// Candidates and hash: SHA-256 of canonical_json, the data's hash and the plan format. Throws
-// Error(MK_INVALID_ARGUMENT) if there are no candidates or too many (over 10 million, or over 2^32 - 1 fits).
-search::Plan make_plan(const Config& config, const std::string& data_sha256);
+// Candidates and hash: SHA-256 of canonical_json, the data's hash and the plan format. `rows`: of the training data;
+// NumPy's draws depend on it. Throws Error(MK_INVALID_ARGUMENT) if there are no candidates or too many (over 10
+// million, or over 2^32 - 1 fits).
+search::Plan make_plan(const Config& config, const std::string& data_sha256, int64_t rows = 0);
 
 }  // namespace mokume::experiment

@@ -127,7 +127,8 @@ void OwnDevice::fit(const cluster::WorkItem& item, cluster::Reporter& reporter) 
   for (const uint32_t id : item.fits) scratch.push_back(scratch_for(item, id));
   const auto add = [&](uint32_t id, const char* note, const char* directory) {
     const search::FitKey key = prepared_.plan().key(id);
-    fits.push_back({key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, 0, note, directory});
+    fits.push_back(
+        {key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, key.bootstrap, note, directory});
     ids.push_back(id);
   };
   for (size_t k = 0; k < item.fits.size(); ++k) add(item.fits[k], nullptr, scratch[k].c_str());
@@ -143,7 +144,8 @@ void OwnDevice::fit(const cluster::WorkItem& item, cluster::Reporter& reporter) 
 mk_fitted* OwnDevice::train_on_all_rows(const cluster::WorkItem& item, const mk_fit_sink& sink) {
   mk_fitted* fitted = nullptr;
   const std::string scratch = scratch_for(item, item.fits.front());
-  const mk_fit fit{item.refit.value(), MK_ALL_ROWS, 0, 0, nullptr, scratch.c_str()};
+  const uint32_t bootstrap = item.fits.front() - prepared_.plan().n_fits();
+  const mk_fit fit{item.refit.value(), MK_ALL_ROWS, 0, bootstrap, nullptr, scratch.c_str()};
   in_phase(device::kOtherPhase, [&] { sdk::call(prepared_.model().refit, session(), &fit, &sink, &fitted); });
   return fitted;
 }

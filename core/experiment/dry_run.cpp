@@ -42,14 +42,22 @@ std::string summaries(const Prepared& prepared) {
 }
 
 std::string fits_text(const search::Plan& plan, const scheduler::Workload& workload) {
-  if (plan.folds == 0) return "no validation: one refit\n";
+  const bool bagged = plan.bootstraps > 1;
+  const std::string refits = bagged ? fmt::format("{} refits", plan.bootstraps) : "one refit";
+  if (plan.folds == 0) return fmt::format("no validation: {}\n", refits);
   std::set<uint32_t> together;
   for (const scheduler::Piece& piece : workload.pieces) together.insert(piece.affinity);
   const std::string cut = together.size() == workload.pieces.size()
                               ? ""
                               : fmt::format(", cut into {} where that helps", workload.pieces.size());
-  return fmt::format("{} candidates x {} folds = {} fits in {} bundles{}, then one refit\n", plan.candidates.size(),
-                     plan.folds, plan.n_fits(), together.size(), cut);
+  const std::string sets =
+      !bagged ? std::string()
+      : plan.own_candidates > 0
+          ? fmt::format("{} bootstraps x {} candidates of its own each", plan.bootstraps, plan.own_candidates)
+          : fmt::format("{} bootstraps x {} candidates", plan.bootstraps, plan.n_candidates());
+  return fmt::format("{} x {} folds = {} fits in {} bundles{}, then {}\n",
+                     bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), plan.folds, plan.n_fits(),
+                     together.size(), cut, refits);
 }
 
 }  // namespace

@@ -207,7 +207,8 @@ uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
   if (!short_form && parts.size() != 3) throw Error(MK_INVALID_ARGUMENT, wanted);
   const uint32_t candidate = whole_number(parts[0], candidates, wanted);
   const uint32_t bootstrap = short_form ? 0 : whole_number(parts[1], plan.bootstraps, wanted);
-  return (candidate * plan.bootstraps + bootstrap) * plan.folds + whole_number(parts.back(), plan.folds, wanted);
+  if (!plan.has(candidate, bootstrap)) throw Error(MK_INVALID_ARGUMENT, wanted);
+  return plan.fit_id(candidate, bootstrap, whole_number(parts.back(), plan.folds, wanted));
 }
 
 std::string explain_fit(const Inspection& run, uint32_t fit) {

@@ -37,7 +37,10 @@ std::string doing(const Inspection& run, const DeviceStatus& device) {
 // "12 of 36 fits", or what a run without validation is.
 std::string progress(const Inspection& run) {
   const report::RunView& view = run.view;
-  if (view.plan.n_fits() == 0) return "no validation, one refit";
+  if (view.plan.n_fits() == 0)
+    return view.plan.bootstraps == 1
+               ? "no validation, one refit"
+               : fmt::format("no validation, {} of {} refits", view.refits.size(), view.plan.bootstraps);
   const auto failed = std::count_if(view.records.begin(), view.records.end(),
                                     [](const auto& r) { return r.status == journal::FitStatus::failed; });
   return fmt::format("{} of {} fits{}", view.records.size(), view.plan.n_fits(),

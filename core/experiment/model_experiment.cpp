@@ -6,7 +6,7 @@
 namespace mokume::experiment {
 
 ModelExperiment::ModelExperiment(const Config& config, const search::Plan& plan, const data::Dataset& data,
-                                 const std::vector<int32_t>& fold_of, const mk_model& model) {
+                                 const std::vector<data::Sample>& samples, const mk_model& model) {
   for (const auto& candidate : plan.candidates)
     for (uint32_t p = 0; p < model.n_params; ++p) values_.push_back(value_of(model.params[p], config, plan, candidate));
   for (const std::string& name : data.class_names) class_names_.push_back(name.c_str());
@@ -24,7 +24,11 @@ ModelExperiment::ModelExperiment(const Config& config, const search::Plan& plan,
   experiment_.n_candidates = static_cast<uint32_t>(plan.candidates.size());
   experiment_.values = values_.data();
   experiment_.train = &train_;
-  experiment_.fold_of = fold_of.data();
+  for (const data::Sample& sample : samples)
+    samples_.push_back({static_cast<int64_t>(sample.row.size()), sample.row.data(), sample.fold_of.data()});
+  experiment_.samples = samples_.data();
+  experiment_.n_bootstraps = plan.bootstraps;
+  experiment_.own_candidates = plan.own_candidates;
   experiment_.n_folds = plan.folds;
   experiment_.seed = config.seed;
   experiment_.scaling_mean = data.mean.data();

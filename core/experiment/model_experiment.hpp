@@ -7,16 +7,17 @@
 
 #include "abi/model.h"
 #include "data/dataset.hpp"
+#include "data/samples.hpp"
 #include "experiment/config.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::experiment {
 
-// Not movable: the C struct points into it. config, plan and data must outlive it.
+// Not movable: the C struct points into it. config, plan, data and samples must outlive it.
 class ModelExperiment {
  public:
   ModelExperiment(const Config& config, const search::Plan& plan, const data::Dataset& data,
-                  const std::vector<int32_t>& fold_of, const mk_model& model);
+                  const std::vector<data::Sample>& samples, const mk_model& model);
   ModelExperiment(const ModelExperiment&) = delete;
   ModelExperiment& operator=(const ModelExperiment&) = delete;
 
@@ -31,6 +32,7 @@ class ModelExperiment {
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
   mk_data train_{};
+  std::vector<mk_sample> samples_;
   mk_experiment experiment_{};
 };
 

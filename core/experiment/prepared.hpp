@@ -6,6 +6,7 @@
 
 #include "cluster/types.hpp"
 #include "data/dataset.hpp"
+#include "data/samples.hpp"
 #include "experiment/config.hpp"
 #include "experiment/model_experiment.hpp"
 #include "registry/registry.hpp"
@@ -14,8 +15,9 @@
 
 namespace mokume::experiment {
 
-// The metrics of a model for data with classes, or with numbers as targets; none if it does not do that.
-std::vector<report::Metric> metrics_of(const mk_model& model, bool classes);
+// The metrics of a model for data with classes, or with numbers as targets; none if it does not do that. `select`: the
+// one that chooses the best candidate; "": the model's own choice.
+std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const std::string& select);
 
 class Prepared {
  public:
@@ -27,24 +29,25 @@ class Prepared {
   const Config& config() const { return config_; }
   const mk_model& model() const { return *model_; }
   const data::Dataset& data() const { return data_; }
-  std::vector<report::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty()); }
+  std::vector<report::Metric> metrics() const {
+    return metrics_of(*model_, !data_.class_names.empty(), config_.select);
+  }
   const search::Plan& plan() const { return plan_; }
   const mk_experiment* model_experiment() const { return experiment_->get(); }
 
   // Every fit of the plan in exactly one bundle; `parts`: how many pieces the devices would like.
   std::vector<scheduler::Piece> bundles(uint32_t parts) const;
 
-  uint32_t fit_id(uint32_t candidate, uint32_t fold) const { return candidate * plan_.bootstraps * plan_.folds + fold; }
-
  private:
   void check_metrics() const;
   void check_columns() const;
-  std::vector<int32_t> assign_rows() const;
+  std::vector<int32_t> assign_rows(uint32_t bootstrap) const;
+  void draw_samples();
 
   Config config_;
   const mk_model* model_;
   data::Dataset data_;
-  std::vector<int32_t> fold_of_;
+  std::vector<data::Sample> samples_;  // by bootstrap
   search::Plan plan_;
   std::unique_ptr<ModelExperiment> experiment_;
 };

@@ -8,6 +8,8 @@
 #include <memory>
 
 #include "experiment/fit_report.hpp"
+#include "experiment/prediction.hpp"
+#include "experiment/vote.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -23,11 +25,6 @@ fs::path models_in(const std::string& run_directory) { return fs::path(run_direc
 
 fs::path attempt_in(const std::string& run_directory, uint32_t slot, uint32_t attempt) {
   return models_in(run_directory) / fmt::format("{}{}-{}", k_attempt, slot, attempt);
-}
-
-fs::path model_in(const std::string& run_directory, const search::Plan& plan, uint32_t slot) {
-  if (plan.bootstraps == 1) return models_in(run_directory) / "best";
-  return models_in(run_directory) / fmt::format("member-{:03}", slot - plan.n_fits());
 }
 
 // Takes the one report of the model.
@@ -68,25 +65,36 @@ void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict
   }
 }
 
-double wrong_rows(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                  const data::Table& test, cluster::Reporter& reporter) {
-  std::vector<int32_t> labels(static_cast<size_t>(test.rows));
+// As write_test_predictions() takes them.
+data::FloatTable class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                                   const data::Dataset& data, cluster::Reporter& reporter) {
+  const data::Table& test = data.test;
+  const size_t classes = data.class_names.size();
+  data::FloatTable all{test.rows, static_cast<int64_t>(classes) + 1, {}};
   in_blocks(test.rows, reporter, [&](int64_t first, int64_t rows) {
-    sdk::call(model.predict, model.self, fitted, device, test.x.data() + first * test.features, rows, test.features,
-              labels.data() + first, static_cast<float*>(nullptr));
+    const Classified said =
+        classify(model, fitted, device, classes, test.x.data() + first * test.features, rows, test.features, true);
+    for (size_t r = 0; r < said.labels.size(); ++r) {
+      all.values.push_back(static_cast<float>(said.labels[r]));
+      const auto row = said.certainty.begin() + static_cast<ptrdiff_t>(r * classes);
+      all.values.insert(all.values.end(), row, row + static_cast<ptrdiff_t>(classes));
+    }
   });
+  return all;
+}
+
+double wrong_rows(const data::FloatTable& said, const std::vector<int32_t>& labels) {
   int64_t errors = 0;
-  for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != test.labels[r] ? 1 : 0;
+  for (size_t r = 0; r < labels.size(); ++r)
+    errors += said.values[r * static_cast<size_t>(said.columns)] != static_cast<float>(labels[r]) ? 1 : 0;
   return static_cast<double>(errors);
 }
 
 // The mean over the rows of (predicted - target)^2, in double.
-double mean_squared_error(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                          const data::Table& test) {
-  const std::vector<float> predicted = predict_targets(model, fitted, device, test);
+double mean_squared_error(const std::vector<float>& predicted, const std::vector<float>& targets) {
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
-    const double off = static_cast<double>(predicted[r]) - static_cast<double>(test.targets[r]);
+    const double off = static_cast<double>(predicted[r]) - static_cast<double>(targets[r]);
     sum += off * off;
   }
   return sum / static_cast<double>(predicted.size());
@@ -96,30 +104,30 @@ void train_and_test(const Prepared& prepared, OwnDevice& device, const cluster::
                     const std::string& run_directory, Context& context) {
   const mk_model& model = prepared.model();
   const data::Table& test = prepared.data().test;
+  const bool classes = !test.labels.empty();
   const mk_fit_sink sink = context.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(item, sink), destroy);
-  save(model, fitted.get(), attempt_in(run_directory, item.fits.front(), item.attempt));
-  if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
-  context.record.n = test.rows;
+  const fs::path directory = attempt_in(run_directory, item.fits.front(), item.attempt);
+  save(model, fitted.get(), directory);
+  if (test.rows == 0 || (!classes && test.targets.empty())) return;
+  data::FloatTable said{test.rows, 1, {}};
   device.in_phase("predict", [&] {
-    context.record.values = {test.labels.empty()
-                                 ? mean_squared_error(model, fitted.get(), device.services(), test)
-                                 : wrong_rows(model, fitted.get(), device.services(), test, context.reporter)};
+    if (classes)
+      said = class_predictions(model, fitted.get(), device.services(), prepared.data(), context.reporter);
+    else
+      said.values = predict_targets(model, fitted.get(), device.services(), test);
   });
+  context.record.n = test.rows;
+  context.record.values = {classes ? wrong_rows(said, test.labels) : mean_squared_error(said.values, test.targets)};
+  if (prepared.plan().bootstraps > 1) write_test_predictions(directory, said);
 }
 
 }  // namespace
 
-std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                                   const data::Table& rows) {
-  if (const uint32_t scores = model.scores_per_row(fitted); scores != 1)
-    throw Error(MK_DEVICE_ERROR,
-                fmt::format("the model predicts {} numbers per row, but the data has one target", scores));
-  std::vector<float> predicted(static_cast<size_t>(rows.rows));
-  sdk::call(model.predict, model.self, fitted, device, rows.x.data(), rows.rows, rows.features,
-            static_cast<int32_t*>(nullptr), predicted.data());
-  return predicted;
+std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot) {
+  if (plan.bootstraps == 1) return models_in(run_directory) / "best";
+  return models_in(run_directory) / fmt::format("member-{:03}", slot - plan.n_fits());
 }
 
 void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem& item, const std::string& run_directory,
@@ -142,7 +150,7 @@ void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem&
 }
 
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit) {
-  return refit.status == journal::FitStatus::failed || fs::exists(model_in(run_directory, plan, refit.fit)) ||
+  return refit.status == journal::FitStatus::failed || fs::exists(model_path(run_directory, plan, refit.fit)) ||
          fs::exists(attempt_in(run_directory, refit.fit, refit.attempt));
 }
 
@@ -151,7 +159,7 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan,
   for (const journal::FitRecord& refit : refits) {
     if (refit.status == journal::FitStatus::failed) continue;
     const fs::path made = attempt_in(run_directory, refit.fit, refit.attempt);
-    const fs::path named = model_in(run_directory, plan, refit.fit);
+    const fs::path named = model_path(run_directory, plan, refit.fit);
     if (!has_model(run_directory, plan, refit))
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
                                   ": let every node see the same directory, and run again");

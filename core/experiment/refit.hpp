@@ -19,13 +19,12 @@ void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem&
 // Whether the model that `refit` speaks of is in the run directory.
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit);
 
+// Where the model of a refit is once it has its name.
+std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
+
 // Gives the models of these refits, those that count, their names, and removes all that other attempts left. Once no
 // device is at work any more. Error(MK_STORAGE) if one is not there.
 void adopt_models(const std::string& run_directory, const search::Plan& plan,
                   const std::vector<journal::FitRecord>& refits);
-
-// Regression: one predicted number per row. Error(MK_DEVICE_ERROR) if the model has more of them.
-std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                                   const data::Table& rows);
 
 }  // namespace mokume::experiment

@@ -21,6 +21,7 @@
 #include "experiment/refit.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
+#include "experiment/vote.hpp"
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
@@ -101,16 +102,23 @@ class Keeper {
   RunRecord record_;
 };
 
-// The best candidate, if every fit is there; without validation the only one.
-std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records) {
-  if (prepared.plan().folds == 0) return report::CandidateRow{};
-  for (const auto& row : report::summarise(prepared.plan(), prepared.metrics(), records))
-    if (row.complete && row.rank == 1) return row;
+// The best candidate of a bootstrap, if its fits are there; without validation its only one.
+std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
+                                             uint32_t bootstrap) {
+  const search::Plan& plan = prepared.plan();
+  if (plan.folds == 0) {
+    report::CandidateRow only;
+    only.candidate = bootstrap * plan.own_candidates;
+    return only;
+  }
+  for (const auto& row : report::summarise(plan, prepared.metrics(), records))
+    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
   return std::nullopt;
 }
 
-std::optional<uint32_t> best_candidate(const Prepared& prepared, const std::vector<journal::FitRecord>& records) {
-  const auto best = best_row(prepared, records);
+std::optional<uint32_t> best_candidate(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
+                                       uint32_t bootstrap) {
+  const auto best = best_row(prepared, records, bootstrap);
   return best ? std::optional(best->candidate) : std::nullopt;
 }
 
@@ -120,18 +128,18 @@ std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
   return fits;
 }
 
-// The best candidate of a bootstrap whose fits these are.
-cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces,
+cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces, uint32_t bootstrap,
                             const std::vector<journal::FitRecord>& fits) {
   cluster::Refit refit;
-  refit.candidate = best_candidate(prepared, fits);
+  refit.candidate = best_candidate(prepared, fits, bootstrap);
   if (!refit.candidate) {
     refit.why = "no candidate has a result in every fold";
     return refit;
   }
   for (const scheduler::Piece& piece : pieces)
     for (const uint32_t fit : piece.fits) {
-      if (prepared.plan().key(fit).candidate != *refit.candidate) continue;
+      const search::FitKey key = prepared.plan().key(fit);
+      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
       refit.like = fit;
       refit.cost = refit_factor(prepared.config()) * piece.cost / static_cast<double>(piece.fits.size());
       refit.bytes = std::max(refit.bytes, piece.bytes);
@@ -139,7 +147,7 @@ cluster::Refit choose_refit(const Prepared& prepared, const std::vector<schedule
   return refit;
 }
 
-bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
+bool has_failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
 void note_fallbacks(const Worker& worker, base::Log& log) {
   const auto devices = worker.devices();
@@ -259,9 +267,10 @@ class Participant {
     setup.n_fits = plan.n_fits();
     setup.workload = workload_of(*prepared_, devices);
     setup.refit_after = fits_by_bootstrap(plan);
-    setup.choose_refit = [this, pieces = setup.workload.pieces](uint32_t, const std::vector<journal::FitRecord>& fits) {
-      const cluster::Refit refit = choose_refit(*prepared_, pieces, fits);
-      if (refit.candidate)
+    setup.choose_refit = [this, pieces = setup.workload.pieces](uint32_t bootstrap,
+                                                                const std::vector<journal::FitRecord>& fits) {
+      const cluster::Refit refit = choose_refit(*prepared_, pieces, bootstrap, fits);
+      if (refit.candidate && prepared_->plan().bootstraps == 1)
         tell_phase(fmt::format("refitting {} on {} rows", candidate_text(prepared_->plan(), *refit.candidate),
                                prepared_->data().train.rows));
       return refit;
@@ -302,9 +311,10 @@ class Participant {
     for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
     const auto bootstraps = fits_by_bootstrap(plan);
     for (journal::FitRecord& refit : contents.refits) {
-      const std::vector<uint32_t>& before = bootstraps[refit.fit - plan.n_fits()];
+      const uint32_t bootstrap = refit.fit - plan.n_fits();
+      const std::vector<uint32_t>& before = bootstraps[bootstrap];
       const bool all = std::all_of(before.begin(), before.end(), [&](uint32_t fit) { return is_done[fit]; });
-      if (all && !failed(refit) && refit.refit == best_candidate(*prepared_, done) &&
+      if (all && !has_failed(refit) && refit.refit == best_candidate(*prepared_, done, bootstrap) &&
           has_model(result_.directory, plan, refit))
         done.push_back(std::move(refit));
     }
@@ -332,13 +342,15 @@ class Participant {
   void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
     const journal::Contents contents = counted(outcome);
-    result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), failed));
+    result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), has_failed));
     result_.reproducibility = keeper_->reproducibility();
     if (outcome.finished) {
-      if (const auto best = best_row(*prepared_, contents.records)) tell_best(*best);
+      if (const auto best = best_row(*prepared_, contents.records, 0); best && prepared_->plan().bootstraps == 1)
+        tell_best(*best);
       adopt_models(result_.directory, prepared_->plan(), contents.refits);
+      if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_);
       const auto refused = std::find_if(contents.refits.begin(), contents.refits.end(),
-                                        [](const auto& refit) { return failed(refit) && refit.refit; });
+                                        [](const auto& refit) { return has_failed(refit) && refit.refit; });
       if (refused != contents.refits.end()) {  // the fits stand all the same
         result_.reason = "the refit failed: " + refused->note;
         result_.refit_failed = true;
@@ -356,8 +368,16 @@ class Participant {
     const report::RunView view = write_report(registry_, result_.directory, record);
     keeper_->write();  // last: a run that was killed before is not done, and the next one goes on from it
     result_.test = view.test;
+    tell_members(view);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+  }
+
+  void tell_members(const report::RunView& view) {
+    if (view.plan.bootstraps == 1) return;
+    result_.members = view.plan.bootstraps;
+    for (const journal::FitRecord& refit : view.refits)
+      if (const auto test = report::test_of(refit, view.data_classes > 0)) result_.member_tests.push_back(*test);
   }
 
   void tell_best(const report::CandidateRow& best) {

@@ -52,10 +52,12 @@ struct RunResult {
   uint32_t folds = 0;
   std::string metric;  // that chose it, e.g. "error"; "" without validation
   double best_mean = 0, best_sd = 0;
-  std::optional<report::TestResult> test;
-  std::string reproducibility;  // one sentence: what would come out the same again
-  std::string reason;           // of a stop
-  std::string profile;          // tables for each device of each node, if asked for
+  std::optional<report::TestResult> test;             // of an ensemble: of its vote
+  uint32_t members = 0;                               // of an ensemble
+  std::vector<report::TestResult> member_tests = {};  // of each that has one
+  std::string reproducibility;                        // one sentence: what would come out the same again
+  std::string reason;                                 // of a stop
+  std::string profile;                                // tables for each device of each node, if asked for
 };
 
 // Called by every rank; only rank 0's result says more than the state. A set `stop` drains and returns "stopped".

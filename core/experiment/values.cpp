@@ -120,8 +120,8 @@ class SpaceReader {
   }
 
   void check_shape() {
-    if (shape_->distribution && method_ == "grid")
-      fail(ends_->place, fmt::format("{} is a distribution, but method is \"grid\"", name_),
+    if (shape_->distribution && (method_ == "grid" || method_ == "list"))
+      fail(ends_->place, fmt::format("{} is a distribution, but method is \"{}\"", name_, method_),
            "use log10 or linear with n, or method = \"random\"");
     if (param_ == nullptr) return;
     const bool integer = param_->type == MK_PARAM_INTEGER;
@@ -212,7 +212,8 @@ class SpaceReader {
   Space space_;
 };
 
-std::optional<Space> read_list(const std::string& name, const mk_param* param, const Node& node, Findings& findings) {
+std::optional<Space> read_list(const std::string& name, const mk_param* param, const std::string& method,
+                               const Node& node, Findings& findings) {
   Space space;
   space.name = name;
   if (node.items.empty()) {
@@ -231,7 +232,7 @@ std::optional<Space> read_list(const std::string& name, const mk_param* param, c
     auto value = read_value(*param, item, findings);
     good = value && good;
     if (!value) continue;
-    if (!seen.insert(*value).second) {
+    if (!seen.insert(*value).second && method != "list") {
       findings.add(item.place, fmt::format("{} lists {} twice", param->name, printable(search::to_text(*value))));
       good = false;
     }
@@ -292,7 +293,7 @@ std::optional<Value> read_value(const mk_param& param, const Node& node, Finding
 std::optional<Space> read_space(const std::string& name, const mk_param* param, const std::string& method,
                                 const Node& node, Findings& findings) {
   if (node.kind == Node::Kind::table) return SpaceReader(name, param, method, node, findings).read();
-  if (node.kind == Node::Kind::array) return read_list(name, param, node, findings);
+  if (node.kind == Node::Kind::array) return read_list(name, param, method, node, findings);
   if (param == nullptr) return std::nullopt;
   auto value = read_value(*param, node, findings);
   if (!value) return std::nullopt;

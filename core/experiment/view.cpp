@@ -12,6 +12,7 @@
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
+#include "experiment/vote.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
 
@@ -34,12 +35,6 @@ std::string text_of(const nlohmann::ordered_json& object, const char* key) {
 int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
   const auto found = object.find(key);
   return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
-}
-
-std::optional<report::TestResult> test_of(const journal::FitRecord& refit, bool classes) {
-  if (refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
-  if (!classes) return report::TestResult{0, refit.n, refit.values[0]};
-  return report::TestResult{std::llround(refit.values[0]), refit.n, std::nullopt};
 }
 
 void add_devices(report::RunView& view, const RunRecord& record) {
@@ -92,12 +87,13 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.data_features = number_of(record.data, "features");
   view.data_classes = number_of(record.data, "classes");
   view.data_test_rows = number_of(record.data, "test_rows");
-  view.plan = make_plan(config, view.data_sha256);
+  view.plan = make_plan(config, view.data_sha256, view.data_rows);
   view.plan_hash = view.plan.hash;
   if (view.plan.hash != record.plan_hash)
     throw Error(MK_BAD_DATA,
                 directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
-  view.metrics = metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0);
+  view.metrics =
+      metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0, config.select);
   std::error_code error;
   if (record.state == "done" && !std::filesystem::exists(directory + "/journal", error))
     throw Error(MK_BAD_DATA, directory +
@@ -111,10 +107,16 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
-  if (view.plan.folds == 0) view.best = 0;  // the only candidate
+  if (view.plan.folds == 0) view.best = 0;          // the only candidate
+  if (view.plan.bootstraps > 1) view.best.reset();  // each has its own
+  view.refits = contents.refits;
+  if (view.plan.bootstraps > 1) {
+    view.vote = read_vote(directory);
+    if (view.vote) view.test = view.vote->test;
+  }
   for (const journal::FitRecord& refit : contents.refits)
-    if (refit.status != journal::FitStatus::failed && refit.refit == view.best) view.refit = refit;
-  if (view.refit) view.test = test_of(*view.refit, view.data_classes > 0);
+    if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
+  if (view.refit) view.test = report::test_of(*view.refit, view.data_classes > 0);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = read_profiles(directory);

@@ -47,13 +47,16 @@ double place_in(const search::Space& space, const std::vector<search::Value>& or
 std::vector<scheduler::Place> places_of(const search::Plan& plan, const std::vector<search::Space>& spaces) {
   std::vector<std::vector<search::Value>> orders;
   for (const search::Space& space : spaces) orders.push_back(order_of(space));
+  std::vector<std::vector<double>> points;
+  for (const std::vector<search::Value>& candidate : plan.candidates) {
+    std::vector<double>& point = points.emplace_back();
+    for (size_t p = 0; p < spaces.size() && p < candidate.size(); ++p)
+      point.push_back(place_in(spaces[p], orders[p], candidate[p]));
+  }
   std::vector<scheduler::Place> places;
-  for (uint32_t c = 0; c < plan.candidates.size(); ++c) {
-    std::vector<double> point;
-    for (size_t p = 0; p < spaces.size() && p < plan.candidates[c].size(); ++p)
-      point.push_back(place_in(spaces[p], orders[p], plan.candidates[c][p]));
-    for (uint32_t bootstrap = 0; bootstrap < plan.bootstraps; ++bootstrap)
-      for (uint32_t fold = 0; fold < plan.folds; ++fold) places.push_back({bootstrap, fold, point});
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
+    const search::FitKey key = plan.key(fit);
+    places.push_back({key.bootstrap, key.fold, points[key.candidate]});
   }
   return places;
 }

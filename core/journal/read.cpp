@@ -203,9 +203,9 @@ class Reader {
   // Nothing could be trained in one that failed.
   void check_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) bad_field("refit", "a candidate");
-    if (record.refit.value_or(0) >= plan_.candidates.size()) {
-      bad(fmt::format("candidate {} is not in the plan, which has {}; start a new run with --fresh", *record.refit,
-                      plan_.candidates.size()));
+    if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
+      bad(fmt::format("candidate {} is none of this bootstrap in the plan; start a new run with --fresh",
+                      *record.refit));
     }
   }
 

@@ -20,14 +20,6 @@ constexpr size_t kFewPlots = 4;  // shown at once; of more, only the one with th
 
 uint64_t at_least_zero(int64_t count) { return static_cast<uint64_t>(std::max<int64_t>(0, count)); }
 
-// A plot as part of the page, whose own style already holds the plots' rules.
-std::string inlined(const std::string& svg, const std::string& classes) {
-  std::string text = svg;
-  const size_t from = text.find("<style>"), to = text.find("</style>");
-  if (from != std::string::npos && to != std::string::npos && from < to) text.erase(from, to + 8 - from);
-  return fmt::format("<div class=\"{}\">\n{}</div>\n", classes, text);
-}
-
 struct Counts {
   size_t planned = 0, finished = 0, ok = 0, copied = 0, capped = 0, failed = 0;
 };
@@ -69,10 +61,13 @@ std::string tile(const std::string& label, const std::string& value, const std::
 
 std::string test_tile(const RunView& view) {
   if (!view.test || view.test->n <= 0) return tile("Test error", "–", "no test result");
-  if (view.test->mse) return tile("Test MSE", pretty(*view.test->mse), counted(at_least_zero(view.test->n), "row"));
+  if (view.test->mse)
+    return tile(view.vote ? fmt::format("Test MSE, mean of {}", view.vote->members) : "Test MSE",
+                pretty(*view.test->mse), counted(at_least_zero(view.test->n), "row"));
   const double share = static_cast<double>(view.test->errors) / static_cast<double>(view.test->n);
   const Interval interval = wilson(view.test->errors, view.test->n);
-  return tile("Test error", fmt::format("{:.2f}\u00A0%", 100 * share),
+  return tile(view.vote ? fmt::format("Test error, vote of {}", view.vote->members) : "Test error",
+              fmt::format("{:.2f}\u00A0%", 100 * share),
               fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%, {} of {} rows", 100 * interval.low,
                           100 * interval.high, view.test->errors, grouped(at_least_zero(view.test->n))));
 }
@@ -80,6 +75,7 @@ std::string test_tile(const RunView& view) {
 std::string validation_tile(const Figure& figure) {
   const std::string label = figure.unit.name.empty() ? "Validation" : "Validation, mean " + elide(figure.unit.name, 24);
   if (figure.view.plan.folds == 0) return tile("Validation", "–", "none was asked for");
+  if (figure.view.plan.bootstraps > 1) return tile(label, "–", "each member has its own");
   if (!figure.best || !figure.pooled[*figure.best].complete) return tile(label, "–", "no complete candidate");
   const Pooled& row = figure.pooled[*figure.best];
   if (row.values.size() == 1) return tile(label, figure.unit.text(row.mean), "one validation set");
@@ -143,7 +139,7 @@ std::string surface_section(const Figure& figure, const std::vector<NamedFile>& 
   std::string body;
   size_t shown = 0;
   for (const NamedFile& file : plots) {
-    if (is_box_plot(file) || is_curve_plot(file)) continue;
+    if (is_box_plot(file) || is_curve_plot(file) || file.name == kMemberPlot) continue;
     body += inlined(file.content, "plot");
     ++shown;
   }
@@ -377,7 +373,8 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<title>{} – mokume report</title>\n<style>{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), kPageStyle, svg_style());
   out += headline(figure, counts);
-  out += surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
+  out += members_section(view, plots) + surface_section(figure, plots) + box_section(figure, plots) +
+         training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + profile_section(view.profiles) +

@@ -32,4 +32,11 @@ std::string section(const std::string& title, const std::string& lead, const std
   return fmt::format("<section>\n<h2>{}</h2>\n{}{}</section>\n", escape(title), intro, body);
 }
 
+std::string inlined(const std::string& svg, const std::string& classes) {
+  std::string text = svg;
+  const size_t from = text.find("<style>"), to = text.find("</style>");
+  if (from != std::string::npos && to != std::string::npos && from < to) text.erase(from, to + 8 - from);
+  return fmt::format("<div class=\"{}\">\n{}</div>\n", classes, text);
+}
+
 }  // namespace mokume::report

@@ -26,8 +26,15 @@ std::string table(const std::string& classes, const std::vector<std::pair<std::s
 // `lead` may be empty.
 std::string section(const std::string& title, const std::string& lead, const std::string& body);
 
+// A plot as part of the page, whose own style already holds the plots' rules.
+std::string inlined(const std::string& svg, const std::string& classes);
+
 // "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
 std::string fit_name(const search::Plan& plan, uint32_t fit);
+
+// The members of an ensemble; "" if there is none.
+inline constexpr const char* kMemberPlot = "plots/members.svg";
+std::string members_section(const RunView& view, const std::vector<NamedFile>& plots);
 
 // What went wrong beside the fits, and fits whose results do not go together; "" if there is nothing of that kind.
 std::string events_section(const RunView& view);

@@ -251,6 +251,7 @@ std::vector<NamedFile> plots(const RunView& view) {
     for (NamedFile& file : box_plots(figure)) files.push_back(std::move(file));
   }
   for (NamedFile& file : curve_plots(figure)) files.push_back(std::move(file));
+  for (NamedFile& file : member_plots(view)) files.push_back(std::move(file));
   return files;
 }
 

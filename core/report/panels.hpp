@@ -89,6 +89,8 @@ NamedFile candidate_bars(const Figure& figure);
 // family "loss"), in the order of their names. The fits of the best candidates are named, the refit stands out, and a
 // line is broken, with a cross, where a value is not finite.
 std::vector<NamedFile> curve_plots(const Figure& figure);
+// What the members of an ensemble do on the test rows, and their vote: one plot, or none.
+std::vector<NamedFile> member_plots(const RunView& view);
 std::string gantt(const RunView& view);  // "" if no record took time
 
 }  // namespace mokume::report

@@ -37,6 +37,15 @@ struct TestResult {
   std::optional<double> mse = std::nullopt;
 };
 
+// A refit's, as journal::FitRecord has it.
+std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes);
+
+// What the members of an ensemble say together of the test rows: the class with most votes, or the mean of numbers.
+struct Vote {
+  TestResult test;
+  uint32_t members = 0;
+};
+
 // What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed
 // (an unfinished run): tables then hold what there is.
 struct RunView {
@@ -49,7 +58,9 @@ struct RunView {
   std::vector<journal::FitRecord> repeats;  // see journal::Contents, as the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
-  std::optional<journal::FitRecord> refit;  // of the best candidate
+  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records
+  std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
+  std::optional<Vote> vote;                 // of an ensemble whose members are all there
   std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
@@ -88,6 +99,9 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
 // were measured before the run or estimated from it.
 std::string results_csv(const RunView& view);
 std::string candidates_csv(const RunView& view);
+// A row for each member of an ensemble: what its bootstrap chose, the means of its metrics over the folds, and what it
+// does on the test rows after its refit.
+std::string ensemble_csv(const RunView& view);
 std::string timeline_csv(const RunView& view);
 std::string summary_json(const RunView& view);
 

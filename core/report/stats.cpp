@@ -32,7 +32,7 @@ std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics) {
 
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan,
                                               const std::vector<journal::FitRecord>& records) {
-  std::vector<const journal::FitRecord*> fits(plan.candidates.size() * plan.bootstraps * plan.folds, nullptr);
+  std::vector<const journal::FitRecord*> fits(plan.n_fits(), nullptr);
   for (const auto& record : records) {
     if (record.fit < fits.size() && fits[record.fit] == nullptr) fits[record.fit] = &record;
   }
@@ -53,14 +53,15 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
   const auto metric = selecting_metric(metrics);
   std::vector<CandidateRow> rows;
   std::vector<std::vector<size_t>> of_bootstrap(plan.bootstraps);
-  for (size_t c = 0; c < plan.candidates.size(); ++c) {
-    for (size_t b = 0; b < plan.bootstraps; ++b) {
+  for (uint32_t c = 0; c < plan.n_candidates(); ++c) {
+    for (uint32_t b = 0; b < plan.bootstraps; ++b) {
+      if (!plan.has(c, b)) continue;
       CandidateRow row;
-      row.candidate = static_cast<uint32_t>(c);
-      row.bootstrap = static_cast<uint32_t>(b);
+      row.candidate = c;
+      row.bootstrap = b;
       std::vector<double> values;
-      for (size_t f = 0; f < plan.folds; ++f) {
-        const auto value = value_of(fits[(c * plan.bootstraps + b) * plan.folds + f], metric);
+      for (uint32_t f = 0; f < plan.folds; ++f) {
+        const auto value = value_of(fits[plan.fit_id(c, b, f)], metric);
         if (value) values.push_back(*value);
       }
       row.complete = plan.folds > 0 && values.size() == plan.folds;
@@ -76,10 +77,27 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
   return rows;
 }
 
+std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric) {
+  const uint32_t bootstrap = refit.fit - view.plan.n_fits();
+  if (!refit.refit || view.plan.folds == 0 || !view.plan.has(*refit.refit, bootstrap)) return std::nullopt;
+  const auto fits = by_fit(view.plan, view.records);
+  std::vector<double> values;
+  for (uint32_t fold = 0; fold < view.plan.folds; ++fold)
+    if (const auto value = value_of(fits[view.plan.fit_id(*refit.refit, bootstrap, fold)], metric))
+      values.push_back(*value);
+  return values.size() == view.plan.folds ? std::optional(moments(values).mean) : std::nullopt;
+}
+
+std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes) {
+  if (refit.status == journal::FitStatus::failed || refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
+  if (!classes) return TestResult{0, refit.n, refit.values[0]};
+  return TestResult{std::llround(refit.values[0]), refit.n, std::nullopt};
+}
+
 std::vector<Pooled> pool(const RunView& view) {
   const auto fits = by_fit(view.plan, view.records);
   const auto metric = selecting_metric(view.metrics);
-  const size_t per_candidate = size_t{view.plan.bootstraps} * view.plan.folds;
+  const size_t per_candidate = view.plan.fits_per_candidate();
   std::vector<Pooled> result(view.plan.candidates.size());
   for (size_t c = 0; c < result.size(); ++c) {
     Pooled& row = result[c];

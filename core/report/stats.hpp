@@ -19,6 +19,9 @@ std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const st
 // The record's finite value of a metric; none if failed, missing, not finite or absurdly large.
 std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric);
 
+// The mean of a metric over the folds of the candidate that a refit trains, in its bootstrap; none if one has no value.
+std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
+
 // A candidate over all its folds and bootstraps, in that order (bootstrap by bootstrap).
 struct Pooled {
   bool complete = false;       // every fit has a finite value

@@ -132,6 +132,32 @@ std::string candidates_csv(const RunView& view) {
   return text;
 }
 
+std::string ensemble_csv(const RunView& view) {
+  std::vector<std::string> names = {"bootstrap", "candidate"};
+  names.insert(names.end(), view.plan.params.begin(), view.plan.params.end());
+  const bool classes = view.data_classes > 0;
+  for (const Metric& metric : view.metrics)
+    if (!metric.integer && view.plan.folds > 0) names.push_back("validation_" + metric.name);
+  names.insert(names.end(), {classes ? "test_error" : "test_mse", "status"});
+  std::string text = header(names);
+  for (const journal::FitRecord& refit : view.refits) {
+    const uint32_t bootstrap = refit.fit - view.plan.n_fits();
+    text += fmt::format("{},", bootstrap);
+    if (refit.refit) text += fmt::format("{}{}", *refit.refit, params_text(view.plan, *refit.refit));
+    if (!refit.refit) text += std::string(view.plan.params.size(), ',');
+    for (size_t m = 0; m < view.metrics.size(); ++m) {
+      if (view.metrics[m].integer || view.plan.folds == 0) continue;
+      text += ',';
+      if (const auto mean = mean_over_folds(view, refit, m)) text += base::shortest(*mean);
+    }
+    text += ',';
+    if (const auto test = test_of(refit, classes))
+      text += base::shortest(test->mse ? *test->mse : static_cast<double>(test->errors) / static_cast<double>(test->n));
+    text += fmt::format(",{}\n", journal::to_text(refit.status));
+  }
+  return text;
+}
+
 std::string timeline_csv(const RunView& view) {
   double zero = std::numeric_limits<double>::infinity();
   for (const auto& record : view.records) {
@@ -168,6 +194,9 @@ std::string summary_json(const RunView& view) {
   summary["candidates"] = view.plan.candidates.size();
   summary["folds"] = view.plan.folds;
   summary["bootstraps"] = view.plan.bootstraps;
+  if (view.plan.bootstraps > 1)
+    summary["members"] = std::count_if(view.refits.begin(), view.refits.end(),
+                                       [](const auto& refit) { return refit.status != journal::FitStatus::failed; });
   summary["fits"] = finished;
   summary["fits_planned"] = fits.size();
   summary["failed"] = failed;

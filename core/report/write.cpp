@@ -50,6 +50,7 @@ void write(const RunView& view, const std::string& directory) {
 
   base::write_file((root / "results.csv").string(), results_csv(view));
   base::write_file((root / "candidates.csv").string(), candidates_csv(view));
+  if (view.plan.bootstraps > 1) base::write_file((root / "ensemble.csv").string(), ensemble_csv(view));
   base::write_file((root / "timeline.csv").string(), timeline_csv(view));
   base::write_file((root / "summary.json").string(), summary_json(view));
   write_event_files(view, (root / "logs/tensorboard").string());

@@ -44,6 +44,16 @@ void take_description(const mk_experiment& experiment, Fitted& fitted) {
   fitted.scale.assign(experiment.scaling_scale, experiment.scaling_scale + experiment.n_scaling);
 }
 
+// Whether a bootstrap fits this candidate.
+inline bool has(const mk_experiment& experiment, uint32_t candidate, uint32_t bootstrap) {
+  return experiment.own_candidates == 0 || candidate / experiment.own_candidates == bootstrap;
+}
+
+// Places of a sample that a fit of this fold trains on, or is validated on.
+inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
+  return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
+}
+
 template <class Model>
 class ModelTable {
  public:
@@ -68,6 +78,7 @@ class ModelTable {
       table_.regression_metrics = Model::regression_metrics.data();
       table_.n_regression_metrics = static_cast<uint32_t>(Model::regression_metrics.size());
     }
+    if constexpr (requires { Model::probabilities; }) table_.probabilities = Model::probabilities ? 1 : 0;
     table_.check = check;
     table_.bundle = bundle;
     if constexpr (requires { &Model::summary; }) table_.summary = summary;

@@ -76,6 +76,22 @@ std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces
   return candidates;
 }
 
+std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces) {
+  std::vector<std::vector<Value>> candidates(spaces.empty() ? 0 : spaces.front().values.size());
+  for (const Space& space : spaces) {
+    if (space.kind != Space::Kind::list)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "parameter '" + space.name + "' is a distribution; method \"list\" needs a list");
+    if (space.values.size() != candidates.size())
+      throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' lists " + std::to_string(space.values.size()) +
+                                           " values and '" + spaces.front().name + "' " +
+                                           std::to_string(candidates.size()) +
+                                           ": method \"list\" takes one of each for a candidate");
+    for (size_t c = 0; c < candidates.size(); ++c) candidates[c].push_back(space.values[c]);
+  }
+  return candidates;
+}
+
 std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed) {
   if (count > kMaxCandidates) fail_too_many();
   std::vector<std::vector<Value>> candidates(count);

@@ -28,27 +28,44 @@ struct FitKey {
   uint32_t fold = 0;
 };
 
-// Fit ids are indices: id = (candidate * bootstraps + bootstrap) * folds + fold. Behind them comes a slot for the refit
-// of each bootstrap: which candidate it trains follows from the results of the bootstrap's fits.
+// Fit ids are indices, by candidate, bootstrap and fold. Behind them comes a slot for the refit of each bootstrap:
+// which candidate it trains follows from the results of the bootstrap's fits.
 struct Plan {
   std::vector<std::string> params;             // searched parameters, in the order of the experiment file
   std::vector<std::vector<Value>> candidates;  // aligned with params
   uint32_t bootstraps = 1;
   uint32_t folds = 0;
+  // Above 0: every bootstrap has so many candidates of its own, those of bootstrap 0 first. 0: all have the same ones.
+  uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
 
-  uint32_t n_fits() const { return static_cast<uint32_t>(candidates.size()) * bootstraps * folds; }
+  uint32_t n_candidates() const { return static_cast<uint32_t>(candidates.size()); }
+  uint32_t fits_per_candidate() const { return (own_candidates > 0 ? 1 : bootstraps) * folds; }
+  uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }
   uint32_t n_slots() const { return n_fits() + bootstraps; }  // fits and refits
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 
   // Of a fit, not of a refit.
-  FitKey key(uint32_t id) const { return {id / (bootstraps * folds), id / folds % bootstraps, id % folds}; }
+  FitKey key(uint32_t id) const {
+    const uint32_t candidate = id / fits_per_candidate();
+    return {candidate, own_candidates > 0 ? candidate / own_candidates : id / folds % bootstraps, id % folds};
+  }
+  bool has(uint32_t candidate, uint32_t bootstrap) const {
+    return candidate < n_candidates() && bootstrap < bootstraps &&
+           (own_candidates == 0 || candidate / own_candidates == bootstrap);
+  }
+  // Of a candidate that this bootstrap has.
+  uint32_t fit_id(uint32_t candidate, uint32_t bootstrap, uint32_t fold) const {
+    return candidate * fits_per_candidate() + (own_candidates > 0 ? 0 : bootstrap * folds) + fold;
+  }
 };
 
 // Grid: the product of all lists, the last parameter varying fastest. Random: candidate c draws parameter p from its
-// own stream (seed, Purpose::search, c, p). None: one candidate without searched parameters.
+// own stream (seed, Purpose::search, c, p). List: candidate c has the c-th value of every list. None: one candidate
+// without searched parameters.
 std::vector<std::vector<Value>> grid_candidates(const std::vector<Space>& spaces);
+std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces);
 std::vector<std::vector<Value>> random_candidates(const std::vector<Space>& spaces, uint32_t count, uint64_t seed);
 
 }  // namespace mokume::search

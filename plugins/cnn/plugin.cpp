@@ -22,6 +22,7 @@ struct Model {
   }
   static int64_t features(const Fitted& fitted) { return fitted.network.input.elements(); }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.network.outputs(); }
+  static constexpr bool probabilities = true;
 };
 
 }  // namespace

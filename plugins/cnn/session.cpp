@@ -24,12 +24,11 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 }
 
 // Rows that a fit of this fold trains on, or is validated on.
-std::vector<int32_t> rows_of(const mk_experiment& experiment, int32_t fold, bool validated) {
+std::vector<int32_t> rows_of(const mk_experiment& experiment, const mk_fit& fit, bool validated) {
+  const mk_sample& sample = experiment.samples[fit.bootstrap];
   std::vector<int32_t> rows;
-  for (int64_t r = 0; r < experiment.train->rows; ++r) {
-    const bool held_out = fold != MK_ALL_ROWS && experiment.fold_of[r] == fold;
-    if (held_out == validated) rows.push_back(static_cast<int32_t>(r));
-  }
+  for (int64_t i = 0; i < sample.places; ++i)
+    if (sdk::is_held_out(sample, i, fit.fold) == validated) rows.push_back(static_cast<int32_t>(sample.row[i]));
   return rows;
 }
 
@@ -81,12 +80,12 @@ TrainingTask Session::task(const mk_fit& fit) const {
   t.seed = experiment_.seed;
   // Fold n_folds stands for the refit.
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : static_cast<uint32_t>(fit.fold);
-  t.stream = fit.candidate * (experiment_.n_folds + 1) + fold;
-  t.train = rows_of(experiment_, fit.fold, false);
+  t.stream = (fit.bootstrap * experiment_.n_candidates + fit.candidate) * (experiment_.n_folds + 1) + fold;
+  t.train = rows_of(experiment_, fit, false);
   t.scratch = fit.scratch;
-  t.fingerprint = "candidate " + std::to_string(fit.candidate) + ", fold " + std::to_string(fold) + ", rows " +
-                  std::to_string(t.train.size());
-  if (fit.fold != MK_ALL_ROWS) t.validate = rows_of(experiment_, fit.fold, true);
+  t.fingerprint = "candidate " + std::to_string(fit.candidate) + ", bootstrap " + std::to_string(fit.bootstrap) +
+                  ", fold " + std::to_string(fold) + ", rows " + std::to_string(t.train.size());
+  if (fit.fold != MK_ALL_ROWS) t.validate = rows_of(experiment_, fit, true);
   return t;
 }
 
@@ -161,9 +160,12 @@ void check(const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
   if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn takes at most 2^31 - 1 rows: set data.limit");
   int64_t fewest = d.rows;
-  for (uint32_t f = 0; f < experiment.n_folds; ++f) {
-    const auto held_out = std::count(experiment.fold_of, experiment.fold_of + d.rows, static_cast<int32_t>(f));
-    fewest = std::min(fewest, d.rows - static_cast<int64_t>(held_out));
+  for (uint32_t b = 0; b < experiment.n_bootstraps; ++b) {
+    const mk_sample& sample = experiment.samples[b];
+    for (uint32_t f = 0; f < experiment.n_folds; ++f) {
+      const auto held_out = std::count(sample.fold_of, sample.fold_of + sample.places, static_cast<int32_t>(f));
+      fewest = std::min(fewest, sample.places - static_cast<int64_t>(held_out));
+    }
   }
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
@@ -180,11 +182,12 @@ void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink) {
     const Network network = candidate_network(experiment, settings);
     const mk_data& data = *experiment.train;
     const uint64_t bytes = ResidentData::bytes(data) + Training::bytes(network, settings, data.rows);
-    for (uint32_t f = 0; f < experiment.n_folds; ++f) {
-      const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
-      const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};
-      sdk::call(sink.add, sink.self, &bundle);
-    }
+    for (uint32_t b = 0; b < experiment.n_bootstraps; ++b)
+      for (uint32_t f = 0; sdk::has(experiment, c, b) && f < experiment.n_folds; ++f) {
+        const mk_fit fit{c, static_cast<int32_t>(f), 0, b, nullptr, ""};
+        const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};
+        sdk::call(sink.add, sink.self, &bundle);
+      }
   }
 }
 

@@ -8,21 +8,25 @@
 
 namespace mokume::svc {
 
-RowOrder::RowOrder(const mk_experiment& experiment) {
+RowOrder::RowOrder(const mk_experiment& experiment, uint32_t bootstrap) {
   const mk_data& data = *experiment.train;
+  const mk_sample& sample = experiment.samples[bootstrap];
   features_ = data.features;
   classes_ = data.n_classes;
-  const auto fold_of = [&](int64_t r) { return experiment.n_folds == 0 ? 0 : experiment.fold_of[r]; };
-  original_.resize(static_cast<size_t>(data.rows));
-  std::iota(original_.begin(), original_.end(), int64_t{0});
-  std::sort(original_.begin(), original_.end(), [&](int64_t a, int64_t b) {
-    return std::tuple(fold_of(a), data.labels[a], a) < std::tuple(fold_of(b), data.labels[b], b);
+  const auto fold_of = [&](int64_t i) { return experiment.n_folds == 0 ? 0 : sample.fold_of[i]; };
+  const auto label_of = [&](int64_t i) { return data.labels[sample.row[i]]; };
+  std::vector<int64_t> places(static_cast<size_t>(sample.places));
+  std::iota(places.begin(), places.end(), int64_t{0});
+  std::sort(places.begin(), places.end(), [&](int64_t a, int64_t b) {
+    return std::tuple(fold_of(a), label_of(a), a) < std::tuple(fold_of(b), label_of(b), b);
   });
-  labels_.reserve(original_.size());
+  original_.reserve(places.size());
+  labels_.reserve(places.size());
   fold_begin_.assign(std::max<size_t>(experiment.n_folds, 1) + 1, 0);
-  for (const int64_t r : original_) {
-    labels_.push_back(data.labels[r]);
-    ++fold_begin_[static_cast<size_t>(fold_of(r)) + 1];
+  for (const int64_t i : places) {
+    original_.push_back(sample.row[i]);
+    labels_.push_back(label_of(i));
+    ++fold_begin_[static_cast<size_t>(fold_of(i)) + 1];
   }
   std::partial_sum(fold_begin_.begin(), fold_begin_.end(), fold_begin_.begin());
 }

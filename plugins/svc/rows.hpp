@@ -12,11 +12,11 @@ namespace mokume::svc {
 
 inline constexpr int64_t kBlock = 16;  // rows are handled in blocks of 16
 
-// Rows sorted by (fold, class, original index): a fold's rows are contiguous, and so are a class's within it. Rows that
-// no fold validates (fold -1) come first and are always trained on.
+// The places of a bootstrap's sample sorted by (fold, class, place): a fold's rows are contiguous, and so are a class's
+// within it. Rows that no fold validates (fold -1) come first and are always trained on.
 class RowOrder {
  public:
-  explicit RowOrder(const mk_experiment& experiment);
+  RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
 
   int64_t rows() const { return static_cast<int64_t>(original_.size()); }
   int64_t stride() const { return (rows() + kBlock - 1) / kBlock * kBlock; }  // rows rounded up to blocks

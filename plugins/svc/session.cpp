@@ -45,6 +45,33 @@ double guessed_cost(const ops::KernelFunction& kernel, double spread) {
   return 1 / std::cbrt(narrowness) + narrowness / 2;
 }
 
+// Candidates over one kernel matrix, along C: the order in which one starts from the one before.
+struct Group {
+  uint32_t bootstrap = 0;
+  ops::KernelFunction kernel;
+  std::vector<uint32_t> candidates;
+};
+
+std::vector<Group> kernel_groups(const mk_experiment& experiment) {
+  std::vector<Group> groups;
+  for (uint32_t b = 0; b < experiment.n_bootstraps; ++b) {
+    const size_t first = groups.size();
+    for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+      if (!sdk::has(experiment, c, b)) continue;
+      const Settings s = candidate_settings(experiment, c);
+      size_t g = first;
+      while (g < groups.size() && !same_kernel(groups[g].kernel, s.kernel)) ++g;
+      if (g == groups.size()) groups.push_back({b, s.kernel, {}});
+      groups[g].candidates.push_back(c);
+    }
+  }
+  for (Group& group : groups)
+    std::stable_sort(group.candidates.begin(), group.candidates.end(), [&](uint32_t a, uint32_t b) {
+      return candidate_settings(experiment, a).c < candidate_settings(experiment, b).c;
+    });
+  return groups;
+}
+
 }  // namespace
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
@@ -52,44 +79,51 @@ Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate)
 }
 
 Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
-    : host_(host), experiment_(experiment), device_(device), order_(experiment) {}
+    : host_(host), experiment_(experiment), device_(device) {}
 
-void Session::prepare() {
-  if (store_) return;
+void Session::prepare(uint32_t bootstrap) {
+  if (store_ && bootstrap == bootstrap_) return;
   const auto phase = device_.phase("load");
+  bench_.reset();
+  store_.reset();
+  order_.emplace(experiment_, bootstrap);
+  bootstrap_ = bootstrap;
   const int64_t problems = most_problems(experiment_);
   const int64_t folds = std::max<int64_t>(1, experiment_.n_folds);
   int64_t places = std::min(kMaxPlaces, folds * problems);
   int64_t folds_at_once = std::max<int64_t>(1, std::min(folds, places / problems));
   const auto reserve = [&] {
-    return SmoBench::bytes(order_, places, folds_at_once * coef_rows_per_fold(problems)) +
-           static_cast<uint64_t>(order_.rows() * coef_rows_per_fold(problems)) * sizeof(float);
+    return SmoBench::bytes(*order_, places, folds_at_once * coef_rows_per_fold(problems)) +
+           static_cast<uint64_t>(order_->rows() * coef_rows_per_fold(problems)) * sizeof(float);
   };
-  const auto matrix = static_cast<uint64_t>(order_.rows()) * static_cast<uint64_t>(order_.stride()) * sizeof(float);
+  const auto matrix = static_cast<uint64_t>(order_->rows()) * static_cast<uint64_t>(order_->stride()) * sizeof(float);
   if (reserve() + matrix > device_.budget_bytes()) {
     places = std::min(places, kPlacesOnTheFly);
     folds_at_once = 1;
   }
-  store_.emplace(device_, *experiment_.train, order_, reserve(), places);
-  bench_.emplace(host_, device_, order_, places, folds_at_once * coef_rows_per_fold(problems));
+  store_.emplace(device_, *experiment_.train, *order_, reserve(), places);
+  bench_.emplace(host_, device_, *order_, places, folds_at_once * coef_rows_per_fold(problems));
   host_.log(
       MK_LOG_INFO, "svc",
-      std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_.rows()) + " rows");
+      std::string(device_.info().name) + ": " + store_->mode_name() + ", " + std::to_string(order_->rows()) + " rows");
 }
 
 void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
-  prepare();
   std::vector<Settings> settings;
   for (const mk_fit& fit : fits) settings.push_back(candidate_settings(experiment_, fit.candidate));
 
   // Groups of fits that differ in C and fold alone, in the order they come.
+  const auto share_chain = [&](size_t a, size_t b) {
+    return fits[a].bootstrap == fits[b].bootstrap && same_chain(settings[a], settings[b]);
+  };
   std::vector<bool> taken(fits.size(), false);
   for (size_t first = 0; first < fits.size(); ++first) {
     if (taken[first]) continue;
+    prepare(fits[first].bootstrap);
     std::vector<ChainRunner::FoldSteps> folds;
     size_t members = 0;
     for (size_t k = first; k < fits.size(); ++k) {
-      if (taken[k] || !same_chain(settings[first], settings[k])) continue;
+      if (taken[k] || !share_chain(first, k)) continue;
       taken[k] = true;
       ++members;
       const auto fold = static_cast<uint32_t>(fits[k].fold);
@@ -101,15 +135,15 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
     for (auto& fold : folds)
       std::stable_sort(fold.steps.begin(), fold.steps.end(), [](const auto& a, const auto& b) { return a.c < b.c; });
     const double share = static_cast<double>(members) / static_cast<double>(fits.size());
-    ChainRunner(device_, order_, *store_, *bench_, settings[first])
+    ChainRunner(device_, *order_, *store_, *bench_, settings[first])
         .run(folds, sink, static_cast<double>(first) / static_cast<double>(fits.size()), share);
   }
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
-  prepare();
+  prepare(fit.bootstrap);
   const Settings settings = candidate_settings(experiment_, fit.candidate);
-  const auto problems = binary_problems(order_.classes(), settings.multiclass, MK_ALL_ROWS);
+  const auto problems = binary_problems(order_->classes(), settings.multiclass, MK_ALL_ROWS);
   store_->select(settings.kernel);
   std::vector<Solution> solutions(problems.size());
   for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(bench_->places())) {
@@ -139,25 +173,25 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
                                          const std::vector<Solution>& solutions) {
   auto fitted = std::make_unique<Fitted>();
   const auto phase = device_.phase("collect");
-  const int64_t ld = order_.stride(), d = order_.features();
+  const int64_t ld = order_->stride(), d = order_->features();
   std::vector<float> coef(problems.size() * static_cast<size_t>(ld));
   device_.read(bench_->coefficients(), coef.data(), coef.size());
   std::vector<int64_t> used;
-  for (int64_t r = 0; r < order_.rows(); ++r)
+  for (int64_t r = 0; r < order_->rows(); ++r)
     for (size_t p = 0; p < problems.size(); ++p)
       if (coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)] != 0) {
         used.push_back(r);
         break;
       }
-  std::stable_sort(used.begin(), used.end(), [&](int64_t a, int64_t b) { return order_.label(a) < order_.label(b); });
+  std::stable_sort(used.begin(), used.end(), [&](int64_t a, int64_t b) { return order_->label(a) < order_->label(b); });
   fitted->settings = settings;
   fitted->features = d;
   const mk_data& train = *experiment_.train;
   sdk::take_description(experiment_, *fitted);
   for (const int64_t r : used) {
-    const float* x = train.x + order_.original(r) * d;
+    const float* x = train.x + order_->original(r) * d;
     fitted->vectors.insert(fitted->vectors.end(), x, x + d);
-    fitted->vector_class.push_back(order_.label(r));
+    fitted->vector_class.push_back(order_->label(r));
   }
   for (size_t p = 0; p < problems.size(); ++p) {
     const auto sign = static_cast<float>(problems[p].sign());
@@ -182,23 +216,7 @@ void check(const mk_experiment& experiment) {
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
-  // Groups of candidates over one kernel matrix, along C: the order in which one starts from the one before.
-  std::vector<std::vector<uint32_t>> groups;
-  std::vector<Settings> of_group;
-  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
-    const Settings s = candidate_settings(experiment, c);
-    size_t g = 0;
-    while (g < groups.size() && !same_kernel(of_group[g].kernel, s.kernel)) ++g;
-    if (g == groups.size()) {
-      groups.emplace_back();
-      of_group.push_back(s);
-    }
-    groups[g].push_back(c);
-  }
-  for (std::vector<uint32_t>& group : groups)
-    std::stable_sort(group.begin(), group.end(), [&](uint32_t a, uint32_t b) {
-      return candidate_settings(experiment, a).c < candidate_settings(experiment, b).c;
-    });
+  const std::vector<Group> groups = kernel_groups(experiment);
   const uint32_t folds = experiment.n_folds;
   if (folds == 0) return;
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
@@ -207,12 +225,12 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // rows, and kernel rows on the fly
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
-    const double each = guessed_cost(of_group[g].kernel, rows_spread);
+    const double each = guessed_cost(groups[g].kernel, rows_spread);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
-      for (const uint32_t c : groups[g])
+      for (const uint32_t c : groups[g].candidates)
         for (uint32_t f = piece * folds / pieces; f < (piece + 1) * folds / pieces; ++f)
-          fits.push_back({c, static_cast<int32_t>(f), 0, 0, nullptr, ""});
+          fits.push_back({c, static_cast<int32_t>(f), 0, groups[g].bootstrap, nullptr, ""});
       const mk_bundle bundle{fits.data(), static_cast<uint32_t>(fits.size()), 0,
                              each * static_cast<double>(fits.size()), bytes};
       sdk::call(sink.add, sink.self, &bundle);

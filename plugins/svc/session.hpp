@@ -1,4 +1,4 @@
-// One experiment on one device: resident rows, kernel values and solver places that all its bundles share.
+// One experiment on one device: resident rows, kernel values and solver places that all bundles of a bootstrap share.
 #pragma once
 
 #include <memory>
@@ -24,14 +24,15 @@ class Session {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
-  void prepare();
+  void prepare(uint32_t bootstrap);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                   const std::vector<Solution>& solutions);
 
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
-  RowOrder order_;
+  uint32_t bootstrap_ = 0;  // that the following are of
+  std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
   std::optional<SmoBench> bench_;
 };

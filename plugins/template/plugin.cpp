@@ -111,17 +111,19 @@ double shrink_of(const mk_experiment& experiment, uint32_t candidate) {
   return experiment.values[candidate * kParams.size() + kShrink].real;
 }
 
-// The means of all rows but those of `fold`, summed in double in the order of the rows: the same bits everywhere.
-Fitted train(const mk_experiment& experiment, uint32_t candidate, int32_t fold) {
+// The means of all rows of the sample but those of the fold, summed in double in their order: the same bits everywhere.
+Fitted train(const mk_experiment& experiment, const mk_fit& fit) {
   const mk_data& data = *experiment.train;
+  const mk_sample& sample = experiment.samples[fit.bootstrap];
   Fitted f;
   f.features = data.features;
   sdk::take_description(experiment, f);
   std::vector<double> sums(static_cast<size_t>(f.classes() * f.features)), all(static_cast<size_t>(f.features));
   std::vector<double> counts(static_cast<size_t>(f.classes()));
   double n = 0;
-  for (int64_t r = 0; r < data.rows; ++r) {
-    if (fold != MK_ALL_ROWS && experiment.fold_of[r] == fold) continue;
+  for (int64_t i = 0; i < sample.places; ++i) {
+    if (sdk::is_held_out(sample, i, fit.fold)) continue;
+    const int64_t r = sample.row[i];
     n += 1;
     counts[static_cast<size_t>(data.labels[r])] += 1;
     for (int64_t k = 0; k < f.features; ++k) {
@@ -130,7 +132,7 @@ Fitted train(const mk_experiment& experiment, uint32_t candidate, int32_t fold) 
       all[static_cast<size_t>(k)] += value;
     }
   }
-  const double shrink = shrink_of(experiment, candidate);
+  const double shrink = shrink_of(experiment, fit.candidate);
   for (int64_t c = 0; c < f.classes(); ++c)
     for (int64_t k = 0; k < f.features; ++k) {
       const double overall = all[static_cast<size_t>(k)] / n, count = counts[static_cast<size_t>(c)];
@@ -167,17 +169,19 @@ class Session {
  private:
   Fitted timed_train(const mk_fit& fit) const {
     const auto phase = device_.phase("train");  // a line of --profile
-    return train(experiment_, fit.candidate, fit.fold);
+    return train(experiment_, fit);
   }
 
   void fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink) const {
     const Fitted fitted = timed_train(fit);
     const auto phase = device_.phase("validate");
     const mk_data& data = *experiment_.train;
+    const mk_sample& sample = experiment_.samples[fit.bootstrap];
     std::vector<float> x;
     std::vector<int32_t> labels;
-    for (int64_t r = 0; r < data.rows; ++r) {
-      if (experiment_.fold_of[r] != fit.fold) continue;
+    for (int64_t i = 0; i < sample.places; ++i) {
+      if (!sdk::is_held_out(sample, i, fit.fold)) continue;
+      const int64_t r = sample.row[i];
       x.insert(x.end(), data.x + r * data.features, data.x + (r + 1) * data.features);
       labels.push_back(data.labels[r]);
     }
@@ -219,11 +223,12 @@ struct Model {
     const auto bytes =
         static_cast<uint64_t>((1024 + data.n_classes) * (data.features + data.n_classes)) * sizeof(float);
     for (uint32_t c = 0; c < experiment.n_candidates; ++c)
-      for (uint32_t f = 0; f < experiment.n_folds; ++f) {
-        const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
-        const mk_bundle one{&fit, 1, 0, 1, bytes};
-        sdk::call(sink.add, sink.self, &one);
-      }
+      for (uint32_t b = 0; b < experiment.n_bootstraps; ++b)
+        for (uint32_t f = 0; sdk::has(experiment, c, b) && f < experiment.n_folds; ++f) {
+          const mk_fit fit{c, static_cast<int32_t>(f), 0, b, nullptr, ""};
+          const mk_bundle one{&fit, 1, 0, 1, bytes};
+          sdk::call(sink.add, sink.self, &one);
+        }
   }
 
   static int64_t features(const Fitted& fitted) { return fitted.features; }

@@ -55,14 +55,14 @@ error: unknown key 'sed' at the top level
   |
 3 | sed = 1
   | ^^^ did you mean 'seed'?
-  = the top level takes: name, model, seed, data, validation, search, model_options, devices, plugins, output
+  = the top level takes: name, model, seed, data, validation, bagging, search, random, model_options, devices, plugins, output
 
 error: unknown key 'folds' at the top level
  --> svm.toml:4:1
   |
 4 | folds = 3
   | ^^^^^ 'folds' belongs to [validation]
-  = the top level takes: name, model, seed, data, validation, search, model_options, devices, plugins, output
+  = the top level takes: name, model, seed, data, validation, bagging, search, random, model_options, devices, plugins, output
 
 error: unknown key 'seed' in [data]
  --> svm.toml:7:1
@@ -304,7 +304,7 @@ TEST(Messages, OfSettings) {
       {"model_options.gamma = [1]", 1, 23, 3, "one value"},
       {"model_options.degree = 3.0", 1, 24, 3, "an integer"},
       {"model_options.seed = 3", 1, 15, 4, "belongs to the top level"},
-      {"bagging.bootstraps = 3", 1, 1, 7, "unknown key 'bagging'"},
+      {"boosting.rounds = 3", 1, 1, 8, "unknown key 'boosting'"},
   };
   for (const Case& c : cases) {
     const std::string line = std::string(c.text) + "\n";

@@ -92,7 +92,7 @@ directory = "out/runs"
   EXPECT_TRUE(c.shuffle);
   EXPECT_TRUE(c.stratified);
   EXPECT_EQ(c.method, "random");
-  EXPECT_EQ(c.random_candidates, 12U);
+  EXPECT_EQ(c.n_candidates, 12U);
   ASSERT_EQ(c.spaces.size(), 4U);
   EXPECT_EQ(c.spaces[0].name, "gamma");
   EXPECT_EQ(c.spaces[0].kind, Space::Kind::log10_uniform);

@@ -122,12 +122,13 @@ TEST(Resolved, OtherModelsRoundTrip) {
 }
 
 TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
-  EXPECT_EQ(canonical_json(good("seed = \"007\"\n" + grid("kernel = [\"rbf\"]\nC = [1, 0.1]\n"))),
-            R"({"data":{"categorical":[],"limit":0,"missing":"error","path":"","source":"digits","standardize":"none",)"
-            R"("target":"","test":""},"model":"svc","model_options":{"coef0":0.0,"degree":3,"gamma":0.001,)"
-            R"("max_iterations":10000000,"multiclass":"ovr","tol":0.001},"search":{"candidates":0,"method":"grid",)"
-            R"("params":[{"name":"kernel","values":["rbf"]},{"name":"C","values":[1.0,0.1]}]},"seed":"7",)"
-            R"("validation":{"folds":5,"shuffle":false,"stratified":false}})");
+  EXPECT_EQ(
+      canonical_json(good("seed = \"007\"\n" + grid("kernel = [\"rbf\"]\nC = [1, 0.1]\n"))),
+      R"({"bagging":{"bootstraps":0},"data":{"categorical":[],"limit":0,"missing":"error","path":"","source":"digits","standardize":"none",)"
+      R"("target":"","test":""},"model":"svc","model_options":{"coef0":0.0,"degree":3,"gamma":0.001,)"
+      R"("max_iterations":10000000,"multiclass":"ovr","tol":0.001},"random":{"compat":""},"search":{"candidates":0,"method":"grid",)"
+      R"("params":[{"name":"kernel","values":["rbf"]},{"name":"C","values":[1.0,0.1]}],"select":""},"seed":"7",)"
+      R"("validation":{"folds":5,"shuffle":false,"stratified":false}})");
 }
 
 // ---- the plan
@@ -137,7 +138,7 @@ const std::string kData(64, 'd');
 TEST(MakePlan, IsPinned) {
   const Config c = good(grid("C = [0.5, 1, 2]\nkernel = [\"rbf\", \"linear\"]\n"));
   const search::Plan plan = make_plan(c, kData);
-  EXPECT_EQ(plan.hash, "6e2bfea44a6cd5b7effe636458c31b3409980c1658a9d0c0cd8a06a673773d2b");
+  EXPECT_EQ(plan.hash, "28737739696281ddb85a57645f7fd4515c1b182cd3a83ebd36a298bbc225b891");
   EXPECT_EQ(plan.params, (std::vector<std::string>{"C", "kernel"}));
   ASSERT_EQ(plan.candidates.size(), 6U);
   EXPECT_TRUE(plan.candidates[3] == (std::vector<Value>{1.0, std::string("linear")}));

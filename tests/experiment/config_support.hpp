@@ -118,7 +118,8 @@ inline bool same_data(const data::DataSpec& a, const data::DataSpec& b) {
 inline bool same(const Config& a, const Config& b) {
   return a.name == b.name && a.model == b.model && a.seed_text == b.seed_text && a.seed == b.seed &&
          same_data(a.data, b.data) && a.folds == b.folds && a.share == b.share && a.shuffle == b.shuffle &&
-         a.stratified == b.stratified && a.method == b.method && a.random_candidates == b.random_candidates &&
+         a.stratified == b.stratified && a.method == b.method && a.n_candidates == b.n_candidates &&
+         a.bootstraps == b.bootstraps && a.random_compat == b.random_compat && a.select == b.select &&
          std::equal(a.spaces.begin(), a.spaces.end(), b.spaces.begin(), b.spaces.end(), same_space) &&
          a.options == b.options && a.references == b.references && a.forms == b.forms && a.devices == b.devices &&
          a.plugin_directories == b.plugin_directories && a.memory_bytes == b.memory_bytes && a.output == b.output;

@@ -170,7 +170,7 @@ TEST(Journal, DoesNotHurryWithoutNeed) {
 TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
   const Scratch scratch;
   Journal journal(scratch.directory(), 0, small_plan());
-  EXPECT_THROW(journal.append(make_record(200), {}), Error);
+  EXPECT_THROW(journal.append(make_record(202), {}), Error);
   FitRecord record = make_record(1);
   record.note = "\xff\xfe";
   try {

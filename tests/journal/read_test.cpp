@@ -95,7 +95,7 @@ TEST(ReadAll, RefusesAnotherPlanFormatOrNode) {
   search::Plan other = k_plan;
   other.hash = "another";
   EXPECT_NE(failure(scratch, other).find("another plan"), std::string::npos);
-  spill(scratch.file(0), seal(R"({"mokume_journal":2,"plan_hash":"0123456789abcdef","node":0})") + "x\n");
+  spill(scratch.file(0), seal(R"({"mokume_journal":3,"plan_hash":"0123456789abcdef","node":0})") + "x\n");
   expect_failure(scratch, {"line 1", "another version"});
   write_file(scratch, 0, {});
   std::filesystem::rename(scratch.file(0), scratch.file(1));
@@ -104,10 +104,10 @@ TEST(ReadAll, RefusesAnotherPlanFormatOrNode) {
 
 TEST(ReadAll, RefusesFitsThatAreNotInThePlan) {
   const Scratch scratch;
-  FitRecord record = make_record(200);
+  FitRecord record = make_record(202);
   const search::FitKey key{20, 0, 0};
   write_file(scratch, 0, {record_text(record, &key), text_of(make_record(1))});
-  expect_failure(scratch, {"line 2", "fit 200", "200 fits"});
+  expect_failure(scratch, {"line 2", "fit 202", "200 fits"});
   const search::FitKey wrong{0, 0, 3};
   write_file(scratch, 0, {record_text(make_record(4), &wrong), text_of(make_record(1))});
   expect_failure(scratch, {"line 2", "fit 4"});
@@ -251,7 +251,7 @@ TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
   }
   write_file(scratch, 1,
              {R"({"event":"paused","time":"soon"})", event_text({10, EventRecord::Kind::lost, 3, "", -1, 0, "silent"}),
-              event_text({10, EventRecord::Kind::moved, 3, "", 200, 1, "no such fit"}), text_of(make_record(5))});
+              event_text({10, EventRecord::Kind::moved, 3, "", 202, 1, "no such fit"}), text_of(make_record(5))});
   const Contents contents = read_all(scratch.directory(), k_plan);
   ASSERT_EQ(contents.events.size(), 3u);
   EXPECT_EQ(contents.events[0].kind, EventRecord::Kind::lost);

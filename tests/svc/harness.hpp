@@ -130,7 +130,10 @@ class Experiment {
     experiment_.n_candidates = static_cast<uint32_t>(candidates.size());
     experiment_.values = values_.data();
     experiment_.train = &data_;
-    experiment_.fold_of = blobs.fold_of.data();
+    for (int64_t r = 0; r < blobs.rows; ++r) rows_.push_back(static_cast<uint32_t>(r));
+    sample_ = {blobs.rows, rows_.data(), blobs.fold_of.data()};
+    experiment_.samples = &sample_;
+    experiment_.n_bootstraps = 1;
     experiment_.n_folds = folds;
   }
   Experiment(const Experiment&) = delete;
@@ -144,6 +147,8 @@ class Experiment {
   std::vector<std::string> names_;
   std::vector<const char*> name_pointers_;
   mk_data data_{};
+  std::vector<uint32_t> rows_;
+  mk_sample sample_{};
   mk_experiment experiment_{};
 };
 

@@ -8,27 +8,32 @@ namespace {
 
 struct Rows {
   std::vector<int32_t> labels, folds;
+  std::vector<uint32_t> row;
   mk_data data{};
+  mk_sample sample{};
   mk_experiment experiment{};
 
   Rows(int64_t n, int32_t classes, uint32_t n_folds) {
     for (int64_t r = 0; r < n; ++r) {
       labels.push_back(static_cast<int32_t>((r * 7 + r / 5) % classes));
       folds.push_back(static_cast<int32_t>((r * 3) % n_folds));
+      row.push_back(static_cast<uint32_t>(r));
     }
     data.rows = n;
     data.features = 1;
     data.labels = labels.data();
     data.n_classes = classes;
     experiment.train = &data;
-    experiment.fold_of = folds.data();
+    sample = {n, row.data(), folds.data()};
+    experiment.samples = &sample;
+    experiment.n_bootstraps = 1;
     experiment.n_folds = n_folds;
   }
 };
 
 TEST(RowOrder, SortsByFoldThenClassThenRow) {
   const Rows rows(103, 4, 5);
-  const RowOrder order(rows.experiment);
+  const RowOrder order(rows.experiment, 0);
   EXPECT_EQ(order.rows(), 103);
   EXPECT_EQ(order.stride(), 112);
   for (int64_t r = 1; r < order.rows(); ++r) {
@@ -46,8 +51,7 @@ TEST(RowOrder, SortsByFoldThenClassThenRow) {
 TEST(MarkRows, RowsOfNoFoldAreAlwaysTrainedOn) {
   Rows rows(100, 2, 1);
   for (size_t r = 0; r < rows.folds.size(); ++r) rows.folds[r] = r % 4 == 0 ? 0 : -1;
-  rows.experiment.fold_of = rows.folds.data();
-  const RowOrder order(rows.experiment);
+  const RowOrder order(rows.experiment, 0);
   EXPECT_EQ(order.fold_begin(0), 75);
   EXPECT_EQ(order.fold_rows(0), 25);
   for (const int32_t fold : {MK_ALL_ROWS, 0}) {
@@ -62,7 +66,7 @@ TEST(MarkRows, RowsOfNoFoldAreAlwaysTrainedOn) {
 TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
   for (const int32_t classes : {2, 4, 10, 90}) {
     const Rows rows(3000, classes, 5);
-    const RowOrder order(rows.experiment);
+    const RowOrder order(rows.experiment, 0);
     for (const Multiclass kind : {Multiclass::one_vs_rest, Multiclass::one_vs_one}) {
       for (const int32_t fold : {MK_ALL_ROWS, 0, 2, 4}) {
         for (const BinaryProblem& p : binary_problems(classes, kind, fold)) {

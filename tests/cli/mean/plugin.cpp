@@ -62,17 +62,19 @@ const mk_value& value(const mk_experiment& e, uint32_t candidate, Param p) {
   return e.values[candidate * kParams.size() + p];
 }
 
-double train(const mk_experiment& e, uint32_t candidate, int32_t fold) {
+double train(const mk_experiment& e, const mk_fit& fit) {
   const mk_data& data = *e.train;
+  const mk_sample& sample = e.samples[fit.bootstrap];
   double sum = 0, n = 0;
   std::vector<int64_t> counts(static_cast<size_t>(data.n_classes) + 1);
-  for (int64_t r = 0; r < data.rows; ++r) {
-    if (fold != MK_ALL_ROWS && e.fold_of[r] == fold) continue;
+  for (int64_t i = 0; i < sample.places; ++i) {
+    if (mokume::sdk::is_held_out(sample, i, fit.fold)) continue;
+    const int64_t r = sample.row[i];
     n += 1;
     if (data.targets != nullptr) sum += static_cast<double>(data.targets[r]);
     if (data.labels != nullptr) ++counts[static_cast<size_t>(data.labels[r])];
   }
-  if (data.targets != nullptr) return sum / n + value(e, candidate, kShift).real;
+  if (data.targets != nullptr) return sum / n + value(e, fit.candidate, kShift).real;
   return static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
@@ -110,10 +112,12 @@ class Session {
     const mk_experiment& e = experiment_;
     for (uint32_t i = 0; i < fits.size(); ++i) {
       if (fits[i].done != 0) continue;
-      const double predicted = train(e, fits[i].candidate, fits[i].fold);
+      const double predicted = train(e, fits[i]);
       double n = 0, errors = 0, squares = 0;
-      for (int64_t r = 0; r < e.train->rows; ++r) {
-        if (e.fold_of[r] != fits[i].fold) continue;
+      const mk_sample& sample = e.samples[fits[i].bootstrap];
+      for (int64_t place = 0; place < sample.places; ++place) {
+        if (sample.fold_of[place] != fits[i].fold) continue;
+        const int64_t r = sample.row[place];
         n += 1;
         if (e.train->labels != nullptr) errors += e.train->labels[r] != static_cast<int32_t>(predicted) ? 1 : 0;
         if (e.train->targets == nullptr) continue;
@@ -136,7 +140,7 @@ class Session {
 
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink) {
     auto made = std::make_unique<Fitted>();
-    made->value = train(experiment_, fit.candidate, MK_ALL_ROWS);
+    made->value = train(experiment_, fit);
     made->features = experiment_.train->features;
     sdk::take_description(experiment_, *made);
     const Course course(experiment_, fit);
@@ -161,11 +165,12 @@ struct Model {
   static void check(const mk_experiment&) {}
   static void bundle(const mk_experiment& e, uint32_t, const mk_bundle_sink& sink) {
     for (uint32_t c = 0; c < e.n_candidates; ++c)
-      for (uint32_t f = 0; f < e.n_folds; ++f) {
-        const mk_fit fit{c, static_cast<int32_t>(f), 0, 0, nullptr, ""};
-        const mk_bundle one{&fit, 1, 0, 1, 1};
-        sdk::call(sink.add, sink.self, &one);
-      }
+      for (uint32_t b = 0; b < e.n_bootstraps; ++b)
+        for (uint32_t f = 0; sdk::has(e, c, b) && f < e.n_folds; ++f) {
+          const mk_fit fit{c, static_cast<int32_t>(f), 0, b, nullptr, ""};
+          const mk_bundle one{&fit, 1, 0, 1, 1};
+          sdk::call(sink.add, sink.self, &one);
+        }
   }
   static std::string summary(const mk_experiment& e, uint32_t candidate) {
     const mk_data& d = *e.train;

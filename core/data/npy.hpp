@@ -1,0 +1,22 @@
+// NumPy's format for arrays (NEP 1, version 1.0): tables of float32 in row-major order.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::data {
+
+struct FloatTable {
+  int64_t rows = 0;
+  int64_t columns = 0;
+  std::vector<float> values;  // rows * columns
+};
+
+// Replaces the file in one step. Error(MK_STORAGE) if it cannot be written.
+void write_npy(const std::string& path, const FloatTable& table);
+
+// Error(MK_BAD_DATA) that names file and fault for what is no such file: other types, orders, dimensions and versions.
+FloatTable read_npy(const std::string& path);
+
+}  // namespace mokume::data

@@ -1,0 +1,132 @@
+#include "experiment/vote.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "experiment/refit.hpp"
+#include "journal/fields.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPredictions = "/test.npy";
+constexpr const char* kVote = "/models/vote.json";
+
+// Votes and certainties added up member by member: memory does not grow with their number.
+class Tally {
+ public:
+  Tally(size_t rows, size_t classes) : classes_(classes), votes_(rows * classes), sums_(rows * classes) {}
+
+  void add(const std::string& path, const data::FloatTable& member) {
+    for (size_t at = 0, row = 0; at < sums_.size(); at += classes_, row += classes_ + 1) {
+      const float label = member.values[row];
+      if (!(label >= 0 && label < static_cast<float>(classes_)))
+        throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: it is damaged");
+      ++votes_[at + static_cast<size_t>(label)];
+      for (size_t c = 0; c < classes_; ++c) sums_[at + c] += static_cast<double>(member.values[row + 1 + c]);
+    }
+  }
+  size_t winner(size_t row) const {
+    const size_t at = row * classes_;
+    size_t best = 0;
+    for (size_t c = 1; c < classes_; ++c)
+      if (std::pair(votes_[at + c], sums_[at + c]) > std::pair(votes_[at + best], sums_[at + best])) best = c;
+    return best;
+  }
+
+ private:
+  size_t classes_;
+  std::vector<uint32_t> votes_;
+  std::vector<double> sums_;
+};
+
+// Calls body(path, predictions) for every member; false if one has none.
+template <class Body>
+bool for_each_member(const std::string& run_directory, const Prepared& prepared, size_t columns, const Body& body) {
+  const search::Plan& plan = prepared.plan();
+  for (uint32_t b = 0; b < plan.bootstraps; ++b) {
+    const std::string path = model_path(run_directory, plan, plan.refit_slot(b)) + kPredictions;
+    if (!fs::exists(path)) return false;
+    const data::FloatTable member = data::read_npy(path);
+    if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
+      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: remove its directory, and "
+                                      "`mokume resume` trains the member again");
+    body(path, member);
+  }
+  return true;
+}
+
+std::optional<report::TestResult> vote_of_classes(const std::string& run_directory, const Prepared& prepared) {
+  const data::Table& test = prepared.data().test;
+  const size_t classes = prepared.data().class_names.size();
+  Tally tally(static_cast<size_t>(test.rows), classes);
+  const auto add = [&](const std::string& path, const data::FloatTable& member) { tally.add(path, member); };
+  if (!for_each_member(run_directory, prepared, classes + 1, add)) return std::nullopt;
+  report::TestResult result{0, test.rows, std::nullopt};
+  for (size_t r = 0; r < test.labels.size(); ++r)
+    result.errors += tally.winner(r) != static_cast<size_t>(test.labels[r]) ? 1 : 0;
+  return result;
+}
+
+std::optional<report::TestResult> mean_of_numbers(const std::string& run_directory, const Prepared& prepared) {
+  const data::Table& test = prepared.data().test;
+  std::vector<double> sums(test.targets.size());
+  const auto add = [&](const std::string&, const data::FloatTable& member) {
+    for (size_t r = 0; r < sums.size(); ++r) sums[r] += static_cast<double>(member.values[r]);
+  };
+  if (!for_each_member(run_directory, prepared, 1, add)) return std::nullopt;
+  double squares = 0;
+  for (size_t r = 0; r < sums.size(); ++r) {
+    const double off = sums[r] / prepared.plan().bootstraps - static_cast<double>(test.targets[r]);
+    squares += off * off;
+  }
+  return report::TestResult{0, test.rows, squares / static_cast<double>(sums.size())};
+}
+
+}  // namespace
+
+void write_test_predictions(const std::string& model_directory, const data::FloatTable& predictions) {
+  data::write_npy(model_directory + kPredictions, predictions);
+}
+
+void write_vote(const std::string& run_directory, const Prepared& prepared) {
+  const data::Table& test = prepared.data().test;
+  fs::remove(run_directory + kVote);
+  if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
+  const auto result =
+      test.labels.empty() ? mean_of_numbers(run_directory, prepared) : vote_of_classes(run_directory, prepared);
+  if (!result) return;
+  nlohmann::ordered_json json = {{"members", prepared.plan().bootstraps}, {"n", result->n}};
+  if (result->mse)
+    json["mse"] = *result->mse;
+  else
+    json["errors"] = result->errors;
+  base::write_file(run_directory + kVote, json.dump(1) + "\n");
+}
+
+std::optional<report::Vote> read_vote(const std::string& run_directory) {
+  const std::string path = run_directory + kVote;
+  if (!fs::exists(path)) return std::nullopt;
+  try {
+    const auto json = nlohmann::json::parse(base::read_file(path, 1U << 24), nullptr, false);
+    report::Vote vote;
+    vote.members = journal::u32_field(json, "members");
+    vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));
+    if (journal::find_field(json, "mse") != nullptr)
+      vote.test.mse = journal::real_field(json, "mse");
+    else
+      vote.test.errors = static_cast<int64_t>(journal::whole_field(json, "errors", static_cast<uint64_t>(vote.test.n)));
+    return vote;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,183 @@
+// Bagging from end to end: members, vote, tables; with any number of ranks, killed and gone on with.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+// A machine of 4 bootstraps with 3 candidates of their own each.
+std::string bagged(const std::string& model, const std::string& more) {
+  return "name = \"bag\"\nmodel = \"" + model +
+         "\"\nseed = 3\ndata = { source = \"digits\", limit = 300, standardize = \"features\" }\nbagging.bootstraps = 4\nvalidation.folds = 3\n"
+         "devices.use = \"host\"\n" +
+         more;
+}
+
+const char* const kSvc = "[search]\nmethod = \"random\"\ncandidates = 3\n[search.params]\nC = { log10_uniform = [-1, 2] }\n"
+                         "gamma = { log10_uniform = [-3, -1] }\n";
+const char* const kNetwork = R"([search]
+method = "random"
+candidates = 2
+select = "loss"
+[search.params]
+lr = { log10_uniform = [-2, -1] }
+units = { int = [4, 20] }
+[model_options]
+epochs = 2
+batch_size = 10
+optimizer = { type = "sgd", lr = "$lr" }
+layers = [{ type = "flatten" }, { type = "linear", out_features = "$units" }, { type = "relu" },
+          { type = "linear", out_features = 10 }]
+)";
+
+// The one run below a directory.
+fs::path only(const fs::path& directory) { return fs::directory_iterator(directory)->path(); }
+
+std::vector<std::vector<std::string>> table(const fs::path& path) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream in(slurp(path));
+  for (std::string line; std::getline(in, line);) {
+    auto& row = rows.emplace_back();
+    std::istringstream cells(line);
+    for (std::string cell; std::getline(cells, cell, ',');) row.push_back(cell);
+  }
+  return rows;
+}
+
+nlohmann::json summary(const fs::path& run) { return nlohmann::json::parse(slurp(run / "summary.json")); }
+
+TEST(Bagging, GivesMembersAndTheirVote) {
+  const Place place;
+  for (const auto& [model, more] : {std::pair("svc", kSvc), std::pair("cnn", kNetwork)}) {
+    SCOPED_TRACE(model);
+    place.write("e.toml", bagged(model, more));
+    const Ended ended = place.mokume(std::string("run e.toml --out ") + model);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("4 members, test error "), std::string::npos) << ended.err;
+    const fs::path run = only(place.path() / model / "bag");
+    for (const char* member : {"member-000", "member-001", "member-002", "member-003"})
+      EXPECT_TRUE(fs::exists(run / "models" / member / "test.npy")) << member;
+    EXPECT_EQ(std::distance(fs::directory_iterator(run / "models"), {}), 5) << "no attempt is left behind";
+    const auto members = table(run / "ensemble.csv");
+    ASSERT_EQ(members.size(), 5U);
+    EXPECT_EQ(members[0].front(), "bootstrap");
+    EXPECT_EQ(members[0].back(), "status");
+    const auto json = summary(run);
+    EXPECT_EQ(json["bootstraps"], 4);
+    EXPECT_EQ(json["members"], 4);
+    EXPECT_TRUE(json["best"].is_null());
+    double sum = 0;
+    for (size_t b = 0; b < 4; ++b) {
+      EXPECT_EQ(members[b + 1][0], std::to_string(b));
+      sum += std::stod(members[b + 1][members[0].size() - 2]);
+    }
+    EXPECT_LT(json["test"]["error"].get<double>(), sum / 4) << "a vote that is worse than its members";
+    EXPECT_NE(slurp(run / "report.html").find("<h2>Members</h2>"), std::string::npos);
+    EXPECT_TRUE(fs::exists(run / "plots/members.svg"));
+    EXPECT_EQ(place.mokume("report " + run.string()).code, 0);
+    EXPECT_EQ(summary(run)["test"], json["test"]);
+  }
+}
+
+// Candidates 0 to 2 belong to bootstrap 0, and so on; none is drawn twice.
+TEST(Bagging, EveryBootstrapDrawsItsOwnCandidatesAndRows) {
+  const Place place;
+  place.write("e.toml", bagged("svc", kSvc));
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const auto fits = table(place.run("bag") / "results.csv");
+  ASSERT_EQ(fits.size(), 1 + 4 * 3 * 3U);
+  std::set<std::string> values;
+  for (size_t r = 1; r < fits.size(); ++r) {
+    EXPECT_EQ(std::stoul(fits[r][0]) / 3, std::stoul(fits[r][1])) << r;
+    values.insert(fits[r][3]);
+  }
+  EXPECT_EQ(values.size(), 12U);
+}
+
+TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place place;
+  place.write("e.toml", bagged("cnn", kNetwork));
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  const fs::path plain = only(place.path() / "plain/bag");
+  const Ended ranks = place.shell(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 3 " + Place::program() +
+      " run e.toml --out ranks");
+  ASSERT_EQ(ranks.code, 0) << ranks.err;
+  const Ended stopped = place.mokume("run e.toml --out again --max-time 1s");
+  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // it may have been quick
+  ASSERT_EQ(place.mokume("run e.toml --out again").code, 0);
+  for (const char* out : {"ranks", "again"}) {
+    const fs::path run = only(place.path() / out / "bag");
+    for (const char* file : {"results.csv", "ensemble.csv", "models/vote.json", "models/member-002/test.npy"})
+      EXPECT_EQ(slurp(run / file), slurp(plain / file)) << out << "/" << file;
+  }
+}
+
+// A member that is missing is trained again, and only that one.
+TEST(Bagging, ALostMemberIsMadeUpFor) {
+  const Place place;
+  place.write("e.toml", bagged("svc", kSvc));
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const fs::path run = place.run("bag");
+  const std::string vote = slurp(run / "models/vote.json");
+  fs::remove_all(run / "models/member-001");
+  fs::remove(run / "models/vote.json");
+  const auto time = fs::last_write_time(run / "models/member-000");
+  const Ended again = place.mokume("resume " + run.string());
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(slurp(run / "models/vote.json"), vote);
+  EXPECT_EQ(fs::last_write_time(run / "models/member-000"), time);
+}
+
+TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
+  const Place place;
+  place.write("e.toml", "name = \"bag\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200, standardize = \"features\" }\n"
+                        "bagging.bootstraps = 3\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+                        "[search]\nmethod = \"list\"\ncandidates = 1\n[search.params]\nC = [1, 1, 10]\n"
+                        "gamma = [0.01, 0.02, 0.01]\n");
+  const Ended ended = place.mokume("run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto members = table(place.run("bag") / "ensemble.csv");
+  ASSERT_EQ(members.size(), 4U);
+  EXPECT_EQ(members[2][3], "0.02");
+  EXPECT_EQ(members[3][2], "10");
+  const Ended wrong = place.mokume("run e.toml --fresh --set bagging.bootstraps=4");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
+}
+
+TEST(Bagging, OfNumbersTakesTheirMean) {
+  const Place place;
+  place.write("e.toml", "name = \"bag\"\nmodel = \"cnn\"\ndata = { source = \"friedman\", limit = 300 }\n"
+                        "bagging.bootstraps = 3\nvalidation.folds = 2\ndevices.use = \"host\"\n[model_options]\n"
+                        "epochs = 3\nbatch_size = 10\noptimizer = { type = \"adam\", lr = 0.01 }\n"
+                        "layers = [{ type = \"linear\", out_features = 8 }, { type = \"relu\" },\n"
+                        "          { type = \"linear\", out_features = 1 }]\n");
+  const Ended ended = place.mokume("run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("3 members, test mse "), std::string::npos) << ended.err;
+  const auto members = table(place.run("bag") / "ensemble.csv");
+  double sum = 0;
+  for (size_t b = 1; b < members.size(); ++b) sum += std::stod(members[b][members[0].size() - 2]);
+  EXPECT_LE(summary(place.run("bag"))["test"]["mse"].get<double>(), sum / 3) << "a mean cannot be worse than its members";
+}
+
+TEST(Bagging, DamagedPredictionsAreSaidSo) {
+  const Place place;
+  place.write("e.toml", bagged("svc", kSvc));
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const fs::path run = place.run("bag");
+  fs::remove_all(run / "models/member-001");
+  place.write(fs::relative(run / "models/member-002/test.npy", place.path()).string(), "garbage");
+  const Ended again = place.mokume("resume " + run.string());
+  EXPECT_EQ(again.code, 3) << again.err;
+  EXPECT_NE(again.err.find("member-002/test.npy"), std::string::npos) << again.err;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
