@@ -19,7 +19,7 @@ using Kind = journal::EventRecord::Kind;
 std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>>& nodes) {
   std::vector<scheduler::Unit> units;
   for (const auto& devices : nodes)
-    for (const LocalDevice& one : devices) units.push_back({one.device_class, one.budget_bytes, one.speed});
+    for (const LocalDevice& one : devices) units.push_back({one.device_class, one.budget_bytes, one.speed, one.spare});
   return units;
 }
 

@@ -30,9 +30,16 @@ json write_devices(const std::vector<LocalDevice>& devices) {
                     {"vendor", one.vendor},
                     {"class", one.device_class},
                     {"budget", one.budget_bytes},
-                    {"speed", one.speed}});
+                    {"speed", one.speed},
+                    {"spare", one.spare}});
   }
   return list;
+}
+
+bool bool_field(const json& object, const char* key) {
+  const json* value = journal::find_field(object, key);
+  if (value == nullptr || !value->is_boolean()) journal::bad_field(key, "true or false");
+  return value->get<bool>();
 }
 
 std::vector<LocalDevice> read_devices(const json& object) {
@@ -40,7 +47,7 @@ std::vector<LocalDevice> read_devices(const json& object) {
   for (const json& one : array_field(object, "devices")) {
     devices.push_back({text_field(one, "id"), text_field(one, "backend"), text_field(one, "name"),
                        text_field(one, "vendor"), text_field(one, "class"), whole_field(one, "budget", UINT64_MAX),
-                       real_field(one, "speed")});
+                       real_field(one, "speed"), bool_field(one, "spare")});
   }
   return devices;
 }
@@ -65,12 +72,6 @@ ClassChoices read_choices(const json& object) {
     for (const auto& [key, value] : values.items()) into[key] = to_string(value, "choices");
   }
   return choices;
-}
-
-bool bool_field(const json& object, const char* key) {
-  const json* value = journal::find_field(object, key);
-  if (value == nullptr || !value->is_boolean()) journal::bad_field(key, "true or false");
-  return value->get<bool>();
 }
 
 json write(const Present& m) {

@@ -19,7 +19,8 @@ struct LocalDevice {
   std::string backend, name, vendor;
   std::string device_class;
   uint64_t budget_bytes = 0;
-  double speed = 0;  // measured before the run, relative to other devices; 0: unknown. Never for results
+  double speed = 0;    // measured before the run, relative to other devices; 0: unknown. Never for results
+  bool spare = false;  // it computes on the cores of faster devices of its node: see scheduler::Unit
 
   bool operator==(const LocalDevice&) const = default;
 };

@@ -38,8 +38,8 @@ void check_header(const std::string& path, std::string_view header) {
 }  // namespace
 
 void write_npy(const std::string& path, const FloatTable& table) {
-  std::string header = fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows,
-                                   table.columns);
+  std::string header =
+      fmt::format("{{'descr': '<f4', 'fortran_order': False, 'shape': ({}, {}), }}", table.rows, table.columns);
   const size_t before = kMagic.size() + 2;
   header.append((kBlock - (before + header.size() + 1) % kBlock) % kBlock, ' ');
   header += '\n';

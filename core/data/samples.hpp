@@ -15,9 +15,9 @@ struct Sample {
 // Every row once, in order.
 Sample whole_sample(std::vector<int32_t> fold_of);
 
-// Efron's bootstrap (The Annals of Statistics 7(1), 1979) within folds: as many rows as a fold has, drawn from them with
-// replacement, fold after fold, those of no fold first. So no row is trained on in one place and validated in another.
-// A pure function of its arguments.
+// Efron's bootstrap (The Annals of Statistics 7(1), 1979) within folds: as many rows as a fold has, drawn from them
+// with replacement, fold after fold, those of no fold first. So no row is trained on in one place and validated in
+// another. A pure function of its arguments.
 Sample draw_sample(const std::vector<int32_t>& fold_of, uint64_t seed, uint32_t bootstrap);
 
 }  // namespace mokume::data

@@ -22,6 +22,14 @@ bool on_cores(const mk_device_info& info) {
   return info.kind == MK_DEVICE_CPU || (info.flags & MK_DEVICE_SOFTWARE) != 0;
 }
 
+std::vector<bool> spare(const std::vector<Listed>& used) {
+  const bool any_cpu =
+      std::any_of(used.begin(), used.end(), [](const Listed& d) { return on_cores(d.info) && !emulated(d); });
+  std::vector<bool> found;
+  for (const Listed& d : used) found.push_back(any_cpu && emulated(d));
+  return found;
+}
+
 std::vector<Cores> core_plan(const std::vector<Listed>& used, const Cores& cores) {
   std::vector<Cores> plan(used.size());
   const auto count = [&](const auto& kind) {

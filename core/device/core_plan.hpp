@@ -18,4 +18,7 @@ bool on_cores(const mk_device_info& info);
 // them it runs where its backend's CPU device does, or on the last core.
 std::vector<std::vector<uint32_t>> core_plan(const std::vector<Listed>& used, const std::vector<uint32_t>& cores);
 
+// Which devices are emulated GPUs beside a CPU device: what they compute, slowly, is taken from its cores.
+std::vector<bool> spare(const std::vector<Listed>& used);
+
 }  // namespace mokume::device

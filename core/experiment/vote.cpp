@@ -56,8 +56,9 @@ bool for_each_member(const std::string& run_directory, const Prepared& prepared,
     if (!fs::exists(path)) return false;
     const data::FloatTable member = data::read_npy(path);
     if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
-      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: remove its directory, and "
-                                      "`mokume resume` trains the member again");
+      throw Error(MK_BAD_DATA, path +
+                                   " holds predictions for other rows than this test set's: remove its directory, and "
+                                   "`mokume resume` trains the member again");
     body(path, member);
   }
   return true;

@@ -15,9 +15,9 @@ namespace mokume::experiment {
 // predicted number.
 void write_test_predictions(const std::string& model_directory, const data::FloatTable& predictions);
 
-// The majority of the members' votes (ties go to the class of higher summed certainty, then to the first), or the mean of
-// their numbers: kept in the run directory. Nothing if a member is missing or there are no test rows. Errors name the
-// file.
+// The majority of the members' votes (ties go to the class of higher summed certainty, then to the first), or the mean
+// of their numbers: kept in the run directory. Nothing if a member is missing or there are no test rows. Errors name
+// the file.
 void write_vote(const std::string& run_directory, const Prepared& prepared);
 
 // None if there is no vote yet, or it cannot be understood.

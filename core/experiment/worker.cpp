@@ -1,5 +1,6 @@
 #include "experiment/worker.hpp"
 
+#include "device/core_plan.hpp"
 #include "experiment/device_process.hpp"
 
 namespace mokume::experiment {
@@ -17,6 +18,10 @@ Worker::Worker(const Machine& machine, const Prepared& prepared, base::Log& log,
                uint32_t ranks, const cluster::ClassChoices& recorded) {
   const std::vector<device::Listed> listed = machine.select(selection);
   const std::vector<uint64_t> budgets = Machine::budgets(listed, ranks, prepared.config().memory_bytes);
+  spare_ = device::spare(listed);
+  for (size_t d = 0; d < listed.size(); ++d)
+    if (spare_[d])
+      log.info(listed[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
   const auto recorded_for = [&](size_t d) { return choices_for(recorded, listed[d].device_class()); };
   if (prepared.config().isolation != "process") {
     for (size_t d = 0; d < listed.size(); ++d)
@@ -36,7 +41,10 @@ Worker::Worker(const Machine& machine, const Prepared& prepared, base::Log& log,
 
 std::vector<cluster::LocalDevice> Worker::devices() const {
   std::vector<cluster::LocalDevice> list;
-  for (const auto& worker : workers_) list.push_back(worker->info());
+  for (size_t d = 0; d < workers_.size(); ++d) {
+    list.push_back(workers_[d]->info());
+    list.back().spare = spare_[d];
+  }
   return list;
 }
 

@@ -44,6 +44,7 @@ class Worker {
   void keep_profile(uint32_t device);
 
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
+  std::vector<bool> spare_;               // by device
   std::unique_ptr<ProfileFile> profile_;  // none unless the run is profiled
 };
 

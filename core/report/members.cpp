@@ -38,9 +38,10 @@ std::vector<double> member_values(const RunView& view) {
 std::string lead(const RunView& view, std::vector<double> values) {
   std::sort(values.begin(), values.end());
   const auto text = [&](double value) { return Shown{value, view.data_classes > 0}.text(); };
-  std::string said = fmt::format("Each bootstrap drew its own rows, chose its best candidate and trained it on all of "
-                                 "its rows. On the test rows the members err by {} to {}, {} in the median",
-                                 text(values.front()), text(values.back()), text(quantile(values, 0.5)));
+  std::string said = fmt::format(
+      "Each bootstrap drew its own rows, chose its best candidate and trained it on all of "
+      "its rows. On the test rows the members err by {} to {}, {} in the median",
+      text(values.front()), text(values.back()), text(quantile(values, 0.5)));
   if (view.vote) said += fmt::format("; together by {}", shown(view.vote->test).text());
   return said + ".";
 }

@@ -42,6 +42,8 @@ struct Unit {
   std::string device_class;
   uint64_t budget = 0;  // bytes
   double speed = 0;     // measured beforehand, relative to other units; 0: unknown
+  bool spare = false;   // what it computes with is taken from faster units: it gets what no other can hold, and all
+                        // when none of the others is left
 };
 
 // Fits that one device had in work together.
@@ -156,6 +158,7 @@ class Policy {
   double rest_of(const UnitState& unit, double now) const;  // seconds until it is idle
   Outlook outlook(double now) const;
   bool sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit, const Outlook& ahead) const;
+  bool left_to_others(uint32_t piece, const UnitState& unit) const;
   bool better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
   Assignment merged(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
   std::optional<Assignment> backup(uint32_t unit, double now, const Outlook& ahead) const;

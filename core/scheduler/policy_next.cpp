@@ -30,7 +30,7 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   const Outlook ahead = outlook(now);
   std::optional<Assignment> chosen;
   for (const auto& [rank, i] : order_) {
-    if (!fits(pieces_[i], asks) || !better_here(i, asks, ahead)) continue;
+    if (!fits(pieces_[i], asks) || left_to_others(i, asks) || !better_here(i, asks, ahead)) continue;
     chosen = merged(i, asks, ahead);
     break;
   }
@@ -126,6 +126,12 @@ bool Policy::sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit
   return false;
 }
 
+bool Policy::left_to_others(uint32_t piece, const UnitState& unit) const {
+  return unit.unit.spare && std::any_of(units_.begin(), units_.end(), [&](const UnitState& other) {
+           return !other.unit.spare && !other.retired && fits(pieces_[piece], other);
+         });
+}
+
 bool Policy::better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const {
   const double work = states_[piece].work;
   return work <= k_patience * ahead.rest * costs_.speed(unit.device_class) ||
@@ -138,7 +144,7 @@ Assignment Policy::merged(uint32_t piece, const UnitState& unit, const Outlook& 
   const double most = ahead.units == 1 ? k_never : k_together * ahead.rest * costs_.speed(unit.device_class);
   double work = states_[piece].work;
   for (const uint32_t other : by_affinity_.at(pieces_[piece].affinity)) {
-    if (other == piece || states_[other].alone || !fits(pieces_[other], unit)) continue;
+    if (other == piece || states_[other].alone || !fits(pieces_[other], unit) || left_to_others(other, unit)) continue;
     if (work + states_[other].work > most) break;
     work += states_[other].work;
     made.pieces.push_back(other);
@@ -164,7 +170,7 @@ std::optional<Assignment> Policy::backup(uint32_t unit, double now, const Outloo
     double work = 0, gained = 0;
     for (auto i = holder.holds.rbegin(); i != holder.holds.rend(); ++i) {
       if (states_[*i].done) continue;
-      if (states_[*i].holders > 1 || !fits(pieces_[*i], idle)) break;
+      if (states_[*i].holders > 1 || !fits(pieces_[*i], idle) || left_to_others(*i, idle)) break;
       work += states_[*i].work;
       // The holder's end without these, at best.
       const double kept = std::max(0.0, left - work / holder_speed);

@@ -12,13 +12,15 @@ namespace {
 // A machine of 4 bootstraps with 3 candidates of their own each.
 std::string bagged(const std::string& model, const std::string& more) {
   return "name = \"bag\"\nmodel = \"" + model +
-         "\"\nseed = 3\ndata = { source = \"digits\", limit = 300, standardize = \"features\" }\nbagging.bootstraps = 4\nvalidation.folds = 3\n"
+         "\"\nseed = 3\ndata = { source = \"digits\", limit = 300, standardize = \"features\" }\nbagging.bootstraps = "
+         "4\nvalidation.folds = 3\n"
          "devices.use = \"host\"\n" +
          more;
 }
 
-const char* const kSvc = "[search]\nmethod = \"random\"\ncandidates = 3\n[search.params]\nC = { log10_uniform = [-1, 2] }\n"
-                         "gamma = { log10_uniform = [-3, -1] }\n";
+const char* const kSvc =
+    "[search]\nmethod = \"random\"\ncandidates = 3\n[search.params]\nC = { log10_uniform = [-1, 2] }\n"
+    "gamma = { log10_uniform = [-3, -1] }\n";
 const char* const kNetwork = R"([search]
 method = "random"
 candidates = 2
@@ -104,9 +106,9 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
   place.write("e.toml", bagged("cnn", kNetwork));
   ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
   const fs::path plain = only(place.path() / "plain/bag");
-  const Ended ranks = place.shell(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 3 " + Place::program() +
-      " run e.toml --out ranks");
+  const Ended ranks =
+      place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 3 " +
+                  Place::program() + " run e.toml --out ranks");
   ASSERT_EQ(ranks.code, 0) << ranks.err;
   const Ended stopped = place.mokume("run e.toml --out again --max-time 1s");
   EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // it may have been quick
@@ -136,10 +138,12 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
 
 TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   const Place place;
-  place.write("e.toml", "name = \"bag\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200, standardize = \"features\" }\n"
-                        "bagging.bootstraps = 3\nvalidation.folds = 0\ndevices.use = \"host\"\n"
-                        "[search]\nmethod = \"list\"\ncandidates = 1\n[search.params]\nC = [1, 1, 10]\n"
-                        "gamma = [0.01, 0.02, 0.01]\n");
+  place.write(
+      "e.toml",
+      "name = \"bag\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200, standardize = \"features\" }\n"
+      "bagging.bootstraps = 3\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+      "[search]\nmethod = \"list\"\ncandidates = 1\n[search.params]\nC = [1, 1, 10]\n"
+      "gamma = [0.01, 0.02, 0.01]\n");
   const Ended ended = place.mokume("run e.toml");
   ASSERT_EQ(ended.code, 0) << ended.err;
   const auto members = table(place.run("bag") / "ensemble.csv");
@@ -153,18 +157,20 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
 
 TEST(Bagging, OfNumbersTakesTheirMean) {
   const Place place;
-  place.write("e.toml", "name = \"bag\"\nmodel = \"cnn\"\ndata = { source = \"friedman\", limit = 300 }\n"
-                        "bagging.bootstraps = 3\nvalidation.folds = 2\ndevices.use = \"host\"\n[model_options]\n"
-                        "epochs = 3\nbatch_size = 10\noptimizer = { type = \"adam\", lr = 0.01 }\n"
-                        "layers = [{ type = \"linear\", out_features = 8 }, { type = \"relu\" },\n"
-                        "          { type = \"linear\", out_features = 1 }]\n");
+  place.write("e.toml",
+              "name = \"bag\"\nmodel = \"cnn\"\ndata = { source = \"friedman\", limit = 300 }\n"
+              "bagging.bootstraps = 3\nvalidation.folds = 2\ndevices.use = \"host\"\n[model_options]\n"
+              "epochs = 3\nbatch_size = 10\noptimizer = { type = \"adam\", lr = 0.01 }\n"
+              "layers = [{ type = \"linear\", out_features = 8 }, { type = \"relu\" },\n"
+              "          { type = \"linear\", out_features = 1 }]\n");
   const Ended ended = place.mokume("run e.toml");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("3 members, test mse "), std::string::npos) << ended.err;
   const auto members = table(place.run("bag") / "ensemble.csv");
   double sum = 0;
   for (size_t b = 1; b < members.size(); ++b) sum += std::stod(members[b][members[0].size() - 2]);
-  EXPECT_LE(summary(place.run("bag"))["test"]["mse"].get<double>(), sum / 3) << "a mean cannot be worse than its members";
+  EXPECT_LE(summary(place.run("bag"))["test"]["mse"].get<double>(), sum / 3)
+      << "a mean cannot be worse than its members";
 }
 
 TEST(Bagging, DamagedPredictionsAreSaidSo) {

@@ -174,5 +174,13 @@ TEST(CorePlan, AnEmulatedGpuTakesNoCoreFromThem) {
   EXPECT_EQ(core_plan({host, emulated}, {0, 1}), (Plan{{0, 1}, {1}}));
 }
 
+TEST(Spare, IsAnEmulatedGpuBesideACpu) {
+  const Listed cpu = device_of(MK_DEVICE_CPU), gpu = device_of(MK_DEVICE_GPU);
+  const Listed emulated = device_of(MK_DEVICE_GPU, MK_DEVICE_SOFTWARE);
+  EXPECT_EQ(spare({cpu, emulated, gpu}), (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(spare({emulated, gpu}), (std::vector<bool>{false, false}));
+  EXPECT_EQ(spare({}), std::vector<bool>{});
+}
+
 }  // namespace
 }  // namespace mokume::device

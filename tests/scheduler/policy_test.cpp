@@ -144,6 +144,19 @@ TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
   EXPECT_EQ(policy.next(1, 0.1)->pieces, (std::vector<uint32_t>{1})) << "nobody else is left";
 }
 
+TEST(Policy, ASpareUnitTakesOnlyWhatNoOtherCan) {
+  Policy policy(of({{{0}, 8, 1, 0}, {{1}, 8, 1000, 1}, {{2}, 8, 1, 2}}),
+                {{"fast", 10, 30, false}, {"spare", 1000, 29, true}});
+  for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
+  ASSERT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{1})) << "it fits nowhere else";
+  finish(policy, 1, {{1}, false}, 1, 1);
+  EXPECT_FALSE(policy.next(1, 1));
+  ASSERT_EQ(policy.next(0, 1)->pieces, (std::vector<uint32_t>{0}));
+  EXPECT_FALSE(policy.next(1, 1000)) << "no copy either";
+  policy.retire(0);
+  EXPECT_TRUE(policy.next(1, 1000)) << "nobody else is left";
+}
+
 TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
   Policy policy(of({{{0}, 8, 1000, 0}, {{1}, 8, 1, 1}}), {{"fast", 10, 30}, {"slow", 1000, 1}});
   policy.wait(0);
