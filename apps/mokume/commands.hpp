@@ -36,7 +36,15 @@ int check_config(Runtime& runtime, const RunOptions& options);
 int show_status(Runtime& runtime, const std::string& directory, bool json);
 int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
 int rebuild_report(Runtime& runtime, const std::string& directory);
-int predict(Runtime& runtime, const std::string& directory, const std::string& spec, const std::string& devices);
+
+struct PredictOptions {
+  std::string run;          // directory
+  std::string image, spec;  // one of them: a picture, or rows
+  std::string devices = "all";
+  std::string svg;  // file for the picture's plot, or ""
+  bool json = false;
+};
+int predict(Runtime& runtime, const PredictOptions& options);
 
 int list_devices(Runtime& runtime, bool json, bool probe);
 // `out`: the directory of run directories. Under an MPI launcher every rank takes part and rank 0 prints.

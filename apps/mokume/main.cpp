@@ -65,13 +65,22 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
   command->add_option("--seed", options.seed, "replaces the seed of the file");
 }
 
+void add_predict_options(CLI::App* command, PredictOptions& options) {
+  command->add_option("RUN", options.run, "run directory")->required();
+  CLI::Option* image = command->add_option("IMAGE", options.image, "PNG or JPEG file of any size");
+  command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...")->excludes(image);
+  command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
+  command->add_flag("--json", options.json, "what is known of the picture as JSON")->needs(image);
+  command->add_option("--devices", options.devices, "device to use (the first of them)");
+}
+
 int run(int argc, char** argv, std::optional<Runtime>& made) {
   CLI::App cli{"mokume runs machine-learning experiments described in TOML on every device at hand."};
   cli.require_subcommand(1);
   cli.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
   RunOptions options;
   options.command = quoted_command(argc, argv);
-  std::string path, spec, name, devices = "all", from;
+  std::string path, spec, name, from;
   bool json = false, probe = false;
 
   CLI::App* run = cli.add_subcommand("run", "run an experiment, or go on with its unfinished run");
@@ -97,10 +106,9 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   explain->add_option("FIT", name, "id, candidate,fold or candidate,bootstrap,fold (default: the whole run)");
   CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
   report->add_option("RUN", path, "run directory")->required();
-  CLI::App* predict = cli.add_subcommand("predict", "predict rows with a run's best model; CSV on stdout");
-  predict->add_option("RUN", path, "run directory")->required();
-  predict->add_option("--data", spec, "source[:path][,key=value]...")->required();
-  predict->add_option("--devices", devices, "device to use (the first of them)");
+  PredictOptions asked;
+  CLI::App* predict = cli.add_subcommand("predict", "predict a picture, or rows as CSV, with a run's models");
+  add_predict_options(predict, asked);
   CLI::App* list = cli.add_subcommand("devices", "list devices");
   list->add_flag("--json", json, "as JSON");
   list->add_flag("--probe", probe, "measure how fast each one is, alone; takes about a second each");
@@ -144,7 +152,7 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   if (status->parsed()) return show_status(runtime, path, json);
   if (explain->parsed()) return mokume::app::explain(runtime, path, name);
   if (report->parsed()) return rebuild_report(runtime, path);
-  if (predict->parsed()) return mokume::app::predict(runtime, path, spec, devices);
+  if (predict->parsed()) return mokume::app::predict(runtime, asked);
   if (list->parsed()) return list_devices(runtime, json, probe);
   if (doctor_command->parsed()) return doctor(runtime, out);
   if (schema->parsed()) return print_schema(runtime);

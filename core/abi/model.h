@@ -282,7 +282,9 @@ typedef struct mk_model {
   /* Writes into an existing empty directory; reads from one that may hold anything. */
   int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);
   int32_t (*load)(void* self, const char* directory, mk_fitted** fitted, mk_error* error);
-  /* What a caller of load() needs: classes in label order and the scaling of the training data (owned by fitted). */
+  /* What a caller of load() needs: classes in label order, the number of features, height, width and channels of a row
+   * as the model saw them (0, all three, where it keeps no record), and the scaling of the training data. Owned by
+   * fitted. */
   int32_t (*describe)(const mk_fitted* fitted, mk_data* classes_and_features, const double** mean, const double** scale,
                       uint32_t* n_scaling);
   void (*fitted_destroy)(mk_fitted* fitted);

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <utility>
 
 #include "data/dataset.hpp"
@@ -128,23 +127,6 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
 
 Shape shape_of(const Part& part) {
   return part.shape.channels > 0 ? part.shape : Shape{1, 1, static_cast<int32_t>(part.table.features)};
-}
-
-void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
-                   const std::vector<double>& scale) {
-  const std::string have =
-      "'" + data.name + "' has " + std::to_string(data.train.features) + " features, but the model ";
-  if (features > 0 && data.train.features != features)
-    throw Error(MK_BAD_DATA, have + "has " + std::to_string(features) + "; use data of the same kind");
-  if (mean.size() != scale.size())
-    throw Error(MK_INVALID_ARGUMENT, "the model's scaling has " + std::to_string(mean.size()) + " means and " +
-                                         std::to_string(scale.size()) + " scales; its file is damaged");
-  if (mean.size() > 1 && static_cast<int64_t>(mean.size()) != data.train.features)
-    throw Error(MK_BAD_DATA, have + "scales " + std::to_string(mean.size()) + "; use data of the same kind");
-  for (size_t i = 0; i < scale.size(); ++i)
-    if (!std::isfinite(mean[i]) || !std::isfinite(scale[i]) || !(scale[i] > 0))
-      throw Error(MK_INVALID_ARGUMENT, "the model's scaling of feature " + std::to_string(i + 1) +
-                                           " is not a finite mean and a scale above 0; its file is damaged");
 }
 
 }  // namespace

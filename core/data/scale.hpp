@@ -12,6 +12,11 @@ namespace mokume::data {
 // the range of float32.
 void standardize(const Standardize& how, Dataset& data);
 
+// Error unless the training rows have a model's features (0: unknown) and its scaling fits them: MK_BAD_DATA for rows
+// of another kind, MK_INVALID_ARGUMENT for a damaged scaling.
+void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
+                   const std::vector<double>& scale);
+
 // x' = (x - mean) / scale in double, rounded once. `mean` and `scale` hold one value, one per feature, or none.
 void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
                    Table& table);

@@ -16,6 +16,8 @@
 //     static std::string summary(const mk_experiment&, uint32_t candidate);            // may be left out
 //     static int64_t features(const Fitted&);        // that a row must have
 //     static int64_t scores_per_row(const Fitted&);
+//     static sdk::RowShape shape(const Fitted&);     // may be left out: then a row is not known to be an image
+//     static constexpr bool probabilities = true;    // a classifier's scores are log-probabilities; may be left out
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
 //
@@ -53,6 +55,11 @@ inline bool has(const mk_experiment& experiment, uint32_t candidate, uint32_t bo
 inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
   return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
 }
+
+// What a row is, as in mk_data.
+struct RowShape {
+  int64_t height, width, channels;
+};
 
 template <class Model>
 class ModelTable {
@@ -171,6 +178,12 @@ class ModelTable {
     const Handle& h = *handle(fitted);
     *out = {};
     out->features = Model::features(h.fitted);
+    if constexpr (requires { Model::shape(h.fitted); }) {
+      const RowShape shape = Model::shape(h.fitted);
+      out->height = static_cast<int32_t>(shape.height);
+      out->width = static_cast<int32_t>(shape.width);
+      out->channels = static_cast<int32_t>(shape.channels);
+    }
     out->n_classes = static_cast<int32_t>(h.names.size());
     out->class_names = h.names.data();
     *mean = h.fitted.mean.data();

@@ -22,6 +22,10 @@ struct Model {
   }
   static int64_t features(const Fitted& fitted) { return fitted.network.input.elements(); }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.network.outputs(); }
+  static mokume::sdk::RowShape shape(const Fitted& fitted) {
+    const cnn::Shape& input = fitted.network.input;
+    return {input.height, input.width, input.channels};
+  }
   static constexpr bool probabilities = true;
 };
 

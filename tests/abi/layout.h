@@ -119,6 +119,7 @@ SIZE(mk_model, 168);
 PLACE(mk_model, self, 8);
 PLACE(mk_model, params, 16);
 PLACE(mk_model, regression_metrics, 40);
+PLACE(mk_model, probabilities, 52);
 PLACE(mk_model, check, 56);
 PLACE(mk_model, fit, 96);
 PLACE(mk_model, shutdown, 160);

@@ -1,0 +1,180 @@
+// predict: rows of a data set as CSV, or one picture with what all members think of it.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "commands.hpp"
+#include "data/picture.hpp"
+#include "data/scale.hpp"
+#include "data/spec.hpp"
+#include "experiment/ensemble.hpp"
+#include "experiment/machine.hpp"
+#include "experiment/run_directory.hpp"
+#include "report/certainty.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::app {
+namespace {
+
+constexpr int32_t kLeastSide = 8;  // of a square image that is told from the number of features alone
+
+using experiment::Combined;
+using experiment::Ensemble;
+using experiment::Trained;
+
+// The chosen device, opened.
+struct Opened {
+  Opened(Runtime& runtime, registry::Registry& registry, const experiment::Config& config, const std::string& devices)
+      : machine(registry, runtime.log()) {
+    const std::vector<device::Listed> chosen{machine.select(devices).front()};
+    device = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, config.memory_bytes)[0]);
+  }
+  experiment::Machine machine;
+  std::unique_ptr<device::Device> device;
+};
+
+// "row,predicted[,target][,sd]"
+void print_numbers(const Combined& said, const std::vector<float>& targets, bool several) {
+  say(stdout, "row,predicted{}{}\n", targets.empty() ? "" : ",target", several ? ",sd" : "");
+  double sum = 0;
+  for (size_t r = 0; r < said.numbers.size(); ++r) {
+    say(stdout, "{},{}", r, static_cast<float>(said.numbers[r]));
+    if (!targets.empty()) {
+      const double off = said.numbers[r] - static_cast<double>(targets[r]);
+      sum += off * off;
+      say(stdout, ",{}", targets[r]);
+    }
+    if (several) say(stdout, ",{}", static_cast<float>(said.sd[r]));
+    std::fputc('\n', stdout);
+  }
+  if (!targets.empty())
+    std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(said.numbers.size()), said.numbers.size());
+}
+
+// "row,predicted[,label][,votes]"
+void print_classes(const Combined& said, const std::vector<int32_t>& labels, const std::vector<std::string>& names,
+                   size_t members) {
+  const bool known = !labels.empty(), several = members > 1;
+  say(stdout, "row,predicted{}{}\n", known ? ",label" : "", several ? ",votes" : "");
+  int64_t errors = 0;
+  for (size_t r = 0; r < said.labels.size(); ++r) {
+    say(stdout, "{},{}", r, names[static_cast<size_t>(said.labels[r])]);
+    if (known) {
+      errors += labels[r] != said.labels[r] ? 1 : 0;
+      say(stdout, ",{}", labels[r] < 0 ? "" : names[static_cast<size_t>(labels[r])]);
+    }
+    if (several) say(stdout, ",{}", said.votes[r]);
+    std::fputc('\n', stdout);
+  }
+  if (!known) return;
+  say(stderr, "errors: {} of {}\n", errors, said.labels.size());
+  if (!several) return;
+  std::vector<int64_t> alone = said.errors;
+  std::sort(alone.begin(), alone.end());
+  say(stderr, "errors of the {} members alone: {} to {}, median {}\n", members, alone.front(), alone.back(),
+      alone[alone.size() / 2]);
+}
+
+// The image that a row of the model is. `guessed` gets a remark where only the number of features tells.
+data::Shape image_shape(const Trained& model, const std::string& run, std::string& guessed) {
+  const data::Shape& shape = model.shape;
+  if (int64_t{shape.height} * shape.width > 1) return shape;
+  const auto side = static_cast<int32_t>(std::lround(std::sqrt(static_cast<double>(model.features))));
+  if (side < kLeastSide || int64_t{side} * side != model.features)
+    throw Error(MK_INVALID_ARGUMENT, fmt::format("the model of {} takes rows of {} features, which are no image: "
+                                                 "predict rows with --data SPEC",
+                                                 run, model.features));
+  guessed = fmt::format("; the model's {} features are taken for {} x {} pixels", model.features, side, side);
+  return {side, side, 1};
+}
+
+report::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape& shape) {
+  report::Thumbnail picture{static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), {}};
+  const auto channels = static_cast<size_t>(shape.channels);
+  for (size_t i = 0; i < values.size(); i += channels) {
+    float sum = 0;
+    for (size_t c = 0; c < channels; ++c) sum += values[i + c];
+    picture.grey.push_back(static_cast<uint8_t>(std::lround(sum / static_cast<float>(channels))));
+  }
+  return picture;
+}
+
+void print_json(const PredictOptions& options, const std::string& how, const report::Certainty& certainty) {
+  const report::Verdict verdict = report::judge(certainty);
+  nlohmann::ordered_json out;
+  out["image"] = options.image;
+  out["conversion"] = how;
+  out["vote"] = certainty.classes[verdict.vote];
+  out["members"] = certainty.members.size();
+  out["entropy"] = verdict.entropy;
+  out["mutual_information"] = verdict.mutual_information;
+  out["classes"] = certainty.classes;
+  out["votes"] = verdict.votes;
+  out["mean"] = verdict.mean;
+  out["sd"] = verdict.sd;
+  out["certainty"] = certainty.members;
+  const std::string text = out.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::fprintf(stdout, "%s\n", text.c_str());
+}
+
+}  // namespace
+
+int predict(Runtime& runtime, const PredictOptions& options) {
+  if (options.image.empty() == options.spec.empty())
+    throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
+  const experiment::Config config = config_of(runtime, options.run);
+  registry::Registry& registry = runtime.registry(config.plugin_directories);
+  const mk_model& model = *registry.load(MK_PLUGIN_MODEL, config.model).model();
+  const Ensemble ensemble(model, options.run);
+  const Trained& first = ensemble.first();
+  const experiment::RunRecord record = experiment::read_run_record(options.run);
+  if (ensemble.size() > 1 && record.state != "done")
+    say(stderr, "{} is {}: these are the {} members that it has\n", options.run,
+        record.state == "failed fits" ? "not whole" : "not finished", ensemble.size());
+
+  if (!options.spec.empty()) {
+    const data::Dataset rows =
+        data::load_for_prediction(data::parse_spec(options.spec, &config.data), first.classes, first.mean, first.scale,
+                                  first.features, experiment::columns_of(record));
+    const Opened opened(runtime, registry, config, options.devices);
+    const Combined said = experiment::combine(model, ensemble, opened.device->services(), rows.train);
+    if (first.classes.empty())
+      print_numbers(said, rows.train.targets, ensemble.size() > 1);
+    else
+      print_classes(said, rows.train.labels, first.classes, ensemble.size());
+    return kDone;
+  }
+
+  if (first.classes.empty())
+    throw Error(MK_INVALID_ARGUMENT, fmt::format("the model of {} predicts numbers, and a picture needs one that knows "
+                                                 "classes: predict rows with --data SPEC",
+                                                 options.run));
+  std::string guessed;
+  const data::Shape shape = image_shape(first, options.run, guessed);
+  const data::Picture picture = data::read_picture(options.image);
+  data::ModelImage image = data::to_model_image(picture, shape);
+  image.how += guessed;
+  say(stderr, "{}\n{}", image.how, data::preview(image.values, shape));
+
+  data::Dataset row;
+  row.name = picture.name;
+  row.train.rows = 1;
+  row.train.features = static_cast<int64_t>(image.values.size());
+  row.train.x = image.values;
+  data::check_scaling(row, first.features, first.mean, first.scale);
+  data::apply_scaling(first.mean, first.scale, row.name, row.train);
+  const Opened opened(runtime, registry, config, options.devices);
+  const report::Certainty certainty = experiment::certainty_of(model, ensemble, opened.device->services(), row.train);
+  if (!options.svg.empty())
+    base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));
+  if (options.json)
+    print_json(options, image.how, certainty);
+  else
+    std::fputs(report::certainty_text(certainty).c_str(), stdout);
+  return kDone;
+}
+
+}  // namespace mokume::app

@@ -1,0 +1,289 @@
+// From pictures to the images of a model.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <optional>
+
+#include "data/picture.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::data {
+namespace {
+
+using Histogram = std::array<uint64_t, 256>;
+using Levels = std::array<double, 256>;  // what each stored value becomes
+using Steps = std::vector<std::string>;  // what was done
+
+constexpr double kLeastContrast = 16;  // between ground and ink; below it nothing is drawn
+
+struct Grey {
+  size_t width = 0, height = 0;
+  std::vector<uint8_t> pixels;
+};
+
+struct Cut {
+  size_t x = 0, y = 0, width = 0, height = 0;
+};
+
+struct Drawing {
+  Cut box;
+  double ground = 0, ink = 255;
+};
+
+// Rows and columns of doubles, channels innermost.
+struct Scaled {
+  size_t width = 0, height = 0;
+  std::vector<double> values;
+};
+
+Grey grey_of(const Picture& picture) {
+  Grey grey{static_cast<size_t>(picture.width), static_cast<size_t>(picture.height), {}};
+  if (picture.channels == 1) {
+    grey.pixels = picture.pixels;
+    return grey;
+  }
+  grey.pixels.resize(grey.width * grey.height);
+  const uint8_t* rgb = picture.pixels.data();
+  for (uint8_t& pixel : grey.pixels) {
+    pixel = static_cast<uint8_t>(std::lround(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]));
+    rgb += 3;
+  }
+  return grey;
+}
+
+// The lower median of the values from `first` to `last`; none if there are none.
+std::optional<double> median(const Histogram& histogram, size_t first = 0, size_t last = 255) {
+  uint64_t total = 0, seen = 0;
+  for (size_t v = first; v <= last; ++v) total += histogram[v];
+  for (size_t v = first; v <= last; ++v) {
+    seen += histogram[v];
+    if (seen > 0 && 2 * seen >= total) return static_cast<double>(v);
+  }
+  return std::nullopt;
+}
+
+// The mean; 0 if there are none.
+double mean(const Histogram& histogram) {
+  double sum = 0, count = 0;
+  for (size_t v = 0; v < 256; ++v) {
+    sum += static_cast<double>(histogram[v]) * static_cast<double>(v);
+    count += static_cast<double>(histogram[v]);
+  }
+  return count > 0 ? sum / count : 0;
+}
+
+bool has_bright_border(const Grey& grey) {
+  const size_t edge = std::max<size_t>(1, std::min(grey.width, grey.height) / 16);
+  if (grey.width <= 2 * edge || grey.height <= 2 * edge) return false;
+  Histogram border{}, rest{};
+  const uint8_t* pixel = grey.pixels.data();
+  for (size_t y = 0; y < grey.height; ++y)
+    for (size_t x = 0; x < grey.width; ++x) {
+      const bool inside = x >= edge && x < grey.width - edge && y >= edge && y < grey.height - edge;
+      ++(inside ? rest : border)[*pixel++];
+    }
+  return *median(border) > mean(rest);
+}
+
+// The highest value of the darker class, where the variance between the classes is largest.
+std::optional<size_t> otsu_threshold(const Histogram& histogram) {
+  const double all = static_cast<double>(std::accumulate(histogram.begin(), histogram.end(), uint64_t{0}));
+  const double sum = mean(histogram) * all;
+  double best = 0, dark = 0, dark_sum = 0;
+  std::optional<size_t> threshold;
+  for (size_t v = 0; v < 255; ++v) {
+    dark += static_cast<double>(histogram[v]);
+    dark_sum += static_cast<double>(histogram[v]) * static_cast<double>(v);
+    if (dark == 0 || dark == all) continue;
+    const double apart = dark_sum / dark - (sum - dark_sum) / (all - dark);
+    const double between = dark * (all - dark) * apart * apart;
+    if (between > best) best = between, threshold = v;
+  }
+  return threshold;
+}
+
+// What is drawn, light on dark; none if nothing stands out.
+std::optional<Drawing> find_drawing(const Grey& grey) {
+  Histogram histogram{};
+  for (const uint8_t v : grey.pixels) ++histogram[v];
+  const auto threshold = otsu_threshold(histogram);
+  if (!threshold) return std::nullopt;
+  Drawing found{{}, *median(histogram, 0, *threshold), *median(histogram, *threshold + 1)};
+  if (found.ink - found.ground < kLeastContrast) return std::nullopt;
+  size_t left = grey.width, right = 0, top = grey.height, bottom = 0;
+  for (size_t y = 0; y < grey.height; ++y)
+    for (size_t x = 0; x < grey.width; ++x) {
+      if (grey.pixels[y * grey.width + x] <= *threshold) continue;
+      left = std::min(left, x), right = std::max(right, x);
+      top = std::min(top, y), bottom = y;
+    }
+  found.box = {left, top, right - left + 1, bottom - top + 1};
+  return found;
+}
+
+// Calls body(source index, share of its area) for everything of [0, from) that lies under place `i` of `to`.
+template <class Body>
+void for_covered(size_t i, size_t from, size_t to, Body&& body) {
+  const double begin = static_cast<double>(i) * static_cast<double>(from) / static_cast<double>(to);
+  const double end = static_cast<double>(i + 1) * static_cast<double>(from) / static_cast<double>(to);
+  for (auto s = static_cast<size_t>(begin); s < from && static_cast<double>(s) < end; ++s) {
+    const double share = std::min(end, static_cast<double>(s + 1)) - std::max(begin, static_cast<double>(s));
+    if (share > 0) body(s, share / (end - begin));
+  }
+}
+
+// Each pixel is the average of the area that it covers. Needs memory for the result only.
+Scaled average_areas(const std::vector<uint8_t>& pixels, size_t row_width, size_t channels, const Cut& cut,
+                     size_t width, size_t height, const Levels& levels) {
+  Scaled out{width, height, std::vector<double>(width * height * channels)};
+  for (size_t y = 0; y < height; ++y)
+    for_covered(y, cut.height, height, [&](size_t sy, double row_share) {
+      const uint8_t* row = pixels.data() + ((cut.y + sy) * row_width + cut.x) * channels;
+      for (size_t x = 0; x < width; ++x) {
+        double* to = out.values.data() + (y * width + x) * channels;
+        for_covered(x, cut.width, width, [&](size_t sx, double share) {
+          for (size_t c = 0; c < channels; ++c) to[c] += row_share * share * levels[row[sx * channels + c]];
+        });
+      }
+    });
+  return out;
+}
+
+Levels spread(double ground, double ink) {
+  Levels levels{};
+  for (size_t v = 0; v < 256; ++v)
+    levels[v] = std::clamp((static_cast<double>(v) - ground) / (ink - ground), 0.0, 1.0) * 255;
+  return levels;
+}
+
+float rounded(double value) { return static_cast<float>(std::lround(std::clamp(value, 0.0, 255.0))); }
+
+// Where `drawing` begins on an axis of `size` so that its centre of mass is in the middle, but not outside.
+size_t centred(double centre, size_t drawing, size_t size) {
+  const double first = std::round(static_cast<double>(size) / 2 - centre);
+  return static_cast<size_t>(std::clamp(first, 0.0, static_cast<double>(size - drawing)));
+}
+
+// `drawing` on black.
+std::vector<float> place_by_mass(const Scaled& drawing, size_t width, size_t height) {
+  double mass = 0, mass_x = 0, mass_y = 0;
+  for (size_t y = 0; y < drawing.height; ++y)
+    for (size_t x = 0; x < drawing.width; ++x) {
+      const double v = drawing.values[y * drawing.width + x];
+      mass += v, mass_x += v * (static_cast<double>(x) + 0.5), mass_y += v * (static_cast<double>(y) + 0.5);
+    }
+  if (!(mass > 0)) mass = 1;
+  const size_t left = centred(mass_x / mass, drawing.width, width),
+               top = centred(mass_y / mass, drawing.height, height);
+  std::vector<float> values(width * height);
+  for (size_t y = 0; y < drawing.height; ++y)
+    for (size_t x = 0; x < drawing.width; ++x)
+      values[(top + y) * width + left + x] = rounded(drawing.values[y * drawing.width + x]);
+  return values;
+}
+
+std::vector<float> rounded(const std::vector<double>& values) {
+  std::vector<float> result;
+  for (const double v : values) result.push_back(rounded(v));
+  return result;
+}
+
+std::vector<float> grey_image(const Picture& picture, size_t width, size_t height, Steps& steps) {
+  Grey grey = grey_of(picture);
+  if (picture.channels == 3) steps.push_back("grey by luminance");
+  if (has_bright_border(grey)) {
+    for (uint8_t& v : grey.pixels) v = static_cast<uint8_t>(255 - v);
+    steps.push_back("inverted");
+  }
+  if (grey.width == width && grey.height == height) {
+    steps.push_back("taken as it is");
+    return {grey.pixels.begin(), grey.pixels.end()};
+  }
+  const auto drawing = find_drawing(grey);
+  if (!drawing) {
+    steps.push_back(fmt::format("nothing is drawn on it, scaled whole to {} x {}", width, height));
+    return rounded(
+        average_areas(grey.pixels, grey.width, 1, {0, 0, grey.width, grey.height}, width, height, spread(0, 255))
+            .values);
+  }
+  const Cut& box = drawing->box;
+  // 20/28 of each side for the drawing.
+  const double room_x = std::max(1.0, std::floor(static_cast<double>(width) * 20 / 28)),
+               room_y = std::max(1.0, std::floor(static_cast<double>(height) * 20 / 28));
+  const double scale = std::min(room_x / static_cast<double>(box.width), room_y / static_cast<double>(box.height));
+  const auto scaled = [&](size_t side) {
+    return static_cast<size_t>(std::max(1.0, std::round(scale * static_cast<double>(side))));
+  };
+  const Scaled small = average_areas(grey.pixels, grey.width, 1, box, scaled(box.width), scaled(box.height),
+                                     spread(drawing->ground, drawing->ink));
+  steps.push_back(fmt::format("cut to {} x {} at ({}, {})", box.width, box.height, box.x, box.y));
+  if (drawing->ground > 0 || drawing->ink < 255)
+    steps.push_back(fmt::format("levels {} to {} spread to 0 to 255", drawing->ground, drawing->ink));
+  steps.push_back(fmt::format("{} x {} by area, centred by mass in {} x {}", small.width, small.height, width, height));
+  return place_by_mass(small, width, height);
+}
+
+std::vector<float> colour_image(const Picture& picture, size_t width, size_t height, Steps& steps) {
+  const auto w = static_cast<size_t>(picture.width), h = static_cast<size_t>(picture.height),
+             channels = static_cast<size_t>(picture.channels);
+  Cut cut{0, 0, w, h};
+  if (w * height > h * width)
+    cut.width = std::max<size_t>(1, h * width / height);
+  else
+    cut.height = std::max<size_t>(1, w * height / width);
+  cut.x = (w - cut.width) / 2, cut.y = (h - cut.height) / 2;
+  if (cut.width != w || cut.height != h)
+    steps.push_back(fmt::format("cut to the middle {} x {}", cut.width, cut.height));
+  steps.push_back(w == width && h == height ? std::string("taken as it is")
+                                            : fmt::format("{} x {} by area", width, height));
+  const Scaled scaled = average_areas(picture.pixels, w, channels, cut, width, height, spread(0, 255));
+  std::vector<float> values;
+  for (const double v : scaled.values) values.insert(values.end(), channels == 1 ? 3 : 1, rounded(v));
+  return values;
+}
+
+}  // namespace
+
+ModelImage to_model_image(const Picture& picture, const Shape& shape) {
+  if (shape.channels != 1 && shape.channels != 3)
+    throw Error(MK_INVALID_ARGUMENT, fmt::format("the model's images have {} channels, and a picture has 1 (grey) or 3 "
+                                                 "(red, green, blue): predict its rows with --data SPEC",
+                                                 shape.channels));
+  const auto width = static_cast<size_t>(shape.width), height = static_cast<size_t>(shape.height);
+  ModelImage image;
+  Steps steps;
+  if (!picture.note.empty()) steps.push_back(picture.note);
+  image.values =
+      shape.channels == 1 ? grey_image(picture, width, height, steps) : colour_image(picture, width, height, steps);
+  image.how = fmt::format("{}: {} x {} {}; {}", picture.name, picture.width, picture.height,
+                          picture.channels == 1 ? "grey" : "RGB", fmt::join(steps, ", "));
+  return image;
+}
+
+std::string preview(const std::vector<float>& values, const Shape& shape, int32_t columns) {
+  constexpr std::string_view kRamp = " .:-=+*#%@";
+  const auto width = static_cast<size_t>(shape.width), height = static_cast<size_t>(shape.height),
+             channels = static_cast<size_t>(shape.channels);
+  std::vector<uint8_t> grey(width * height);
+  for (size_t i = 0; i < grey.size(); ++i) {
+    float sum = 0;
+    for (size_t c = 0; c < channels; ++c) sum += values[i * channels + c];
+    grey[i] = static_cast<uint8_t>(rounded(static_cast<double>(sum) / static_cast<double>(channels)));
+  }
+  const size_t across = std::min(width, static_cast<size_t>(std::max(1, columns)));
+  const size_t lines = std::max<size_t>(1, height * across / width / 2);  // a character is twice as high as wide
+  const Scaled small = average_areas(grey, width, 1, {0, 0, width, height}, across, lines, spread(0, 255));
+  std::string text;
+  for (size_t y = 0; y < lines; ++y) {
+    for (size_t x = 0; x < across; ++x)
+      text += kRamp[static_cast<size_t>(std::lround(small.values[y * across + x] / 255 * 9))];
+    text.erase(text.find_last_not_of(' ') + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace mokume::data

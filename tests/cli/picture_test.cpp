@@ -1,0 +1,259 @@
+// `mokume predict RUN IMAGE`, and ensembles: what a user sees of one picture, and of rows.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+#include "data/dataset.hpp"
+#include "data/pictures.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using data::Canvas;
+using nlohmann::json;
+
+std::string svm_experiment() {
+  return "name = \"svm\"\nmodel = \"svc\"\ndata = { source = \"digits\", standardize = { mean = 127.5, scale = 73.61 } "
+         "}\n"
+         "validation.folds = 0\n[model_options]\nC = 10\ngamma = 0.00316\n[devices]\nuse = \"host\"\n";
+}
+
+std::string net_experiment(int seed) {
+  return "name = \"net" + std::to_string(seed) + "\"\nmodel = \"cnn\"\nseed = " + std::to_string(seed) +
+         R"(
+data = { source = "digits", standardize = { mean = 0, scale = 255 } }
+validation.folds = 0
+devices.use = "host"
+[model_options]
+epochs = 3
+batch_size = 25
+optimizer = { type = "adam", lr = 0.005 }
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 40
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+)";
+}
+
+const data::Dataset& digits() {
+  static const data::Dataset kDigits = [] {
+    data::DataSpec spec;
+    spec.source = "digits";
+    return data::load(spec);
+  }();
+  return kDigits;
+}
+
+// A row of the test set as somebody would draw it: dark on white, 12 pixels for each of its own, on a larger page.
+Canvas drawn(size_t row) {
+  Canvas page(500, 420, 255);
+  for (uint32_t y = 0; y < 28; ++y)
+    for (uint32_t x = 0; x < 28; ++x)
+      page.fill(110 + 12 * x, 20 + 12 * y, 12, 12, 255 - static_cast<int>(digits().test.x[row * 784 + y * 28 + x]));
+  return page;
+}
+
+std::string label_of(size_t row) { return digits().class_names[static_cast<size_t>(digits().test.labels[row])]; }
+
+class PictureRun : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    runs_ = new Place;
+    runs_->write("svm.toml", svm_experiment());
+    ASSERT_EQ(runs_->mokume("run svm.toml").code, 0);
+    for (const int seed : {1, 2, 3}) {
+      runs_->write("net.toml", net_experiment(seed));
+      ASSERT_EQ(runs_->mokume("run net.toml").code, 0);
+    }
+    // What a bagging run leaves: three members and no best model.
+    ensemble_ = runs_->path() / "ensemble";
+    fs::copy(runs_->run("net1"), ensemble_, fs::copy_options::recursive);
+    fs::remove_all(ensemble_ / "models/best");
+    for (const int seed : {1, 2, 3})
+      fs::copy(runs_->run("net" + std::to_string(seed)) / "models/best",
+               ensemble_ / "models" / ("member-00" + std::to_string(seed - 1)), fs::copy_options::recursive);
+  }
+  static void TearDownTestSuite() {
+    delete runs_;
+    runs_ = nullptr;
+  }
+  static std::string run(const std::string& name) { return runs_->run(name).string(); }
+  Ended predict(const std::string& run, const std::string& arguments) const {
+    return place_.mokume("predict " + run + " --devices host " + arguments);
+  }
+  void expect(const Ended& ended, int code, const std::vector<std::string>& phrases) const {
+    EXPECT_EQ(ended.code, code) << ended.err;
+    for (const std::string& phrase : phrases) EXPECT_NE(ended.err.find(phrase), std::string::npos) << ended.err;
+  }
+
+  Place place_;
+  static Place* runs_;
+  static fs::path ensemble_;
+};
+Place* PictureRun::runs_ = nullptr;
+fs::path PictureRun::ensemble_;
+
+TEST_F(PictureRun, ADrawnDigitGetsItsLabel) {
+  for (const size_t row : {0U, 1U, 2U}) {
+    place_.write("a.png", drawn(row).png_file());
+    const Ended ended = predict(run("svm"), "a.png --svg a.svg");
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out.find("vote: " + label_of(row) + "\n"), 0U) << row << ended.out << ended.err;
+    EXPECT_NE(ended.err.find("a.png: 500 x 420 grey; inverted, cut to "), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("the model's 784 features are taken for 28 x 28 pixels"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("@"), std::string::npos) << "the preview" << ended.err;
+    EXPECT_NE(slurp(place_.path() / "a.svg").find("vote: " + label_of(row)), std::string::npos);
+  }
+}
+
+TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
+  place_.write("a.jpg", data::jpeg(500, 420, 1, drawn(0).bytes));
+  const Ended text = predict(ensemble_, "a.jpg");
+  ASSERT_EQ(text.code, 0) << text.err;
+  for (const char* phrase :
+       {" of 3 members)\n", "mean certainty: 0.", "(sd 0.", "entropy of the mean: ", "mutual information: ", "\n> "})
+    EXPECT_NE(text.out.find(phrase), std::string::npos) << phrase << text.out;
+  EXPECT_EQ(text.err.find("are taken for"), std::string::npos) << "the network knows its input" << text.err;
+  const json all = json::parse(predict(ensemble_, "a.jpg --json").out);
+  EXPECT_EQ(all["members"], 3);
+  EXPECT_EQ(all["certainty"].size(), 3U);
+  double sum = 0;
+  for (const json& p : all["certainty"][1]) {
+    EXPECT_GT(p, 0) << "probabilities, not votes";
+    sum += p.get<double>();
+  }
+  EXPECT_NEAR(sum, 1, 1e-12);
+  EXPECT_NE(all["certainty"][0], all["certainty"][1]);
+  EXPECT_GT(all["mutual_information"], 0);
+  const json one = json::parse(predict(run("svm"), "a.jpg --json").out);
+  EXPECT_EQ(one["certainty"][0][static_cast<size_t>(digits().test.labels[0])], 1) << "a vote counts as certain";
+}
+
+TEST_F(PictureRun, WhatIsNoDigitGetsAnAnswerToo) {
+  Canvas board(280, 280, 0);
+  for (uint32_t i = 0; i < 64; ++i)
+    if ((i / 8 + i % 8) % 2 == 0) board.fill(35 * (i % 8), 35 * (i / 8), 35, 35, 255);
+  std::string noise;
+  for (uint32_t i = 0; i < 90 * 70 * 3; ++i) noise += static_cast<char>(i * 2654435761U >> 24);
+  for (const std::string& file :
+       {board.png_file(), data::jpeg(90, 70, 3, noise), Canvas(1, 1, 7).png_file(), Canvas(300, 200, 255).png_file()}) {
+    place_.write("a.png", file);
+    const Ended ended = predict(ensemble_, "a.png --json");
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const json all = json::parse(ended.out);
+    EXPECT_GE(all["entropy"], all["mutual_information"]);
+    EXPECT_LE(all["entropy"], 2.3026) << "log(10)";
+    EXPECT_GE(all["mutual_information"], 0);
+  }
+}
+
+TEST_F(PictureRun, RowsArePredictedByMajority) {
+  const std::string data = "--data digits,test=own,limit=200";
+  std::vector<std::vector<std::string>> alone;
+  for (const char* name : {"net1", "net2", "net3"}) {
+    const Ended one = predict(run(name), data);
+    ASSERT_EQ(one.code, 0) << one.err;
+    EXPECT_EQ(one.out.substr(0, 20), "row,predicted,label\n");
+    std::istringstream lines(one.out);
+    alone.emplace_back();
+    for (std::string line; std::getline(lines, line);) alone.back().push_back(line);
+  }
+  const Ended voted = predict(ensemble_, data);
+  ASSERT_EQ(voted.code, 0) << voted.err;
+  EXPECT_NE(voted.err.find("errors of the 3 members alone: "), std::string::npos) << voted.err;
+  std::istringstream lines(voted.out);
+  std::string line;
+  std::getline(lines, line);
+  EXPECT_EQ(line, "row,predicted,label,votes");
+  size_t differ = 0, row = 1;
+  for (; std::getline(lines, line); ++row) {
+    size_t votes = 0;
+    for (const auto& one : alone) votes += line.starts_with(one[row] + ",") ? 1 : 0;
+    EXPECT_EQ(line.back(), static_cast<char>('0' + votes)) << line;
+    EXPECT_GE(votes, alone[0][row] == alone[1][row] || alone[1][row] == alone[2][row] ? 2U : 1U) << line;
+    differ += votes < 3 ? 1 : 0;
+  }
+  EXPECT_EQ(row, 201U);
+  EXPECT_GT(differ, 0U) << "the members are too alike for this test";
+}
+
+TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
+  place_.write("a.png", drawn(0).png_file());
+  const fs::path run = place_.path() / "some";
+  fs::copy(ensemble_, run, fs::copy_options::recursive);
+  fs::remove_all(run / "models/member-000");
+  fs::create_directories(run / "models/member-001.new");
+  std::string record = slurp(run / "run.json");
+  record.replace(record.find("\"done\""), 6, "\"stopped\"");
+  place_.write("some/run.json", record);
+  const Ended two = predict("some", "a.png");
+  expect(two, 0, {"some is not finished: these are the 2 members that it has"});
+  EXPECT_NE(two.out.find(" of 2 members)"), std::string::npos) << two.out;
+  std::string manifest = slurp(run / "models/member-002/manifest.json");
+  manifest.replace(manifest.find("255"), 3, "254");
+  place_.write("some/models/member-002/manifest.json", manifest);
+  expect(predict("some", "a.png"), 3, {"models/member-002 has other classes, features or scaling than", "member-001"});
+  fs::remove(run / "models/member-002/manifest.json");
+  expect(predict("some", "a.png"), 3, {"member-002", "trains the model again"});
+}
+
+TEST_F(PictureRun, BadPicturesAreSentences) {
+  const std::string whole = drawn(0).png_file();
+  place_.write("cut.png", whole.substr(0, whole.size() / 2));
+  expect(predict(run("svm"), "cut.png"), 3, {"'cut.png' is a damaged or cut PNG file"});
+  place_.write("text.png", "hello");
+  expect(predict(run("svm"), "text.png"), 3, {"'text.png' is neither a PNG nor a JPEG file"});
+  expect(predict(run("svm"), "gone.png"), 3, {"'gone.png'"});
+  expect(predict(run("svm"), ""), 2, {"name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC"});
+  EXPECT_EQ(predict(run("svm"), "a.png --data digits").code, 2);
+  EXPECT_EQ(predict(run("svm"), "--json --data digits").code, 2);
+  expect(predict("nowhere", "a.png"), 2, {"there is no such directory"});
+  place_.write("a.png", whole);
+  expect(predict(run("svm"), "a.png --svg no/such.svg"), 75, {"cannot write 'no/such.svg'"});
+}
+
+TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
+  place_.write("a.png", drawn(0).png_file());
+  place_.write("t.csv", "a,b,c,label\n1,2,3,x\n2,1,3,y\n1,2,4,x\n2,1,4,y\n");
+  place_.write("e.toml",
+               "name = \"t\"\nmodel = \"svc\"\ndata = { source = \"csv\", path = \"./t.csv\" }\n"
+               "validation.folds = 0\ndevices.use = \"host\"\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const std::string table = place_.run("t").string();
+  expect(predict(table, "a.png"), 2, {"takes rows of 3 features, which are no image: predict rows with --data SPEC"});
+  fs::remove_all(place_.run("t") / "models/best");
+  expect(predict(table, "a.png"), 2, {"holds no model yet: finish the run with `mokume resume "});
+}
+
+TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
+  const Place place;
+  place.write("train.csv", "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n");
+  for (const char* shift : {"0", "1", "2"}) {
+    place.write("e.toml", std::string("name = \"s") + shift + "\"\nmodel = \"mean\"\nplugins.directories = [\"" +
+                              MOKUME_TEST_LIBRARY + "\"]\ndevices.use = \"host\"\nvalidation.folds = 0\n" +
+                              "data = { source = \"csv\", path = \"./train.csv\" }\nmodel_options.shift = " + shift);
+    ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  }
+  const fs::path run = place.run("s0");
+  for (const char* shift : {"0", "1", "2"})
+    fs::copy(place.run(std::string("s") + shift) / "models/best", run / "models" / (std::string("member-00") + shift),
+             fs::copy_options::recursive);
+  place.write("new.csv", "a,y\n3,6.0\n9,8.0\n");
+  const Ended said = place.mokume("predict " + run.string() + " --data csv:./new.csv --devices host");
+  EXPECT_EQ(said.out, "row,predicted,target,sd\n0,6.5,6,1\n1,6.5,8,1\n") << said.err;
+  EXPECT_NE(said.err.find("mse: 1.25 of 2"), std::string::npos) << said.err;
+  place.write("a.png", Canvas(9, 9, 5).png_file());
+  const Ended picture = place.mokume("predict " + run.string() + " a.png --devices host");
+  EXPECT_EQ(picture.code, 2);
+  EXPECT_NE(picture.err.find("predicts numbers, and a picture needs one that knows classes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mokume::cli_test

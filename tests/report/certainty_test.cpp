@@ -1,0 +1,146 @@
+// What members think of one row: vote, disagreement, and the box plots of it.
+#include "report/certainty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <sstream>
+
+#include "report/support.hpp"
+
+namespace mokume::report {
+namespace {
+
+using testing::occurrences;
+using testing::xml_fault;
+
+std::vector<std::string> digits(size_t n = 10) {
+  std::vector<std::string> names;
+  for (size_t c = 0; c < n; ++c) names.push_back(std::to_string(c));
+  return names;
+}
+
+// Twelve members, eleven certain of 7 and one of 1.
+Certainty twelve() {
+  Certainty certainty{digits(), {}};
+  for (size_t m = 0; m < 12; ++m) {
+    const double sure = 0.9 + 0.005 * static_cast<double>(m);
+    std::vector<double> row(10, (1 - sure) / 9);
+    row[m == 3 ? 1 : 7] = sure;
+    certainty.members.push_back(row);
+  }
+  return certainty;
+}
+
+TEST(Certainty, TheMajorityDecides) {
+  const Certainty c{{"a", "b", "c"}, {{0.4, 0.35, 0.25}, {0.5, 0.3, 0.2}, {0.0, 1.0, 0.0}}};
+  const Verdict v = judge(c);
+  EXPECT_EQ(v.vote, 0U) << "b has the higher mean, a has more votes";
+  EXPECT_EQ(v.votes, (std::vector<uint32_t>{2, 1, 0}));
+  EXPECT_NEAR(v.mean[1], 0.55, 1e-15);
+  EXPECT_NEAR(v.sd[0], std::sqrt(0.07), 1e-15);  // of 0.4, 0.5, 0
+}
+
+TEST(Certainty, TiesGoToTheHigherMeanThenToTheFirst) {
+  EXPECT_EQ(judge({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0.1, 0.2, 0.7}}}).vote, 0U) << "0.35 and 0.35: the first";
+  EXPECT_EQ(judge({{"a", "b", "c"}, {{0.6, 0.4, 0}, {0, 0.2, 0.8}}}).vote, 2U) << "one vote each, 0.3 and 0.4";
+  EXPECT_EQ(judge({{"a", "b"}, {{0.5, 0.5}}}).vote, 0U) << "a member's own tie";
+  const std::vector<uint32_t> votes{1, 3, 3};
+  const std::vector<double> sums{2.5, 1.5, 1.75};
+  EXPECT_EQ(majority(votes, sums), 2U);
+}
+
+TEST(Certainty, DisagreementIsToldFromIndecision) {
+  const double two = std::log(2.0);
+  const Verdict undecided = judge({{"a", "b"}, {{0.5, 0.5}, {0.5, 0.5}}});
+  EXPECT_NEAR(undecided.entropy, two, 1e-15);
+  EXPECT_EQ(undecided.mutual_information, 0);
+  const Verdict torn = judge({{"a", "b"}, {{1, 0}, {0, 1}}});
+  EXPECT_NEAR(torn.entropy, two, 1e-15);
+  EXPECT_NEAR(torn.mutual_information, two, 1e-15);
+  const Verdict sure = judge({{"a", "b"}, {{1, 0}, {1, 0}}});
+  EXPECT_EQ(sure.entropy, 0);
+  EXPECT_EQ(sure.mutual_information, 0);
+  // H(0.7, 0.3) - (H(0.9, 0.1) + H(0.5, 0.5)) / 2
+  const Verdict mixed = judge({{"a", "b"}, {{0.9, 0.1}, {0.5, 0.5}}});
+  EXPECT_NEAR(mixed.entropy, 0.6108643020548935, 1e-12);
+  EXPECT_NEAR(mixed.mutual_information, 0.6108643020548935 - (0.3250829733914482 + two) / 2, 1e-12);
+}
+
+TEST(Certainty, OneModelIsAnEnsembleOfOne) {
+  const Certainty one{{"cat", "dog"}, {{0.25, 0.75}}};
+  const Verdict v = judge(one);
+  EXPECT_EQ(v.mean, one.members[0]);
+  EXPECT_EQ(v.sd, (std::vector<double>{0, 0}));
+  EXPECT_EQ(v.mutual_information, 0);
+  const std::string text = certainty_text(one);
+  EXPECT_NE(text.find("vote: dog\nmean certainty: 0.750\nentropy of the mean: 0.562 of at most 0.693 nats\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("mutual"), std::string::npos) << "one member contradicts nobody";
+  EXPECT_EQ(xml_fault(certainty_svg(one, "x.png")), "");
+}
+
+TEST(CertaintyText, DrawsABoxForEachClass) {
+  const std::string text = certainty_text(twelve());
+  EXPECT_NE(text.find("vote: 7 (11 of 12 members)\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n> 7  "), std::string::npos) << "the vote is marked" << text;
+  EXPECT_EQ(occurrences(text, "\n> "), 1U);
+  EXPECT_EQ(occurrences(text, "#"), 10U) << "a median each";
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78U) << line;
+  // Of 7: one member at 0 (an outlier), the others near 0.93.
+  const size_t seven = text.find("> 7");
+  const std::string row = text.substr(seven, text.find('\n', seven) - seven);
+  EXPECT_NE(row.find("    11  o"), std::string::npos) << row;
+  EXPECT_LT(row.find('['), row.find('#')) << row;
+  EXPECT_LT(row.find('#'), row.find(']')) << row;
+}
+
+TEST(CertaintyText, KeepsToTheWidthAndTheMostLikelyClasses) {
+  Certainty many{digits(1000), {std::vector<double>(1000, 0.0005)}};
+  many.classes[999] = "a name that is much too long for a line \x1b[2J";
+  many.members[0][999] = 0.5005;
+  for (const size_t width : {40U, 60U, 200U}) {
+    const std::string text = certainty_text(many, width);
+    EXPECT_NE(text.find("and 980 classes with less mean certainty"), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+    EXPECT_NE(text.find("\n> a name that is"), std::string::npos) << text;
+    const size_t row = text.find("\n> ") + 1;
+    EXPECT_LE(text.find('\n', row) - row, width + 2) << "the ellipsis has three bytes";
+  }
+}
+
+TEST(CertaintySvg, HasABoxForEachClassAndBothSchemes) {
+  const std::string svg = certainty_svg(twelve(), "digit <7>.png");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_EQ(occurrences(svg, "class=\"median\""), 10U);
+  EXPECT_EQ(occurrences(svg, "<circle"), 120U) << "every member is drawn";
+  EXPECT_EQ(occurrences(svg, "<g class=\"top\">"), 1U) << "the vote stands out";
+  EXPECT_NE(svg.find("vote: 7 (11 of 12 members), mean certainty 0.8"), std::string::npos);
+  EXPECT_NE(svg.find("digit &lt;7&gt;.png"), std::string::npos);
+  EXPECT_NE(svg.find("prefers-color-scheme:dark"), std::string::npos);
+  EXPECT_EQ(svg.find("nan"), std::string::npos);
+}
+
+TEST(CertaintySvg, ShowsThePictureBesideTheBoxes) {
+  Thumbnail picture{3, 2, {0, 255, 255, 17, 0, 0}};
+  const std::string svg = certainty_svg(twelve(), "a", picture), bare = certainty_svg(twelve(), "a");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_EQ(occurrences(svg, "fill=\"#ffffff\""), 1U) << "equal neighbours are one rectangle";
+  EXPECT_EQ(occurrences(svg, "fill=\"#111111\""), 1U);
+  EXPECT_EQ(occurrences(bare, "fill=\"#"), 0U);
+  picture = {65, 1, std::vector<uint8_t>(65, 9)};
+  EXPECT_EQ(certainty_svg(twelve(), "a", picture), bare) << "larger pictures are left out";
+}
+
+TEST(CertaintySvg, TakesAnyNumberOfClassesAndMembers) {
+  Certainty many{digits(1000), std::vector<std::vector<double>>(50, std::vector<double>(1000, 0.001))};
+  const std::string svg = certainty_svg(many, "x");
+  EXPECT_EQ(xml_fault(svg), "");
+  EXPECT_EQ(occurrences(svg, "class=\"median\""), 40U);
+  EXPECT_NE(svg.find("the 40 most likely of 1000 classes"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace mokume::report
