@@ -9,6 +9,7 @@
 #include "base/files.hpp"
 #include "experiment/refit.hpp"
 #include "journal/fields.hpp"
+#include "report/certainty.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -34,11 +35,7 @@ class Tally {
     }
   }
   size_t winner(size_t row) const {
-    const size_t at = row * classes_;
-    size_t best = 0;
-    for (size_t c = 1; c < classes_; ++c)
-      if (std::pair(votes_[at + c], sums_[at + c]) > std::pair(votes_[at + best], sums_[at + best])) best = c;
-    return best;
+    return report::majority({votes_.data() + row * classes_, classes_}, {sums_.data() + row * classes_, classes_});
   }
 
  private:

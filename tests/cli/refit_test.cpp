@@ -16,10 +16,10 @@
 namespace mokume::cli_test {
 namespace {
 
-// One candidate and no fits: the refit is all there is.
-std::string only_a_refit(const std::string& devices) {
-  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY +
-         "\"]\nname = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
+// One candidate and no fits: a refit of each bootstrap is all there is.
+std::string only_refits(const std::string& devices, const std::string& bagging) {
+  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + bagging +
+         "name = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
          "search.method = \"none\"\nmodel_options = { C = 1.0, gamma = 0.01 }\ndevices.use = \"" +
          devices + "\"\n";
 }
@@ -31,8 +31,8 @@ struct HangingRun {
 };
 
 // A run in this very process, whose "fault:0" hangs in its first op; it has to end by _exit.
-HangingRun run_hanging(const Place& place, const std::string& devices) {
-  const std::string text = only_a_refit(devices);
+HangingRun run_hanging(const Place& place, const std::string& devices, const std::string& bagging = "") {
+  const std::string text = only_refits(devices, bagging);
   place.write("e.toml", text);
   setenv("XDG_CACHE_HOME", (place.path() / "cache").c_str(), 1);
   // The first run remembers the speeds, so that the first op of the second is one of the refit.
@@ -74,8 +74,10 @@ void expect_exit_0(const std::function<bool()>& body) {
 TEST(Refit, ThatHangsIsDoneByAnotherDevice) {
   expect_exit_0([] {
     const Place place;
-    const HangingRun ended = run_hanging(place, "fault:0,host");
-    return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/best");
+    // Two of them, so that each device gets one.
+    const HangingRun ended = run_hanging(place, "fault:0,host", "bagging.bootstraps = 2\n");
+    return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/member-000") &&
+           fs::exists(place.run("small") / "models/member-001");
   });
 }
 
