@@ -14,6 +14,7 @@
 #include "experiment/status_file.hpp"
 #include "experiment/vote.hpp"
 #include "journal/read.hpp"
+#include "report/stats.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -38,7 +39,7 @@ int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
 }
 
 void add_devices(report::RunView& view, const RunRecord& record) {
-  const auto busy = journal::busy_seconds(view.records);
+  const auto busy = journal::busy_seconds(report::all_work(view));
   uint32_t last_node = 0;
   for (const auto& entry : record.devices) {
     report::DeviceUse use;
@@ -58,8 +59,9 @@ void add_devices(report::RunView& view, const RunRecord& record) {
   view.nodes = last_node + 1;
 }
 
-void add_efficiency(report::RunView& view, const RunRecord& record, const journal::Contents& contents,
+void add_efficiency(report::RunView& view, const RunRecord& record, journal::Contents contents,
                     const std::string& directory) {
+  contents.records = report::all_work(view);
   std::vector<report::Member> members;
   for (const auto& entry : record.devices)
     members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),

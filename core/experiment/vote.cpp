@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "experiment/exemplars.hpp"
 #include "experiment/refit.hpp"
 #include "journal/fields.hpp"
 #include "report/certainty.hpp"
@@ -16,6 +17,7 @@ namespace mokume::experiment {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 constexpr const char* kPredictions = "/test.npy";
 constexpr const char* kVote = "/models/vote.json";
@@ -37,6 +39,7 @@ class Tally {
   size_t winner(size_t row) const {
     return report::majority({votes_.data() + row * classes_, classes_}, {sums_.data() + row * classes_, classes_});
   }
+  const std::vector<double>& sums() const { return sums_; }
 
  private:
   size_t classes_;
@@ -61,19 +64,30 @@ bool for_each_member(const std::string& run_directory, const Prepared& prepared,
   return true;
 }
 
-std::optional<report::TestResult> vote_of_classes(const std::string& run_directory, const Prepared& prepared) {
+std::optional<report::Vote> vote_of_classes(const std::string& run_directory, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   const size_t classes = prepared.data().class_names.size();
   Tally tally(static_cast<size_t>(test.rows), classes);
   const auto add = [&](const std::string& path, const data::FloatTable& member) { tally.add(path, member); };
   if (!for_each_member(run_directory, prepared, classes + 1, add)) return std::nullopt;
-  report::TestResult result{0, test.rows, std::nullopt};
-  for (size_t r = 0; r < test.labels.size(); ++r)
-    result.errors += tally.winner(r) != static_cast<size_t>(test.labels[r]) ? 1 : 0;
-  return result;
+  std::vector<size_t> winners;
+  report::Vote vote{{0, test.rows, std::nullopt}, prepared.plan().bootstraps, {}};
+  for (size_t r = 0; r < test.labels.size(); ++r) {
+    winners.push_back(tally.winner(r));
+    vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
+  }
+  vote.exemplars = choose_exemplars(prepared.data(), tally.sums(), winners);
+  const auto look = [&](const std::string&, const data::FloatTable& member) {
+    for (report::Exemplar& one : vote.exemplars) {
+      const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;
+      one.certainty.members.emplace_back(row, row + static_cast<ptrdiff_t>(classes));
+    }
+  };
+  for_each_member(run_directory, prepared, classes + 1, look);
+  return vote;
 }
 
-std::optional<report::TestResult> mean_of_numbers(const std::string& run_directory, const Prepared& prepared) {
+std::optional<report::Vote> mean_of_numbers(const std::string& run_directory, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   std::vector<double> sums(test.targets.size());
   const auto add = [&](const std::string&, const data::FloatTable& member) {
@@ -85,7 +99,7 @@ std::optional<report::TestResult> mean_of_numbers(const std::string& run_directo
     const double off = sums[r] / prepared.plan().bootstraps - static_cast<double>(test.targets[r]);
     squares += off * off;
   }
-  return report::TestResult{0, test.rows, squares / static_cast<double>(sums.size())};
+  return report::Vote{{0, test.rows, squares / static_cast<double>(sums.size())}, prepared.plan().bootstraps, {}};
 }
 
 }  // namespace
@@ -98,15 +112,18 @@ void write_vote(const std::string& run_directory, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   fs::remove(run_directory + kVote);
   if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
-  const auto result =
+  const auto vote =
       test.labels.empty() ? mean_of_numbers(run_directory, prepared) : vote_of_classes(run_directory, prepared);
-  if (!result) return;
-  nlohmann::ordered_json json = {{"members", prepared.plan().bootstraps}, {"n", result->n}};
-  if (result->mse)
-    json["mse"] = *result->mse;
-  else
-    json["errors"] = result->errors;
-  base::write_file(run_directory + kVote, json.dump(1) + "\n");
+  if (!vote) return;
+  nlohmann::ordered_json json = {{"members", vote->members}, {"n", vote->test.n}};
+  if (vote->test.mse) {
+    json["mse"] = *vote->test.mse;
+  } else {
+    json["errors"] = vote->test.errors;
+    json["classes"] = prepared.data().class_names;
+    json["exemplars"] = exemplars_to_json(vote->exemplars);
+  }
+  base::write_file(run_directory + kVote, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<report::Vote> read_vote(const std::string& run_directory) {
@@ -117,10 +134,15 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
     report::Vote vote;
     vote.members = journal::u32_field(json, "members");
     vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));
-    if (journal::find_field(json, "mse") != nullptr)
+    if (journal::find_field(json, "mse") != nullptr) {
       vote.test.mse = journal::real_field(json, "mse");
-    else
-      vote.test.errors = static_cast<int64_t>(journal::whole_field(json, "errors", static_cast<uint64_t>(vote.test.n)));
+      return vote;
+    }
+    vote.test.errors = static_cast<int64_t>(journal::whole_field(json, "errors", static_cast<uint64_t>(vote.test.n)));
+    std::vector<std::string> classes;
+    for (const auto& name : journal::array_field(json, "classes"))
+      classes.push_back(journal::to_string(name, "classes"));
+    vote.exemplars = exemplars_from_json(journal::array_field(json, "exemplars"), classes);
     return vote;
   } catch (const Error&) {
     return std::nullopt;

@@ -35,7 +35,7 @@ using LaneKey = std::pair<uint32_t, std::string>;
 std::map<LaneKey, Lane> lanes_of(const RunView& view, std::vector<Span>& all) {
   // The fits of a bundle start with it and end one by one.
   std::map<LaneKey, std::map<std::pair<double, uint32_t>, Bar>> bars;
-  for (const auto& record : view.records) {
+  for (const auto& record : all_work(view)) {
     if (!timed(record)) continue;
     Bar& bar = bars[{record.node, record.device}][{record.start_s, record.bundle}];
     bar.span = {record.start_s, std::max(bar.span.end, record.end_s)};

@@ -112,7 +112,10 @@ std::string headline(const Figure& figure, const Counts& counts) {
                                ? ""
                                : fmt::format("<span class=\"pill{}\">{}</span>", view.state == "done" ? " done" : "",
                                              escape(elide(view.state, 40)));
-  std::string plan = counted(view.plan.candidates.size(), "candidate");
+  const bool own = view.plan.own_candidates > 0;
+  std::string plan = own ? fmt::format("{} each in {} bootstraps", counted(view.plan.own_candidates, "candidate"),
+                                       view.plan.bootstraps)
+                         : counted(view.plan.candidates.size(), "candidate");
   plan += view.plan.folds == 0 ? std::string(", no validation") : " × " + figure.fits_text();
   if (!view.seed.empty()) plan += ", seed " + elide(view.seed, 48);
   std::string out = fmt::format(
@@ -133,13 +136,16 @@ std::string headline(const Figure& figure, const Counts& counts) {
 // ---- the plots
 
 bool is_box_plot(const NamedFile& file) { return file.name.rfind("plots/box-", 0) == 0; }
+bool is_members_plot(const NamedFile& file) {
+  return file.name == kMemberPlot || file.name.starts_with(kExemplarPlots);
+}
 bool is_curve_plot(const NamedFile& file) { return file.name.rfind("plots/curves-", 0) == 0; }
 
 std::string surface_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   std::string body;
   size_t shown = 0;
   for (const NamedFile& file : plots) {
-    if (is_box_plot(file) || is_curve_plot(file) || file.name == kMemberPlot) continue;
+    if (is_box_plot(file) || is_curve_plot(file) || is_members_plot(file)) continue;
     body += inlined(file.content, "plot");
     ++shown;
   }
@@ -285,7 +291,7 @@ std::string devices_section(const RunView& view) {
   const std::string lead = fmt::format(
       "Bars are bundles of fits (red: a fit failed), the pale track is idle time. Fits kept the devices busy for {} in "
       "all. Efficiency {}: time at work over time present, each device weighted by its speed, which was {}.",
-      seconds_text(report::busy_seconds(view.records)), percent(view.efficiency),
+      seconds_text(report::busy_seconds(all_work(view))), percent(view.efficiency),
       view.speeds == Speeds::measured ? "measured before the run" : "estimated from the work it did");
   return section("Devices at work", lead, body);
 }

@@ -34,6 +34,7 @@ std::string fit_name(const search::Plan& plan, uint32_t fit);
 
 // The members of an ensemble; "" if there is none.
 inline constexpr const char* kMemberPlot = "plots/members.svg";
+inline constexpr const char* kExemplarPlots = "plots/certainty-";
 std::string members_section(const RunView& view, const std::vector<NamedFile>& plots);
 
 // What went wrong beside the fits, and fits whose results do not go together; "" if there is nothing of that kind.

@@ -46,6 +46,37 @@ std::string lead(const RunView& view, std::vector<double> values) {
   return said + ".";
 }
 
+struct Kind {
+  const char *word, *title;
+};
+constexpr Kind kKinds[] = {
+    {"easy", "Sure, and right"}, {"misclassified", "Sure, and wrong"}, {"uncertain", "The least sure"}};
+
+// What was read may say anything.
+const char* kind_word(const std::string& kind) {
+  for (const Kind& known : kKinds)
+    if (kind == known.word) return known.word;
+  return "other";
+}
+
+std::string exemplar_title(const Exemplar& one) {
+  const size_t vote = judge(one.certainty).vote;
+  const std::string taken = vote < one.certainty.classes.size() ? one.certainty.classes[vote] : "?";
+  return fmt::format("test row {}: {}{}", one.row, elide(one.label, 24),
+                     taken == one.label ? ", and voted so" : ", voted " + elide(taken, 24));
+}
+
+std::string exemplars(const std::vector<NamedFile>& plots) {
+  std::string body;
+  for (const Kind& kind : kKinds) {
+    std::string some;
+    for (const NamedFile& file : plots)
+      if (file.name.starts_with(std::string(kExemplarPlots) + kind.word)) some += inlined(file.content, "plot");
+    if (!some.empty()) body += fmt::format("<h3>{}</h3>\n{}", kind.title, some);
+  }
+  return body;
+}
+
 std::string member_rows(const RunView& view) {
   const auto metric = selecting_metric(view.metrics);
   std::string rows;
@@ -103,7 +134,14 @@ std::vector<NamedFile> member_plots(const RunView& view) {
     svg.text(right ? x - 6 : x + 6, kMiddle - 24, fmt::format("vote {}", shown(view.vote->test).text()),
              right ? "end strong" : "strong");
   }
-  return {{kMemberPlot, std::move(svg).finish()}};
+  std::vector<NamedFile> files = {{kMemberPlot, std::move(svg).finish()}};
+  if (!view.vote) return files;
+  for (size_t i = 0; i < view.vote->exemplars.size(); ++i) {
+    const Exemplar& one = view.vote->exemplars[i];
+    files.push_back({fmt::format("{}{}-{:02}.svg", kExemplarPlots, kind_word(one.kind), i),
+                     certainty_svg(one.certainty, exemplar_title(one), one.picture)});
+  }
+  return files;
 }
 
 std::string members_section(const RunView& view, const std::vector<NamedFile>& plots) {
@@ -119,6 +157,7 @@ std::string members_section(const RunView& view, const std::vector<NamedFile>& p
   body += table("sort", heads, member_rows(view));
   if (view.refits.size() > kMaxMembers)
     body += fmt::format("<p class=\"soft\">{} more are in ensemble.csv.</p>\n", view.refits.size() - kMaxMembers);
+  body += exemplars(plots);
   const std::vector<double> values = member_values(view);
   return section("Members", values.empty() ? "" : lead(view, values), body);
 }

@@ -189,7 +189,8 @@ std::string Figure::hover(size_t candidate) const {
 }
 
 std::string Figure::fits_text() const {
-  std::string text = view.plan.bootstraps > 1 ? fmt::format("{} bootstraps × ", view.plan.bootstraps) : "";
+  const bool shared = view.plan.bootstraps > 1 && view.plan.own_candidates == 0;
+  const std::string text = shared ? fmt::format("{} bootstraps × ", view.plan.bootstraps) : "";
   return text + fmt::format("{} fold{}", view.plan.folds, view.plan.folds == 1 ? "" : "s");
 }
 

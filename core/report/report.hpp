@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "journal/read.hpp"
+#include "report/certainty.hpp"
 #include "report/efficiency.hpp"
 #include "report/profile.hpp"
 #include "search/plan.hpp"
@@ -40,10 +41,20 @@ struct TestResult {
 // A refit's, as journal::FitRecord has it.
 std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes);
 
+// A test row that shows what an ensemble is sure of and what not.
+struct Exemplar {
+  std::string kind;     // "easy", "misclassified" or "uncertain"
+  int64_t row = 0;      // of the test set, from 0
+  std::string label;    // its class
+  Certainty certainty;  // of all members
+  Thumbnail picture;    // none if rows are no images
+};
+
 // What the members of an ensemble say together of the test rows: the class with most votes, or the mean of numbers.
 struct Vote {
   TestResult test;
   uint32_t members = 0;
+  std::vector<Exemplar> exemplars = {};
 };
 
 // What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed

@@ -186,6 +186,12 @@ std::vector<Span> united(std::vector<Span> spans) {
   return result;
 }
 
+std::vector<journal::FitRecord> all_work(const RunView& view) {
+  std::vector<journal::FitRecord> all = view.records;
+  all.insert(all.end(), view.refits.begin(), view.refits.end());
+  return all;
+}
+
 double busy_seconds(const std::vector<journal::FitRecord>& records) {
   std::map<std::pair<uint32_t, std::string>, std::vector<Span>> devices;
   for (const auto& record : records) {

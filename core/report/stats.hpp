@@ -55,6 +55,9 @@ struct Interval {
 };
 Interval wilson(int64_t errors, int64_t n);
 
+// Fits and refits.
+std::vector<journal::FitRecord> all_work(const RunView& view);
+
 // Seconds during which a device worked: per (node, device), the union of its fits' intervals. Fits of one bundle carry
 // the bundle's time and so count once.
 double busy_seconds(const std::vector<journal::FitRecord>& records);

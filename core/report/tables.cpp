@@ -203,7 +203,7 @@ std::string summary_json(const RunView& view) {
   summary["best"] = json_best(view);
   summary["test"] = json_test(view);
   summary["wall_s"] = json_number(view.wall_s);
-  summary["fit_s"] = json_number(report::busy_seconds(view.records));
+  summary["fit_s"] = json_number(report::busy_seconds(all_work(view)));
   summary["devices"] = json_devices(view);
   summary["nodes"] = view.nodes;
   summary["efficiency"] = json_number(view.efficiency);

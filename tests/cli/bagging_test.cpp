@@ -80,6 +80,8 @@ TEST(Bagging, GivesMembersAndTheirVote) {
     EXPECT_LT(json["test"]["error"].get<double>(), sum / 4) << "a vote that is worse than its members";
     EXPECT_NE(slurp(run / "report.html").find("<h2>Members</h2>"), std::string::npos);
     EXPECT_TRUE(fs::exists(run / "plots/members.svg"));
+    for (const char* plot : {"certainty-easy-00.svg", "certainty-misclassified-04.svg"})
+      EXPECT_TRUE(fs::exists(run / "plots" / plot)) << plot;
     EXPECT_EQ(place.mokume("report " + run.string()).code, 0);
     EXPECT_EQ(summary(run)["test"], json["test"]);
   }
