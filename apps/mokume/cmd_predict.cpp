@@ -14,6 +14,7 @@
 #include "experiment/machine.hpp"
 #include "experiment/run_directory.hpp"
 #include "report/certainty.hpp"
+#include "report/stats.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {
@@ -72,10 +73,10 @@ void print_classes(const Combined& said, const std::vector<int32_t>& labels, con
   if (!known) return;
   say(stderr, "errors: {} of {}\n", errors, said.labels.size());
   if (!several) return;
-  std::vector<int64_t> alone = said.errors;
+  std::vector<double> alone(said.errors.begin(), said.errors.end());
   std::sort(alone.begin(), alone.end());
   say(stderr, "errors of the {} members alone: {} to {}, median {}\n", members, alone.front(), alone.back(),
-      alone[alone.size() / 2]);
+      report::quantile(alone, 0.5));
 }
 
 // The image that a row of the model is. `guessed` gets a remark where only the number of features tells.

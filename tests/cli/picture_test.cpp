@@ -232,6 +232,24 @@ TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
   expect(predict(table, "a.png"), 2, {"holds no model yet: finish the run with `mokume resume "});
 }
 
+TEST(VoteOfABaggingRun, IsWhatPredictSaysOfTheTestRows) {
+  const Place place;
+  place.write("e.toml",
+              "name = \"bag\"\nmodel = \"svc\"\nseed = 3\ndata = { source = \"digits\", limit = 200, standardize = "
+              "\"features\" }\nbagging.bootstraps = 4\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+              "model_options = { C = 10, gamma = 0.001 }\n");
+  const Ended run = place.mokume("run e.toml");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string path = place.run("bag").string();
+  const Ended said = place.mokume("predict " + path + " --data digits,test=own --devices host");
+  ASSERT_EQ(said.code, 0) << said.err;
+  const json summary = json::parse(slurp(place.run("bag") / "summary.json"));
+  EXPECT_EQ(said.err.find("errors: " + summary["test"]["errors"].dump() + " of 1000\n"), 0U) << said.err;
+  place.write("a.png", drawn(0).png_file());
+  const Ended picture = place.mokume("predict " + path + " a.png --devices host");
+  EXPECT_NE(picture.out.find(" of 4 members)\n"), std::string::npos) << picture.out << picture.err;
+}
+
 TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
   const Place place;
   place.write("train.csv", "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n");
