@@ -57,7 +57,8 @@ report::Thumbnail picture_from(const nlohmann::json& object) {
     if (grey > 255) journal::bad_field("grey", "a list of numbers up to 255");
     picture.grey.push_back(static_cast<uint8_t>(grey));
   }
-  if (picture.grey.size() != picture.width * picture.height) journal::bad_field("grey", "as long as the picture is large");
+  if (picture.grey.size() != picture.width * picture.height)
+    journal::bad_field("grey", "as long as the picture is large");
   return picture;
 }
 
@@ -82,8 +83,11 @@ std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::s
       if (taken[r] || !suits(r)) continue;
       taken[r] = true;
       ++count;
-      report::Exemplar one{kind, static_cast<int64_t>(r), data.class_names[static_cast<size_t>(data.test.labels[r])],
-                           {data.class_names, {}}, picture_of(data, static_cast<int64_t>(r))};
+      report::Exemplar one{kind,
+                           static_cast<int64_t>(r),
+                           data.class_names[static_cast<size_t>(data.test.labels[r])],
+                           {data.class_names, {}},
+                           picture_of(data, static_cast<int64_t>(r))};
       chosen.push_back(std::move(one));
     }
   };

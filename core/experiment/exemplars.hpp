@@ -13,8 +13,8 @@
 namespace mokume::experiment {
 
 // Up to four of each kind: right with the least entropy of the members' mean certainty, wrong with the least, and the
-// others with the most; of equal ones the first rows. `certainty`: rows x classes, sums over the members; `vote`: by row.
-// Without the members' own certainties.
+// others with the most; of equal ones the first rows. `certainty`: rows x classes, sums over the members; `vote`: by
+// row. Without the members' own certainties.
 std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                std::span<const size_t> vote);
 

@@ -221,7 +221,7 @@ class Participant {
     try {
       keeper_->write();
       write_report(registry_, keeper_->directory().path(), keeper_->record());  // of what there is
-    } catch (const Error&) {
+    } catch (const std::exception&) {
       // Where a journal cannot be written, run.json cannot either: the first sentence is the one to show.
     }
   }
