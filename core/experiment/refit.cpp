@@ -47,10 +47,15 @@ struct Context {
   }
 };
 
-void save(const mk_model& model, const mk_fitted* fitted, const fs::path& directory) {
+// Makes the directory with `fill(path)`, which a kill leaves under no name that counts.
+template <class Fill>
+void make_whole(const fs::path& directory, const Fill& fill) {
+  const fs::path fresh = directory.string() + ".new";
+  fs::remove_all(fresh);
   fs::remove_all(directory);  // of a session that was killed
-  fs::create_directories(directory);
-  sdk::call(model.save, fitted, directory.c_str());
+  fs::create_directories(fresh);
+  fill(fresh.string());
+  fs::rename(fresh, directory);
 }
 
 // A part of the rows after the other.
@@ -108,19 +113,22 @@ void train_and_test(const Prepared& prepared, OwnDevice& device, const cluster::
   const mk_fit_sink sink = context.sink();
   const auto destroy = [&](mk_fitted* f) { model.fitted_destroy(f); };
   const std::unique_ptr<mk_fitted, decltype(destroy)> fitted(device.train_on_all_rows(item, sink), destroy);
-  const fs::path directory = attempt_in(run_directory, item.fits.front(), item.attempt);
-  save(model, fitted.get(), directory);
-  if (test.rows == 0 || (!classes && test.targets.empty())) return;
+  const bool tested = test.rows > 0 && (classes || !test.targets.empty());
   data::FloatTable said{test.rows, 1, {}};
-  device.in_phase("predict", [&] {
-    if (classes)
-      said = class_predictions(model, fitted.get(), device.services(), prepared.data(), context.reporter);
-    else
-      said.values = predict_targets(model, fitted.get(), device.services(), test);
+  if (tested) {
+    device.in_phase("predict", [&] {
+      if (classes)
+        said = class_predictions(model, fitted.get(), device.services(), prepared.data(), context.reporter);
+      else
+        said.values = predict_targets(model, fitted.get(), device.services(), test);
+    });
+    context.record.n = test.rows;
+    context.record.values = {classes ? wrong_rows(said, test.labels) : mean_squared_error(said.values, test.targets)};
+  }
+  make_whole(attempt_in(run_directory, item.fits.front(), item.attempt), [&](const std::string& directory) {
+    sdk::call(model.save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
+    if (tested && prepared.plan().bootstraps > 1) write_test_predictions(directory, said);
   });
-  context.record.n = test.rows;
-  context.record.values = {classes ? wrong_rows(said, test.labels) : mean_squared_error(said.values, test.targets)};
-  if (prepared.plan().bootstraps > 1) write_test_predictions(directory, said);
 }
 
 }  // namespace
@@ -154,18 +162,23 @@ bool has_model(const std::string& run_directory, const search::Plan& plan, const
          fs::exists(attempt_in(run_directory, refit.fit, refit.attempt));
 }
 
-void adopt_models(const std::string& run_directory, const search::Plan& plan,
-                  const std::vector<journal::FitRecord>& refits) {
-  for (const journal::FitRecord& refit : refits) {
+void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents) {
+  for (const journal::FitRecord& refit : contents.refits) {
     if (refit.status == journal::FitStatus::failed) continue;
-    const fs::path made = attempt_in(run_directory, refit.fit, refit.attempt);
     const fs::path named = model_path(run_directory, plan, refit.fit);
-    if (!has_model(run_directory, plan, refit))
+    // The one that counts; or, where that was lost and trained again, its repeat.
+    std::vector<journal::FitRecord> same = {refit};
+    for (const journal::FitRecord& repeat : contents.repeats)
+      if (repeat.fit == refit.fit && repeat.refit == refit.refit) same.push_back(repeat);
+    const auto made = std::find_if(same.begin(), same.end(), [&](const journal::FitRecord& one) {
+      return fs::exists(attempt_in(run_directory, one.fit, one.attempt));
+    });
+    if (made == same.end() && !fs::exists(named))
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
                                   ": let every node see the same directory, and run again");
-    if (!fs::exists(made)) continue;  // an earlier session gave it its name
+    if (made == same.end()) continue;  // an earlier session gave it its name
     fs::remove_all(named);
-    fs::rename(made, named);
+    fs::rename(attempt_in(run_directory, made->fit, made->attempt), named);
   }
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(models_in(run_directory), none))

@@ -7,7 +7,7 @@
 #include "cluster/types.hpp"
 #include "experiment/device_worker.hpp"
 #include "experiment/prepared.hpp"
-#include "journal/record.hpp"
+#include "journal/read.hpp"
 
 namespace mokume::experiment {
 
@@ -24,7 +24,6 @@ std::string model_path(const std::string& run_directory, const search::Plan& pla
 
 // Gives the models of these refits, those that count, their names, and removes all that other attempts left. Once no
 // device is at work any more. Error(MK_STORAGE) if one is not there.
-void adopt_models(const std::string& run_directory, const search::Plan& plan,
-                  const std::vector<journal::FitRecord>& refits);
+void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents);
 
 }  // namespace mokume::experiment

@@ -347,7 +347,7 @@ class Participant {
     if (outcome.finished) {
       if (const auto best = best_row(*prepared_, contents.records, 0); best && prepared_->plan().bootstraps == 1)
         tell_best(*best);
-      adopt_models(result_.directory, prepared_->plan(), contents.refits);
+      adopt_models(result_.directory, prepared_->plan(), contents);
       if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_);
       const auto refused = std::find_if(contents.refits.begin(), contents.refits.end(),
                                         [](const auto& refit) { return has_failed(refit) && refit.refit; });
