@@ -179,6 +179,19 @@ void Launcher::set(cl_kernel kernel, cl_uint index, size_t bytes, const void* va
   check(clSetKernelArg(kernel, index, bytes, value), "argument " + std::to_string(index) + " of a kernel");
 }
 
+void Launcher::set(cl_kernel kernel, cl_uint index, const Argument& a) {
+  using Type = Argument::Type;
+  if (a.type == Type::local) return set(kernel, index, a.bits, nullptr);
+  if (a.type == Type::memory || a.type == Type::i64) return set(kernel, index, a.bits);
+  set(kernel, index, static_cast<uint32_t>(a.bits));
+}
+
+void Launcher::run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
+                   const std::vector<Argument>& arguments) {
+  for (cl_uint index = 0; const Argument& a : arguments) set(kernel, index++, a);
+  enqueue(kernel, global, local.data());
+}
+
 void Launcher::enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local) {
   std::array<size_t, 3> sizes{}, group{};
   for (size_t i = 0; i < 3; ++i) {
@@ -217,13 +230,18 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
   using namespace mokume::opencl;
   auto found = programs_.find(program.name);
   if (found == programs_.end()) {
-    const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
-    Program built =
-        build_program(*this, program.name, program.source(),
-                      program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_STORES" : ""));
+    Program built = build_program(*this, program.name, program.source(), built_in_options(program));
     found = programs_.emplace(program.name, KernelSet(std::move(built))).first;
   }
-  return found->second.get(name);
+  const cl_kernel kernel = found->second.get(name);
+  if (origins_.count(kernel) == 0) origins_[kernel] = {program, name};
+  return kernel;
+}
+
+std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
+  using namespace mokume::opencl;
+  const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
+  return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_STORES" : "");
 }
 
 void mk_buffer::written() {
@@ -233,6 +251,11 @@ void mk_buffer::written() {
 
 cl_mem mk_queue::kept(const mk_tensor& of, const char* what, uint64_t bytes, const std::function<void(cl_mem)>& make) {
   constexpr size_t kNotKept = 4;  // the workspace for what has no place
+  if (group != nullptr) {
+    const cl_mem memory = workspace(kNotKept, bytes);
+    make(memory);
+    return memory;
+  }
   std::string key = what;
   for (const int64_t part : {of.offset, of.rows, of.columns, of.row_stride}) key += ' ' + std::to_string(part);
   const uint64_t version = of.buffer->version;
@@ -275,6 +298,7 @@ mk_queue::Derived* mk_queue::place_for(const std::string& key, uint64_t bytes) {
 
 mk_buffer& mk_queue::workspace_buffer(size_t slot, uint64_t bytes) {
   mk_buffer& space = workspaces_.at(slot);
+  if (group != nullptr) bytes = group->room_for(slot, bytes, space.bytes);
   if (space.bytes < bytes) {
     space = mk_buffer{};  // the driver keeps it for the commands that still use it
     space = mokume::opencl::create_buffer(*device, bytes);

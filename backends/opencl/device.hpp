@@ -11,6 +11,7 @@
 
 #include "abi/backend.h"
 #include "cl.hpp"
+#include "group.hpp"
 #include "program_cache.hpp"
 #include "sdk/plugin.hpp"
 
@@ -51,8 +52,19 @@ struct mk_device {
   // The kernel of a built-in program, built on first use.
   cl_kernel kernel(const mokume::opencl::BuiltIn& program, const char* name);
 
+  // Where kernel() took one from.
+  struct Origin {
+    mokume::opencl::BuiltIn program;
+    std::string name;
+  };
+  const Origin& origin(cl_kernel kernel) const { return origins_.at(kernel); }
+  // Of a built-in program, and of what is made of it.
+  std::string built_in_options(const mokume::opencl::BuiltIn& program) const;
+  std::map<std::string, mokume::opencl::GroupKernel> group_kernels;  // group.cpp's
+
  private:
   std::map<std::string, mokume::opencl::KernelSet> programs_;
+  std::map<cl_kernel, Origin> origins_;
 };
 
 struct mk_buffer {
@@ -73,6 +85,12 @@ struct mk_queue {
   cl_mem workspace(size_t slot, uint64_t bytes) { return workspace_buffer(slot, bytes).memory.get(); }
   mk_buffer& workspace_buffer(size_t slot, uint64_t bytes);
 
+  // Set while the ops of a group are recorded: workspaces then have room for all members, and nothing is kept.
+  mokume::opencl::GroupSpace* group = nullptr;
+  mokume::opencl::GroupTables group_tables;
+  const mk_buffer& workspace_at(size_t slot) const { return workspaces_.at(slot); }
+  static constexpr size_t kWorkspaces = 5;
+
   // Memory with what make(memory) computes from a view alone; kept, as far as there is room, until the view's buffer is
   // written to. `what` says what it is, together with the view's place and shape.
   cl_mem kept(const mk_tensor& of, const char* what, uint64_t bytes, const std::function<void(cl_mem)>& make);
@@ -86,7 +104,7 @@ struct mk_queue {
   };
   Derived* place_for(const std::string& key, uint64_t bytes);
 
-  std::array<mk_buffer, 5> workspaces_;
+  std::array<mk_buffer, kWorkspaces> workspaces_;
   std::vector<Derived> derived_;
   uint64_t uses_ = 0;
 };
@@ -114,10 +132,11 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done);
 void wait(const mk_queue& queue, cl_event event);
 void finish(const mk_queue& queue);
 
-// Enqueues kernels and keeps the first and last event if somebody wants them.
+// Enqueues kernels and keeps the first and last event if somebody wants them; or records what it would enqueue.
 class Launcher {
  public:
   Launcher(mk_queue& queue, bool want_event) : queue_(queue), want_event_(want_event) {}
+  Launcher(mk_queue& queue, Recording& recording) : queue_(queue), want_event_(false), recording_(&recording) {}
 
   mk_queue& queue() { return queue_; }
   mk_device& device() { return *queue_.device; }
@@ -127,10 +146,14 @@ class Launcher {
   template <class... Arguments>
   void run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
            const Arguments&... arguments) {
+    if (recording_ != nullptr) return recording_->add(kernel, global, local, {Argument(arguments)...});
     cl_uint index = 0;
-    (set(kernel, index++, sizeof(arguments), &arguments), ...);
+    (set(kernel, index++, arguments), ...);
     enqueue(kernel, global, local.data());
   }
+
+  void run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
+           const std::vector<Argument>& arguments);
 
   // `local` may be nullptr: the driver's choice.
   void enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local);
@@ -138,6 +161,7 @@ class Launcher {
   // Lets a library enqueue: `body` is given where its event belongs, or NULL.
   template <class Body>
   void enqueue_foreign(Body&& body) {
+    if (recording_ != nullptr) return recording_->refuse();
     cl_event event = nullptr;
     body(want_event_ ? &event : nullptr);
     keep(event);
@@ -149,9 +173,18 @@ class Launcher {
  private:
   void keep(cl_event event);  // takes ownership
   static void set(cl_kernel kernel, cl_uint index, size_t bytes, const void* value);
+  template <class T>
+  static void set(cl_kernel kernel, cl_uint index, const T& value) {
+    set(kernel, index, sizeof(value), &value);
+  }
+  static void set(cl_kernel kernel, cl_uint index, const LocalFloats& value) {
+    set(kernel, index, static_cast<size_t>(value.count) * sizeof(float), nullptr);
+  }
+  static void set(cl_kernel kernel, cl_uint index, const Argument& value);
 
   mk_queue& queue_;
   bool want_event_;
+  Recording* recording_ = nullptr;
   EventHandle first_, last_;
 };
 

@@ -47,6 +47,11 @@ bool is_too_long(const mk_device& device, const mk_op& op) {
 }
 
 void submit(Launcher& launcher, const mk_op& op) {
+  admit(launcher.device(), op);
+  run(launcher, op);
+}
+
+void admit(const mk_device& device, const mk_op& op) {
   ops::check(op);
   const char* name = ops::rule(op.code).name;
   for (uint32_t i = 0; i < op.n_inputs; ++i) check_operand(name, "input", op.inputs[i]);
@@ -54,9 +59,12 @@ void submit(Launcher& launcher, const mk_op& op) {
     check_operand(name, "output", op.outputs[i]);
     if (op.outputs[i].buffer != nullptr) op.outputs[i].buffer->written();
   }
-  if (is_too_long(launcher.device(), op))
-    throw Error(MK_UNSUPPORTED,
-                std::string(name) + ": sums of so many terms come out wrong on " + launcher.device().info.name);
+  if (is_too_long(device, op))
+    throw Error(MK_UNSUPPORTED, std::string(name) + ": sums of so many terms come out wrong on " + device.info.name);
+}
+
+void run(Launcher& launcher, const mk_op& op) {
+  const char* name = ops::rule(op.code).name;
   switch (op.code) {
     case MK_OP_FILL:
       return fill(launcher, op);
@@ -125,7 +133,7 @@ void row_norm2(Launcher& launcher, const mk_op& op) {
   } else {
     launcher.run(device.kernel(program, "row_norm2_scalar"), {16, x.rows, 1}, {16, 4, 1},
                  x.columns > 0 ? memory(x) : memory(out), x.offset, x.row_stride, x.rows, x.columns, memory(out),
-                 out.offset, int64_t{1});
+                 out.offset, int64_t{1}, LocalFloats{4 * 16});
   }
 }
 

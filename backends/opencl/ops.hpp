@@ -11,6 +11,10 @@ namespace mokume::opencl {
 // MK_INVALID_ARGUMENT.
 void submit(Launcher& launcher, const mk_op& op);
 
+// The two halves of submit(): the checks, and the work.
+void admit(const mk_device& device, const mk_op& op);
+void run(Launcher& launcher, const mk_op& op);
+
 // Whether a valid op sums so many terms that an emulated GPU's work-item may take more turns than it has: see
 // MK_DEVICE_SOFTWARE. submit() refuses it.
 bool is_too_long(const mk_device& device, const mk_op& op);

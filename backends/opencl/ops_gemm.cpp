@@ -246,6 +246,8 @@ Way way_of(const VectorSizes& sizes, const Problem& p) {
 
 std::string tile_source() { return std::string(k_common) + k_gemm_tile; }
 
+constexpr int64_t kTileTerms = 16;
+
 // Macros of gemm_tile.cl: at most 256 work-items and 17 KiB of local memory.
 struct Tile {
   int bm, bn, tm, tn;
@@ -263,9 +265,9 @@ Tile choose_tile(const mk_device& device, int64_t m, int64_t n) {
 
 cl_kernel tile_kernel(mk_device& device, const Tile& t, const char* name) {
   const std::string size = std::to_string(t.bm) + "x" + std::to_string(t.bn);
-  const std::string options = "-DKB=" + std::to_string(kBlock) + " -DBK=16 -DBM=" + std::to_string(t.bm) +
-                              " -DBN=" + std::to_string(t.bn) + " -DTM=" + std::to_string(t.tm) +
-                              " -DTN=" + std::to_string(t.tn);
+  const std::string options = "-DKB=" + std::to_string(kBlock) + " -DBK=" + std::to_string(kTileTerms) +
+                              " -DBM=" + std::to_string(t.bm) + " -DBN=" + std::to_string(t.bn) +
+                              " -DTM=" + std::to_string(t.tm) + " -DTN=" + std::to_string(t.tn);
   return device.kernel({"gemm_tile/" + size, tile_source, options}, name);
 }
 
@@ -283,7 +285,7 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
   launcher.run(tile_kernel(device, t, "gemm_tile"), {tiles_n * local[0], tiles_m * local[1], partial ? blocks : 1},
                local, p.a.memory, p.a.offset, p.a.row_step, p.a.k_step, p.b.memory, p.b.offset, p.b.row_step,
                p.b.k_step, p.m, p.n, p.k, to, partial ? int64_t{0} : p.out.offset, partial ? p.n : p.out.row_step,
-               p.alpha, p.beta, static_cast<int32_t>(partial));
+               p.alpha, p.beta, static_cast<int32_t>(partial), LocalFloats{kTileTerms * (t.bm + t.bn + 2)});
   if (partial)
     launcher.run(tile_kernel(device, t, "gemm_reduce"), {p.n, p.m, 1}, {64, 1, 1}, to, blocks, p.m, p.n, p.out.memory,
                  p.out.offset, p.out.row_step, p.alpha, p.beta);

@@ -84,7 +84,8 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
 }
 
 void on_gpu(Launcher& launcher, const mk_op& op) {
-  constexpr int64_t kLanes = 16, kRows = 8;  // of linear_update_tile.cl
+  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // of linear_update_tile.cl
+  constexpr int64_t kMostRows = ops::kLinearUpdateRows;
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
@@ -93,7 +94,8 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
                {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
                dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
                memory(state), state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset,
-               dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1), real(op, 2));
+               dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1), real(op, 2),
+               LocalFloats{(kMostRows + kRows) * (kTile + 1) + kMostRows * kRows});
 }
 
 }  // namespace

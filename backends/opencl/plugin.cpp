@@ -135,8 +135,22 @@ int32_t finish(mk_queue* queue, mk_error* error) {
   });
 }
 
+int32_t submit_group(mk_queue* queue, const mk_op* ops, uint32_t n_ops, mk_event** event, mk_error* error) {
+  return sdk::guard(error, [&] {
+    need(queue != nullptr && (ops != nullptr || n_ops == 0), "queue or ops");
+    Launcher launcher(*queue, event != nullptr);
+    opencl::submit_group(launcher, {ops, n_ops});
+    if (event != nullptr) *event = launcher.take_event().release();
+  });
+}
+
+constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
+
 const void* extension(void*, const char* name) {
-  return name != nullptr && std::string_view(name) == "kernel_source_v1" ? kernel_source_table() : nullptr;
+  if (name == nullptr) return nullptr;
+  if (std::string_view(name) == "kernel_source_v1") return kernel_source_table();
+  if (std::string_view(name) == "group_v1") return &kGroup;
+  return nullptr;
 }
 
 void shutdown(void* self) { delete &backend(self); }

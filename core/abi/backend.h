@@ -123,7 +123,7 @@ typedef struct mk_backend {
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
   /* An optional table by name, or NULL. Names are never reused. Known: "kernel_source_v1" (mk_kernel_source),
-   * "host_pointer_v1" (mk_host_pointer). */
+   * "host_pointer_v1" (mk_host_pointer), "group_v1" (mk_group). */
   const void* (*extension)(void* self, const char* name);
 
   /* Frees everything. */
@@ -136,6 +136,15 @@ typedef struct mk_host_pointer {
   uint32_t reserved;
   void* (*pointer)(mk_buffer* buffer);
 } mk_host_pointer;
+
+/* Extension "group_v1": ops that belong together, such as those of several networks of one shape, in as few launches as
+ * can be. Same rules and same bits as submitting one after the other. */
+typedef struct mk_group {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* Every op is valid and supported, and writes to nothing that another one reads or writes. */
+  int32_t (*submit)(mk_queue* queue, const mk_op* ops, uint32_t n_ops, mk_event** event, mk_error* error);
+} mk_group;
 
 /* Extension "kernel_source_v1": compile and launch a model's own OpenCL C kernels. */
 typedef struct mk_program mk_program;

@@ -61,6 +61,7 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
   }
   device->kernel_source_ = extension<mk_kernel_source>(table, "kernel_source_v1");
   device->host_pointer_ = extension<mk_host_pointer>(table, "host_pointer_v1");
+  device->group_ = extension<mk_group>(table, "group_v1");
   device->fill_services();
   return device;
 }
@@ -218,6 +219,25 @@ void Device::submit(const mk_op& op) {
   profile_->add_op(op, timed([&] { dispatch(op); }));
 }
 
+void Device::submit_group(std::span<const mk_op> group) {
+  for (const mk_op& op : group) {
+    ops::check(op);
+    check_operands(op);
+  }
+  const auto supported = [&](const mk_op& op) { return listed_.table->supports(device_, &op) != MK_SUPPORT_NO; };
+  if (group_ == nullptr || group.size() < 2 || !std::all_of(group.begin(), group.end(), supported)) {
+    for (const mk_op& op : group) profile_ ? profile_->add_op(op, timed([&] { dispatch(op); })) : dispatch(op);
+    return;
+  }
+  const auto run = [&] {
+    sdk::call(group_->submit, queue_, group.data(), static_cast<uint32_t>(group.size()),
+              static_cast<mk_event**>(nullptr));
+  };
+  if (!profile_) return run();
+  const double seconds = timed(run) / static_cast<double>(group.size());
+  for (const mk_op& op : group) profile_->add_op(op, seconds);
+}
+
 void Device::dispatch(const mk_op& op) {
   if (listed_.table->supports(device_, &op) == MK_SUPPORT_NO) return submit_on_fallback(op);
   sdk::call(listed_.table->submit, queue_, &op, static_cast<mk_event**>(nullptr));
@@ -268,6 +288,9 @@ void Device::fill_services() {
   };
   s.submit = [](void* self, const mk_op* op, mk_error* error) {
     return sdk::guard(error, [&] { device_of(self).submit(*op); });
+  };
+  s.submit_group = [](void* self, const mk_op* ops, uint32_t n_ops, mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).submit_group({ops, n_ops}); });
   };
   s.finish = [](void* self, mk_error* error) { return sdk::guard(error, [&] { device_of(self).finish(); }); };
   s.kernel_source = [](void* self, mk_device** device, mk_queue** queue) {

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -55,6 +56,7 @@ class Device {
   void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
   void copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes);
   void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
+  void submit_group(std::span<const mk_op> group);  // see mk_device_services
   void finish();
 
   // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(): slower, and the
@@ -89,6 +91,7 @@ class Device {
   mk_queue* queue_ = nullptr;
   const mk_kernel_source* kernel_source_ = nullptr;
   const mk_host_pointer* host_pointer_ = nullptr;
+  const mk_group* group_ = nullptr;
   std::shared_ptr<Device> fallback_;
   std::mutex turn_;  // held by a device that falls back to this one
   uint64_t budget_ = 0, allocated_ = 0, peak_ = 0;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -90,6 +91,10 @@ class Device {
     return b;
   }
   void submit(const mk_op& op) const { call(table_->submit, table_->self, &op); }
+  // Ops none of which writes to what another one reads or writes.
+  void submit_group(std::span<const mk_op> ops) const {
+    call(table_->submit_group, table_->self, ops.data(), static_cast<uint32_t>(ops.size()));
+  }
   void finish() const { call(table_->finish, table_->self); }
 
   // The memory of a buffer where host and device share it (after finish()), else nullptr.

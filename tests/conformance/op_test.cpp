@@ -2,6 +2,7 @@
 #include <map>
 #include <sstream>
 
+#include "group.hpp"
 #include "problem.hpp"
 #include "skips.hpp"
 #include "suite.hpp"
@@ -97,6 +98,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
     expect_close(problem, o, got, want, exact ? std::vector<double>{} : op.scale(problem, o, want, machine));
   }
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
+  if (one.size != Size::large) expect_same_in_group(dut, problem);
 }
 
 }  // namespace

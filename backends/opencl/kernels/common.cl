@@ -6,5 +6,13 @@
 #define fma(a, b, c) ((a) * (b) + (c))
 #endif
 
+// The place of a work-item in the third dimension, of `count`. Where kernels run for a group (group.cpp), the members lie
+// behind each other there.
+#ifdef GROUPED
+#define THIRD(count) ((long)get_global_id(2) % (count))
+#else
+#define THIRD(count) ((long)get_global_id(2))
+#endif
+
 #define UNROLL __attribute__((opencl_unroll_hint))
 #define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))

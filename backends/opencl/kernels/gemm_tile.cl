@@ -23,15 +23,16 @@ void load_tile(__global const float* x, long row_step, long k_step, long row, lo
 __kernel __attribute__((reqd_work_group_size(GX, GY, 1))) void gemm_tile(
     __global const float* a, long a_offset, long a_row_step, long a_k_step, __global const float* b, long b_offset,
     long b_row_step, long b_k_step, long rows, long columns, long k_size, __global float* out, long out_offset,
-    long out_step, float alpha, float beta, int partial) {
-  __local float ta[BK * (BM + 1)], tb[BK * (BN + 1)];
+    long out_step, float alpha, float beta, int partial, __local float* ta) {
+  __local float* tb = ta + BK * (BM + 1);
   const int tx = get_local_id(0), ty = get_local_id(1), id = ty * GX + tx;
   const long m0 = (long)get_group_id(1) * BM, n0 = (long)get_group_id(0) * BN;
-  const long first = partial ? (long)get_group_id(2) * KB : 0;
+  const long block_of = THIRD((k_size + KB - 1) / KB);
+  const long first = partial ? block_of * KB : 0;
   const long last = partial ? min(first + KB, k_size) : k_size;
   a += a_offset;
   b += b_offset;
-  out += partial ? (long)get_group_id(2) * rows * columns : out_offset;
+  out += partial ? block_of * rows * columns : out_offset;
 
   for (long block = first; block < last; block += KB) {
     const long end = min(block + KB, last);

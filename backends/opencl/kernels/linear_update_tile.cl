@@ -11,8 +11,10 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
     __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
     long dy_step, long rows, long columns, __global float* weight, long weight_offset, long weight_step,
     __global float* state, long state_offset, long state_step, int stateful, int first, __global float* dx,
-    long dx_offset, long dx_step, int wanted, int after_relu, float lr, float decay, float momentum) {
-  __local float dy_tile[MOST_ROWS][TILE + 1], weight_tile[ROWS][TILE + 1], x_tile[MOST_ROWS][ROWS];
+    long dx_offset, long dx_step, int wanted, int after_relu, float lr, float decay, float momentum,
+    __local float* shared) {
+  __local float(*dy_tile)[TILE + 1] = (__local float(*)[TILE + 1])shared, (*weight_tile)[TILE + 1] = dy_tile + MOST_ROWS;
+  __local float(*x_tile)[ROWS] = (__local float(*)[ROWS])(weight_tile + ROWS);
   const int lane = get_local_id(0), row = get_local_id(1);
   const long i = (long)get_group_id(0) * ROWS + row;
   const int inside = i < rows;

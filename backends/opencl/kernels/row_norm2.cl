@@ -30,8 +30,8 @@ __kernel ONE_ITEM void row_norm2_vector(
 // GPUs: 16 work-items side by side do a row, 4 rows to a group.
 __kernel __attribute__((reqd_work_group_size(16, 4, 1))) void row_norm2_scalar(
     __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
-    long rows_each) {
-  __local float sums[4][16];
+    long rows_each, __local float* shared) {
+  __local float(*sums)[16] = (__local float(*)[16])shared;
   const int lane = get_local_id(0), line = get_local_id(1);
   const long r = get_global_id(1);
   float sum = 0.0f;
