@@ -1,13 +1,16 @@
 // Images a second of the published networks, trained and inferred on one device; one JSON line. For
 // bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
 //
-//   cnn_bench NETWORK BATCH train|epochs|infer SECONDS [DEVICE]     NETWORK: guide, lightning or N,KERNEL,HIDDEN of the
+//   cnn_bench NETWORK BATCH train|epochs|infer|together:N SECONDS [DEVICE]
+//                            together: N networks side by side, images of all of them a second;     NETWORK: guide,
+//                            lightning or N,KERNEL,HIDDEN of the
 //   study cnn_bench bandwidth                                      what the memory gives; one JSON line
 //
 // The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 #include "bandwidth.hpp"
@@ -51,19 +54,49 @@ Settings settings_of(const std::string& name) {
 
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
+// Batches of each network; epochs follow each other.
+int64_t run_in_epochs(const sdk::Device& device, std::span<Training* const> members, int64_t most) {
+  const int64_t done = run_batches(device, members, most);
+  for (Training* m : members)
+    if (m->at_end_of_epoch()) m->end_epoch();
+  return done;
+}
+
 double train(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
              const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
   TrainingTask task;
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
   Training training(host, device, resident, network, settings, task);
-  training.run_batches(4);
-  device.finish();
+  Training* const alone[] = {&training};
+  const auto run = [&] { return run_in_epochs(device, alone, 4); };
+  run();
   const double start = now_s();
   int64_t batches = 0;
-  while (now_s() - start < seconds) batches += training.run_batches(4);
-  device.finish();
+  while (now_s() - start < seconds) batches += run();
   return static_cast<double>(batches * settings.batch_size) / (now_s() - start);
+}
+
+// `count` networks side by side.
+double together(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+                const mk_data& data, double seconds, int64_t count) {
+  const ResidentData resident(device, data);
+  SharedMemory memory(device, count);
+  std::vector<std::unique_ptr<Training>> trainings;
+  std::vector<Training*> members;
+  for (int64_t m = 0; m < count; ++m) {
+    TrainingTask task;
+    task.stream = static_cast<uint32_t>(m);
+    for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
+    trainings.push_back(std::make_unique<Training>(host, device, resident, network, settings, task, &memory));
+    memory.next_member();
+    members.push_back(trainings.back().get());
+  }
+  run_in_epochs(device, members, 4);
+  const double start = now_s();
+  int64_t batches = 0;
+  while (now_s() - start < seconds) batches += run_in_epochs(device, members, 4);
+  return static_cast<double>(count * batches * settings.batch_size) / (now_s() - start);
 }
 
 // Whole epochs, each of which carries all images from host memory to the device again.
@@ -73,14 +106,14 @@ double epochs(const sdk::Host& host, const sdk::Device& device, const Network& n
   TrainingTask task;
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
   Training training(host, device, resident, network, settings, task);
+  Training* const alone[] = {&training};
   const int64_t batches = (kImages + settings.batch_size - 1) / settings.batch_size;
   double start = 0;
   int64_t images = 0;
   for (int turn = 0; turn < 2 || now_s() - start < seconds; ++turn) {
     if (turn == 1) start = now_s(), images = 0;
     device.write(resident.x, data.x, static_cast<uint64_t>(kImages * data.features));
-    for (int64_t done = 0; done < batches;) done += training.run_batches(batches - done);
-    device.finish();
+    run_in_epochs(device, alone, batches);
     images += kImages;
   }
   return static_cast<double>(images) / (now_s() - start);
@@ -142,9 +175,15 @@ int run(int argc, char** argv) {
   data.labels = labels.data();
   data.n_classes = 10;
   const std::string what = argv[3];
-  if (what != "train" && what != "epochs" && what != "infer") throw Error(MK_INVALID_ARGUMENT, "unknown work " + what);
+  const bool many = what.rfind("together:", 0) == 0;
+  if (what != "train" && what != "epochs" && what != "infer" && !many)
+    throw Error(MK_INVALID_ARGUMENT, "unknown work " + what);
   const auto measure = what == "train" ? train : what == "epochs" ? epochs : infer;
-  const double rate = measure(sdk::Host(host.table()), device, network, settings, data, std::stod(argv[4]));
+  const sdk::Host services(host.table());
+  const double seconds = std::stod(argv[4]);
+  const double rate = many ? together(services, device, network, settings, data, seconds,
+                                      std::stoll(what.substr(sizeof("together:") - 1)))
+                           : measure(services, device, network, settings, data, seconds);
   std::printf(
       "{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "
       "\"images_per_s\": %.1f}\n",

@@ -69,7 +69,7 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
-               const ops::OptimizerSettings& optimizer, const EngineOptions& options)
+               const ops::OptimizerSettings& optimizer, const EngineOptions& options, SharedMemory* memory)
     : device_(device), network_(network), batch_(batch), fused_(fused(batch, training, optimizer, options)) {
   const uint64_t wanted = bytes(network, batch, training, optimizer, options);
   const Needs n = needs(network, batch);
@@ -83,38 +83,43 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
                     std::to_string(device.budget_bytes() >> 20) + " MiB (" +
                     std::to_string(device.info().max_buffer_bytes >> 20) +
                     " MiB in one piece): lower batch_size, make the layers smaller, or name another device");
+  SharedMemory own(device);
+  SharedMemory& from = memory != nullptr ? *memory : own;
   const uint64_t piece = std::min(options.segment_bytes, device.info().max_buffer_bytes);
-  parameters_ = ParameterVector(device, Segments(network, piece));
-  const auto floats = [&](int64_t count) { return device.buffer<float>(static_cast<uint64_t>(count)); };
-  activations_.push_back(floats(batch * network.input.elements()));
+  parameters_ = ParameterVector(device, Segments(network, piece), from);
+  activations_.push_back(from.take(batch * network.input.elements()));
   slot_.push_back(0);
   for (const Stage& s : network.stages) {
-    if (!s.in_place()) activations_.push_back(floats(batch * s.out.elements()));
+    if (!s.in_place()) activations_.push_back(from.take(batch * s.out.elements()));
     slot_.push_back(activations_.size() - 1);
-    places_.push_back(s.kind == Kind::max_pool ? device.buffer<int32_t>(static_cast<uint64_t>(batch * s.out.elements()))
-                                               : sdk::Buffer());
+    places_.push_back(s.kind == Kind::max_pool ? from.take(batch * s.out.elements()) : Slice());
     shift_.emplace_back();
     scale_.emplace_back();
     if (s.kind != Kind::normalise) continue;
-    const auto features = static_cast<size_t>(s.in.elements());
-    shift_.back() = device.upload(std::vector<float>(features, static_cast<float>(s.normalise.mean)));
-    scale_.back() = device.upload(std::vector<float>(features, static_cast<float>(1 / s.normalise.std)));
+    const auto features = static_cast<uint64_t>(s.in.elements());
+    const auto constant = [&](double value) {
+      const Slice slice = from.take(s.in.elements());
+      slice.write(device, std::vector<float>(features, static_cast<float>(value)).data(), features);
+      return slice;
+    };
+    shift_.back() = constant(s.normalise.mean);
+    scale_.back() = constant(1 / s.normalise.std);
   }
   if (!training) return;
-  gradients_ = ParameterVector(device, Segments(network, piece, fused_ ? keeps_gradient : nullptr));
+  gradients_ = ParameterVector(device, Segments(network, piece, fused_ ? keeps_gradient : nullptr), from);
   steps_ = common_runs(parameters_.layout(), gradients_.layout());
-  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout());
-  for (sdk::Buffer& flow : flow_) flow = floats(n.flow);
-  ones_ = floats(batch);
-  device.submit(ops::fill(sdk::vector(ones_.get(), batch), 1.0F));
+  for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
+  for (Slice& flow : flow_) flow = from.take(n.flow);
+  ones_ = from.take(batch);
+  device.submit(ops::fill(ones_.vector(batch), 1.0F));
 }
 
 void Engine::write_input(const float* x, int64_t rows) const {
-  device_.write(activations_[0], x, static_cast<uint64_t>(rows * network_.input.elements()));
+  activations_[0].write(device_, x, static_cast<uint64_t>(rows * network_.input.elements()));
 }
 
 void Engine::read(const mk_tensor& outputs, float* to) const {
-  device_.read(activations_.back(), to, static_cast<uint64_t>(outputs.rows * outputs.columns));
+  activations_.back().read(device_, to, static_cast<uint64_t>(outputs.rows * outputs.columns));
 }
 
 void Engine::set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const {
@@ -122,19 +127,19 @@ void Engine::set_normalisation(const std::vector<float>& mean, const std::vector
   for (const float d : deviation) inverse.push_back(d > 0 ? 1.0F / d : 1.0F);
   for (size_t k = 0; k < network_.stages.size(); ++k) {
     if (network_.stages[k].kind != Kind::normalise || !network_.stages[k].normalise.per_feature) continue;
-    device_.write(shift_[k], mean.data(), mean.size());
-    device_.write(scale_[k], inverse.data(), inverse.size());
+    shift_[k].write(device_, mean.data(), mean.size());
+    scale_[k].write(device_, inverse.data(), inverse.size());
   }
 }
 
 mk_tensor Engine::activation(size_t stage, int64_t rows) const {
   const int64_t elements = stage == 0 ? network_.input.elements() : network_.stages[stage - 1].out.elements();
-  return sdk::matrix(activations_[slot_[stage]].get(), rows, elements);
+  return activations_[slot_[stage]].matrix(rows, elements);
 }
 
 mk_tensor Engine::input(int64_t rows) const { return activation(0, rows); }
 
-mk_tensor Engine::output_gradient(int64_t rows) const { return sdk::matrix(flow_[0].get(), rows, network_.outputs()); }
+mk_tensor Engine::output_gradient(int64_t rows) const { return flow_[0].matrix(rows, network_.outputs()); }
 
 mk_tensor Engine::weight(const ParameterVector& of, const Stage& s) const {
   const Segments::Tensor& t = of.layout().tensor(s.weight);
@@ -153,25 +158,25 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
     switch (s.kind) {
       case Kind::convolution:
-        device_.submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
+        submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
         break;
       case Kind::linear:
         forward_linear(s, x, y);
         break;
       case Kind::relu:
-        device_.submit(ops::bias_act(x, {}, ops::Activation::relu, y));
+        submit(ops::bias_act(x, {}, ops::Activation::relu, y));
         break;
       case Kind::max_pool:
-        device_.submit(ops::max_pool(x, s.window, y, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32)));
+        submit(ops::max_pool(x, s.window, y, places_[k].matrix(rows, y.columns, 0, MK_I32)));
         break;
       case Kind::avg_pool:
-        device_.submit(ops::avg_pool(x, s.pool, y));
+        submit(ops::avg_pool(x, s.pool, y));
         break;
       case Kind::dropout:
         if (place != nullptr) {
           ops::DropoutPlace here = *place;
           here.layer = s.layer;
-          device_.submit(ops::dropout(x, s.p, here, y));
+          submit(ops::dropout(x, s.p, here, y));
         }
         break;
       case Kind::normalise:
@@ -190,15 +195,14 @@ void Engine::forward_linear(const Stage& s, const mk_tensor& x, const mk_tensor&
     const mk_tensor w = parameters_.part(p, weight.columns);
     const float keep = first ? 0.0F : 1.0F;
     if (last)
-      device_.submit(ops::gemm_bias_act(columns_of(x, p), w, bias(parameters_, s), s.activation, y, keep));
+      submit(ops::gemm_bias_act(columns_of(x, p), w, bias(parameters_, s), s.activation, y, keep));
     else
-      device_.submit(ops::gemm(columns_of(x, p), false, w, false, y, 1.0F, keep));
+      submit(ops::gemm(columns_of(x, p), false, w, false, y, 1.0F, keep));
   }
 }
 
 void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
-  device_.submit(
-      ops::affine_columns(x, sdk::vector(scale_[k].get(), x.columns), sdk::vector(shift_[k].get(), x.columns), x));
+  submit(ops::affine_columns(x, scale_[k].vector(x.columns), shift_[k].vector(x.columns), x));
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
@@ -206,15 +210,10 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
   go_back(rows, place, nullptr);
 }
 
-void Engine::train(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
-                   int64_t t) const {
+void Engine::train_back(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
+                        int64_t t) const {
   const Step now{settings, t};
-  {
-    const auto phase = device_.phase("backward");  // and the steps of the layers that take theirs on the way
-    go_back(rows, place, &now);
-  }
-  const auto phase = device_.phase("step");
-  step(settings, t);
+  go_back(rows, place, &now);
 }
 
 void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const {
@@ -224,38 +223,37 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
   for (size_t k = network_.stages.size(); k-- > first;) {
     const Stage& s = network_.stages[k];
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
-    const mk_tensor dy = sdk::matrix(flow_[current].get(), rows, s.out.elements());
-    const mk_tensor dx = sdk::matrix(flow_[1 - current].get(), rows, s.in.elements());
+    const mk_tensor dy = flow_[current].matrix(rows, s.out.elements());
+    const mk_tensor dx = flow_[1 - current].matrix(rows, s.in.elements());
     const mk_tensor* wanted = k > first ? &dx : nullptr;
-    if (s.activation != ops::Activation::none && !relu_done) device_.submit(ops::act_grad(dy, y, s.activation, dy));
+    if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(dy, y, s.activation, dy));
     const bool own_step = fused_ && s.kind == Kind::linear && takes_own_step(s.out.elements());
     const bool after_relu = own_step && wanted != nullptr && ends_in_relu(network_.stages[k - 1]);
     switch (s.kind) {
       case Kind::convolution:
-        device_.submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
-        if (wanted != nullptr) device_.submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
+        submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
+        if (wanted != nullptr) submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
         break;
       case Kind::linear:
         own_step ? update_linear(s, x, dy, wanted, after_relu, *step) : backward_linear(s, x, dy, wanted);
         break;
       case Kind::max_pool:
-        device_.submit(
-            ops::max_pool_grad(dy, sdk::matrix(places_[k].get(), rows, y.columns, 0, 0, MK_I32), s.window, dx));
+        submit(ops::max_pool_grad(dy, places_[k].matrix(rows, y.columns, 0, MK_I32), s.window, dx));
         break;
       case Kind::avg_pool:
-        device_.submit(ops::avg_pool_grad(dy, s.pool, dx));
+        submit(ops::avg_pool_grad(dy, s.pool, dx));
         break;
       case Kind::relu:
-        if (!relu_done) device_.submit(ops::act_grad(dy, y, ops::Activation::relu, dy));
+        if (!relu_done) submit(ops::act_grad(dy, y, ops::Activation::relu, dy));
         break;
       case Kind::dropout: {
         ops::DropoutPlace here = place;
         here.layer = s.layer;
-        device_.submit(ops::dropout(dy, s.p, here, dy));
+        submit(ops::dropout(dy, s.p, here, dy));
         break;
       }
       case Kind::normalise:
-        device_.submit(ops::affine_columns(dy, sdk::vector(scale_[k].get(), dy.columns), {}, dy));
+        submit(ops::affine_columns(dy, scale_[k].vector(dy.columns), {}, dy));
         break;
     }
     relu_done = after_relu;
@@ -269,9 +267,9 @@ void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor
   const Segments::Tensor& gradient = gradients_.layout().tensor(s.weight);
   for (size_t k = 0; k < parts.size(); ++k) {
     const mk_tensor x_part = columns_of(x, parts[k]);
-    device_.submit(ops::gemm(x_part, true, dy, false, gradients_.part(gradient.parts[k], dy.columns)));
+    submit(ops::gemm(x_part, true, dy, false, gradients_.part(gradient.parts[k], dy.columns)));
     if (dx != nullptr)
-      device_.submit(ops::gemm(dy, false, parameters_.part(parts[k], dy.columns), true, columns_of(*dx, parts[k])));
+      submit(ops::gemm(dy, false, parameters_.part(parts[k], dy.columns), true, columns_of(*dx, parts[k])));
   }
 }
 
@@ -280,14 +278,13 @@ void Engine::update_linear(const Stage& s, const mk_tensor& x, const mk_tensor& 
   bias_gradient(s, dy);
   for (const Part& p : parameters_.layout().tensor(s.weight).parts) {
     const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, dy.columns);
-    device_.submit(ops::linear_update(columns_of(x, p), dy, parameters_.part(p, dy.columns), state,
-                                      dx == nullptr ? mk_tensor{} : columns_of(*dx, p), step.settings, step.t,
-                                      after_relu));
+    submit(ops::linear_update(columns_of(x, p), dy, parameters_.part(p, dy.columns), state,
+                              dx == nullptr ? mk_tensor{} : columns_of(*dx, p), step.settings, step.t, after_relu));
   }
 }
 
 void Engine::bias_gradient(const Stage& s, const mk_tensor& dy) const {
-  if (s.bias >= 0) device_.submit(ops::gemm(sdk::vector(ones_.get(), dy.rows), false, dy, false, bias(gradients_, s)));
+  if (s.bias >= 0) submit(ops::gemm(ones_.vector(dy.rows), false, dy, false, bias(gradients_, s)));
 }
 
 void Engine::end_training() {
@@ -299,9 +296,9 @@ void Engine::end_training() {
 void Engine::step(const ops::OptimizerSettings& settings, int64_t t) const {
   for (const CommonRun& r : steps_) {
     const auto run = [&](const ParameterVector& of) { return of.run(r.segment_a, r.at_a, r.size); };
-    device_.submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size), run(parameters_),
-                                       states_.empty() ? mk_tensor{} : run(states_[0]),
-                                       states_.size() < 2 ? mk_tensor{} : run(states_[1]), settings, t));
+    submit(ops::optimizer_step(gradients_.run(r.segment_b, r.at_b, r.size), run(parameters_),
+                               states_.empty() ? mk_tensor{} : run(states_[0]),
+                               states_.size() < 2 ? mk_tensor{} : run(states_[1]), settings, t));
   }
 }
 

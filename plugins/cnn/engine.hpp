@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "memory.hpp"
 #include "network.hpp"
 #include "parameters.hpp"
 #include "sdk/device.hpp"
@@ -23,10 +24,11 @@ struct EngineOptions {
 // the order in which a batch's gradients are summed, and where oneDNN or CLBlast multiply (see sdk/ops/conv2d.hpp).
 class Engine {
  public:
-  // `batch`: the most rows of one pass; `training`: with room for gradients and the optimizer's states.
-  // Error(MK_OUT_OF_MEMORY) naming what is needed and what there is.
+  // `batch`: the most rows of one pass; `training`: with room for gradients and the optimizer's states; `memory`: from
+  // where its memory is taken, or nullptr. Error(MK_OUT_OF_MEMORY) naming what is needed and what there is.
   Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,
-         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {});
+         const ops::OptimizerSettings& optimizer = {}, const EngineOptions& options = {},
+         SharedMemory* memory = nullptr);
 
   // Bytes of device memory such an engine takes.
   static uint64_t bytes(const Network& network, int64_t batch, bool training,
@@ -54,13 +56,17 @@ class Engine {
   void backward(int64_t rows, const ops::DropoutPlace& place) const;
   // One step of the optimizer, the t-th from 1. `settings`: those of the engine, but for the learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t) const;
-  // Both, to the same bits, and in one pass over a linear layer's weight where there is an op for it. Leaves no
-  // gradients.
-  void train(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings, int64_t t) const;
+  // In the place of backward(), where a step() of the same settings follows: to the same bits, and in one pass over a
+  // linear layer's weight where there is an op for it, which takes its step on the way back. Leaves no gradients.
+  void train_back(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
+                  int64_t t) const;
+  // From now on ops are put at the end of `queue`, and not on the device; nullptr: on the device again.
+  void put_ops(std::vector<mk_op>* queue) { queue_ = queue; }
   // Gives back the memory that only steps need; forward() still works.
   void end_training();
 
  private:
+  void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
   mk_tensor activation(size_t stage, int64_t rows) const;                 // what stage `stage` reads
   mk_tensor weight(const ParameterVector& of, const Stage& stage) const;  // of one that is never cut
   mk_tensor bias(const ParameterVector& of, const Stage& stage) const;
@@ -85,12 +91,13 @@ class Engine {
   ParameterVector parameters_, gradients_;
   std::vector<ParameterVector> states_;
   std::vector<CommonRun> steps_;  // what parameters and gradients have in common
-  sdk::Buffer ones_;
-  std::vector<sdk::Buffer> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
-  std::vector<size_t> slot_;                // stages + 1: in-place stages share their input's
-  std::vector<sdk::Buffer> places_;         // of max_pool stages
-  std::vector<sdk::Buffer> shift_, scale_;  // of normalise stages
-  sdk::Buffer flow_[2];                     // gradients on their way back
+  Slice ones_;
+  std::vector<Slice> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
+  std::vector<size_t> slot_;          // stages + 1: in-place stages share their input's
+  std::vector<Slice> places_;         // of max_pool stages
+  std::vector<Slice> shift_, scale_;  // of normalise stages
+  Slice flow_[2];                     // gradients on their way back
+  std::vector<mk_op>* queue_ = nullptr;
 };
 
 }  // namespace mokume::cnn

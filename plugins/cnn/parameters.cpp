@@ -48,20 +48,20 @@ const Segments::Tensor& Segments::tensor(int64_t offset) const {
                            [](const Tensor& t, int64_t at) { return t.offset < at; });
 }
 
-ParameterVector::ParameterVector(const sdk::Device& device, Segments layout)
+ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, SharedMemory& memory)
     : device_(device), layout_(std::move(layout)) {
   for (size_t s = 0; s < layout_.count(); ++s) {
-    buffers_.push_back(device.buffer<float>(static_cast<uint64_t>(layout_.size(s))));
+    buffers_.push_back(memory.take(layout_.size(s)));
     device.submit(ops::fill(run(s, 0, layout_.size(s)), 0.0F));
   }
 }
 
 mk_tensor ParameterVector::run(size_t segment, int64_t at, int64_t size) const {
-  return sdk::vector(buffers_[segment].get(), size, at);
+  return buffers_[segment].vector(size, at);
 }
 
 mk_tensor ParameterVector::part(const Part& p, int64_t columns) const {
-  return sdk::matrix(buffers_[p.segment].get(), p.rows, columns, 0, p.at);
+  return buffers_[p.segment].matrix(p.rows, columns, p.at);
 }
 
 // body(segment's buffer, element in it, element of the flat vector from `first` on, count).
@@ -79,15 +79,15 @@ void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body) co
 
 void ParameterVector::write(int64_t first, std::span<const float> values) const {
   for_each_run(first, static_cast<int64_t>(values.size()),
-               [&](const sdk::Buffer& buffer, uint64_t at, int64_t from, uint64_t count) {
-                 device_.write(buffer, values.data() + from, count, at);
+               [&](const Slice& buffer, uint64_t at, int64_t from, uint64_t count) {
+                 buffer.write(device_, values.data() + from, count, at);
                });
 }
 
 void ParameterVector::read(int64_t first, std::span<float> values) const {
   for_each_run(first, static_cast<int64_t>(values.size()),
-               [&](const sdk::Buffer& buffer, uint64_t at, int64_t to, uint64_t count) {
-                 device_.read(buffer, values.data() + to, count, at);
+               [&](const Slice& buffer, uint64_t at, int64_t to, uint64_t count) {
+                 buffer.read(device_, values.data() + to, count, at);
                });
 }
 

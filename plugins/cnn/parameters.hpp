@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "memory.hpp"
 #include "network.hpp"
 #include "sdk/device.hpp"
 
@@ -64,8 +65,8 @@ void in_pieces(int64_t size, Body&& body) {
 class ParameterVector {
  public:
   ParameterVector() : device_(nullptr) {}
-  // Zeros.
-  ParameterVector(const sdk::Device& device, Segments layout);
+  // Zeros, in memory taken from `memory`.
+  ParameterVector(const sdk::Device& device, Segments layout, SharedMemory& memory);
 
   const Segments& layout() const { return layout_; }
   // A run of elements of a segment, and a part of a tensor with these columns.
@@ -85,7 +86,7 @@ class ParameterVector {
 
   sdk::Device device_;
   Segments layout_;
-  std::vector<sdk::Buffer> buffers_;
+  std::vector<Slice> buffers_;
 };
 
 // A run of neighbours in two layouts of one network.

@@ -14,8 +14,8 @@ struct Model {
   static constexpr const auto& metrics = cnn::kMetrics;
   static constexpr const auto& regression_metrics = cnn::kRegressionMetrics;
   static void check(const mk_experiment& experiment) { cnn::check(experiment); }
-  static void bundle(const mk_experiment& experiment, uint32_t, const mk_bundle_sink& sink) {
-    cnn::make_bundles(experiment, sink);
+  static void bundle(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
+    cnn::make_bundles(experiment, parts, sink);
   }
   static std::string summary(const mk_experiment& experiment, uint32_t candidate) {
     return cnn::summary(experiment, candidate);

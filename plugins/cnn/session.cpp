@@ -51,18 +51,32 @@ std::string divergence(const Training& training) {
          "; lower lr or scale the data";
 }
 
-double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
-  double products = 0;
+// Multiply-adds of a row on its way forward.
+double products(const Network& network) {
+  double sum = 0;
   for (const Stage& s : network.stages) {
     const double outputs = static_cast<double>(s.out.elements());
-    if (s.kind == Stage::Kind::convolution) products += outputs * static_cast<double>(s.window.patch());
-    if (s.kind == Stage::Kind::linear) products += outputs * static_cast<double>(s.in.elements());
+    if (s.kind == Stage::Kind::convolution) sum += outputs * static_cast<double>(s.window.patch());
+    if (s.kind == Stage::Kind::linear) sum += outputs * static_cast<double>(s.in.elements());
   }
+  return sum;
+}
+
+double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
   const double rows = static_cast<double>(experiment.train->rows);
   const double steps = rows / static_cast<double>(settings.batch_size);
   // Forward and two products backward per row; a few reads and writes of every parameter per step.
   return static_cast<double>(settings.epochs) *
-         (rows * 3 * products + steps * 10 * static_cast<double>(network.n_parameters));
+         (rows * 3 * products(network) + steps * 10 * static_cast<double>(network.n_parameters));
+}
+
+// Networks of this shape that are trained side by side: until their steps are more work than what a step costs beside
+// it (measured: bench/README.md).
+size_t most_together(const Settings& settings, const Network& network) {
+  constexpr double kEnough = 64e6;  // multiply-adds
+  constexpr double kMost = 32;
+  const double step = 3 * products(network) * static_cast<double>(settings.batch_size);
+  return static_cast<size_t>(std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost));
 }
 
 }  // namespace
@@ -89,23 +103,73 @@ TrainingTask Session::task(const mk_fit& fit) const {
   return t;
 }
 
+struct Session::Job {
+  uint32_t index;  // among the fits that were asked for
+  Settings settings;
+  Network network;
+  TrainingTask task;
+};
+
 void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
-  for (uint32_t k = 0; k < fits.size(); ++k)
-    if (fits[k].done == 0) fit_one(k, fits[k], sink);
+  std::vector<std::unique_ptr<Job>> jobs;
+  for (uint32_t k = 0; k < fits.size(); ++k) {
+    if (fits[k].done != 0) continue;
+    Settings settings = candidate_settings(experiment_, fits[k].candidate);
+    Network network = candidate_network(experiment_, settings);
+    jobs.push_back(std::make_unique<Job>(Job{k, std::move(settings), std::move(network), task(fits[k])}));
+  }
+  for (const std::vector<Job*>& group : groups_of(jobs)) fit_group(group, sink);
 }
 
-void Session::fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink) {
-  const Settings settings = candidate_settings(experiment_, fit.candidate);
-  const Network network = candidate_network(experiment_, settings);
+// In the order of their first members. What does not fit beside the others comes in another group.
+std::vector<std::vector<Session::Job*>> Session::groups_of(std::vector<std::unique_ptr<Job>>& jobs) {
+  std::vector<std::vector<Job*>> groups;
+  const uint64_t data = ResidentData::bytes(*experiment_.train), budget = device_.budget_bytes();
+  for (const auto& job : jobs) {
+    const uint64_t each = Training::bytes(job->network, job->settings, experiment_.train->rows);
+    const uint64_t fit = budget > data ? (budget - data) / std::max<uint64_t>(each, 1) : 0;
+    const uint64_t most = std::min<uint64_t>(fit, most_together(job->settings, job->network));
+    const auto open = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Job*>& group) {
+      const Job& first = *group.front();
+      return group.size() < most && same_shape(first.network, first.settings, job->network, job->settings);
+    });
+    if (open == groups.end())
+      groups.push_back({job.get()});
+    else
+      open->push_back(job.get());
+  }
+  return groups;
+}
+
+void Session::fit_group(const std::vector<Job*>& group, const mk_fit_sink& sink) {
+  TrainingTask largest;
+  for (const Job* job : group) {
+    largest.train_room = std::max(largest.train_room, static_cast<int64_t>(job->task.train.size()));
+    largest.validate_room = std::max(largest.validate_room, static_cast<int64_t>(job->task.validate.size()));
+  }
+  SharedMemory memory(device_, static_cast<int64_t>(group.size()));
+  std::vector<std::unique_ptr<Training>> trainings;
+  std::vector<Training*> members;
+  for (Job* job : group) {
+    job->task.train_room = largest.train_room;
+    job->task.validate_room = largest.validate_room;
+    trainings.push_back(
+        std::make_unique<Training>(host_, device_, data(), job->network, job->settings, std::move(job->task), &memory));
+    members.push_back(trainings.back().get());
+    memory.next_member();
+  }
+  train_together(device_, members, sink, [&](Training& training) {
+    const auto at = std::find(members.begin(), members.end(), &training) - members.begin();
+    report(*group[static_cast<size_t>(at)], training, sink);
+  });
+}
+
+void Session::report(const Job& job, const Training& training, const mk_fit_sink& sink) const {
   mk_fit_result result{};
-  result.index = index;
-  std::string note;
-  std::vector<mk_curve> curves;
+  result.index = job.index;
+  const std::vector<mk_curve> curves = curves_of(training.history());
+  std::string note = "epochs=" + std::to_string(training.epochs_done());
   double values[3] = {};
-  Training training(host_, device_, data(), network, settings, task(fit));
-  training.run(sink);
-  curves = curves_of(training.history());
-  note = "epochs=" + std::to_string(training.epochs_done());
   const Score score = training.validation();
   result.n = score.rows;
   if (training.diverged()) {
@@ -176,18 +240,54 @@ void check(const mk_experiment& experiment) {
   }
 }
 
-void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink) {
+namespace {
+
+struct Bundle {
+  Settings settings;
+  Network network;
+  std::vector<mk_fit> fits;
+  double cost = 0;
+};
+
+// Bundles of at most `most_together` fits, or of one. A candidate joins the last bundle of its shape.
+std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
+  std::vector<Bundle> bundles;
+  std::vector<size_t> open;  // the last bundle of each shape
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
     const Settings settings = candidate_settings(experiment, c);
     const Network network = candidate_network(experiment, settings);
-    const mk_data& data = *experiment.train;
-    const uint64_t bytes = ResidentData::bytes(data) + Training::bytes(network, settings, data.rows);
+    const size_t most = single ? 1 : most_together(settings, network);
+    const double cost = fit_cost(experiment, settings, network);
+    const auto shape = std::find_if(open.begin(), open.end(), [&](size_t b) {
+      return b != SIZE_MAX && same_shape(bundles[b].network, bundles[b].settings, network, settings);
+    });
+    size_t at = shape == open.end() ? open.size() : static_cast<size_t>(shape - open.begin());
+    if (shape == open.end()) open.push_back(SIZE_MAX);
     for (uint32_t b = 0; b < experiment.n_bootstraps; ++b)
       for (uint32_t f = 0; sdk::has(experiment, c, b) && f < experiment.n_folds; ++f) {
-        const mk_fit fit{c, static_cast<int32_t>(f), 0, b, nullptr, ""};
-        const mk_bundle bundle{&fit, 1, 0, fit_cost(experiment, settings, network), bytes};
-        sdk::call(sink.add, sink.self, &bundle);
+        if (open[at] == SIZE_MAX || bundles[open[at]].fits.size() == most) {
+          open[at] = bundles.size();
+          bundles.push_back({settings, network, {}, 0});
+        }
+        Bundle& bundle = bundles[open[at]];
+        bundle.fits.push_back({c, static_cast<int32_t>(f), 0, b, nullptr, ""});
+        bundle.cost += cost;
       }
+  }
+  return bundles;
+}
+
+}  // namespace
+
+void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
+  std::vector<Bundle> bundles = bundles_of(experiment, false);
+  if (parts > bundles.size()) bundles = bundles_of(experiment, true);
+  const int64_t rows = experiment.train->rows;
+  for (const Bundle& b : bundles) {
+    // The least: what does not fit side by side is trained one after the other.
+    const uint64_t bytes = ResidentData::bytes(*experiment.train) + Training::bytes(b.network, b.settings, rows);
+    const mk_bundle bundle{b.fits.data(), static_cast<uint32_t>(b.fits.size()), 0, b.cost, bytes};
+    sdk::call(sink.add, sink.self, &bundle);
   }
 }
 

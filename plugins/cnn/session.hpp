@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "fitted.hpp"
 #include "training.hpp"
@@ -15,13 +16,17 @@ class Session {
  public:
   Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
+  // Those of one shape side by side, as many at a time as there is memory and work for.
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
   const ResidentData& data();
   TrainingTask task(const mk_fit& fit) const;
-  void fit_one(uint32_t index, const mk_fit& fit, const mk_fit_sink& sink);
+  struct Job;
+  std::vector<std::vector<Job*>> groups_of(std::vector<std::unique_ptr<Job>>& jobs);
+  void fit_group(const std::vector<Job*>& group, const mk_fit_sink& sink);
+  void report(const Job& job, const Training& training, const mk_fit_sink& sink) const;
 
   sdk::Host host_;
   const mk_experiment& experiment_;
@@ -32,8 +37,9 @@ class Session {
 // Throws what the schema cannot express: a network that does not fit the data, a batch larger than the data.
 void check(const mk_experiment& experiment);
 
-// One bundle per fit.
-void make_bundles(const mk_experiment& experiment, const mk_bundle_sink& sink);
+// Bundles of fits whose networks have one shape, so many that together they keep a device busy; for more `parts` than
+// that, one of each fit.
+void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
 
 // The layer table of a candidate.
 std::string summary(const mk_experiment& experiment, uint32_t candidate);

@@ -1,9 +1,8 @@
 #include "training.hpp"
 
 #include <algorithm>
-#include <chrono>
+#include <array>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 
 #include "initial.hpp"
@@ -12,13 +11,6 @@
 
 namespace mokume::cnn {
 namespace {
-
-constexpr double kShowSeconds = 0.5;
-constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what one takes
-constexpr double kSaveShare = 20;
-constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Mean and deviation (over n, as PyTorch's normalise takes them) of every feature over these rows.
 void feature_moments(const mk_data& data, const std::vector<int32_t>& rows, std::vector<float>& mean,
@@ -70,22 +62,27 @@ Score sum_up(const std::vector<float>& results) {
 }
 
 Training::Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
-                   const Settings& settings, TrainingTask task)
+                   const Settings& settings, TrainingTask task, SharedMemory* memory)
     : device_(device),
       data_(data),
       network_(network),
       settings_(settings),
       task_(std::move(task)),
-      engine_(device, network, settings.batch_size, true, settings.optimizer, {false}),
-      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)),
-      save_interval_(kSaveSeconds) {
+      engine_(device, network, settings.batch_size, true, settings.optimizer, {false}, memory),
+      dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
   const auto phase = device.phase("load");
-  const uint64_t n = task_.train.size(), m = task_.validate.size();
-  order_ = device.buffer<int32_t>(n);
-  results_ = device.buffer<float>(2 * n);
-  validation_order_ = device.upload(task_.validate);
-  validation_results_ = device.buffer<float>(2 * m);
+  SharedMemory own(device);
+  SharedMemory& from = memory != nullptr ? *memory : own;
+  const auto n = std::max(static_cast<int64_t>(task_.train.size()), task_.train_room),
+             m = std::max(static_cast<int64_t>(task_.validate.size()), task_.validate_room);
+  order_ = from.take(n);
+  results_ = from.take(2 * n);
+  validation_order_ = from.take(m);
+  validation_order_.write(device, task_.validate.data(), task_.validate.size());
+  validation_results_ = from.take(2 * m);
+  if (settings_.standardise_target) scaled_target_ = from.take(data_.rows);
   initialise(host);
+  engine_.put_ops(&queue_);
 }
 
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
@@ -107,7 +104,7 @@ void Training::scale_target() {
   }
   target_deviation_ = square > 0 ? std::sqrt(square / n) : 1;
   for (float& t : target) t = static_cast<float>((static_cast<double>(t) - target_mean_) / target_deviation_);
-  scaled_target_ = device_.upload(target);
+  scaled_target_.write(device_, target.data(), target.size());
 }
 
 Score Training::sum_up(const std::vector<float>& results) const {
@@ -142,45 +139,23 @@ void Training::restore() {
   batch_ = c.batch;
   history_ = c.history;
   found->read_into(engine_);
-  device_.write(results_, c.results.data(), c.results.size());
+  results_.write(device_, c.results.data(), c.results.size());
 }
 
 void Training::save() {
   if (task_.scratch.empty()) return;
   const auto phase = device_.phase("checkpoint");
-  const double start = now_s();
   Checkpoint c;
   c.fingerprint = task_.fingerprint;
   c.epoch = epoch_;
   c.batch = batch_;
   c.history = history_;
   c.results.resize(static_cast<size_t>(2 * batch_ * settings_.batch_size));
-  device_.read(results_, c.results.data(), c.results.size());
+  results_.read(device_, c.results.data(), c.results.size());
   save_checkpoint(task_.scratch, c, engine_);
-  saved_at_ = now_s();
-  save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
 }
 
-void Training::run(const mk_fit_sink& sink) {
-  restore();
-  saved_at_ = now_s();
-  while (epoch_ < settings_.epochs && !diverged_) {
-    run_epoch(sink);
-    if (!diverged_ && stops()) break;
-    // Epochs of so few batches that within none of them it was time to.
-    if (unheeded_ < kBatchesInFlight || epoch_ == settings_.epochs || diverged_) continue;
-    heed(sink);
-    show_epoch(sink);
-  }
-}
-
-// Everything queued is done.
-void Training::heed(const mk_fit_sink& sink) {
-  unheeded_ = 0;
-  const bool cancelled = sink.cancelled(sink.self) != 0;
-  if (cancelled || now_s() - saved_at_ > save_interval_) save();
-  if (cancelled) throw Error(MK_CANCELLED, "stopped");
-}
+bool Training::at_end() const { return epoch_ >= settings_.epochs || diverged_ || stopped_; }
 
 void Training::begin_epoch() {
   const auto phase = device_.phase("load");
@@ -190,62 +165,79 @@ void Training::begin_epoch() {
     for (size_t k = order.size(); k > 1; --k)
       std::swap(order[k - 1], order[random.below(static_cast<uint32_t>(k - 1), k)]);
   }
-  device_.write(order_, order.data(), order.size());
-}
-
-int64_t Training::run_batches(int64_t most) {
-  if (batch_ == 0) begin_epoch();
-  const int64_t end = std::min(batch_ + most, batches()), count = end - batch_;
-  for (; batch_ < end; ++batch_) run_batch(batch_);
-  device_.finish();
-  if (batch_ == batches()) batch_ = 0, ++epoch_;
-  return count;
-}
-
-void Training::run_epoch(const mk_fit_sink& sink) {
-  begin_epoch();
-  shown_at_ = now_s();
+  order_.write(device_, order.data(), order.size());
   shown_batch_ = batch_;
-  const int64_t count = batches();
-  while (batch_ < count) {
-    run_batch(batch_++);
-    ++unheeded_;
-    if (batch_ % kBatchesInFlight != 0 || batch_ == count) continue;
-    device_.finish();
-    heed(sink);
-    if (now_s() - shown_at_ > kShowSeconds) show(sink, batch_);
-  }
+}
+
+void Training::end_epoch() {
   batch_ = 0;
   ++epoch_;
   const auto n = static_cast<int64_t>(task_.train.size());
-  const Score trained = score(0, std::min(n, count * settings_.batch_size));
+  const Score trained = score(0, std::min(n, batches() * settings_.batch_size));
   history_.train_loss.push_back(trained.loss);
   if (data_.classifies) history_.train_accuracy.push_back(trained.accuracy());
   diverged_ = !std::isfinite(trained.loss);
-  if (diverged_ || task_.validate.empty()) return;
-  validation_ = validate();
-  history_.validation_loss.push_back(validation_.loss);
-  if (data_.classifies) history_.validation_accuracy.push_back(validation_.accuracy());
 }
 
-void Training::run_batch(int64_t batch) {
-  const int64_t first = batch * settings_.batch_size, step = epoch_ * batches() + batch;
+void Training::end_validation() {
+  if (!diverged_ && !task_.validate.empty()) {
+    std::vector<float> results(2 * task_.validate.size());
+    validation_results_.read(device_, results.data(), results.size());
+    validation_ = sum_up(results);
+    history_.validation_loss.push_back(validation_.loss);
+    if (data_.classifies) history_.validation_accuracy.push_back(validation_.accuracy());
+  }
+  stopped_ = !diverged_ && stops();
+}
+
+const char* Training::name(Phase phase) {
+  switch (phase) {
+    case Phase::load:
+      return "load";
+    case Phase::forward:
+      return "forward";
+    case Phase::backward:  // and the steps of the layers that take theirs on the way
+      return "backward";
+    case Phase::step:
+      return "step";
+  }
+  return "";
+}
+
+void Training::put(Phase phase) {
+  const int64_t first = batch_ * settings_.batch_size, step = epoch_ * batches() + batch_;
   const int64_t rows = std::min(settings_.batch_size, static_cast<int64_t>(task_.train.size()) - first);
-  const mk_tensor index = sdk::vector(order_.get(), rows, first, MK_I32);
+  queued_rows_ = rows;
+  const mk_tensor index = order_.vector(rows, first, MK_I32);
   const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};
-  {
-    const auto phase = device_.phase("load");
-    device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
-  }
-  {
-    const auto phase = device_.phase("forward");
-    const mk_tensor outputs = engine_.forward(rows, &place);
-    device_.submit(loss(outputs, index, 1.0 / static_cast<double>(rows),
-                        sdk::matrix(results_.get(), rows, 2, 0, 2 * first), engine_.output_gradient(rows)));
-  }
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
-  engine_.train(rows, place, now, step + 1);
+  switch (phase) {
+    case Phase::load:
+      queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+      return;
+    case Phase::forward: {
+      const mk_tensor outputs = engine_.forward(rows, &place);
+      queue_.push_back(loss(outputs, index, 1.0 / static_cast<double>(rows), results_.matrix(rows, 2, 2 * first),
+                            engine_.output_gradient(rows)));
+      return;
+    }
+    case Phase::backward:
+      return engine_.train_back(rows, place, now, step + 1);
+    case Phase::step:
+      return engine_.step(now, step + 1);
+  }
+}
+
+bool Training::put_validation(int64_t k) {
+  const int64_t n = diverged_ ? 0 : static_cast<int64_t>(task_.validate.size()), first = k * engine_.batch();
+  if (first >= n) return false;
+  const int64_t rows = queued_rows_ = std::min(engine_.batch(), n - first);
+  const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
+  queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
+  const mk_tensor outputs = engine_.forward(rows, nullptr);
+  queue_.push_back(loss(outputs, index, 1, validation_results_.matrix(rows, 2, 2 * first), {}));
+  return true;
 }
 
 mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
@@ -253,35 +245,43 @@ mk_op Training::loss(const mk_tensor& outputs, const mk_tensor& index, double sc
   if (data_.classifies)
     return ops::softmax_loss(outputs, sdk::vector(data_.target.get(), data_.rows, 0, MK_I32), index, scale, rows,
                              gradient);
-  const sdk::Buffer& target = settings_.standardise_target ? scaled_target_ : data_.target;
-  return ops::squared_loss(outputs, sdk::matrix(target.get(), data_.rows, 1), index, scale, rows, gradient);
+  const mk_tensor target = settings_.standardise_target ? scaled_target_.matrix(data_.rows, 1)
+                                                        : sdk::matrix(data_.target.get(), data_.rows, 1);
+  return ops::squared_loss(outputs, target, index, scale, rows, gradient);
 }
 
 Score Training::score(int64_t first, int64_t rows) const {
   const auto phase = device_.phase("transfer");
   std::vector<float> results(static_cast<size_t>(2 * rows));
-  device_.read(results_, results.data(), results.size(), static_cast<uint64_t>(2 * first));
-  return sum_up(results);
-}
-
-Score Training::validate() const {
-  const auto phase = device_.phase("validate");
-  const auto n = static_cast<int64_t>(task_.validate.size());
-  for (int64_t first = 0; first < n; first += engine_.batch()) {
-    const int64_t rows = std::min(engine_.batch(), n - first);
-    const mk_tensor index = sdk::vector(validation_order_.get(), rows, first, MK_I32);
-    device_.submit(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
-    const mk_tensor outputs = engine_.forward(rows, nullptr);
-    device_.submit(loss(outputs, index, 1, sdk::matrix(validation_results_.get(), rows, 2, 0, 2 * first), {}));
-  }
-  std::vector<float> results(static_cast<size_t>(2 * n));
-  device_.read(validation_results_, results.data(), results.size());
+  results_.read(device_, results.data(), results.size(), static_cast<uint64_t>(2 * first));
   return sum_up(results);
 }
 
 std::vector<float> Training::take_parameters() {
   engine_.end_training();
   return engine_.parameters().all();
+}
+
+namespace {
+
+bool same(const Stage& a, const Stage& b) {
+  const auto shape = [](const Shape& s) { return std::array{s.height, s.width, s.channels}; };
+  const auto window = [](const ops::Window& w) {
+    return std::array{w.kernel_h, w.kernel_w, w.stride_h, w.stride_w, w.pad_h, w.pad_w};
+  };
+  return a.kind == b.kind && shape(a.in) == shape(b.in) && shape(a.out) == shape(b.out) &&
+         window(a.window) == window(b.window) && a.activation == b.activation && (a.bias < 0) == (b.bias < 0) &&
+         a.normalise.per_feature == b.normalise.per_feature;
+}
+
+}  // namespace
+
+bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings) {
+  const ops::OptimizerSettings &x = a_settings.optimizer, &y = b_settings.optimizer;
+  return a_settings.batch_size == b_settings.batch_size && a_settings.loss == b_settings.loss &&
+         a_settings.standardise_target == b_settings.standardise_target && x.kind == y.kind &&
+         x.states() == y.states() && a.stages.size() == b.stages.size() &&
+         std::equal(a.stages.begin(), a.stages.end(), b.stages.begin(), same);
 }
 
 bool Training::stops() const {
@@ -303,28 +303,16 @@ bool Training::stops() const {
   return false;
 }
 
-void Training::show_epoch(const mk_fit_sink& sink) const {
-  const auto done = static_cast<long long>(epoch_), all = static_cast<long long>(settings_.epochs);
-  char text[80];
-  std::snprintf(&text[0], sizeof(text), "epoch %lld/%lld: loss %.4g", done, all, history_.train_loss.back());
-  sink.progress(sink.self, &text[0], static_cast<double>(epoch_) / static_cast<double>(settings_.epochs));
+Score Training::recent_score() {
+  const int64_t first = shown_batch_ * settings_.batch_size;
+  const int64_t end = std::min(batch_ * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
+  shown_batch_ = batch_;
+  return score(first, end - first);
 }
 
-void Training::show(const mk_fit_sink& sink, int64_t batch) {
-  const int64_t end = std::min(batch * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
-  const int64_t rows = end - shown_batch_ * settings_.batch_size;
-  const Score recent = score(shown_batch_ * settings_.batch_size, rows);
-  const double now = now_s();
-  char text[160];
-  char accuracy[32] = "";
-  if (data_.classifies) std::snprintf(&accuracy[0], sizeof(accuracy), ", %.1f %% right", 100 * recent.accuracy());
-  std::snprintf(&text[0], sizeof(text), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s", static_cast<long long>(epoch_ + 1),
-                static_cast<long long>(settings_.epochs), recent.loss, &accuracy[0],
-                static_cast<double>(rows) / (now - shown_at_));
-  const double done = static_cast<double>(epoch_) + static_cast<double>(batch) / static_cast<double>(batches());
-  sink.progress(sink.self, &text[0], done / static_cast<double>(settings_.epochs));
-  shown_at_ = now;
-  shown_batch_ = batch;
+double Training::share_done() const {
+  const double epochs = static_cast<double>(epoch_) + static_cast<double>(batch_) / static_cast<double>(batches());
+  return at_end() ? 1 : epochs / static_cast<double>(settings_.epochs);
 }
 
 }  // namespace mokume::cnn

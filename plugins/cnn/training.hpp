@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,13 +44,29 @@ struct TrainingTask {
   std::vector<int32_t> train, validate;
   std::string scratch;      // a directory for checkpoints; "": none are written
   std::string fingerprint;  // says which fit a checkpoint belongs to
+  // The most rows of any training that shares its memory; 0: its own.
+  int64_t train_room = 0, validate_room = 0;
 };
+
+class Training;
+
+// Trains networks of one shape (see same_shape()) side by side until each has reached its end: one batch of each by
+// turns, ops of the same place as one group. Each gets the bits that it gets alone. `ended` is called for each as it
+// ends. Error(MK_CANCELLED) when the sink says so, with a checkpoint of each that has not ended.
+void train_together(const sdk::Device& device, std::span<Training* const> members, const mk_fit_sink& sink,
+                    const std::function<void(Training&)>& ended);
+
+// Up to `most` batches of each, within the epoch in work; returns how many. For measurements.
+int64_t run_batches(const sdk::Device& device, std::span<Training* const> members, int64_t most);
+
+// Whether networks may share memory and ops: everything but their numbers and the length of their training is equal.
+bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings);
 
 class Training {
  public:
-  // All references must outlive it.
+  // All references must outlive it. `memory`: what it shares with others of its shape, or nullptr.
   Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
-           const Settings& settings, TrainingTask task);
+           const Settings& settings, TrainingTask task, SharedMemory* memory = nullptr);
 
   // Bytes of device memory that a training takes which learns from or is validated on each of `rows` rows, beside
   // these.
@@ -58,9 +76,7 @@ class Training {
   // stop rule, or the first loss that is no finite number: diverged(). Error(MK_CANCELLED) when the sink says so.
   void run(const mk_fit_sink& sink);
   // One epoch of it.
-  void run_epoch(const mk_fit_sink& sink);
-  // Queues up to `most` batches of the epoch in work, or of the next; returns how many. For measurements.
-  int64_t run_batches(int64_t most);
+  void run_epoch();
 
   bool diverged() const { return diverged_; }
   const History& history() const { return history_; }
@@ -79,19 +95,40 @@ class Training {
   double target_mean() const { return target_mean_; }
   double target_deviation() const { return target_deviation_; }
 
+  // ---- what train_together() is made of ----
+
+  // What is put into queue(), in this order, for one batch.
+  enum class Phase { load, forward, backward, step };
+  static constexpr Phase kPhases[] = {Phase::load, Phase::forward, Phase::backward, Phase::step};
+  static const char* name(Phase phase);
+
+  void restore();
+  void save();
+  // Whether there is nothing left to train.
+  bool at_end() const;
+  void begin_epoch();
+  bool at_end_of_epoch() const { return batch_ == batches(); }
+  bool at_start_of_epoch() const { return batch_ == 0; }
+  void put(Phase phase);
+  void end_batch() { ++batch_; }
+  // Puts batch k of the validation into queue(), if there is one.
+  bool put_validation(int64_t k);
+  // Behind the last batch, when all that was queued is done.
+  void end_epoch();
+  void end_validation();
+  std::vector<mk_op>& queue() { return queue_; }
+  int64_t queued_rows() const { return queued_rows_; }  // of a batch in queue(): ops of as many rows have one shape
+  // Losses and hits since the last call: for the progress line.
+  Score recent_score();
+  int64_t epochs() const { return settings_.epochs; }
+  bool classifies() const { return data_.classifies; }
+  double share_done() const;
+
  private:
   int64_t batches() const;
   void initialise(const sdk::Host& host);
-  void begin_epoch();
   void scale_target();
   Score sum_up(const std::vector<float>& results) const;
-  void run_batch(int64_t batch);
-  void restore();
-  void save();
-  void heed(const mk_fit_sink& sink);
-  void show(const mk_fit_sink& sink, int64_t batch);
-  void show_epoch(const mk_fit_sink& sink) const;
-  Score validate() const;
   bool stops() const;
   mk_op loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
              const mk_tensor& gradient) const;
@@ -103,17 +140,17 @@ class Training {
   TrainingTask task_;
   Engine engine_;
   uint64_t dropout_seed_;
-  sdk::Buffer order_, results_;  // of the epoch: rows in order, loss and hit of each
-  sdk::Buffer validation_order_, validation_results_;
+  Slice order_, results_;  // of the epoch: rows in order, loss and hit of each
+  Slice validation_order_, validation_results_;
+  std::vector<mk_op> queue_;
+  int64_t queued_rows_ = 0;
   int64_t epoch_ = 0, batch_ = 0;  // in work
   History history_;
   Score validation_;
-  bool diverged_ = false;
+  bool diverged_ = false, stopped_ = false;
   std::vector<float> feature_mean_, feature_sd_;
   double target_mean_ = 0, target_deviation_ = 1;
-  sdk::Buffer scaled_target_;  // of standardise_target
-  int64_t unheeded_ = 0;       // batches since a wish to stop was last looked for
-  double shown_at_ = 0, saved_at_ = 0, save_interval_;
+  Slice scaled_target_;  // of standardise_target
   int64_t shown_batch_ = 0;
 };
 

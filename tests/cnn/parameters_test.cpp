@@ -76,7 +76,8 @@ TEST(Segments, SayWhichLayerIsTooLarge) {
 TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
   const World world("host");
   const Network network = network_of(settings_of({}));
-  const ParameterVector vector(world.device(), Segments(network, bytes_of_rows(700)));
+  SharedMemory memory(world.device());
+  const ParameterVector vector(world.device(), Segments(network, bytes_of_rows(700)), memory);
   const std::vector<float> values = random_floats(static_cast<size_t>(network.n_parameters), 4);
   for (size_t first = 0; first < values.size(); first += 999)
     vector.write(static_cast<int64_t>(first),
@@ -125,7 +126,8 @@ std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::Op
     device.submit(ops::softmax_loss(out, sdk::vector(label.get(), batch, 0, MK_I32),
                                     sdk::vector(index.get(), rows, 0, MK_I32), 1.0 / static_cast<double>(rows),
                                     sdk::matrix(results.get(), rows, 2), engine.output_gradient(rows)));
-    engine.train(rows, place, optimizer, t);
+    engine.train_back(rows, place, optimizer, t);
+    engine.step(optimizer, t);
   }
   std::vector<std::vector<float>> all{engine.parameters().all()};
   for (const ParameterVector& state : engine.states()) all.push_back(state.all());

@@ -7,88 +7,13 @@
 
 #include "fitted.hpp"
 #include "harness.hpp"
+#include "pictures.hpp"
 #include "sdk/ops.hpp"
 
 namespace mokume::cnn_test {
 namespace {
 
-using namespace cnn;
 namespace fs = std::filesystem;
-
-constexpr int64_t kRows = 300;
-
-// Images of 6 x 6 whose class is where their bright quarter is, under noise.
-struct Pictures {
-  std::vector<float> x = random_floats(static_cast<size_t>(kRows) * 36, 9);
-  std::vector<int32_t> labels;
-  std::vector<float> targets;
-  mk_data data{};
-
-  explicit Pictures(bool regression = false) {
-    for (int64_t r = 0; r < kRows; ++r) {
-      const auto label = static_cast<int32_t>(r * 7 % 4);
-      labels.push_back(label);
-      targets.push_back(static_cast<float>(label) - 1.5F);
-      for (int64_t p = 0; p < 9; ++p) {
-        const int64_t row = p / 3 + 3 * (label / 2), column = p % 3 + 3 * (label % 2);
-        x[static_cast<size_t>(r * 36 + row * 6 + column)] += 1;
-      }
-    }
-    data.rows = kRows;
-    data.features = 36;
-    data.x = x.data();
-    data.labels = regression ? nullptr : labels.data();
-    data.targets = regression ? targets.data() : nullptr;
-    data.n_classes = regression ? 0 : 4;
-  }
-};
-
-Settings small_settings() {
-  Settings s;
-  s.layers = {Conv2d{4, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.2}, Flatten{}, Linear{4, true}};
-  s.layers_json =
-      R"([{"type":"conv2d","out_channels":4,"kernel_size":3,"stride":1,"padding":1,"bias":true},{"type":"relu"},)"
-      R"({"type":"max_pool2d","kernel_size":2,"stride":2,"padding":0},{"type":"dropout","p":0.2},{"type":"flatten"},)"
-      R"({"type":"linear","out_features":4,"bias":true}])";
-  s.epochs = 6;
-  s.batch_size = 8;
-  s.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};
-  return s;
-}
-
-TrainingTask task_of(const std::string& scratch = "") {
-  TrainingTask t;
-  t.seed = 11;
-  for (int32_t r = 0; r < kRows; ++r) (r % 5 == 0 ? t.validate : t.train).push_back(r);
-  t.scratch = scratch;
-  t.fingerprint = "the fit";
-  return t;
-}
-
-// Cancels when it has been asked `patience` times.
-struct Sink {
-  int patience;
-  int signs = 0;  // of life
-  mk_fit_sink table() {
-    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
-            [](void* self, const char*, double) { ++static_cast<Sink*>(self)->signs; },
-            [](void* self) -> int32_t { return static_cast<Sink*>(self)->patience-- == 0 ? 1 : 0; }};
-  }
-};
-constexpr int kNever = -1;
-
-class Scratch {
- public:
-  Scratch() : path_(fs::temp_directory_path() / ("mokume-cnn-training-" + std::to_string(getpid()))) {
-    fs::remove_all(path_);
-    fs::create_directories(path_);
-  }
-  ~Scratch() { fs::remove_all(path_); }
-  std::string str() const { return path_.string(); }
-
- private:
-  fs::path path_;
-};
 
 class Trainings : public testing::TestWithParam<const char*> {
  protected:

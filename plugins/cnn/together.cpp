@@ -1,0 +1,182 @@
+// Networks of one shape, trained side by side: see train_together().
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdio>
+
+#include "training.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr double kShowSeconds = 0.5;
+constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what they take
+constexpr double kSaveShare = 20;
+constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+class Together {
+ public:
+  // `sink`: nullptr where nobody watches.
+  Together(const sdk::Device& device, std::span<Training* const> members, const mk_fit_sink* sink)
+      : device_(device), all_(members.begin(), members.end()), live_(all_), sink_(sink) {}
+
+  void run(const std::function<void(Training&)>& ended) {
+    for (Training* m : all_) m->restore();
+    saved_at_ = shown_at_ = now_s();
+    for (Training* m : live_) m->begin_epoch();
+    while (!live_.empty()) {
+      run_batch();
+      end_epochs(ended);
+      // Counted across epochs, which may be shorter than this.
+      if (++unheeded_ < kBatchesInFlight || live_.empty()) continue;
+      unheeded_ = 0;
+      device_.finish();
+      heed();
+      show();
+    }
+  }
+
+  int64_t run_batches(int64_t most) {
+    int64_t done = 0;
+    for (Training* m : live_)
+      if (m->at_start_of_epoch()) m->begin_epoch();
+    while (done < most && !live_.front()->at_end_of_epoch()) {
+      run_batch();
+      ++done;
+    }
+    device_.finish();
+    return done;
+  }
+
+  void end_epochs(const std::function<void(Training&)>& ended) {
+    std::vector<Training*> at_end;
+    for (Training* m : live_)
+      if (m->at_end_of_epoch()) at_end.push_back(m);
+    if (at_end.empty()) return;
+    device_.finish();
+    for (Training* m : at_end) m->end_epoch();
+    validate(at_end);
+    for (Training* m : at_end) {
+      m->end_validation();
+      m->at_end() ? ended(*m) : m->begin_epoch();
+    }
+    std::erase_if(live_, [](const Training* m) { return m->at_end(); });
+  }
+
+ private:
+  // One batch of each.
+  void run_batch() {
+    for (const Training::Phase phase : Training::kPhases) {
+      const auto scope = device_.phase(Training::name(phase));
+      for (Training* m : live_) m->put(phase);
+      submit(live_);
+    }
+    for (Training* m : live_) m->end_batch();
+  }
+
+  void validate(std::vector<Training*> members) {
+    const auto scope = device_.phase("validate");
+    for (int64_t k = 0; !members.empty(); ++k) {
+      std::erase_if(members, [&](Training* m) { return !m->put_validation(k); });
+      submit(members);
+    }
+  }
+
+  // What they have queued, op by op: those with as many rows as one group.
+  void submit(std::vector<Training*> waiting) {
+    while (!waiting.empty()) {
+      const int64_t rows = waiting.front()->queued_rows();
+      const auto rest = std::stable_partition(waiting.begin(), waiting.end(),
+                                              [&](const Training* m) { return m->queued_rows() == rows; });
+      submit_equal({waiting.data(), static_cast<size_t>(rest - waiting.begin())});
+      waiting.erase(waiting.begin(), rest);
+    }
+  }
+
+  void submit_equal(std::span<Training* const> members) {
+    const size_t ops = members.front()->queue().size();
+    for (size_t k = 0; k < ops; ++k) {
+      group_.clear();
+      for (Training* m : members) group_.push_back(m->queue()[k]);
+      group_.size() == 1 ? device_.submit(group_.front()) : device_.submit_group(group_);
+    }
+    for (Training* m : members) m->queue().clear();
+  }
+
+  // Everything queued is done.
+  void heed() {
+    const bool cancelled = sink_->cancelled(sink_->self) != 0;
+    const double start = now_s();
+    if (cancelled || start - saved_at_ > save_interval_) {
+      for (Training* m : live_) m->save();
+      saved_at_ = now_s();
+      save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
+    }
+    if (cancelled) throw Error(MK_CANCELLED, "stopped");
+  }
+
+  void show() {
+    const double now = now_s(), seconds = now - shown_at_;
+    if (shown_ && seconds < kShowSeconds) return;
+    shown_ = true;
+    shown_at_ = now;
+    Score recent;
+    for (Training* m : live_) {
+      const Score s = m->recent_score();
+      recent.loss += s.loss * static_cast<double>(s.rows);
+      recent.hits += s.hits;
+      recent.rows += s.rows;
+    }
+    const Training& first = *live_.front();
+    std::array<char, 160> text{};
+    std::array<char, 64> rate{};
+    std::array<char, 32> networks{};
+    const auto rows = static_cast<double>(recent.rows);
+    if (recent.rows > 0 && first.classifies())
+      std::snprintf(rate.data(), rate.size(), ", %.1f %% right, %.0f rows/s", 100 * recent.accuracy(), rows / seconds);
+    else if (recent.rows > 0)
+      std::snprintf(rate.data(), rate.size(), ", %.0f rows/s", rows / seconds);
+    if (live_.size() > 1) std::snprintf(networks.data(), networks.size(), "%zu networks, ", live_.size());
+    std::snprintf(text.data(), text.size(), "%sepoch %lld/%lld: loss %.4g%s", networks.data(),
+                  static_cast<long long>(first.epochs_done() + 1), static_cast<long long>(first.epochs()),
+                  recent.rows > 0 ? recent.loss / rows : first.history().train_loss.back(), rate.data());
+    double share = 0;
+    for (const Training* m : all_) share += m->share_done() / static_cast<double>(all_.size());
+    sink_->progress(sink_->self, text.data(), share);
+  }
+
+  const sdk::Device& device_;
+  std::vector<Training*> all_, live_;
+  const mk_fit_sink* sink_;
+  std::vector<mk_op> group_;
+  bool shown_ = false;
+  int64_t unheeded_ = 0;  // batches since a wish to stop was last looked for
+  double shown_at_ = 0, saved_at_ = 0, save_interval_ = kSaveSeconds;
+};
+
+}  // namespace
+
+void train_together(const sdk::Device& device, std::span<Training* const> members, const mk_fit_sink& sink,
+                    const std::function<void(Training&)>& ended) {
+  Together(device, members, &sink).run(ended);
+}
+
+int64_t run_batches(const sdk::Device& device, std::span<Training* const> members, int64_t most) {
+  return Together(device, members, nullptr).run_batches(most);
+}
+
+void Training::run(const mk_fit_sink& sink) {
+  Training* const self = this;
+  train_together(device_, {&self, 1}, sink, [](Training&) {});
+}
+
+void Training::run_epoch() {
+  Training* const self = this;
+  Together alone(device_, {&self, 1}, nullptr);
+  alone.run_batches(batches());
+  alone.end_epochs([](Training&) {});
+}
+
+}  // namespace mokume::cnn

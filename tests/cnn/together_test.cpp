@@ -1,0 +1,166 @@
+// Networks of one shape side by side: the bits of one by one, whatever each of them is about.
+#include <gtest/gtest.h>
+
+#include "pictures.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+// What a training leaves.
+struct Outcome {
+  std::vector<float> parameters;
+  std::vector<double> train_loss, validation_loss;
+  bool operator==(const Outcome&) const = default;
+};
+
+Outcome outcome_of(const Training& t) {
+  return {t.engine().parameters().all(), t.history().train_loss, t.history().validation_loss};
+}
+
+// One network and its part of the rows: no two are alike in anything but shape.
+struct Member {
+  Network network;
+  Settings settings;
+  TrainingTask task;
+};
+
+Member member(uint32_t m, const std::string& scratch = "") {
+  Settings settings = small_settings();
+  settings.optimizer.lr = 0.01 / (1 + m);
+  settings.epochs = 4 + m % 2;
+  settings.layers[3] = Dropout{0.1 + 0.05 * m};
+  TrainingTask task;
+  task.seed = 11;
+  task.stream = m;
+  // 241 rows in batches of 8 for some, 240 for the others.
+  for (int32_t r = 0; r < kRows; ++r)
+    ((r + static_cast<int32_t>(m)) % 5 == 0 && r > 4 ? task.validate : task.train).push_back(r);
+  if (m % 2 == 1) task.train.pop_back();
+  task.fingerprint = "member " + std::to_string(m);
+  if (!scratch.empty()) task.scratch = scratch + "/" + std::to_string(m);
+  return {make_network(settings, {6, 6, 1, false}, 4), settings, task};
+}
+
+class Together : public testing::TestWithParam<const char*> {
+ protected:
+  static constexpr uint32_t kMembers = 3;
+
+  void SetUp() override {
+    world_ = std::make_unique<World>(GetParam());
+    if (!world_->present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+    device_.emplace(world_->device());
+    data_.emplace(*device_, pictures_.data);
+  }
+
+  Outcome alone(const Member& m) {
+    Sink sink{kNever};
+    Training training(world_->host(), *device_, *data_, m.network, m.settings, m.task);
+    training.run(sink.table());
+    return outcome_of(training);
+  }
+
+  // The outcomes in the order of the members; a cancel leaves those that have ended.
+  std::vector<std::optional<Outcome>> together(std::vector<Member>& members, int patience = kNever) {
+    SharedMemory memory(*device_, static_cast<int64_t>(members.size()));
+    std::vector<std::unique_ptr<Training>> trainings;
+    std::vector<Training*> all;
+    for (Member& m : members) {
+      m.task.train_room = m.task.validate_room = kRows;
+      trainings.push_back(
+          std::make_unique<Training>(world_->host(), *device_, *data_, m.network, m.settings, m.task, &memory));
+      memory.next_member();
+      all.push_back(trainings.back().get());
+    }
+    std::vector<std::optional<Outcome>> outcomes(members.size());
+    Sink sink{patience};
+    try {
+      train_together(*device_, all, sink.table(), [&](Training& t) {
+        const auto at = std::find(all.begin(), all.end(), &t) - all.begin();
+        outcomes[static_cast<size_t>(at)] = outcome_of(t);
+      });
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_CANCELLED);
+    }
+    return outcomes;
+  }
+
+  std::unique_ptr<World> world_;
+  std::optional<sdk::Device> device_;
+  const Pictures pictures_;
+  std::optional<ResidentData> data_;
+};
+INSTANTIATE_TEST_SUITE_P(Devices, Together, testing::Values("host", "opencl"),
+                         [](const auto& i) { return std::string(i.param); });
+
+TEST_P(Together, GiveTheBitsOfOneByOne) {
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(member(m));
+  const auto outcomes = together(members);
+  for (uint32_t m = 0; m < kMembers; ++m) {
+    ASSERT_TRUE(outcomes[m]) << m;
+    EXPECT_EQ(outcomes[m]->train_loss.size(), 4U + m % 2);
+    EXPECT_TRUE(*outcomes[m] == alone(member(m))) << m;
+  }
+}
+
+TEST_P(Together, FusedStepsToo) {
+  const auto make = [](uint32_t m) {
+    Member made = member(m);
+    made.settings.layers = {Conv2d{5, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{70, true}, Relu{}, Linear{4, true}};
+    made.settings.optimizer = {ops::Optimizer::sgd, 0.02 / (1 + m), 0, 0.5, 0, 0};
+    made.network = make_network(made.settings, {6, 6, 1, false}, 4);
+    return made;
+  };
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(make(m));
+  const auto outcomes = together(members);
+  for (uint32_t m = 0; m < kMembers; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
+}
+
+TEST_P(Together, OneThatDivergesOrStopsLeavesTheOthersAlone) {
+  const auto make = [](uint32_t m) {
+    Member made = member(m);
+    if (m == 0) made.settings.optimizer.lr = 1e30;
+    if (m == 1) made.settings.stop = {StopRule::Kind::ratio, 1e-6, 0, 0};
+    return made;
+  };
+  std::vector<Member> members;
+  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(make(m));
+  const auto outcomes = together(members);
+  EXPECT_EQ(outcomes[1]->train_loss.size(), 2U);
+  EXPECT_LT(outcomes[0]->train_loss.size(), 4U);
+  EXPECT_TRUE(*outcomes[1] == alone(make(1)));
+  EXPECT_TRUE(*outcomes[2] == alone(make(2)));
+}
+
+TEST_P(Together, GoOnFromTheirCheckpoints) {
+  const Scratch scratch;
+  const auto members = [&] {
+    std::vector<Member> made;
+    for (uint32_t m = 0; m < kMembers; ++m) made.push_back(member(m, scratch.str()));
+    return made;
+  };
+  std::vector<Member> first = members(), second = members();
+  for (const auto& outcome : together(first, 9)) EXPECT_FALSE(outcome);
+  const auto outcomes = together(second);
+  for (uint32_t m = 0; m < kMembers; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
+}
+
+TEST(SameShape, IsAboutShapesAlone) {
+  const Member a = member(0), b = member(1);
+  EXPECT_TRUE(same_shape(a.network, a.settings, b.network, b.settings));
+  const auto differs = [&](const std::function<void(Settings&)>& change) {
+    Settings other = small_settings();
+    change(other);
+    return !same_shape(a.network, a.settings, make_network(other, {6, 6, 1, false}, 4), other);
+  };
+  EXPECT_FALSE(differs([](Settings& s) { s.optimizer.lr = 3; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.layers[0] = Conv2d{5, 3, 1, 1, true}; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.layers[0] = Conv2d{4, 3, 1, 1, false}; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.batch_size = 9; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.optimizer.kind = ops::Optimizer::adadelta; }));
+  EXPECT_TRUE(differs([](Settings& s) { s.layers.insert(s.layers.begin() + 4, Relu{}); }));
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test
