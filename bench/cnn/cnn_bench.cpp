@@ -2,9 +2,10 @@
 // bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|together:N SECONDS [DEVICE]
-//                            together: N networks side by side, images of all of them a second;     NETWORK: guide,
-//                            lightning or N,KERNEL,HIDDEN of the
-//   study cnn_bench bandwidth                                      what the memory gives; one JSON line
+//       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
+//       together: N networks side by side, images of all of them a second
+//   cnn_bench bandwidth
+//       what the memory gives; one JSON line
 //
 // The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
 #include <chrono>
@@ -47,6 +48,7 @@ Settings settings_of(const std::string& name) {
     if (std::sscanf(name.c_str(), "%lld,%lld,%lld", &n, &kernel, &hidden) != 3)
       throw Error(MK_INVALID_ARGUMENT, "unknown network " + name);
     s.layers = {Conv2d{n, kernel, 1, 0, true}, Relu{}, Flatten{}, Linear{hidden, true}, Relu{}, Linear{10, true}};
+    if (n == 0) s.layers.erase(s.layers.begin(), s.layers.begin() + 2);
     s.optimizer = {ops::Optimizer::sgd, 0.001, 0, 0.1, 0, 0};
   }
   return s;

@@ -45,6 +45,9 @@ def network(name):
                             nn.Flatten(), nn.Linear(128, 10))
         return net, lambda p: torch.optim.Adam(p, lr=1e-3, fused=True)
     n, kernel, hidden = map(int, name.split(","))
+    if n == 0:
+        net = nn.Sequential(nn.Flatten(), nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, 10))
+        return net, lambda p: torch.optim.SGD(p, lr=0.001, momentum=0.1, fused=True)
     side = 29 - kernel
     net = nn.Sequential(nn.Conv2d(1, n, kernel), nn.ReLU(), nn.Flatten(), nn.Linear(n * side * side, hidden), nn.ReLU(),
                         nn.Linear(hidden, 10))
@@ -54,6 +57,8 @@ def network(name):
 def weights_of(name):
     """Of a network of the study."""
     n, kernel, hidden = map(int, name.split(","))
+    if n == 0:
+        return 785 * hidden + (hidden + 1) * 10
     side = 29 - kernel
     return n * (kernel * kernel + 1) + (n * side * side + 1) * hidden + (hidden + 1) * 10
 
