@@ -237,8 +237,9 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
   const int64_t rows_each = divide_up(rows, items);
   const int64_t lines = std::min({rows_each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
-  const int64_t scratch_each = round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
-                               lines * (w.width + 2 * w.pad_w) + VectorSizes(device.vector_width).mr;
+  const int64_t scratch_each = round_up(round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
+                                            lines * (w.width + 2 * w.pad_w) + VectorSizes(device.vector_width).mr,
+                                        device.vector_width);
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
   launcher.run(direct_kernel(device, "conv2d_direct"), {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height),

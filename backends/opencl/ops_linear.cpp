@@ -67,11 +67,13 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
   const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
   if (weight.columns == 1 && weight.row_stride == 1 && state.row_stride == 1) {
     const mk_tensor& dy = op.inputs[1];
-    launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
+    constexpr int64_t kOneRows = 2048;  // ONE_ROWS of linear_update.cl
+    const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
+    launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
                  input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
                  dy.row_stride, weight.rows, memory(weight), weight.offset, memory(state), state.offset, stateful(op),
                  first(op), memory(dx), dx.offset, dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1),
-                 real(op, 2), rows_each);
+                 real(op, 2), each);
     return;
   }
   const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, op.inputs[1]) : memory(weight);

@@ -18,7 +18,7 @@
 
 namespace mokume::ops {
 
-inline constexpr int32_t kApart = -1, kInPlace0 = 0, kInPlace1 = 1;
+inline constexpr int32_t kApart = -1, kInPlace0 = 0, kInPlace1 = 1, kInPlace2 = 2;
 
 struct OpRule {
   mk_op_code code;
@@ -58,7 +58,7 @@ inline constexpr OpRule kOps[] = {
      cost_squared_loss},
     {MK_OP_OPTIMIZER_STEP, "optimizer_step", 1, 1, 1, 3, kApart, check_optimizer_step, tolerance_optimizer_step,
      cost_optimizer_step},
-    {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kApart, check_linear_update, tolerance_linear_update,
+    {MK_OP_LINEAR_UPDATE, "linear_update", 2, 2, 3, 3, kInPlace2, check_linear_update, tolerance_linear_update,
      cost_linear_update},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");

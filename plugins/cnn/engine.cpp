@@ -220,15 +220,17 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
   const size_t first = network_.first_with_parameters();
   int current = 0;
   bool relu_done = false;  // by the stage behind this one
+  bool in_place = false;   // dy lies where y was
   for (size_t k = network_.stages.size(); k-- > first;) {
     const Stage& s = network_.stages[k];
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
-    const mk_tensor dy = flow_[current].matrix(rows, s.out.elements());
-    const mk_tensor dx = flow_[1 - current].matrix(rows, s.in.elements());
-    const mk_tensor* wanted = k > first ? &dx : nullptr;
+    const mk_tensor dy = in_place ? y : flow_[current].matrix(rows, s.out.elements());
     if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(dy, y, s.activation, dy));
     const bool own_step = fused_ && s.kind == Kind::linear && takes_own_step(s.out.elements());
-    const bool after_relu = own_step && wanted != nullptr && ends_in_relu(network_.stages[k - 1]);
+    const bool after_relu = own_step && k > first && ends_in_relu(network_.stages[k - 1]);
+    // Nothing looks at what a relu gave after such a step: its gradient takes the place, while that is in the cache.
+    const mk_tensor dx = after_relu ? x : flow_[1 - current].matrix(rows, s.in.elements());
+    const mk_tensor* wanted = k > first ? &dx : nullptr;
     switch (s.kind) {
       case Kind::convolution:
         submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
@@ -257,6 +259,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
         break;
     }
     relu_done = after_relu;
+    in_place = after_relu || (in_place && s.in_place());
     if (!s.in_place()) current = 1 - current;
   }
 }

@@ -294,7 +294,7 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
        {Cut{10, 227, 1700, false, false}, Cut{10, 1700, 227, false, true}, Cut{1700, 227, 10, true, false},
         Cut{1, 83, 1100, false, false}, Cut{100, 600, 1300, false, false}, Cut{70, 1300, 600, false, true},
         Cut{5, 10, 2500, false, false}, Cut{10, 1, 2600, false, false}, Cut{3, 5, 2600, false, true},
-        Cut{1700, 1, 10, true, false}, Cut{100, 533, 1300, true, false}}) {
+        Cut{1700, 1, 10, true, false}, Cut{100, 533, 1300, true, false}, Cut{3, 1, 300'000, false, false}}) {
     Problem p;
     const mk_tensor a = p.random(c.transpose_a ? c.k : c.m, c.transpose_a ? c.m : c.k);
     const mk_tensor b = p.random(c.transpose_b ? c.n : c.k, c.transpose_b ? c.k : c.n);

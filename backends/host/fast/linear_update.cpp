@@ -15,7 +15,7 @@ struct Release {
   void operator()(void* memory) const { host->release(host->self, memory); }
 };
 
-// The gradients of a few rows of the weight, while they are in the cache.
+// What belongs to a few rows of the weight, while they are in the cache.
 class Scratch {
  public:
   Scratch(const mk_host* host, int64_t floats)
@@ -41,33 +41,38 @@ class Update {
   // Rows [from, from + ops::kGemmCut) of the weight; false for want of memory.
   bool rows(int64_t from) const {
     const int64_t to = std::min(from + ops::kGemmCut, weight_.rows);
-    if (!input_gradient(from, to)) return false;
     const Scratch gradient(call_.host.table(), kTileRows * weight_.columns);
-    if (gradient.data() == nullptr) return false;
+    const Scratch copy(call_.host.table(), std::max<int64_t>(x_.rows, 1) * (to - from));
+    if (gradient.data() == nullptr || copy.data() == nullptr) return false;
+    for (int64_t b = 0; b < x_.rows; ++b)
+      std::copy_n(x_.row(b) + from, to - from, copy.data() + b * (to - from));  // dx may take the place of x
+    const View<const float> x{copy.data(), x_.rows, to - from, to - from};
+    if (!input_gradient(x, from)) return false;
     for (int64_t r = from; r < to; r += kTileRows)
-      if (!step(r, std::min(kTileRows, to - r), gradient.data())) return false;
+      if (!step(x, r - from, r, std::min(kTileRows, to - r), gradient.data())) return false;
     return true;
   }
 
  private:
-  bool input_gradient(int64_t from, int64_t to) const {
+  // x: the columns that meet the rows from `from` on.
+  bool input_gradient(const View<const float>& x, int64_t from) const {
     if (sdk::empty(call_.op.outputs[2])) return true;
     const View<const float> weight{weight_.data, weight_.rows, weight_.columns, weight_.stride};
     const Product dx{false, true, 1, 0, weight_.columns, dy_, weight, call_.output(2)};
-    for (int64_t c = from; c < to; c += kTileColumns)
+    for (int64_t c = from; c < from + x.columns; c += kTileColumns)
       if (!dx.tile(0, c)) return false;
     if (call_.op.integers[1] == 0) return true;
     const View<float> out = call_.output(2);
-    for (int64_t b = 0; b < x_.rows; ++b)
-      for (int64_t i = from; i < to; ++i)
-        if (!(x_.row(b)[i] > 0)) out.row(b)[i] = 0;
+    for (int64_t b = 0; b < x.rows; ++b)
+      for (int64_t i = 0; i < x.columns; ++i)
+        if (!(x.row(b)[i] > 0)) out.row(b)[from + i] = 0;
     return true;
   }
 
-  bool step(int64_t first, int64_t rows, float* gradient) const {
+  bool step(const View<const float>& all, int64_t column, int64_t first, int64_t rows, float* gradient) const {
     const int64_t columns = weight_.columns;
     std::fill(gradient, gradient + (x_.rows == 0 ? rows * columns : 0), 0.0F);
-    const View<const float> x{x_.data == nullptr ? nullptr : x_.data + first, x_.rows, rows, x_.stride};
+    const View<const float> x{all.data + column, all.rows, rows, all.stride};
     const Product product{true, false, 1, 0, x_.rows, x, dy_, {gradient, rows, columns, columns}};
     for (int64_t c = 0; c < columns; c += kTileColumns)
       if (!product.tile(0, c)) return false;

@@ -11,16 +11,18 @@ void linear_update(const Call& call) {
   const bool after_relu = call.op.integers[1] == 1;
   const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
   for (int64_t i = 0; i < weight.rows; ++i) {
+    double inputs[ops::kLinearUpdateRows];  // dx may take the place of x
+    for (int64_t b = 0; b < x.rows; ++b) inputs[b] = static_cast<double>(x.row(b)[i]);
     if (dx.columns > 0)
       for (int64_t b = 0; b < dx.rows; ++b) {
         double sum = 0;
         for (int64_t j = 0; j < weight.columns; ++j)
           sum += static_cast<double>(dy.row(b)[j]) * static_cast<double>(weight.row(i)[j]);
-        dx.row(b)[i] = after_relu && !(x.row(b)[i] > 0) ? 0 : static_cast<float>(sum);
+        dx.row(b)[i] = after_relu && !(inputs[b] > 0) ? 0 : static_cast<float>(sum);
       }
     for (int64_t j = 0; j < weight.columns; ++j) {
       double sum = 0;
-      for (int64_t b = 0; b < x.rows; ++b) sum += static_cast<double>(x.row(b)[i]) * static_cast<double>(dy.row(b)[j]);
+      for (int64_t b = 0; b < x.rows; ++b) sum += inputs[b] * static_cast<double>(dy.row(b)[j]);
       const double w = weight.row(i)[j], g = static_cast<double>(static_cast<float>(sum)) + o.weight_decay * w;
       double s = g;
       if (o.states() > 0) {

@@ -24,6 +24,7 @@ void padded_lines(__global const float* image, int height, int width, int pad_w,
 #define DIRECT_TOUCH(i)                                   \
   if (i < live) {                                         \
     FETCH_TO_WRITE(out + (long)i * out_channels);         \
+    FETCH_TO_WRITE(out + (long)i * out_channels + VW);     \
     FETCH_TO_WRITE(out + (long)i * out_channels + NR - 1); \
   }
 #define DIRECT_STEP_NARROW(i) s##i##0 = fma(SPLAT(p[i]), b0, s##i##0);

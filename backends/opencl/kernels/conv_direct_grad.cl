@@ -25,6 +25,7 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
       for (int i = 0; i < run; ++i, p += next, d += out_channels) {                                                      \
         const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);                                                                    \
         FETCH(d + AHEAD * out_channels);                                                                                 \
+        FETCH(d + AHEAD * out_channels + VW);                                                                            \
         FETCH(d + AHEAD * out_channels + NR - 1);                                                                        \
         FOR_ROWS(DIRECT_STEP)                                                                                            \
       }                                                                                                                  \

@@ -96,14 +96,54 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
   }
 }
 
-// The same where y is one row, element k of it at y[k * y_k]: the vectors run along l after all, over transposed squares.
+// VW whole blocks of terms of one row, from x on, side by side in a vector: a square of VW blocks by as many terms is
+// transposed at a time. Meanwhile the row at `later` is fetched. `y`: the terms that VW blocks meet, see blocks_of_y.
+vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __global const float* later) {
+  vec sum = SPLAT(0.0f);
+  for (int k = 0; k < KB; k += VW) {
+    vec r[VW];
+    UNROLL
+    for (int i = 0; i < VW; ++i) {
+      r[i] = VLOAD(0, x + i * KB + k);
+      FETCH_EARLY(later + i * KB + k);
+    }
+    transpose(r);
+    UNROLL
+    for (int i = 0; i < VW; ++i) sum = fma(r[i], y[k + i], sum);
+  }
+  return sum;
+}
+
+void blocks_of_y(__global const float* restrict y, __private vec* out) {
+  for (int k = 0; k < KB; k += VW) {
+    vec r[VW];
+    UNROLL
+    for (int i = 0; i < VW; ++i) r[i] = VLOAD(0, y + i * KB + k);
+    transpose(r);
+    UNROLL
+    for (int i = 0; i < VW; ++i) out[k + i] = r[i];
+  }
+}
+
+// The same where y is one row, element k of it at y[k * y_k]: the vectors run along blocks where there are enough, and
+// along l where not, in either case over transposed squares.
 __kernel ONE_ITEM void skinny_rows_one(__global const float* restrict x, long offset, long l_step, long l_size,
                                        __global const float* restrict y, long y_offset, long y_k, long k_size,
                                        __global float* restrict part, long blocks_each) {
   const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
   x += offset;
   y += y_offset;
-  for (long k0 = begin; k0 < end; k0 += KB) {
+  long k0 = begin;
+  for (; y_k == 1 && end - k0 >= VW * KB; k0 += VW * KB) {
+    vec y_blocks[KB];
+    blocks_of_y(y + k0, y_blocks);
+    for (long l = 0; l < l_size; ++l) {
+      float sums[VW];
+      VSTORE(sums_of_blocks(x + l * l_step + k0, y_blocks, x + (l + 1) * l_step + k0), 0, sums);
+      for (int i = 0; i < VW; ++i) part[(k0 / KB + i) * l_size + l] = sums[i];
+    }
+  }
+  for (; k0 < end; k0 += KB) {
     const long k1 = min(k0 + KB, end), squares_end = k0 + (k1 - k0) / VW * VW;
     for (long l = 0; l < l_size; l += VW) {
       const int live = (int)min((long)VW, l_size - l);

@@ -78,12 +78,12 @@ SKINNY_BLOCK(dx_block, FETCH_STATE)
 
 // One work-item does `rows_each` rows of the weight: SR rows and KB columns at a time are read for dx, then, from the
 // cache, for the step.
-__kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_offset, long x_step, int batch,
+__kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, long x_step, int batch,
                                      __global const float* restrict dy, long padded,
                                      __global const float* restrict panels, long rows, long columns,
                                      __global float* restrict weight, long weight_offset, long weight_step,
                                      __global float* restrict state, long state_offset, long state_step, int stateful,
-                                     int first, __global float* restrict dx, long dx_offset, long dx_step, int wanted,
+                                     int first, __global float* dx, long dx_offset, long dx_step, int wanted,
                                      int after_relu, float lr, float decay, float momentum, long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   x += x_offset;
@@ -120,14 +120,14 @@ __kernel ONE_ITEM void linear_update(__global const float* restrict x, long x_of
 }
 
 // The same for one output, so that weight and state are dense: the vectors run along the rows, of which a work-item does
-// ONE_ROWS at a time, one row of the batch after the other in long runs.
-#define ONE_ROWS (16 * VW)
+// ONE_ROWS at a time, one row of the batch after the other in long runs. During each the next one is fetched.
+#define ONE_ROWS 2048
 
-__kernel ONE_ITEM void linear_update_one(__global const float* restrict x, long x_offset, long x_step, int batch,
+__kernel ONE_ITEM void linear_update_one(__global const float* x, long x_offset, long x_step, int batch,
                                          __global const float* restrict dy, long dy_offset, long dy_step, long rows,
                                          __global float* restrict weight, long weight_offset,
                                          __global float* restrict state, long state_offset, int stateful, int first,
-                                         __global float* restrict dx, long dx_offset, long dx_step, int wanted,
+                                         __global float* dx, long dx_offset, long dx_step, int wanted,
                                          int after_relu, float lr, float decay, float momentum, long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   x += x_offset;
@@ -143,10 +143,15 @@ __kernel ONE_ITEM void linear_update_one(__global const float* restrict x, long 
       __global const float *from = x + b * x_step + i0, *w = weight + i0;
       __global float* to = dx + b * dx_step + i0;
       const float d = dy[b * dy_step];
+      const int last = b + 1 == batch;
+      __global const float* next_from = last ? x + i0 + ONE_ROWS : from + x_step;
+      __global float* next_to = last ? dx + i0 + ONE_ROWS : to + dx_step;
       for (int v = 0; v < whole; ++v) {
+        FETCH_EARLY(next_from + v * VW);
         const vec xv = VLOAD(v, from);
         VSTORE(fma(xv, SPLAT(d), VLOAD(v, gradient)), v, gradient);
         if (!wanted) continue;
+        FETCH_TO_WRITE(next_to + v * VW);
         const vec through = fma(SPLAT(d), VLOAD(v, w), SPLAT(0.0f));
         VSTORE(after_relu ? (xv > SPLAT(0.0f) ? through : SPLAT(0.0f)) : through, v, to);
       }

@@ -10,7 +10,8 @@
 //
 //   inputs   x: B x I, B <= kLinearUpdateRows; dy: B x O
 //   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step; 0 x 0
-//            without momentum; dx: B x I, or 0 x 0 where nobody needs it; none overlaps another or an input
+//            without momentum; dx: B x I, or 0 x 0 where nobody needs it. dx may be the same view as x (in place);
+//            otherwise none overlaps another or an input
 //   integers [0] = t, the number of the step, from 1, [1] = after_relu, 0 or 1
 //   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //

@@ -13,7 +13,7 @@ struct Layer {
   int64_t t = 5;
   bool dx = true;
   Layout x{}, dy{}, weight{}, state{}, out{};
-  bool after_relu = false;
+  bool after_relu = false, in_place = false;
 };
 
 Case layer_case(const Layer& l) {
@@ -25,7 +25,7 @@ Case layer_case(const Layer& l) {
             mk_tensor state{}, dx{};
             if (l.momentum != 0)
               state = l.t == 1 ? p.unwritten(l.inputs, l.outputs, l.state) : p.random(l.inputs, l.outputs, l.state);
-            if (l.dx) dx = p.unwritten(l.batch, l.inputs, l.out);
+            if (l.dx) dx = l.in_place ? x : p.unwritten(l.batch, l.inputs, l.out);
             p.op = ops::linear_update(x, dy, weight, state, dx, {ops::Optimizer::sgd, 0.1, l.decay, l.momentum}, l.t,
                                       l.after_relu);
             return p;
@@ -47,6 +47,8 @@ std::vector<Case> cases() {
       {"4x7x9_neither", Size::tiny, 4, 7, 9, 0, 0, 3, false},
       {"4x7x9_after_relu", Size::tiny, 4, 7, 9, 0.9, 0.01, 3, true, a, b, c, d, e, true},
       {"5x33x1_after_relu", Size::tiny, 5, 33, 1, 0.9, 0.01, 3, true, a, b, {}, {}, e, true},
+      {"4x7x9_in_place", Size::tiny, 4, 7, 9, 0.9, 0.01, 3, true, a, b, c, d, {}, true, true},
+      {"5x33x1_in_place", Size::tiny, 5, 33, 1, 0.9, 0.01, 3, true, a, b, {}, {}, {}, true, true},
       {"3x19x1_strided", Size::tiny, 3, 19, 1, 0.9, 0.01, 3, true, a, b, c, d, e, true},
       {"3x19x1_first_step_no_dx", Size::tiny, 3, 19, 1, 0.9, 0.01, 1, false, a, b},
       {"no_rows_x1", Size::tiny, 0, 19, 1, 0.9, 0.01},
@@ -57,6 +59,8 @@ std::vector<Case> cases() {
       {"15x130x1030", Size::normal, 15, 130, 1030, 0.9, 1e-4},
       {"16x600x32_first_step", Size::normal, 16, 600, 32, 0.9, 1e-4, 1},
       {"10x20011x1_after_relu", Size::normal, 10, 20011, 1, 0.3, 0, 9, true, {}, {}, {}, {}, {}, true},
+      {"10x20011x1_in_place", Size::normal, 10, 20011, 1, 0.3, 0, 9, true, {}, {}, {}, {}, {}, true, true},
+      {"5x1300x600_in_place", Size::normal, 5, 1300, 600, 0.9, 1e-4, 9, true, a, b, c, d, {}, true, true},
       {"5x1300x600_after_relu", Size::normal, 5, 1300, 600, 0.9, 1e-4, 9, true, a, b, c, d, e, true},
       {"16x515x129_no_momentum", Size::normal, 16, 515, 129, 0},
       {"large_2x4100x4100", Size::large, 2, 4100, 4100},
