@@ -251,14 +251,16 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
                kNext);
 }
 
-// Lines of the window fill a register tile, and lines of two vectors can be written. Blocks of the sums run over all
-// images, those of "patches" over some at a time.
+// Lines of the window fill a register tile, unless there are so few channels that products would be worse still. Blocks
+// of the sums run over all images, those of "patches" over some at a time.
 bool suits_direct_grad(const mk_device& device, const Problem& p) {
   constexpr int64_t kMostPadded = int64_t{128} << 20,
-                    kFewestChannels = 32;  // the same on every device: they decide about bits
+                    kFewChannels = 32;  // the same on every device: they decide about bits
   const ops::Window& w = p.window;
   const int64_t padded = p.images.rows * (w.height + 2 * w.pad_h) * (w.width + 2 * w.pad_w) * kFloat;
-  return suits_direct(device, p) && w.kernel_w >= 5 && p.out_channels >= kFewestChannels && padded <= kMostPadded;
+  const int64_t gradients = p.images.rows * w.out_pixels() * p.out_channels * kFloat;
+  if (!suits_direct(device, p) || padded > kMostPadded) return false;
+  return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostPadded;
 }
 
 void direct_grad_weight(Launcher& launcher, const Problem& p) {
@@ -269,16 +271,29 @@ void direct_grad_weight(Launcher& launcher, const Problem& p) {
   const int64_t slack = VectorSizes(device.vector_width).mr;
   const cl_mem padded =
       launcher.queue().workspace(kScratch, static_cast<uint64_t>((p.images.rows * lines * line + slack) * kFloat));
-  launcher.run(direct_kernel(device, "pad_images"), {p.images.rows, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
-               narrow(w.pad_h), narrow(w.pad_w), memory(p.images), p.images.offset, p.images.row_stride, padded);
-  const int64_t strips = divide_up(p.out_channels, 2 * device.vector_width);
+  const auto copy = [&](const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w, cl_mem to) {
+    launcher.run(direct_kernel(device, "pad_images"), {from.rows, 1, 1}, {1, 1, 1}, narrow(height), narrow(width),
+                 narrow(pad_h), narrow(pad_w), memory(from), from.offset, from.row_stride, to);
+  };
+  copy(p.images, w.height, w.width, w.pad_h, w.pad_w, padded);
+  const int64_t strip = 2 * device.vector_width, strips = divide_up(p.out_channels, strip);
+  cl_mem gradients = memory(p.windows);
+  int64_t gradients_at = p.windows.offset, gradients_step = p.windows.row_stride;
+  // Fewer channels than a strip has: its vectors reach beyond the last pixel.
+  if (p.out_channels < strip) {
+    gradients_at = 0;
+    gradients_step = p.windows.columns;
+    gradients = launcher.queue().workspace(kTransformed,
+                                           static_cast<uint64_t>((p.images.rows * gradients_step + strip) * kFloat));
+    copy(p.windows, 1, gradients_step, 0, 0, gradients);
+  }
   const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.info.compute_units, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
   launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},
                padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
-               narrow(w.out_pixels()), narrow(p.out_channels), memory(p.windows), p.windows.offset,
-               p.windows.row_stride, memory(p.weight), p.weight.offset, p.weight.row_stride,
-               p.images.rows * w.out_pixels(), narrow(lines_each), kNext);
+               narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_at, gradients_step,
+               memory(p.weight), p.weight.offset, p.weight.row_stride, p.images.rows * w.out_pixels(),
+               narrow(lines_each), kNext);
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ Needs needs(const Network& network, int64_t batch) {
 
 // Linear layers that take their steps on the way back, where there is an op for it: those of many outputs, whose
 // weights are most of the memory that moves, and of one, whose inputs are. Between them the rows are too short for it.
-bool takes_own_step(int64_t outputs) { return outputs >= 64 || outputs == 1; }
+bool takes_own_step(int64_t outputs) { return outputs >= 16 || outputs == 1; }
 
 bool keeps_gradient(const Parameter& p) { return !p.is_linear_weight() || !takes_own_step(p.outputs); }
 

@@ -11,8 +11,14 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
 }
 
 // Sums over `terms` pixels from pixel k0 on. For the first pixel of the first image the window's values lie from `a` on, and
-// dy from `b` on. `next` is 1, as in conv_direct.cl.
-#define DIRECT_GRAD(name, FOR_ROWS)                                                                                      \
+// dy from `b` on. `next` is 1, as in conv_direct.cl. LOAD and STEP: of one vector of channels or two.
+#define LOAD_TWO                                   \
+  const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);    \
+  FETCH(d + AHEAD * out_channels);                 \
+  FETCH(d + AHEAD * out_channels + VW);            \
+  FETCH(d + AHEAD * out_channels + NR - 1);
+#define LOAD_ONE const vec b0 = VLOAD(0, d);
+#define DIRECT_GRAD(name, FOR_ROWS, LOAD, STEP)                                                                                      \
   void name(__global const float* restrict a, long image, int line, int next, __global const float* restrict b,          \
             long dy_step, int out_channels, int out_w, int out_pixels, long k0, int terms, __private float* sums) {      \
     FOR_ROWS(ZERO)                                                                                                       \
@@ -23,11 +29,8 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
       __global const float* p = a + n * image + (long)y * line + x;                                                      \
       __global const float* d = b + n * dy_step + ((long)y * out_w + x) * out_channels;                                  \
       for (int i = 0; i < run; ++i, p += next, d += out_channels) {                                                      \
-        const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);                                                                    \
-        FETCH(d + AHEAD * out_channels);                                                                                 \
-        FETCH(d + AHEAD * out_channels + VW);                                                                            \
-        FETCH(d + AHEAD * out_channels + NR - 1);                                                                        \
-        FOR_ROWS(DIRECT_STEP)                                                                                            \
+        LOAD  \
+        FOR_ROWS(STEP)                                                                                            \
       }                                                                                                                  \
       terms -= run;                                                                                                      \
       x = 0;                                                                                                             \
@@ -38,18 +41,21 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
     }                                                                                                                    \
     FOR_ROWS(STRIP_SAVE)                                                                                                 \
   }
-DIRECT_GRAD(direct_grad_whole, FOR_MR)
-DIRECT_GRAD(direct_grad_middle, FOR_MIDDLE)
-DIRECT_GRAD(direct_grad_small, FOR_SMALL)
+DIRECT_GRAD(direct_grad_whole, FOR_MR, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(direct_grad_middle, FOR_MIDDLE, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(direct_grad_small, FOR_SMALL, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
+DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
+DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// One work-item does NR channels, of which there are at least NR (the last ones begin early and drop what is another's),
-// and lines_each lines of the window.
+// One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
+// behind dy is read and dropped), and lines_each lines of the window.
 __kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded, int lines, int line, int kernel_h,
                                           int kernel_w, int out_w, int out_pixels, int out_channels,
                                           __global const float* restrict dy, long dy_offset, long dy_step,
                                           __global float* restrict dweight, long dweight_offset, long dweight_step,
                                           long pixels, int lines_each, int next) {
-  const int c = (int)get_global_id(0) * NR, begin = min(c, out_channels - NR), columns = min(NR, out_channels - c);
+  const int c = (int)get_global_id(0) * NR, begin = max(0, min(c, out_channels - NR)), columns = min(NR, out_channels - c);
   const int y0 = (int)get_global_id(1) * lines_each, y1 = min(y0 + lines_each, kernel_h);
   for (long k0 = 0; k0 < pixels; k0 += KB) {
     const int terms = (int)min((long)KB, pixels - k0);
@@ -60,12 +66,13 @@ __kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded,
 #define PIXELS                                                                                                     \
   padded + (long)y * line + x, (long)lines * line, line, next, dy + dy_offset + begin, dy_step, out_channels, out_w, \
       out_pixels, k0, terms, sums
+        const int narrow = out_channels <= VW;
         if (live <= SMALL)
-          direct_grad_small(PIXELS);
+          narrow ? narrow_grad_small(PIXELS) : direct_grad_small(PIXELS);
         else if (live <= MIDDLE)
-          direct_grad_middle(PIXELS);
+          narrow ? narrow_grad_middle(PIXELS) : direct_grad_middle(PIXELS);
         else
-          direct_grad_whole(PIXELS);
+          narrow ? narrow_grad_whole(PIXELS) : direct_grad_whole(PIXELS);
         for (int i = 0; i < live; ++i)
           strip_out(sums + i * NR + c - begin, dweight + dweight_offset + (y * kernel_w + x + i) * dweight_step + c,
                     columns, 1.0f, k0 == 0 ? 0.0f : 1.0f);
