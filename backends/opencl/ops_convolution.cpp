@@ -263,7 +263,8 @@ bool suits_direct_grad(const mk_device& device, const Problem& p) {
   return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostPadded;
 }
 
-void direct_grad_weight(Launcher& launcher, const Problem& p) {
+// dbias: {} where it is not wanted; images lie side by side otherwise.
+void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& dbias) {
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w;
@@ -289,11 +290,13 @@ void direct_grad_weight(Launcher& launcher, const Problem& p) {
   }
   const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.info.compute_units, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
+  const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
   launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},
                padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
                narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_at, gradients_step,
-               memory(p.weight), p.weight.offset, p.weight.row_stride, p.images.rows * w.out_pixels(),
-               narrow(lines_each), kNext);
+               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
+               static_cast<int32_t>(dbias.buffer != nullptr), p.images.rows * w.out_pixels(), narrow(lines_each),
+               kNext);
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------
@@ -348,10 +351,10 @@ void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
   if (suits_winograd(launcher.device(), p))
     winograd_grad_weight(launcher, p);
   else if (suits_direct_grad(launcher.device(), p))
-    direct_grad_weight(launcher, p);
+    direct_grad_weight(launcher, p, p.dense() ? dbias : mk_tensor{});
   else
     patches_grad_weight(launcher, p);
-  if (dbias.buffer == nullptr) return;
+  if (dbias.buffer == nullptr || (suits_direct_grad(launcher.device(), p) && p.dense())) return;
   // All pixels at once where images lie side by side, else image by image.
   const int64_t each = p.dense() ? p.windows.rows : 1;
   for (int64_t first = 0; first < p.windows.rows; first += each)

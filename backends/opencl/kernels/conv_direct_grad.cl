@@ -48,17 +48,43 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
+// The gradient of the bias beside it, as column_sums.cl gives it: sums of SUMMED pixels, then their sum.
+#define SUMMED 512
+
+typedef struct {
+  vec sum0, sum1, all0, all1;
+} pixel_sums;
+
+// `terms` more pixels, of which `done` came before.
+void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
+  for (int k = 0; k < terms; ++k, d += out_channels) {
+    FETCH(d + AHEAD * out_channels);
+    FETCH(d + AHEAD * out_channels + VW);
+    FETCH(d + AHEAD * out_channels + NR - 1);
+    s->sum0 += VLOAD(0, d);
+    s->sum1 += VLOAD(1, d);
+  }
+  if ((done + terms) % SUMMED != 0) return;
+  s->all0 += s->sum0;
+  s->all1 += s->sum1;
+  s->sum0 = s->sum1 = SPLAT(0.0f);
+}
+
 // One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
-// behind dy is read and dropped), and lines_each lines of the window.
+// behind dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
+// it is `wanted`: images lie side by side then.
 __kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded, int lines, int line, int kernel_h,
                                           int kernel_w, int out_w, int out_pixels, int out_channels,
                                           __global const float* restrict dy, long dy_offset, long dy_step,
                                           __global float* restrict dweight, long dweight_offset, long dweight_step,
-                                          long pixels, int lines_each, int next) {
+                                          __global float* restrict dbias, long dbias_offset, int wanted, long pixels,
+                                          int lines_each, int next) {
   const int c = (int)get_global_id(0) * NR, begin = max(0, min(c, out_channels - NR)), columns = min(NR, out_channels - c);
   const int y0 = (int)get_global_id(1) * lines_each, y1 = min(y0 + lines_each, kernel_h);
+  pixel_sums bias = {SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f)};
   for (long k0 = 0; k0 < pixels; k0 += KB) {
     const int terms = (int)min((long)KB, pixels - k0);
+    if (wanted && y0 == 0) add_pixels(dy + dy_offset + begin + k0 * out_channels, out_channels, k0, terms, &bias);
     for (int y = y0; y < y1; ++y)
       for (int x = 0; x < kernel_w; x += MR) {
         const int live = min(MR, kernel_w - x);
@@ -78,4 +104,9 @@ __kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded,
                     columns, 1.0f, k0 == 0 ? 0.0f : 1.0f);
       }
   }
+  if (!wanted || y0 != 0) return;
+  float sums[NR];
+  VSTORE(bias.all0 + bias.sum0, 0, sums);
+  VSTORE(bias.all1 + bias.sum1, 1, sums);
+  for (int i = 0; i < columns; ++i) dbias[dbias_offset + c + i] = sums[c - begin + i];
 }

@@ -37,8 +37,10 @@ std::vector<Convolution> convolutions() {
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
   // One channel and lines of a window that fill vectors: less than a register tile, one, and more; channels that fill
-  // vectors and not; more and fewer pixels than a block of the product.
+  // vectors and not; more and fewer pixels than a block of the product, and as many as some blocks.
   list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
+  list.push_back({"9x8x1_5x5_to_33", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 33});
+  list.push_back({"20x20x1_5x5_to_37", Size::normal, 3, {20, 20, 1, 5, 5, 1, 1, 0, 0}, 37});
   list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
   list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
   list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
