@@ -9,8 +9,8 @@
 #include "base/files.hpp"
 #include "experiment/exemplars.hpp"
 #include "experiment/refit.hpp"
+#include "experiment/tally.hpp"
 #include "journal/fields.hpp"
-#include "report/certainty.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -21,31 +21,25 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kPredictions = "/test.npy";
 constexpr const char* kVote = "/models/vote.json";
+constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
-// Votes and certainties added up member by member: memory does not grow with their number.
-class Tally {
- public:
-  Tally(size_t rows, size_t classes) : classes_(classes), votes_(rows * classes), sums_(rows * classes) {}
-
-  void add(const std::string& path, const data::FloatTable& member) {
-    for (size_t at = 0, row = 0; at < sums_.size(); at += classes_, row += classes_ + 1) {
-      const float label = member.values[row];
-      if (!(label >= 0 && label < static_cast<float>(classes_)))
-        throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: it is damaged");
-      ++votes_[at + static_cast<size_t>(label)];
-      for (size_t c = 0; c < classes_; ++c) sums_[at + c] += static_cast<double>(member.values[row + 1 + c]);
+// A member's predictions, checked: they come from a file.
+Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
+  Classified said;
+  for (size_t row = 0; row < member.values.size(); row += classes + 1) {
+    const float label = member.values[row];
+    if (!(label >= 0 && label < static_cast<float>(classes)))
+      throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: " + kCure);
+    said.labels.push_back(static_cast<int32_t>(label));
+    for (size_t c = 0; c < classes; ++c) {
+      const float certainty = member.values[row + 1 + c];
+      if (!(certainty >= 0 && certainty <= 1))
+        throw Error(MK_BAD_DATA, path + " holds a certainty that is none: " + kCure);
+      said.certainty.push_back(static_cast<double>(certainty));
     }
   }
-  size_t winner(size_t row) const {
-    return report::majority({votes_.data() + row * classes_, classes_}, {sums_.data() + row * classes_, classes_});
-  }
-  const std::vector<double>& sums() const { return sums_; }
-
- private:
-  size_t classes_;
-  std::vector<uint32_t> votes_;
-  std::vector<double> sums_;
-};
+  return said;
+}
 
 // Calls body(path, predictions) for every member; false if one has none.
 template <class Body>
@@ -56,9 +50,7 @@ bool for_each_member(const std::string& run_directory, const Prepared& prepared,
     if (!fs::exists(path)) return false;
     const data::FloatTable member = data::read_npy(path);
     if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
-      throw Error(MK_BAD_DATA, path +
-                                   " holds predictions for other rows than this test set's: remove its directory, and "
-                                   "`mokume resume` trains the member again");
+      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
     body(path, member);
   }
   return true;
@@ -68,7 +60,9 @@ std::optional<report::Vote> vote_of_classes(const std::string& run_directory, co
   const data::Table& test = prepared.data().test;
   const size_t classes = prepared.data().class_names.size();
   Tally tally(static_cast<size_t>(test.rows), classes);
-  const auto add = [&](const std::string& path, const data::FloatTable& member) { tally.add(path, member); };
+  const auto add = [&](const std::string& path, const data::FloatTable& member) {
+    tally.add(classified(path, member, classes));
+  };
   if (!for_each_member(run_directory, prepared, classes + 1, add)) return std::nullopt;
   std::vector<size_t> winners;
   report::Vote vote{{0, test.rows, std::nullopt}, prepared.plan().bootstraps, {}};
@@ -76,7 +70,7 @@ std::optional<report::Vote> vote_of_classes(const std::string& run_directory, co
     winners.push_back(tally.winner(r));
     vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
   }
-  vote.exemplars = choose_exemplars(prepared.data(), tally.sums(), winners);
+  vote.exemplars = choose_exemplars(prepared.data(), tally.certainty(), winners);
   const auto look = [&](const std::string&, const data::FloatTable& member) {
     for (report::Exemplar& one : vote.exemplars) {
       const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;

@@ -1,10 +1,12 @@
 // Bagging from end to end: members, vote, tables; with any number of ranks, killed and gone on with.
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "cli/shell.hpp"
+#include "data/npy.hpp"
 
 namespace mokume::cli_test {
 namespace {
@@ -185,6 +187,16 @@ TEST(Bagging, DamagedPredictionsAreSaidSo) {
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 3) << again.err;
   EXPECT_NE(again.err.find("member-002/test.npy"), std::string::npos) << again.err;
+  for (const size_t at : {0U, 1U}) {  // the label, then a certainty
+    fs::remove_all(run / "models/member-001");
+    data::FloatTable said = data::read_npy((run / "models/member-000/test.npy").string());
+    said.values[at] = at == 0 ? 99 : std::numeric_limits<float>::quiet_NaN();
+    data::write_npy((run / "models/member-002/test.npy").string(), said);
+    const Ended odd = place.mokume("resume " + run.string());
+    EXPECT_EQ(odd.code, 3) << odd.err;
+    for (const char* words : {"member-002/test.npy holds a ", "remove its directory, and `mokume resume` trains"})
+      EXPECT_NE(odd.err.find(words), std::string::npos) << odd.err;
+  }
 }
 
 }  // namespace
