@@ -197,11 +197,12 @@ std::string training_section(const RunView& view, const std::vector<NamedFile>& 
   for (const NamedFile& file : plots)
     if (is_curve_plot(file)) body += inlined(file.content, "plot wide");
   if (body.empty()) return {};
-  const bool fits =
-      std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); });
-  return section(
-      "Training",
-      fits ? "One thin line per fit, those of the best candidates in colour; the refit is the thick one." : "", body);
+  std::string lead;
+  if (std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); }))
+    lead = view.plan.bootstraps > 1 ? "One thin line per fit, those of the best candidates in colour."
+                                    : "One thin line per fit, those of the best candidates in colour; the refit is the "
+                                      "thick one.";
+  return section("Training", lead, body);
 }
 
 // ---- the tables
