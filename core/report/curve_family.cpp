@@ -22,15 +22,21 @@ std::string family_of(const std::string& name) {
   return family.empty() ? name : family;
 }
 
-// "candidate 3, fold 1", without what all fits share.
+bool numbered(const search::Plan& plan) { return plan.bootstraps > 1 && plan.own_candidates == 0; }
+
+// "candidate 3, fold 1", without what all fits share or what follows from the candidate. Where that would not fit into
+// the legend, "3,0,1": candidate, bootstrap, fold.
 std::string name_of(const search::Plan& plan, const search::FitKey& key) {
+  if (numbered(plan)) return fmt::format("{},{},{}", key.candidate, key.bootstrap, key.fold);
   std::string text = plan.candidates.size() > 1 ? fmt::format("candidate {}", key.candidate) : "";
-  const auto add = [&](const char* what, uint32_t value) {
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", what, value);
-  };
-  if (plan.bootstraps > 1) add("bootstrap", key.bootstrap);
-  if (plan.folds > 1 || text.empty()) add("fold", key.fold);
+  if (plan.folds > 1 || text.empty()) text += fmt::format("{}fold {}", text.empty() ? "" : ", ", key.fold);
   return text;
+}
+
+std::string full_name(const search::Plan& plan, const search::FitKey& key) {
+  return plan.bootstraps == 1
+             ? name_of(plan, key)
+             : fmt::format("candidate {}, bootstrap {}, fold {}", key.candidate, key.bootstrap, key.fold);
 }
 
 CurveLine line_of(const std::string& name, const std::string& params, const std::vector<journal::Curve>& curves,
@@ -119,9 +125,13 @@ void add_families_of_fits(const Figure& figure, std::vector<CurveFamily>& famili
     if (families.size() == kMaxFamilies) break;
     CurveFamily& family = families.emplace_back();
     family.name = name;
+    family.numbered = numbered(view.plan);
     for (const journal::FitRecord* record : order) {
       const search::FitKey key = view.plan.key(record->fit);
-      add_line(family, line_of(name_of(view.plan, key), pretty_params(view.plan, key.candidate), record->curves, name));
+      CurveLine line =
+          line_of(full_name(view.plan, key), pretty_params(view.plan, key.candidate), record->curves, name);
+      line.name = name_of(view.plan, key);
+      add_line(family, std::move(line));
     }
     if (view.refit) {
       CurveLine line = refit_line("refit", view.plan, *view.refit, name);

@@ -36,6 +36,7 @@ struct CurveFamily {
   std::vector<CurveLine> lines;  // of fits, those of the best candidates first; of members, by bootstrap
   std::optional<CurveLine> refit;
   bool members = false;
+  bool numbered = false;  // fits are named candidate,bootstrap,fold
   bool log = false;
   Scale x, y;  // between the edges of CurveFrame
   std::set<size_t> kinds;

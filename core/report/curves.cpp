@@ -128,6 +128,7 @@ std::string caption_of(const CurveFamily& family) {
                                            : ", named in the order of their ends";
   else if (family.count > kMaxNamedCurves)
     text += ", named are those of the best candidates";
+  if (family.numbered && family.count > 0) text += "; names are candidate,bootstrap,fold";
   if (family.cut) text += "; lines along the top are beyond it";
   if (family.broken) text += "; cross: not finite";
   if (family.kinds.size() == 1) {

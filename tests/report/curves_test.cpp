@@ -198,12 +198,30 @@ RunView bagged(uint32_t count) {
   return view;
 }
 
+// Names have 24 characters in the legend.
+TEST(Curves, NamesOfABaggingRunFit) {
+  RunView view = trained();
+  view.refit.reset();
+  view.plan.own_candidates = 2;  // 0 and 1 are of bootstrap 0, 2 and 3 of bootstrap 1
+  view.plan.bootstraps = 2;
+  const std::string own = plot(view, "loss");
+  EXPECT_NE(own.find(">candidate 3, fold 1<"), std::string::npos);
+  EXPECT_NE(own.find("candidate 3, bootstrap 1, fold 1\n"), std::string::npos) << "under the pointer";
+  EXPECT_EQ(own.find("names are"), std::string::npos);
+  view.plan.own_candidates = 0;
+  const std::string shared = plot(view, "loss");
+  EXPECT_NE(shared.find(">1,1,0<"), std::string::npos);
+  EXPECT_NE(shared.find("candidate 1, bootstrap 1, fold 0\n"), std::string::npos);
+  EXPECT_NE(shared.find("; names are candidate,bootstrap,fold; solid"), std::string::npos);
+}
+
 TEST(Curves, OfMembersHaveAPlotOfTheirOwn) {
   RunView view = bagged(12);
   view.records = {testing::record(0, 3)};
   view.records[0].curves = falling(2);
   const std::string fits = plot(view, "loss"), members = plot(view, "members-loss");
-  EXPECT_NE(fits.find("1 fit; solid: validation; dashed: training"), std::string::npos);
+  EXPECT_NE(fits.find("1 fit; names are candidate,bootstrap,fold; solid: validation; dashed: training"),
+            std::string::npos);
   EXPECT_EQ(fits.find("member"), std::string::npos);
   EXPECT_NE(members.find(">Members: loss over epochs<"), std::string::npos);
   EXPECT_NE(members.find(">12 members, named in the order of their ends; on training rows<"), std::string::npos);
