@@ -102,7 +102,7 @@ std::string place_text(const FitRecord& record) {
 // What became of what a refit trained.
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
-    return run.live ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
+    return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
   const std::string path = model_path(run.directory, run.view.plan, refit.fit);
   std::error_code none;
   if (std::filesystem::exists(path, none)) return "  its model: " + path + "\n";
@@ -112,6 +112,9 @@ std::string model_text(const Inspection& run, const FitRecord& refit) {
 
 std::string done_text(const Inspection& run, const FitRecord& record) {
   std::string text = "  " + result_text(run, record) + "\n";
+  if (record.device.empty())
+    return text + fmt::format("  given up {}: {}\n", when(run, record.end_s), record.note) +
+           (run.view.plan.is_refit(record.fit) ? model_text(run, record) : "");
   text += fmt::format("  computed by {}, begun {}, done {} later\n", place_text(record), when(run, record.start_s),
                       base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
   if (!record.note.empty()) text += "  the model says: " + record.note + "\n";

@@ -26,6 +26,7 @@
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
+#include "report/markup.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -286,13 +287,8 @@ class Participant {
       if (const auto best = best_row(*prepared_, contents.records, 0); best && prepared_->plan().bootstraps == 1)
         tell_best(*best);
       adopt_models(result_.directory, prepared_->plan(), contents);
-      if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_);
-      const auto refused = std::find_if(contents.refits.begin(), contents.refits.end(),
-                                        [](const auto& refit) { return has_failed(refit) && refit.refit; });
-      if (refused != contents.refits.end()) {  // the fits stand all the same
-        result_.reason = "the refit failed: " + refused->note;
-        result_.refit_failed = true;
-      }
+      if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_, contents.refits);
+      tell_failed_refits(contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
@@ -309,6 +305,20 @@ class Participant {
     tell_members(view);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+  }
+
+  // The fits stand all the same. A refit without a candidate follows from fits that failed; of a single one they say
+  // all.
+  void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
+    const bool bagging = prepared_->plan().bootstraps > 1;
+    uint32_t failed = 0;
+    for (const journal::FitRecord& refit : refits) {
+      if (!has_failed(refit) || !(refit.refit || bagging)) continue;
+      if (failed++ == 0)
+        result_.reason = fmt::format("{} failed: {}", report::fit_name(prepared_->plan(), refit.fit), refit.note);
+    }
+    if (failed > 1) result_.reason += fmt::format(" (and {} more)", failed - 1);
+    result_.refit_failed = failed > 0;
   }
 
   void tell_members(const report::RunView& view) {

@@ -71,7 +71,7 @@ struct RunView {
   std::vector<journal::EventRecord> events;
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
-  std::optional<Vote> vote;                 // of an ensemble whose members are all there
+  std::optional<Vote> vote;                 // of an ensemble, once its run is finished
   std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run

@@ -159,6 +159,50 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
 }
 
+// Candidates that diverge fail; a bootstrap that has no other gives no member, and the others vote.
+TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
+  const Place place;
+  const std::string diverging =
+      "name = \"bag\"\nmodel = \"cnn\"\nseed = 7\nbagging.bootstraps = 3\ndevices.use = \"host\"\n"
+      "data = { source = \"digits\", limit = 200, standardize = { mean = 127.5, scale = 255 } }\n"
+      "[model_options]\nepochs = 2\nbatch_size = 10\noptimizer = { type = \"sgd\", lr = \"$lr\" }\n"
+      "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 20 },\n"
+      "          { type = \"linear\", out_features = 10 }]\n[search]\nmethod = \"list\"\n";
+  const auto expect = [&](const std::string& more, const std::vector<std::string>& words) {
+    place.write("e.toml", diverging + more);
+    const Ended ended = place.mokume("run e.toml --fresh");
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    for (const std::string& word : words)
+      EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
+  };
+  expect("candidates = 2\nparams.lr = [0.01, 1e6, 0.02, 1e6, 1e6, 9e5]\n[validation]\nfolds = 2\n",
+         {"2 of 3 members, test error ", "; their vote:\ntest error: ", "8 fits failed",
+          "the refit of bootstrap 2 failed: no candidate has a result in every fold\n"});
+  const std::string run = only(place.path() / "runs/bag");
+  const auto said = summary(run);
+  EXPECT_EQ(said["members"], 2);
+  ASSERT_TRUE(said["test"].is_object());
+  const Ended predicted = place.mokume("predict " + run + " --data digits,test=own --devices host");
+  EXPECT_NE(predicted.err.find("errors: " + said["test"]["errors"].dump() + " of 1000\n"), std::string::npos)
+      << predicted.err;
+  EXPECT_NE(predicted.err.find(" is not whole: these are the 2 members that it has"), std::string::npos);
+  const std::string page = slurp(fs::path(run) / "report.html");
+  EXPECT_NE(page.find("Test error, vote of 2"), std::string::npos);
+  const Ended why = place.mokume("explain " + run + " refit,2");
+  EXPECT_NE(why.out.find("given up after "), std::string::npos) << why.out;
+  EXPECT_EQ(why.out.find("tries it again"), std::string::npos) << "it would end in the same way\n" << why.out;
+
+  fs::remove_all(place.path() / "runs");
+  expect("candidates = 1\nparams.lr = [0.01, 1e6, 1e6]\n[validation]\nfolds = 0\n",
+         {"1 of 3 members, test error ", "the refit of bootstrap 1 failed: the training diverged", "(and 1 more)\n"});
+  const Ended again = place.mokume("explain " + only(place.path() / "runs/bag").string() + " refit,1");
+  EXPECT_NE(again.out.find("tries it again"), std::string::npos) << again.out;
+  fs::remove_all(place.path() / "runs");
+  expect("candidates = 1\nparams.lr = [1e6, 1e6, 1e6]\n[validation]\nfolds = 0\n",
+         {"the refit of bootstrap 0 failed: the training diverged", "(and 2 more)\n"});
+  EXPECT_TRUE(summary(only(place.path() / "runs/bag"))["test"].is_null());
+}
+
 TEST(Bagging, OfNumbersTakesTheirMean) {
   const Place place;
   place.write("e.toml",

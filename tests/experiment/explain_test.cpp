@@ -219,6 +219,27 @@ TEST(ExplainRefit, SaysWhyItFailed) {
   EXPECT_HAS(explain_run(run), "failed for good:\n  the refit: the loss is not finite\n");
 }
 
+TEST(ExplainFit, ThatWasGivenUpWasComputedByNobody) {
+  Inspection run = refitted(refit_record());
+  run.live = false;
+  for (journal::FitRecord* record : {&run.view.records[2], &run.view.refits[0]}) {
+    record->status = journal::FitStatus::failed;
+    record->device.clear();
+    record->values.clear();
+    record->end_s = 1004;
+    record->note = "failed 3 times, last on host:0: the driver crashed";
+  }
+  for (const uint32_t fit : {2U, 6U}) {
+    const std::string text = explain_fit(run, fit);
+    EXPECT_HAS(text, "  failed\n  given up after 4.0 s: failed 3 times, last on host:0: the driver crashed\n");
+    EXPECT_HAS_NOT(text, "the model says");
+    EXPECT_HAS_NOT(text, "computed by");
+  }
+  EXPECT_HAS(explain_fit(run, 6), "tries it again");
+  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay so
+  EXPECT_HAS_NOT(explain_fit(run, 6), "tries it again");
+}
+
 TEST(ExplainRun, ListsWhatWentWrong) {
   Inspection run = running();
   run.view.records[1].status = journal::FitStatus::failed;
