@@ -290,6 +290,8 @@ class Participant {
       if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_, contents.refits);
       tell_failed_refits(contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
+    } else {
+      adopt_those_there_are(contents);
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
     record.state = result_.state;
@@ -305,6 +307,17 @@ class Participant {
     tell_members(view);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+  }
+
+  // The members that a stopped run has can predict. Those whose models were lost are trained again; and where nothing
+  // can be written, the next session names what there is.
+  void adopt_those_there_are(journal::Contents contents) const {
+    const search::Plan& plan = prepared_->plan();
+    std::erase_if(contents.refits, [&](const auto& refit) { return !has_model(result_.directory, plan, refit); });
+    try {
+      adopt_models(result_.directory, plan, contents);
+    } catch (const std::exception&) {
+    }
   }
 
   // The fits stand all the same. A refit without a candidate follows from fits that failed; of a single one they say

@@ -1,9 +1,12 @@
 // Bagging from end to end: members, vote, tables; with any number of ranks, killed and gone on with.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "cli/shell.hpp"
 #include "data/npy.hpp"
@@ -138,6 +141,39 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
   ASSERT_EQ(again.code, 0) << again.err;
   EXPECT_EQ(slurp(run / "models/vote.json"), vote);
   EXPECT_EQ(fs::last_write_time(run / "models/member-000"), time);
+}
+
+// A run that is stopped keeps the members that are done, and they can predict.
+TEST(Bagging, StoppedBeforeItsEndItHasTheMembersThatAreDone) {
+  const Place place;
+  place.write("e.toml",
+              "name = \"bag\"\nmodel = \"cnn\"\nbagging.bootstraps = 12\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+              "data = { source = \"digits\", limit = 1000, standardize = { mean = 127.5, scale = 255 } }\n"
+              "[model_options]\nepochs = 10\nbatch_size = 5\noptimizer = { type = \"sgd\", lr = 0.01 }\n"
+              "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 100 },\n"
+              "          { type = \"linear\", out_features = 10 }]\n");
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  const pid_t pid = place.start({"run", "e.toml"});
+  const auto attempts = [&] {
+    std::error_code none;
+    size_t count = 0;
+    for (const auto& run : fs::directory_iterator(place.path() / "runs/bag", none))
+      for (const auto& model : fs::directory_iterator(run.path() / "models", none))
+        count += model.path().extension() == ".new" ? 0 : 1;
+    return count;
+  };
+  for (int k = 0; k < 60000 && attempts() < 2; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(pid, SIGTERM);
+  ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
+  const fs::path run = place.run("bag");
+  EXPECT_TRUE(fs::exists(run / "models/member-000/test.npy"));
+  const Ended said = place.mokume("predict " + run.string() + " --data digits,test=own,limit=20 --devices host");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.err.find(" is not finished: these are the "), std::string::npos) << said.err;
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  for (const char* file :
+       {"ensemble.csv", "models/vote.json", "models/member-000/test.npy", "models/member-011/test.npy"})
+    EXPECT_EQ(slurp(run / file), slurp(only(place.path() / "plain/bag") / file)) << file;
 }
 
 TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
