@@ -59,12 +59,15 @@ void tell_members(const experiment::RunResult& result) {
     each.push_back(test.mse ? *test.mse : 100 * static_cast<double>(test.errors) / static_cast<double>(test.n));
   std::sort(each.begin(), each.end());
   const double median = report::quantile(each, 0.5);
+  const std::string members = each.size() < result.members ? fmt::format("{} of {}", each.size(), result.members)
+                                                           : fmt::format("{}", each.size());
+  const char* together = !result.test ? "" : numbers ? "; together:" : "; their vote:";
   if (numbers)
-    say(stderr, "{} members, test mse {:.6g} to {:.6g}, median {:.6g}; together:\n", each.size(), each.front(),
-        each.back(), median);
+    say(stderr, "{} members, test mse {:.6g} to {:.6g}, median {:.6g}{}\n", members, each.front(), each.back(), median,
+        together);
   else
-    say(stderr, "{} members, test error {:.3f} to {:.3f} %, median {:.3f} %; their vote:\n", each.size(), each.front(),
-        each.back(), median);
+    say(stderr, "{} members, test error {:.3f} to {:.3f} %, median {:.3f} %{}\n", members, each.front(), each.back(),
+        median, together);
 }
 
 // What a finished run says.

@@ -103,7 +103,8 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   CLI::App* explain =
       cli.add_subcommand("explain", "say why a fit waits, moved or failed, or what went wrong in a run");
   explain->add_option("RUN", path, "run directory")->required();
-  explain->add_option("FIT", name, "id, candidate,fold or candidate,bootstrap,fold (default: the whole run)");
+  explain->add_option(
+      "FIT", name, "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
   CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
   report->add_option("RUN", path, "run directory")->required();
   PredictOptions asked;

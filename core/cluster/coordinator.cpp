@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/text.hpp"
 #include "journal/line.hpp"
 #include "sdk/error.hpp"
 
@@ -13,8 +12,6 @@ namespace mokume::cluster {
 namespace {
 
 constexpr uint32_t k_no_piece = UINT32_MAX;
-
-using Kind = journal::EventRecord::Kind;
 
 std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>>& nodes) {
   std::vector<scheduler::Unit> units;
@@ -24,16 +21,6 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 }
 
 }  // namespace
-
-// A refit is a piece of its own, held back until it is known what it trains.
-scheduler::Workload Coordinator::with_refits(const CoordinatorSetup& setup) {
-  scheduler::Workload workload = setup.workload;
-  for (uint32_t refit = 0; refit < setup.refit_after.size(); ++refit) {
-    workload.pieces.push_back({{setup.n_fits + refit}, 0, 0, k_no_piece - refit});
-    ++workload.refits;
-  }
-  return workload;
-}
 
 Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
     : setup_(std::move(setup)),
@@ -55,11 +42,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   std::vector<uint32_t> candidates;
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
   failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
-  for (uint32_t refit = 0; refit < setup_.refit_after.size(); ++refit) {
-    fits_before_.push_back(static_cast<uint32_t>(setup_.refit_after[refit].size()));
-    for (const uint32_t fit : setup_.refit_after[refit]) refits_behind_.at(fit).push_back(refit);
-    if (fits_before_.back() == 0) ready_.push_back(refit);
-  }
+  index_refits();
   for (journal::FitRecord& record : setup_.done) {
     if (record.fit >= slots() || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
@@ -100,23 +83,6 @@ void Coordinator::index_pieces() {
     throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into no bundle; the model library is faulty",
                                              missing - piece_of_.begin()));
   }
-}
-
-// What fits nowhere fails, and the rest is done; but a run that can do nothing at all is a mistake in its setup.
-void Coordinator::check_placeable() const {
-  if (n_done_ == slots()) return;
-  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
-  const std::vector<uint32_t> homeless = policy_.unplaceable();
-  uint32_t waiting = 0;
-  for (uint32_t i = 0; i < policy_.pieces(); ++i)
-    waiting += left(policy_.piece(i).fits).empty() || parts_[i].held_back ? 0 : 1;
-  if (homeless.empty() || homeless.size() < waiting) return;
-  uint64_t least = UINT64_MAX, largest = 0;
-  for (const uint32_t i : homeless) least = std::min(least, policy_.piece(i).bytes);
-  for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
-  throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
-                                           "of a device is {}; raise devices.memory or use a device with more",
-                                           base::human_bytes(least), base::human_bytes(largest)));
 }
 
 Coordinator::Out Coordinator::start(double now) { return tick(now); }
@@ -249,29 +215,7 @@ void Coordinator::count(journal::FitRecord record) {
   const uint32_t fit = record.fit;
   done_[fit] = std::move(record);
   ++n_done_;
-  if (is_refit(fit)) return;
-  for (const uint32_t refit : refits_behind_[fit])
-    if (--fits_before_[refit] == 0) ready_.push_back(refit);
-}
-
-void Coordinator::fill_refits() {
-  for (const uint32_t refit : std::exchange(ready_, {})) {
-    const uint32_t slot = setup_.n_fits + refit, piece = piece_of_[slot];
-    if (done_[slot]) continue;
-    std::vector<journal::FitRecord> fits;
-    for (const uint32_t fit : setup_.refit_after[refit]) fits.push_back(*done_[fit]);
-    const Refit chosen = setup_.choose_refit(refit, fits);
-    parts_[piece].held_back = false;
-    if (!chosen.candidate) {
-      give_up(slot, chosen.why);
-      continue;
-    }
-    refit_of_[refit] = chosen.candidate;
-    policy_.fill(piece, chosen.cost, chosen.bytes, chosen.like.value_or(slot));
-    failures_.set_candidate(slot, policy_.candidate(slot));
-    policy_.wait(piece);
-    placement_changed_ = true;
-  }
+  if (!is_refit(fit)) note_ready(fit);
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {

@@ -87,11 +87,9 @@ class Coordinator {
     bool held_back = false;        // until what comes before it is done: it may build on what that found
   };
 
-  static scheduler::Workload with_refits(const CoordinatorSetup& setup);
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
   bool is_refit(uint32_t fit) const { return fit >= setup_.n_fits; }
   void index_pieces();
-  void check_placeable() const;
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
@@ -103,7 +101,6 @@ class Coordinator {
   bool has_notes_coming(uint32_t piece) const;
   WorkItem item(const std::vector<uint32_t>& pieces) const;
   void count(journal::FitRecord record);
-  void fill_refits();
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
@@ -123,6 +120,12 @@ class Coordinator {
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
+
+  // Slots that wait for what they train: coordinator_refits.cpp.
+  static scheduler::Workload with_refits(const CoordinatorSetup& setup);
+  void index_refits();
+  void note_ready(uint32_t fit);  // it is done
+  void fill_refits();             // those that are ready
 
   // Nodes that come and go: coordinator_nodes.cpp.
   void hear(uint32_t from);
@@ -145,6 +148,7 @@ class Coordinator {
   void give_up(uint32_t fit, const std::string& text);
   void give_up_condemned(Out& out);
   bool is_last(uint32_t unit) const;  // no other one works
+  void check_placeable() const;
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
   bool is_work_left() const;

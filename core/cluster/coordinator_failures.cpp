@@ -5,6 +5,7 @@
 
 #include "base/text.hpp"
 #include "cluster/coordinator.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -256,6 +257,23 @@ uint64_t Coordinator::largest_budget(bool lost) const {
   for (const Unit& one : units_)
     if (!one.retired && nodes_[one.node].lost == lost) largest = std::max(largest, device(one).budget_bytes);
   return largest;
+}
+
+// What fits nowhere fails, and the rest is done; but a run that can do nothing at all is a mistake in its setup.
+void Coordinator::check_placeable() const {
+  if (n_done_ == slots()) return;
+  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
+  const std::vector<uint32_t> homeless = policy_.unplaceable();
+  uint32_t waiting = 0;
+  for (uint32_t i = 0; i < policy_.pieces(); ++i)
+    waiting += left(policy_.piece(i).fits).empty() || parts_[i].held_back ? 0 : 1;
+  if (homeless.empty() || homeless.size() < waiting) return;
+  uint64_t least = UINT64_MAX, largest = 0;
+  for (const uint32_t i : homeless) least = std::min(least, policy_.piece(i).bytes);
+  for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
+  throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
+                                           "of a device is {}; raise devices.memory or use a device with more",
+                                           base::human_bytes(least), base::human_bytes(largest)));
 }
 
 void Coordinator::give_up_unplaceable(Out& out) {

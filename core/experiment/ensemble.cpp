@@ -7,9 +7,9 @@
 #include <filesystem>
 #include <map>
 #include <optional>
-#include <span>
 
 #include "experiment/prediction.hpp"
+#include "experiment/tally.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -27,30 +27,6 @@ std::optional<uint32_t> member_number(const std::string& name) {
     return std::nullopt;
   return static_cast<uint32_t>(std::stoul(digits));
 }
-
-// Votes and certainties added up member by member: memory does not grow with their number.
-class Tally {
- public:
-  Tally(size_t rows, size_t classes) : classes_(classes), votes_(rows * classes), certainty_(rows * classes) {}
-
-  void add(const Classified& said) {
-    for (size_t r = 0; r < said.labels.size(); ++r) ++votes_[r * classes_ + static_cast<size_t>(said.labels[r])];
-    for (size_t i = 0; i < certainty_.size(); ++i) certainty_[i] += said.certainty[i];
-  }
-  void decide(Combined& combined) const {
-    for (size_t at = 0; at < votes_.size(); at += classes_) {
-      const std::span<const uint32_t> votes(votes_.data() + at, classes_);
-      const size_t label = report::majority(votes, {certainty_.data() + at, classes_});
-      combined.labels.push_back(static_cast<int32_t>(label));
-      combined.votes.push_back(votes[label]);
-    }
-  }
-
- private:
-  size_t classes_;
-  std::vector<uint32_t> votes_;
-  std::vector<double> certainty_;
-};
 
 Classified say(const mk_model& model, const Trained& member, const mk_device_services* device, const data::Table& rows,
                bool certain) {
@@ -76,7 +52,11 @@ void combine_classes(const mk_model& model, const Ensemble& ensemble, const mk_d
     else
       combined.labels = std::move(said.labels), combined.votes.assign(n, 1);
   });
-  if (several) tally.decide(combined);
+  if (!several) return;
+  for (size_t r = 0; r < n; ++r) {
+    combined.labels.push_back(static_cast<int32_t>(tally.winner(r)));
+    combined.votes.push_back(tally.votes(r));
+  }
 }
 
 // Means and squared deviations are updated member by member: Welford, Note on a method for calculating corrected sums

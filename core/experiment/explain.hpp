@@ -7,14 +7,14 @@
 
 namespace mokume::experiment {
 
-// "17" (an id), "3,2" (candidate, fold) or "3,0,2" (candidate, bootstrap, fold). Error(MK_INVALID_ARGUMENT) says what
-// there is.
+// "17" (an id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), "refit" or "refit,4"
+// (of a bootstrap). Error(MK_INVALID_ARGUMENT) says what there is.
 uint32_t parse_fit(const search::Plan& plan, const std::string& text);
 
-// One fit: where it ran or why it waits, each attempt that failed or moved, and who else computed it.
+// One fit or refit: where it ran or why it waits, each attempt that failed or moved, and who else computed it.
 std::string explain_fit(const Inspection& run, uint32_t fit);
 
-// The whole run: retired devices, lost nodes, failed fits, repeats.
+// The whole run: retired devices, lost nodes, failed fits and refits, repeats.
 std::string explain_run(const Inspection& run);
 
 }  // namespace mokume::experiment

@@ -43,7 +43,9 @@ std::string progress(const Inspection& run) {
                : fmt::format("no validation, {} of {} refits", view.refits.size(), view.plan.bootstraps);
   const auto failed = std::count_if(view.records.begin(), view.records.end(),
                                     [](const auto& r) { return r.status == journal::FitStatus::failed; });
-  return fmt::format("{} of {} fits{}", view.records.size(), view.plan.n_fits(),
+  const std::string refits =
+      view.plan.bootstraps > 1 ? fmt::format(", {} of {} refits", view.refits.size(), view.plan.bootstraps) : "";
+  return fmt::format("{} of {} fits{}{}", view.records.size(), view.plan.n_fits(), refits,
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 

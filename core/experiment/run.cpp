@@ -19,12 +19,14 @@
 #include "experiment/machine.hpp"
 #include "experiment/prepared.hpp"
 #include "experiment/refit.hpp"
+#include "experiment/refit_choice.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
 #include "experiment/vote.hpp"
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
+#include "report/markup.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -101,51 +103,6 @@ class Keeper {
   RunDirectory directory_;
   RunRecord record_;
 };
-
-// The best candidate of a bootstrap, if its fits are there; without validation its only one.
-std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
-                                             uint32_t bootstrap) {
-  const search::Plan& plan = prepared.plan();
-  if (plan.folds == 0) {
-    report::CandidateRow only;
-    only.candidate = bootstrap * plan.own_candidates;
-    return only;
-  }
-  for (const auto& row : report::summarise(plan, prepared.metrics(), records))
-    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
-  return std::nullopt;
-}
-
-std::optional<uint32_t> best_candidate(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
-                                       uint32_t bootstrap) {
-  const auto best = best_row(prepared, records, bootstrap);
-  return best ? std::optional(best->candidate) : std::nullopt;
-}
-
-std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
-  std::vector<std::vector<uint32_t>> fits(plan.bootstraps);
-  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
-  return fits;
-}
-
-cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces, uint32_t bootstrap,
-                            const std::vector<journal::FitRecord>& fits) {
-  cluster::Refit refit;
-  refit.candidate = best_candidate(prepared, fits, bootstrap);
-  if (!refit.candidate) {
-    refit.why = "no candidate has a result in every fold";
-    return refit;
-  }
-  for (const scheduler::Piece& piece : pieces)
-    for (const uint32_t fit : piece.fits) {
-      const search::FitKey key = prepared.plan().key(fit);
-      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
-      refit.like = fit;
-      refit.cost = refit_factor(prepared.config()) * piece.cost / static_cast<double>(piece.fits.size());
-      refit.bytes = std::max(refit.bytes, piece.bytes);
-    }
-  return refit;
-}
 
 bool has_failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
@@ -282,7 +239,7 @@ class Participant {
     if (resumed)
       observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
                                   contents.records.size(), plan.n_fits()));
-    setup.done = done_before(std::move(contents));
+    setup.done = done_before(*prepared_, result_.directory, std::move(contents));
     status_ =
         std::make_unique<StatusFile>(result_.directory, handshake.nodes, plan.n_slots(), setup.done, base::wall_s);
     observer_.begin_fits(plan.n_slots(), setup.done.size());
@@ -301,24 +258,6 @@ class Participant {
       observer_.device_state(node, nodes_[node][device].id, nodes_[node][device].name, what, share);
     };
     return setup;
-  }
-
-  // What need not be computed again: all fits, and the refits of what is still the best, with their models.
-  std::vector<journal::FitRecord> done_before(journal::Contents contents) const {
-    const search::Plan& plan = prepared_->plan();
-    std::vector<journal::FitRecord> done = std::move(contents.records);
-    std::vector<bool> is_done(plan.n_fits());
-    for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
-    const auto bootstraps = fits_by_bootstrap(plan);
-    for (journal::FitRecord& refit : contents.refits) {
-      const uint32_t bootstrap = refit.fit - plan.n_fits();
-      const std::vector<uint32_t>& before = bootstraps[bootstrap];
-      const bool all = std::all_of(before.begin(), before.end(), [&](uint32_t fit) { return is_done[fit]; });
-      if (all && !has_failed(refit) && refit.refit == best_candidate(*prepared_, done, bootstrap) &&
-          has_model(result_.directory, plan, refit))
-        done.push_back(std::move(refit));
-    }
-    return done;
   }
 
   // What counts: as results.csv has it, from the files, whatever came first over the wire.
@@ -348,14 +287,11 @@ class Participant {
       if (const auto best = best_row(*prepared_, contents.records, 0); best && prepared_->plan().bootstraps == 1)
         tell_best(*best);
       adopt_models(result_.directory, prepared_->plan(), contents);
-      if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_);
-      const auto refused = std::find_if(contents.refits.begin(), contents.refits.end(),
-                                        [](const auto& refit) { return has_failed(refit) && refit.refit; });
-      if (refused != contents.refits.end()) {  // the fits stand all the same
-        result_.reason = "the refit failed: " + refused->note;
-        result_.refit_failed = true;
-      }
+      if (prepared_->plan().bootstraps > 1) write_vote(result_.directory, *prepared_, contents.refits);
+      tell_failed_refits(contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
+    } else {
+      adopt_those_there_are(contents);
     }
     for (auto& [name, choices] : worker_->choices()) record.choices[name].insert(choices.begin(), choices.end());
     record.state = result_.state;
@@ -371,6 +307,31 @@ class Participant {
     tell_members(view);
     if (!request_.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+  }
+
+  // The members that a stopped run has can predict. Those whose models were lost are trained again; and where nothing
+  // can be written, the next session names what there is.
+  void adopt_those_there_are(journal::Contents contents) const {
+    const search::Plan& plan = prepared_->plan();
+    std::erase_if(contents.refits, [&](const auto& refit) { return !has_model(result_.directory, plan, refit); });
+    try {
+      adopt_models(result_.directory, plan, contents);
+    } catch (const std::exception&) {
+    }
+  }
+
+  // The fits stand all the same. A refit without a candidate follows from fits that failed; of a single one they say
+  // all.
+  void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
+    const bool bagging = prepared_->plan().bootstraps > 1;
+    uint32_t failed = 0;
+    for (const journal::FitRecord& refit : refits) {
+      if (!has_failed(refit) || !(refit.refit || bagging)) continue;
+      if (failed++ == 0)
+        result_.reason = fmt::format("{} failed: {}", report::fit_name(prepared_->plan(), refit.fit), refit.note);
+    }
+    if (failed > 1) result_.reason += fmt::format(" (and {} more)", failed - 1);
+    result_.refit_failed = failed > 0;
   }
 
   void tell_members(const report::RunView& view) {

@@ -9,8 +9,8 @@
 #include "base/files.hpp"
 #include "experiment/exemplars.hpp"
 #include "experiment/refit.hpp"
+#include "experiment/tally.hpp"
 #include "journal/fields.hpp"
-#include "report/certainty.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -21,85 +21,86 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* kPredictions = "/test.npy";
 constexpr const char* kVote = "/models/vote.json";
+constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
-// Votes and certainties added up member by member: memory does not grow with their number.
-class Tally {
- public:
-  Tally(size_t rows, size_t classes) : classes_(classes), votes_(rows * classes), sums_(rows * classes) {}
-
-  void add(const std::string& path, const data::FloatTable& member) {
-    for (size_t at = 0, row = 0; at < sums_.size(); at += classes_, row += classes_ + 1) {
-      const float label = member.values[row];
-      if (!(label >= 0 && label < static_cast<float>(classes_)))
-        throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: it is damaged");
-      ++votes_[at + static_cast<size_t>(label)];
-      for (size_t c = 0; c < classes_; ++c) sums_[at + c] += static_cast<double>(member.values[row + 1 + c]);
+// A member's predictions, checked: they come from a file.
+Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
+  Classified said;
+  for (size_t row = 0; row < member.values.size(); row += classes + 1) {
+    const float label = member.values[row];
+    if (!(label >= 0 && label < static_cast<float>(classes)))
+      throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: " + kCure);
+    said.labels.push_back(static_cast<int32_t>(label));
+    for (size_t c = 0; c < classes; ++c) {
+      const float certainty = member.values[row + 1 + c];
+      if (!(certainty >= 0 && certainty <= 1))
+        throw Error(MK_BAD_DATA, path + " holds a certainty that is none: " + kCure);
+      said.certainty.push_back(static_cast<double>(certainty));
     }
   }
-  size_t winner(size_t row) const {
-    return report::majority({votes_.data() + row * classes_, classes_}, {sums_.data() + row * classes_, classes_});
-  }
-  const std::vector<double>& sums() const { return sums_; }
-
- private:
-  size_t classes_;
-  std::vector<uint32_t> votes_;
-  std::vector<double> sums_;
-};
-
-// Calls body(path, predictions) for every member; false if one has none.
-template <class Body>
-bool for_each_member(const std::string& run_directory, const Prepared& prepared, size_t columns, const Body& body) {
-  const search::Plan& plan = prepared.plan();
-  for (uint32_t b = 0; b < plan.bootstraps; ++b) {
-    const std::string path = model_path(run_directory, plan, plan.refit_slot(b)) + kPredictions;
-    if (!fs::exists(path)) return false;
-    const data::FloatTable member = data::read_npy(path);
-    if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
-      throw Error(MK_BAD_DATA, path +
-                                   " holds predictions for other rows than this test set's: remove its directory, and "
-                                   "`mokume resume` trains the member again");
-    body(path, member);
-  }
-  return true;
+  return said;
 }
 
-std::optional<report::Vote> vote_of_classes(const std::string& run_directory, const Prepared& prepared) {
+// Where the members' predictions are.
+std::vector<std::string> predictions_of(const std::string& run_directory, const Prepared& prepared,
+                                        const std::vector<journal::FitRecord>& refits) {
+  std::vector<std::string> paths;
+  for (const journal::FitRecord& refit : refits)
+    if (refit.status != journal::FitStatus::failed)
+      paths.push_back(model_path(run_directory, prepared.plan(), refit.fit) + kPredictions);
+  return paths;
+}
+
+// Calls body(path, predictions) for every member.
+template <class Body>
+void for_each_member(const std::vector<std::string>& paths, const Prepared& prepared, size_t columns,
+                     const Body& body) {
+  for (const std::string& path : paths) {
+    const data::FloatTable member = data::read_npy(path);
+    if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
+      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
+    body(path, member);
+  }
+}
+
+report::Vote vote_of_classes(const std::vector<std::string>& paths, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   const size_t classes = prepared.data().class_names.size();
   Tally tally(static_cast<size_t>(test.rows), classes);
-  const auto add = [&](const std::string& path, const data::FloatTable& member) { tally.add(path, member); };
-  if (!for_each_member(run_directory, prepared, classes + 1, add)) return std::nullopt;
+  const auto add = [&](const std::string& path, const data::FloatTable& member) {
+    tally.add(classified(path, member, classes));
+  };
+  for_each_member(paths, prepared, classes + 1, add);
   std::vector<size_t> winners;
-  report::Vote vote{{0, test.rows, std::nullopt}, prepared.plan().bootstraps, {}};
+  report::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
   for (size_t r = 0; r < test.labels.size(); ++r) {
     winners.push_back(tally.winner(r));
     vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
   }
-  vote.exemplars = choose_exemplars(prepared.data(), tally.sums(), winners);
+  vote.exemplars = choose_exemplars(prepared.data(), tally.certainty(), winners);
   const auto look = [&](const std::string&, const data::FloatTable& member) {
     for (report::Exemplar& one : vote.exemplars) {
       const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;
       one.certainty.members.emplace_back(row, row + static_cast<ptrdiff_t>(classes));
     }
   };
-  for_each_member(run_directory, prepared, classes + 1, look);
+  for_each_member(paths, prepared, classes + 1, look);
   return vote;
 }
 
-std::optional<report::Vote> mean_of_numbers(const std::string& run_directory, const Prepared& prepared) {
+report::Vote mean_of_numbers(const std::vector<std::string>& paths, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   std::vector<double> sums(test.targets.size());
   const auto add = [&](const std::string&, const data::FloatTable& member) {
     for (size_t r = 0; r < sums.size(); ++r) sums[r] += static_cast<double>(member.values[r]);
   };
-  if (!for_each_member(run_directory, prepared, 1, add)) return std::nullopt;
+  for_each_member(paths, prepared, 1, add);
   double squares = 0;
   for (size_t r = 0; r < sums.size(); ++r) {
-    const double off = sums[r] / prepared.plan().bootstraps - static_cast<double>(test.targets[r]);
+    const double off = sums[r] / static_cast<double>(paths.size()) - static_cast<double>(test.targets[r]);
     squares += off * off;
   }
-  return report::Vote{{0, test.rows, squares / static_cast<double>(sums.size())}, prepared.plan().bootstraps, {}};
+  return {{0, test.rows, squares / static_cast<double>(sums.size())}, static_cast<uint32_t>(paths.size()), {}};
 }
 
 }  // namespace
@@ -108,20 +109,22 @@ void write_test_predictions(const std::string& model_directory, const data::Floa
   data::write_npy(model_directory + kPredictions, predictions);
 }
 
-void write_vote(const std::string& run_directory, const Prepared& prepared) {
+void write_vote(const std::string& run_directory, const Prepared& prepared,
+                const std::vector<journal::FitRecord>& refits) {
   const data::Table& test = prepared.data().test;
   fs::remove(run_directory + kVote);
   if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
-  const auto vote =
-      test.labels.empty() ? mean_of_numbers(run_directory, prepared) : vote_of_classes(run_directory, prepared);
-  if (!vote) return;
-  nlohmann::ordered_json json = {{"members", vote->members}, {"n", vote->test.n}};
-  if (vote->test.mse) {
-    json["mse"] = *vote->test.mse;
+  const std::vector<std::string> paths = predictions_of(run_directory, prepared, refits);
+  const auto exists = [](const std::string& path) { return fs::exists(path); };
+  if (paths.empty() || !std::all_of(paths.begin(), paths.end(), exists)) return;
+  const report::Vote vote = test.labels.empty() ? mean_of_numbers(paths, prepared) : vote_of_classes(paths, prepared);
+  nlohmann::ordered_json json = {{"members", vote.members}, {"n", vote.test.n}};
+  if (vote.test.mse) {
+    json["mse"] = *vote.test.mse;
   } else {
-    json["errors"] = vote->test.errors;
+    json["errors"] = vote.test.errors;
     json["classes"] = prepared.data().class_names;
-    json["exemplars"] = exemplars_to_json(vote->exemplars);
+    json["exemplars"] = exemplars_to_json(vote.exemplars);
   }
   base::write_file(run_directory + kVote, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
 }

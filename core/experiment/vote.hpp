@@ -4,9 +4,11 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "data/npy.hpp"
 #include "experiment/prepared.hpp"
+#include "journal/record.hpp"
 #include "report/report.hpp"
 
 namespace mokume::experiment {
@@ -16,9 +18,11 @@ namespace mokume::experiment {
 void write_test_predictions(const std::string& model_directory, const data::FloatTable& predictions);
 
 // The majority of the members' votes (ties go to the class of higher summed certainty, then to the first), or the mean
-// of their numbers: kept in the run directory. Nothing if a member is missing or there are no test rows. Errors name
+// of their numbers: kept in the run directory. `refits`: those of a finished run; one that failed gives no member, and
+// the others decide. Nothing if what one of these said is missing, or there are no members or test rows. Errors name
 // the file.
-void write_vote(const std::string& run_directory, const Prepared& prepared);
+void write_vote(const std::string& run_directory, const Prepared& prepared,
+                const std::vector<journal::FitRecord>& refits);
 
 // None if there is no vote yet, or it cannot be understood.
 std::optional<report::Vote> read_vote(const std::string& run_directory);

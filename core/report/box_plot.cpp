@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 
 #include "report/panels.hpp"
 
@@ -112,6 +113,21 @@ void axis_titles(Svg& svg, const std::string& bottom, const std::string& left) {
   svg.text_up(16, (kTop + kBottom) / 2, left, "mid strong");
 }
 
+// By candidate: how far its box stands from the value that it has in common with others. All stay nearer to it than to
+// the next value.
+std::vector<double> shifts_of(const Figure& figure, const BoxPanel& panel, const std::vector<size_t>& candidates,
+                              double width, double pitch) {
+  std::map<double, std::vector<size_t>> sharing;  // by value: places in `candidates`
+  for (size_t i = 0; i < candidates.size(); ++i) sharing[figure.number(candidates[i], panel.x)].push_back(i);
+  std::vector<double> shifts(candidates.size(), 0);
+  for (const auto& [value, together] : sharing) {
+    const double n = static_cast<double>(together.size());
+    const double step = std::min(width + 1, 0.9 * pitch / n);
+    for (size_t k = 0; k < together.size(); ++k) shifts[together[k]] = (static_cast<double>(k) - (n - 1) / 2) * step;
+  }
+  return shifts;
+}
+
 std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Range& range) {
   const std::string head =
       panel.title.empty() ? fmt::format("{} over {}", figure.unit.title, panel.x.name) : panel.title;
@@ -124,17 +140,21 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Range&
   left_axis(svg, scale, kLeft, kRight, ticks(scale, 6));
   bottom_axis(svg, places.scale, kBottom, places.ticks);
   axis_titles(svg, places.title, figure.unit.title + (scale.log ? ", log scale" : ""));
-  // Without a grid many candidates may share a place: slim boxes hide less of each other.
+  // Without a grid many candidates may share a place: slim boxes, side by side.
   const bool grid = figure.surface || !figure.y;
   const double width = std::clamp(0.62 * places.pitch, grid ? 4.0 : 6.0, grid ? 34.0 : 10.0);
   const auto first = figure.marked(panel.candidates);
-  for (const size_t c : candidates) {
-    const double x = places.at(figure.number(c, panel.x));
+  const std::vector<double> shifts = shifts_of(figure, panel, candidates, width, places.pitch);
+  for (size_t i = 0; i < candidates.size(); ++i) {
+    const size_t c = candidates[i];
+    const double x = places.at(figure.number(c, panel.x)) + shifts[i];
     if (figure.pooled[c].failed > 0) draw_failed(svg, figure, c, x);
     if (!figure.pooled[c].values.empty() && first != c) draw_box(svg, figure, c, x, width, scale, false);
   }
   if (first) {  // last, so that it lies on top
-    const double x = places.at(figure.number(*first, panel.x));
+    const auto found = std::find(candidates.begin(), candidates.end(), *first);
+    const double shift = found == candidates.end() ? 0 : shifts[static_cast<size_t>(found - candidates.begin())];
+    const double x = places.at(figure.number(*first, panel.x)) + shift;
     draw_box(svg, figure, *first, x, width, scale, true);
     if (figure.best == *first) {
       svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x), coordinate(kBottom - 9)), "star");

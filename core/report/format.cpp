@@ -170,6 +170,10 @@ std::string seconds_text(double seconds) {
   return base::human_seconds(seconds);
 }
 
+std::string percent(double share) {
+  return std::isfinite(share) ? fmt::format("{:.1f}\u00A0%", 100 * share) : std::string("–");
+}
+
 std::string grouped(uint64_t count) {
   const std::string digits = fmt::format("{}", count);
   std::string text;

@@ -47,6 +47,9 @@ Unit unit_of(const Metric& metric);
 // "42 s", "2 h 05 min"; "-" if not a duration.
 std::string seconds_text(double seconds);
 
+// "99.5 %"; "–" if not finite.
+std::string percent(double share);
+
 // "12 345": groups of three, separated by a no-break thin space.
 std::string grouped(uint64_t count);
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
+#include "report/headline.hpp"
 #include "report/markup.hpp"
 #include "report/page.hpp"
 #include "report/panels.hpp"
@@ -17,121 +18,6 @@ constexpr size_t kTopCandidates = 20;
 constexpr size_t kMaxNotes = 20;
 constexpr size_t kMaxDevices = 64;
 constexpr size_t kFewPlots = 4;  // shown at once; of more, only the one with the best candidate, the rest folded away
-
-uint64_t at_least_zero(int64_t count) { return static_cast<uint64_t>(std::max<int64_t>(0, count)); }
-
-struct Counts {
-  size_t planned = 0, finished = 0, ok = 0, copied = 0, capped = 0, failed = 0;
-};
-
-Counts count(const RunView& view) {
-  Counts counts;
-  for (const auto* record : by_fit(view.plan, view.records)) {
-    ++counts.planned;
-    if (record == nullptr) continue;
-    ++counts.finished;
-    switch (record->status) {
-      case journal::FitStatus::ok:
-        ++counts.ok;
-        break;
-      case journal::FitStatus::copied:
-        ++counts.copied;
-        break;
-      case journal::FitStatus::capped:
-        ++counts.capped;
-        break;
-      case journal::FitStatus::failed:
-        ++counts.failed;
-        break;
-    }
-  }
-  return counts;
-}
-
-std::string percent(double share) {
-  return std::isfinite(share) ? fmt::format("{:.1f}\u00A0%", 100 * share) : std::string("–");
-}
-
-// ---- the headline
-
-std::string tile(const std::string& label, const std::string& value, const std::string& below) {
-  return fmt::format("<div class=\"tile\"><span>{}</span><b>{}</b><span>{}</span></div>\n", escape(label),
-                     escape(value), escape(below));
-}
-
-std::string test_tile(const RunView& view) {
-  if (!view.test || view.test->n <= 0) return tile("Test error", "–", "no test result");
-  if (view.test->mse)
-    return tile(view.vote ? fmt::format("Test MSE, mean of {}", view.vote->members) : "Test MSE",
-                pretty(*view.test->mse), counted(at_least_zero(view.test->n), "row"));
-  const double share = static_cast<double>(view.test->errors) / static_cast<double>(view.test->n);
-  const Interval interval = wilson(view.test->errors, view.test->n);
-  return tile(view.vote ? fmt::format("Test error, vote of {}", view.vote->members) : "Test error",
-              fmt::format("{:.2f}\u00A0%", 100 * share),
-              fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%, {} of {} rows", 100 * interval.low,
-                          100 * interval.high, view.test->errors, grouped(at_least_zero(view.test->n))));
-}
-
-std::string validation_tile(const Figure& figure) {
-  const std::string label = figure.unit.name.empty() ? "Validation" : "Validation, mean " + elide(figure.unit.name, 24);
-  if (figure.view.plan.folds == 0) return tile("Validation", "–", "none was asked for");
-  if (figure.view.plan.bootstraps > 1) return tile(label, "–", "each member has its own");
-  if (!figure.best || !figure.pooled[*figure.best].complete) return tile(label, "–", "no complete candidate");
-  const Pooled& row = figure.pooled[*figure.best];
-  if (row.values.size() == 1) return tile(label, figure.unit.text(row.mean), "one validation set");
-  return tile(label, figure.unit.text(row.mean),
-              fmt::format("± {} over {}", figure.unit.text(row.sd), figure.fits_text()));
-}
-
-std::string best_panel(const Figure& figure) {
-  if (!figure.best) return {};
-  std::string list;
-  const auto& plan = figure.view.plan;
-  const auto& values = plan.candidates[*figure.best];
-  for (size_t p = 0; p < std::min(plan.params.size(), values.size()); ++p) {
-    list +=
-        fmt::format("<div><dt>{}</dt><dd>{}</dd></div>", escape(elide(plan.params[p], 40)), escape(pretty(values[p])));
-  }
-  return fmt::format("<dl class=\"tile best\"><div><dt>Best candidate</dt><dd>{}</dd></div>{}</dl>\n", *figure.best,
-                     list);
-}
-
-std::string data_line(const RunView& view) {
-  std::string text =
-      fmt::format("{}{}, {}", view.data_name.empty() ? "" : elide(view.data_name, 80) + ": ",
-                  counted(at_least_zero(view.data_rows), "row"), counted(at_least_zero(view.data_features), "feature"));
-  if (view.data_classes > 0) text += fmt::format(", {} classes", view.data_classes);
-  if (view.data_test_rows > 0)
-    text += fmt::format("; {} for testing", counted(at_least_zero(view.data_test_rows), "row"));
-  return text;
-}
-
-std::string headline(const Figure& figure, const Counts& counts) {
-  const RunView& view = figure.view;
-  const std::string pill = view.state.empty()
-                               ? ""
-                               : fmt::format("<span class=\"pill{}\">{}</span>", view.state == "done" ? " done" : "",
-                                             escape(elide(view.state, 40)));
-  const bool own = view.plan.own_candidates > 0;
-  std::string plan = own ? fmt::format("{} each in {} bootstraps", counted(view.plan.own_candidates, "candidate"),
-                                       view.plan.bootstraps)
-                         : counted(view.plan.candidates.size(), "candidate");
-  plan += view.plan.folds == 0 ? std::string(", no validation") : " × " + figure.fits_text();
-  if (!view.seed.empty()) plan += ", seed " + elide(view.seed, 48);
-  std::string out = fmt::format(
-      "<header>\n<div class=\"over\"><span>mokume</span><span>{}</span>{}</div>\n"
-      "<h1>{}</h1>\n<p class=\"soft\">{}<br/>{}</p>\n</header>\n<div class=\"tiles\">\n",
-      escape(elide(view.model, 60)), pill, escape(elide(view.name, 160)), escape(data_line(view)), escape(plan));
-  out += test_tile(view) + validation_tile(figure);
-  const std::string of =
-      counts.finished < counts.planned ? fmt::format("of {} planned, ", grouped(counts.planned)) : "";
-  out += tile("Fits", grouped(counts.finished),
-              of + (counts.failed > 0 ? grouped(counts.failed) + " failed" : std::string("none failed")));
-  out += tile("Wall time", seconds_text(view.wall_s),
-              fmt::format("{} on {}; efficiency {}", counted(view.devices.size(), "device"),
-                          counted(view.nodes, "node"), percent(view.efficiency)));
-  return out + "</div>\n" + best_panel(figure);
-}
 
 // ---- the plots
 
@@ -175,7 +61,7 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
     if (!is_box_plot(file)) continue;
     ++count;
     all += inlined(file.content, "plot");
-    if (file.name == main) first = inlined(file.content, "plot wide");
+    if (file.name == main) first = inlined(file.content, "plot main");
   }
   if (count == 0) return {};
   std::string lead =
@@ -195,13 +81,14 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
 std::string training_section(const RunView& view, const std::vector<NamedFile>& plots) {
   std::string body;
   for (const NamedFile& file : plots)
-    if (is_curve_plot(file)) body += inlined(file.content, "plot wide");
+    if (is_curve_plot(file)) body += inlined(file.content, "plot");
   if (body.empty()) return {};
-  const bool fits =
-      std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); });
-  return section(
-      "Training",
-      fits ? "One thin line per fit, those of the best candidates in colour; the refit is the thick one." : "", body);
+  std::string lead;
+  if (std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); }))
+    lead = view.plan.bootstraps > 1 ? "One thin line per fit, those of the best candidates in colour."
+                                    : "One thin line per fit, those of the best candidates in colour; the refit is the "
+                                      "thick one.";
+  return section("Training", lead, body);
 }
 
 // ---- the tables

@@ -16,6 +16,7 @@ namespace {
 constexpr double kWidth = 560, kHeight = 190;
 constexpr double kLeft = 40, kRight = 520, kMiddle = 96, kBottom = 132;
 constexpr size_t kMaxMembers = 200;
+constexpr size_t kShownExemplars = 2;  // of each kind
 
 struct Shown {
   double value = 0;
@@ -66,13 +67,19 @@ std::string exemplar_title(const Exemplar& one) {
                      taken == one.label ? ", and voted so" : ", voted " + elide(taken, 24));
 }
 
+// Some of each kind; the others on demand.
 std::string exemplars(const std::vector<NamedFile>& plots) {
   std::string body;
   for (const Kind& kind : kKinds) {
-    std::string some;
-    for (const NamedFile& file : plots)
-      if (file.name.starts_with(std::string(kExemplarPlots) + kind.word)) some += inlined(file.content, "plot");
-    if (!some.empty()) body += fmt::format("<h3>{}</h3>\n{}", kind.title, some);
+    std::string some, rest;
+    size_t count = 0;
+    for (const NamedFile& file : plots) {
+      if (!file.name.starts_with(std::string(kExemplarPlots) + kind.word)) continue;
+      (count++ < kShownExemplars ? some : rest) += inlined(file.content, "plot");
+    }
+    if (count > 0) body += fmt::format("<h3>{}</h3>\n{}", kind.title, some);
+    if (count > kShownExemplars)
+      body += fmt::format("<details>\n<summary>{} more</summary>\n{}</details>\n", count - kShownExemplars, rest);
   }
   return body;
 }

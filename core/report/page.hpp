@@ -36,7 +36,7 @@ section{padding:24px 24px 26px;margin-top:24px}
 section p.soft{margin-bottom:16px;font-size:14px}
 .plot svg{display:block;max-width:100%;height:auto;margin:0 auto}
 .plot + .plot{margin-top:24px}
-.wide svg{width:820px}
+.main svg{width:660px}
 .grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(440px,1fr));gap:16px}
 .grid .plot{margin:0}
 .grid svg{width:100%}

@@ -71,7 +71,7 @@ struct RunView {
   std::vector<journal::EventRecord> events;
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
-  std::optional<Vote> vote;                 // of an ensemble whose members are all there
+  std::optional<Vote> vote;                 // of an ensemble, once its run is finished
   std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
@@ -121,8 +121,8 @@ struct NamedFile {
   std::string content;
 };
 // Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates, where there are candidates and a
-// metric that selects; then the curves of fits and refit, if there are any. A function of plan, metrics, records, refit
-// and best only, not of devices or times.
+// metric that selects; then the curves of fits, refit and members, if there are any. A function of plan, metrics,
+// records, refits, vote and best only, not of devices or times.
 std::vector<NamedFile> plots(const RunView& view);
 // One page that refers to no other file, with the given plots (plots(view)) in it.
 std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);

@@ -146,6 +146,9 @@ void write_event_files(const RunView& view, const std::string& directory) {
   for (const journal::FitRecord* one : by_fit(view.plan, view.records))
     if (one != nullptr) write(event_folder(view.plan, view.plan.key(one->fit)), one->curves, one->end_s);
   if (view.refit) write("refit", view.refit->curves, view.refit->end_s);
+  if (view.plan.bootstraps > 1)
+    for (const journal::FitRecord& one : view.refits)
+      write(fmt::format("member-{:03}", one.fit - view.plan.n_fits()), one.curves, one.end_s);
   remove_stale(root, written);
 }
 

@@ -25,9 +25,10 @@ std::string event_file(const std::vector<journal::Curve>& curves, double wall_ti
 // "candidate-0003-fold-1"; the bootstrap stands between where there are several.
 std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
-// DIRECTORY/<candidate-0003-fold-1 | refit>/events.out.tfevents.mokume of every fit that has curves, each atomically,
-// but not synced: the journal can make them again. Folders of an earlier report that have no place in this one lose
-// their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be written.
+// DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume of every fit and refit that has
+// curves, each atomically, but not synced: the journal can make them again. Folders of an earlier report that have no
+// place in this one lose their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be
+// written.
 void write_event_files(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

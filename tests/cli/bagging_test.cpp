@@ -1,10 +1,15 @@
 // Bagging from end to end: members, vote, tables; with any number of ranks, killed and gone on with.
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <csignal>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <thread>
 
 #include "cli/shell.hpp"
+#include "data/npy.hpp"
 
 namespace mokume::cli_test {
 namespace {
@@ -138,6 +143,39 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
   EXPECT_EQ(fs::last_write_time(run / "models/member-000"), time);
 }
 
+// A run that is stopped keeps the members that are done, and they can predict.
+TEST(Bagging, StoppedBeforeItsEndItHasTheMembersThatAreDone) {
+  const Place place;
+  place.write("e.toml",
+              "name = \"bag\"\nmodel = \"cnn\"\nbagging.bootstraps = 12\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+              "data = { source = \"digits\", limit = 1000, standardize = { mean = 127.5, scale = 255 } }\n"
+              "[model_options]\nepochs = 10\nbatch_size = 5\noptimizer = { type = \"sgd\", lr = 0.01 }\n"
+              "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 100 },\n"
+              "          { type = \"linear\", out_features = 10 }]\n");
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  const pid_t pid = place.start({"run", "e.toml"});
+  const auto attempts = [&] {
+    std::error_code none;
+    size_t count = 0;
+    for (const auto& run : fs::directory_iterator(place.path() / "runs/bag", none))
+      for (const auto& model : fs::directory_iterator(run.path() / "models", none))
+        count += model.path().extension() == ".new" ? 0 : 1;
+    return count;
+  };
+  for (int k = 0; k < 60000 && attempts() < 2; ++k) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  kill(pid, SIGTERM);
+  ASSERT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
+  const fs::path run = place.run("bag");
+  EXPECT_TRUE(fs::exists(run / "models/member-000/test.npy"));
+  const Ended said = place.mokume("predict " + run.string() + " --data digits,test=own,limit=20 --devices host");
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_NE(said.err.find(" is not finished: these are the "), std::string::npos) << said.err;
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  for (const char* file :
+       {"ensemble.csv", "models/vote.json", "models/member-000/test.npy", "models/member-011/test.npy"})
+    EXPECT_EQ(slurp(run / file), slurp(only(place.path() / "plain/bag") / file)) << file;
+}
+
 TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   const Place place;
   place.write(
@@ -155,6 +193,50 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   const Ended wrong = place.mokume("run e.toml --fresh --set bagging.bootstraps=4");
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
+}
+
+// Candidates that diverge fail; a bootstrap that has no other gives no member, and the others vote.
+TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
+  const Place place;
+  const std::string diverging =
+      "name = \"bag\"\nmodel = \"cnn\"\nseed = 7\nbagging.bootstraps = 3\ndevices.use = \"host\"\n"
+      "data = { source = \"digits\", limit = 200, standardize = { mean = 127.5, scale = 255 } }\n"
+      "[model_options]\nepochs = 2\nbatch_size = 10\noptimizer = { type = \"sgd\", lr = \"$lr\" }\n"
+      "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 20 },\n"
+      "          { type = \"linear\", out_features = 10 }]\n[search]\nmethod = \"list\"\n";
+  const auto expect = [&](const std::string& more, const std::vector<std::string>& words) {
+    place.write("e.toml", diverging + more);
+    const Ended ended = place.mokume("run e.toml --fresh");
+    EXPECT_EQ(ended.code, 5) << ended.err;
+    for (const std::string& word : words)
+      EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
+  };
+  expect("candidates = 2\nparams.lr = [0.01, 1e6, 0.02, 1e6, 1e6, 9e5]\n[validation]\nfolds = 2\n",
+         {"2 of 3 members, test error ", "; their vote:\ntest error: ", "8 fits failed",
+          "the refit of bootstrap 2 failed: no candidate has a result in every fold\n"});
+  const std::string run = only(place.path() / "runs/bag");
+  const auto said = summary(run);
+  EXPECT_EQ(said["members"], 2);
+  ASSERT_TRUE(said["test"].is_object());
+  const Ended predicted = place.mokume("predict " + run + " --data digits,test=own --devices host");
+  EXPECT_NE(predicted.err.find("errors: " + said["test"]["errors"].dump() + " of 1000\n"), std::string::npos)
+      << predicted.err;
+  EXPECT_NE(predicted.err.find(" is not whole: these are the 2 members that it has"), std::string::npos);
+  const std::string page = slurp(fs::path(run) / "report.html");
+  EXPECT_NE(page.find("Test error, vote of 2"), std::string::npos);
+  const Ended why = place.mokume("explain " + run + " refit,2");
+  EXPECT_NE(why.out.find("given up after "), std::string::npos) << why.out;
+  EXPECT_EQ(why.out.find("tries it again"), std::string::npos) << "it would end in the same way\n" << why.out;
+
+  fs::remove_all(place.path() / "runs");
+  expect("candidates = 1\nparams.lr = [0.01, 1e6, 1e6]\n[validation]\nfolds = 0\n",
+         {"1 of 3 members, test error ", "the refit of bootstrap 1 failed: the training diverged", "(and 1 more)\n"});
+  const Ended again = place.mokume("explain " + only(place.path() / "runs/bag").string() + " refit,1");
+  EXPECT_NE(again.out.find("tries it again"), std::string::npos) << again.out;
+  fs::remove_all(place.path() / "runs");
+  expect("candidates = 1\nparams.lr = [1e6, 1e6, 1e6]\n[validation]\nfolds = 0\n",
+         {"the refit of bootstrap 0 failed: the training diverged", "(and 2 more)\n"});
+  EXPECT_TRUE(summary(only(place.path() / "runs/bag"))["test"].is_null());
 }
 
 TEST(Bagging, OfNumbersTakesTheirMean) {
@@ -185,6 +267,16 @@ TEST(Bagging, DamagedPredictionsAreSaidSo) {
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 3) << again.err;
   EXPECT_NE(again.err.find("member-002/test.npy"), std::string::npos) << again.err;
+  for (const size_t at : {0U, 1U}) {  // the label, then a certainty
+    fs::remove_all(run / "models/member-001");
+    data::FloatTable said = data::read_npy((run / "models/member-000/test.npy").string());
+    said.values[at] = at == 0 ? 99 : std::numeric_limits<float>::quiet_NaN();
+    data::write_npy((run / "models/member-002/test.npy").string(), said);
+    const Ended odd = place.mokume("resume " + run.string());
+    EXPECT_EQ(odd.code, 3) << odd.err;
+    for (const char* words : {"member-002/test.npy holds a ", "remove its directory, and `mokume resume` trains"})
+      EXPECT_NE(odd.err.find(words), std::string::npos) << odd.err;
+  }
 }
 
 }  // namespace

@@ -77,9 +77,14 @@ TEST(Status, TellsALiveRunFromADeadOne) {
   EXPECT_TRUE(has(ran.out, "computed by node 0, host:0 (")) << ran.out;
   EXPECT_TRUE(has(ran.out, "errors ")) << ran.out;
   EXPECT_TRUE(has(place.mokume("explain " + run).out, "no device was retired, no node lost"));
-  const Ended wrong = place.mokume("explain " + run + " 36");
+  const Ended refit = place.mokume("explain " + run + " refit");
+  EXPECT_TRUE(has(refit.out, "slot 36: the refit: candidate ")) << refit.out;
+  EXPECT_TRUE(has(refit.out, " test rows wrong\n")) << refit.out;
+  EXPECT_TRUE(has(refit.out, "its model: " + run + "/models/best\n")) << refit.out;
+  EXPECT_EQ(place.mokume("explain " + run + " 36").out, refit.out);
+  const Ended wrong = place.mokume("explain " + run + " 37");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_TRUE(has(wrong.err, "'36' is no fit of this run: write its id (0 to 35)")) << wrong.err;
+  EXPECT_TRUE(has(wrong.err, "'37' is no fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
 }
 
 TEST(Status, EfficiencySaysWhereItsSpeedsAreFrom) {

@@ -72,6 +72,10 @@ TEST(Inspect, AFinishedRunNeedsNothing) {
   run.view.records.back().status = journal::FitStatus::failed;
   run.view.state = "failed fits";
   EXPECT_HAS(status_text(run), "6 of 6 fits, 1 failed\n");
+  run.view.plan.bootstraps = 3;
+  run.view.refits.resize(2);
+  EXPECT_HAS(status_text(run), "6 of 18 fits, 2 of 3 refits, 1 failed\n");
+  run.view.plan.bootstraps = 1;
   EXPECT_HAS(next_step(run), "mokume explain");
   run.view.plan.folds = 0;
   run.view.records.clear();

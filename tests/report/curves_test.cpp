@@ -183,6 +183,105 @@ TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
   EXPECT_NE(plot(view, "loss"), "");
 }
 
+// `count` bootstraps of one candidate each; member m ends at a loss of 1 + m.
+RunView bagged(uint32_t count) {
+  RunView view = grid(1, 1);
+  view.plan.bootstraps = count;
+  view.records.clear();
+  view.best.reset();
+  for (uint32_t m = 0; m < count; ++m) {
+    journal::FitRecord& refit = view.refits.emplace_back(testing::record(view.plan.refit_slot(m), 5));
+    refit.values = {5};
+    refit.refit = 0;
+    refit.curves = {{"train_loss", {40, 1.0 + m}}};
+  }
+  return view;
+}
+
+// Names have 24 characters in the legend.
+TEST(Curves, NamesOfABaggingRunFit) {
+  RunView view = trained();
+  view.refit.reset();
+  view.plan.own_candidates = 2;  // 0 and 1 are of bootstrap 0, 2 and 3 of bootstrap 1
+  view.plan.bootstraps = 2;
+  const std::string own = plot(view, "loss");
+  EXPECT_NE(own.find(">candidate 3, fold 1<"), std::string::npos);
+  EXPECT_NE(own.find("candidate 3, bootstrap 1, fold 1\n"), std::string::npos) << "under the pointer";
+  EXPECT_EQ(own.find("names are"), std::string::npos);
+  view.plan.own_candidates = 0;
+  const std::string shared = plot(view, "loss");
+  EXPECT_NE(shared.find(">1,1,0<"), std::string::npos);
+  EXPECT_NE(shared.find("candidate 1, bootstrap 1, fold 0\n"), std::string::npos);
+  EXPECT_NE(shared.find("; names are candidate,bootstrap,fold; solid"), std::string::npos);
+}
+
+TEST(Curves, OfMembersHaveAPlotOfTheirOwn) {
+  RunView view = bagged(12);
+  view.records = {testing::record(0, 3)};
+  view.records[0].curves = falling(2);
+  const std::string fits = plot(view, "loss"), members = plot(view, "members-loss");
+  EXPECT_NE(fits.find("1 fit; names are candidate,bootstrap,fold; solid: validation; dashed: training"),
+            std::string::npos);
+  EXPECT_EQ(fits.find("member"), std::string::npos);
+  EXPECT_NE(members.find(">Members: loss over epochs<"), std::string::npos);
+  EXPECT_NE(members.find(">12 members, named in the order of their ends; on training rows<"), std::string::npos);
+  EXPECT_EQ(occurrences(members, "<g class=\"curve k"), 12U + 12U) << "lines and their entries";
+  EXPECT_EQ(occurrences(members, "class=\"dash\""), 0U);
+  EXPECT_NE(members.find("member 3\nC = 1, gamma = 0.001\ntrain_loss: 4 after 2 epochs"), std::string::npos);
+  EXPECT_EQ(plot(view, "members-accuracy"), "");
+}
+
+// As the lines end one above the other, so do the entries of the legend; a member keeps its colour.
+TEST(Curves, OfMembersAreNamedInTheOrderOfTheirEnds) {
+  RunView view = bagged(12);
+  view.refits[5].curves = {{"train_loss", {40, 2, kNan}}};
+  const std::string text = plot(view, "members-loss");
+  const auto entry = [&](const std::string& name) { return text.find(">" + name + "</text>"); };
+  for (const char* name : {"member 0", "member 5", "member 11"}) ASSERT_NE(entry(name), std::string::npos) << name;
+  EXPECT_LT(entry("member 11"), entry("member 10"));
+  EXPECT_LT(entry("member 1"), entry("member 5")) << "equal ones as they come";
+  EXPECT_LT(entry("member 5"), entry("member 0"));
+  EXPECT_LT(text.find("curve k11", text.find(">epoch<")), text.find("curve k0\"", text.find(">epoch<")));
+  EXPECT_NE(text.find("cross: not finite"), std::string::npos);
+}
+
+TEST(Curves, OfManyMembersTheFirstAreNamed) {
+  const std::string text = plot(bagged(15), "members-loss");
+  EXPECT_NE(text.find("15 members, the first ones named, in the order of their ends; on"), std::string::npos);
+  EXPECT_EQ(occurrences(text, "curve pale"), 3U);
+  EXPECT_NE(text.find(">and 3 more<"), std::string::npos);
+  EXPECT_EQ(text.find(">member 12<"), std::string::npos);
+}
+
+TEST(Curves, OfMembersAreShownWhole) {
+  RunView view = bagged(4);
+  view.refits[3].curves = {{"train_loss", {1e6, 1e5}}};
+  const std::string text = plot(view, "members-loss");
+  EXPECT_EQ(text.find("beyond"), std::string::npos);
+  EXPECT_NE(text.find("log scale"), std::string::npos);
+  view.refits[0].refit.reset();  // of a bootstrap without a candidate
+  view.refits[0].curves.clear();
+  view.refits[1].refit = 99;
+  view.refits[1].curves[0].name = "</svg><script>";
+  EXPECT_EQ(plot(view, "members-loss").find(">member 0<"), std::string::npos);
+}
+
+TEST(Curves, AFamilyOfFitsNamedAsOneOfMembersKeepsItsFile) {
+  RunView view = bagged(2);
+  view.records = {testing::record(0, 3)};
+  view.records[0].curves = {{"members-loss", {1, 2}}};
+  EXPECT_EQ(plot(view, "members-loss").find("Members: "), std::string::npos);
+  EXPECT_NE(plot(view, "members-loss-2").find("Members: "), std::string::npos);
+}
+
+TEST(Curves, OfMembersStandUnderTraining) {
+  const RunView view = bagged(3);
+  const std::string page = report_html(view, plots(view));
+  EXPECT_EQ(xml_fault(page), "");
+  EXPECT_LT(page.find("<h2>Training</h2>"), page.find("Members: loss over epochs</text>"));
+  EXPECT_EQ(page.find("the thick one"), std::string::npos) << "there is no refit among the fits";
+}
+
 TEST(Curves, StandInThePageUnderTraining) {
   const RunView view = trained();
   const auto files = plots(view);

@@ -143,6 +143,30 @@ TEST(Plots, ARandomSearchGetsOnePlotPerParameterAndNoHeatMap) {
   EXPECT_EQ(occurrences(files[0].content, "class=\"median\""), 12U);
 }
 
+// A random search draws whole numbers twice: the boxes stand side by side.
+TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
+  RunView view = grid(1, 1);
+  view.plan.params = {"units", "lr"};
+  view.plan.candidates.clear();
+  for (int64_t i = 0; i < 12; ++i)
+    view.plan.candidates.push_back({4 * (i / 3), std::pow(10.0, -0.37 * static_cast<double>(i))});
+  fill(view);
+  const auto files = plots(view);
+  const NamedFile* file = testing::find(files, "plots/box-units-0.svg");
+  ASSERT_NE(file, nullptr);
+  std::vector<double> lefts;
+  double width = 0;
+  for (size_t at = file->content.find("<g class=\"box\""); at != std::string::npos;
+       at = file->content.find("<g class=\"box\"", at + 1)) {
+    const size_t rect = file->content.find("<rect x=\"", at) + 9;
+    lefts.push_back(std::stod(file->content.substr(rect)));
+    width = std::stod(file->content.substr(file->content.find("width=\"", rect) + 7));
+  }
+  ASSERT_EQ(lefts.size(), 11U) << "and the best";
+  std::sort(lefts.begin(), lefts.end());
+  for (size_t i = 1; i < lefts.size(); ++i) EXPECT_GE(lefts[i] - lefts[i - 1], width) << i;
+}
+
 TEST(Plots, AtMost64BoxPlotsAmongThemTheBest) {
   RunView view = grid(2, 90);
   for (auto& r : view.records) r.values = {5, 0.5};

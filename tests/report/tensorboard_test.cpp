@@ -114,6 +114,20 @@ TEST_F(EventFiles, OneFolderPerFitThatHasCurves) {
   EXPECT_EQ(event_folder(view.plan, {12345, 1, 4}), "candidate-12345-bootstrap-1-fold-4");
 }
 
+TEST_F(EventFiles, OneFolderPerMember) {
+  RunView view = grid(1, 1);
+  view.plan.bootstraps = 2;
+  view.records.clear();
+  for (uint32_t m = 0; m < 2; ++m) {
+    view.refits.push_back(testing::record(view.plan.refit_slot(m), 5));
+    view.refits.back().end_s = 77;
+  }
+  view.refits[1].curves = {{"train_loss", {0.5}}};
+  write_event_files(view, board());
+  EXPECT_EQ(std::distance(fs::directory_iterator(board()), {}), 1) << "one has no curves";
+  EXPECT_EQ(base::read_file(file("member-001")), event_file({{"train_loss", {0.5}}}, 77));
+}
+
 TEST_F(EventFiles, AreMadeAgainWithEveryReport) {
   RunView view = grid(3, 2);
   view.records[7].curves = view.records[8].curves = {{"train_loss", {0.5}}};

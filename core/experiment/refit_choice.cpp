@@ -1,0 +1,76 @@
+#include "experiment/refit_choice.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "experiment/refit.hpp"
+#include "experiment/workload.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+std::optional<uint32_t> best_candidate(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
+                                       uint32_t bootstrap) {
+  const auto best = best_row(prepared, records, bootstrap);
+  return best ? std::optional(best->candidate) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
+                                             uint32_t bootstrap) {
+  const search::Plan& plan = prepared.plan();
+  if (plan.folds == 0) {
+    report::CandidateRow only;
+    only.candidate = bootstrap * plan.own_candidates;
+    return only;
+  }
+  for (const auto& row : report::summarise(plan, prepared.metrics(), records))
+    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
+  return std::nullopt;
+}
+
+std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
+  std::vector<std::vector<uint32_t>> fits(plan.bootstraps);
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
+  return fits;
+}
+
+cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces, uint32_t bootstrap,
+                            const std::vector<journal::FitRecord>& fits) {
+  cluster::Refit refit;
+  refit.candidate = best_candidate(prepared, fits, bootstrap);
+  if (!refit.candidate) {
+    refit.why = "no candidate has a result in every fold";
+    return refit;
+  }
+  for (const scheduler::Piece& piece : pieces)
+    for (const uint32_t fit : piece.fits) {
+      const search::FitKey key = prepared.plan().key(fit);
+      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
+      refit.like = fit;
+      refit.cost = refit_factor(prepared.config()) * piece.cost / static_cast<double>(piece.fits.size());
+      refit.bytes = std::max(refit.bytes, piece.bytes);
+    }
+  return refit;
+}
+
+std::vector<journal::FitRecord> done_before(const Prepared& prepared, const std::string& run_directory,
+                                            journal::Contents contents) {
+  const search::Plan& plan = prepared.plan();
+  std::vector<journal::FitRecord> done = std::move(contents.records);
+  std::vector<bool> is_done(plan.n_fits());
+  for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
+  const auto bootstraps = fits_by_bootstrap(plan);
+  for (journal::FitRecord& refit : contents.refits) {
+    const uint32_t bootstrap = refit.fit - plan.n_fits();
+    const std::vector<uint32_t>& before = bootstraps[bootstrap];
+    const bool all = std::all_of(before.begin(), before.end(), [&](uint32_t fit) { return is_done[fit]; });
+    if (all && refit.status != journal::FitStatus::failed && refit.refit == best_candidate(prepared, done, bootstrap) &&
+        has_model(run_directory, plan, refit))
+      done.push_back(std::move(refit));
+  }
+  return done;
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,33 @@
+// Which candidate the refit of a bootstrap trains, and which refits of earlier sessions still stand.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/types.hpp"
+#include "experiment/prepared.hpp"
+#include "journal/read.hpp"
+#include "report/report.hpp"
+#include "scheduler/policy.hpp"
+
+namespace mokume::experiment {
+
+// The best candidate of a bootstrap, if its fits are there; without validation its only one.
+std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
+                                             uint32_t bootstrap);
+
+// The fits that a refit waits for, by bootstrap.
+std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
+
+// `pieces` of the workload say what the refit costs; `fits` are those of the bootstrap, all done.
+cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces, uint32_t bootstrap,
+                            const std::vector<journal::FitRecord>& fits);
+
+// What need not be computed again: all fits, and the refits of what is still the best, with their models in
+// `run_directory`.
+std::vector<journal::FitRecord> done_before(const Prepared& prepared, const std::string& run_directory,
+                                            journal::Contents contents);
+
+}  // namespace mokume::experiment

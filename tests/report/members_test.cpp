@@ -1,0 +1,70 @@
+// What a report shows of the members of an ensemble.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "report/panels.hpp"
+#include "report/support.hpp"
+
+namespace mokume::report {
+namespace {
+
+using testing::grid;
+using testing::occurrences;
+using testing::xml_fault;
+
+// Three bootstraps with one candidate of their own each, whose folds err by (9 - c) + fold of 10 rows.
+RunView ensemble() {
+  RunView view = grid(3, 1);
+  view.plan.bootstraps = 3;
+  view.plan.own_candidates = 1;
+  view.best.reset();
+  for (uint32_t m = 0; m < 3; ++m) {
+    journal::FitRecord& refit = view.refits.emplace_back(testing::record(view.plan.refit_slot(m), 5 + m, 50));
+    refit.values = {5.0 + m};
+    refit.refit = m;
+  }
+  view.vote = Vote{{4, 50, std::nullopt}, 3, {}};
+  view.test = view.vote->test;
+  return view;
+}
+
+std::string page(const RunView& view) { return report_html(view, plots(view)); }
+
+TEST(Members, StandInATableBesideTheirVote) {
+  const std::string text = page(ensemble());
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_NE(text.find("the members err by 10.00 % to 14.00 %, 12.00 % in the median; together by 8.00 %."),
+            std::string::npos);
+  EXPECT_NE(text.find("Test error, vote of 3"), std::string::npos);
+  EXPECT_NE(text.find("vote 8.00 %</text>"), std::string::npos);
+}
+
+TEST(Members, TheirValidationIsInTheHeadline) {
+  RunView view = ensemble();
+  const std::string tile =
+      "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
+      "to 95.00\u00A0%</span>";
+  EXPECT_NE(page(view).find(tile), std::string::npos) << page(view).substr(page(view).find("<span>Validation"), 300);
+  view.refits.clear();
+  EXPECT_NE(page(view).find("no member yet"), std::string::npos);
+}
+
+// The whole of many pictures would push everything else off the page.
+TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
+  RunView view = ensemble();
+  for (const char* kind : {"easy", "misclassified"})
+    for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)
+      view.vote->exemplars.push_back({kind, row, "cat", {{"cat", "dog"}, {{0.75, 0.25}, {0.5, 0.5}}}, {}});
+  const std::string text = page(view);
+  EXPECT_EQ(xml_fault(text), "");
+  EXPECT_EQ(occurrences(text, ">test row "), 6U);
+  const size_t fold = text.find("<summary>2 more</summary>");
+  ASSERT_NE(fold, std::string::npos);
+  EXPECT_EQ(text.find("<summary>2 more</summary>", fold + 1), std::string::npos) << "of the second kind there are two";
+  EXPECT_LT(text.find(">test row 1:"), fold);
+  EXPECT_GT(text.find(">test row 2:"), fold);
+  EXPECT_GT(text.find("Sure, and wrong"), fold);
+}
+
+}  // namespace
+}  // namespace mokume::report
