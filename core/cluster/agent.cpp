@@ -13,7 +13,6 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr double k_beat_s = 0.5;
 constexpr double k_first_pause_s = 0.02, k_longest_pause_s = 0.5;  // after a NONE
 
 struct Failure {

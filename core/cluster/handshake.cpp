@@ -16,7 +16,6 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds k_nap(2);
-constexpr double k_beat_s = 0.5;
 constexpr uint32_t k_flush_ms = 10000;
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }

@@ -57,6 +57,7 @@ class Reporter {
 
 // A device from which nothing was heard for this long has stopped working; so has a node. Seconds.
 inline constexpr double k_lease_s = 30;
+inline constexpr double k_beat_s = 0.5;  // so often a node says that it lives
 inline constexpr double k_hang_s = 600;
 // Until work that was broken off must have returned.
 inline constexpr double k_break_off_s = 30;

@@ -11,10 +11,10 @@
 namespace mokume::data {
 namespace {
 
-constexpr int64_t kTrainRows = 4096, kTestRows = 1024;
+constexpr int64_t kFriedmanTrainRows = 4096, kFriedmanTestRows = 1024;
 constexpr uint32_t kFeatures = 4777;  // a network of two layers of 100 units then has 488,001 parameters
 constexpr uint32_t kFactors = 10;
-constexpr uint64_t kSeed = 1991;
+constexpr uint64_t kFriedmanSeed = 1991;
 
 using Factors = std::array<double, kFactors>;
 
@@ -33,7 +33,7 @@ double noise_of(const sdk::Random& random, uint32_t first) {
 }
 
 std::vector<float> mixtures() {
-  const sdk::Random random(kSeed, sdk::Purpose::friedman, 2);
+  const sdk::Random random(kFriedmanSeed, sdk::Purpose::friedman, 2);
   std::vector<float> weights(size_t{kFeatures} * kFactors);
   for (uint32_t i = 0; i < weights.size(); ++i) weights[i] = static_cast<float>(2 * random.uniform(i) - 1);
   return weights;
@@ -42,7 +42,7 @@ std::vector<float> mixtures() {
 }  // namespace
 
 Part draw_friedman(bool test, int64_t limit) {
-  const int64_t all = test ? kTestRows : kTrainRows;
+  const int64_t all = test ? kFriedmanTestRows : kFriedmanTrainRows;
   Part part;
   part.path = "friedman";
   part.table.rows = limit > 0 ? std::min(limit, all) : all;
@@ -50,7 +50,7 @@ Part draw_friedman(bool test, int64_t limit) {
   part.table.x.resize(static_cast<size_t>(part.table.rows) * kFeatures);
   const std::vector<float> weights = mixtures();
   for (int64_t r = 0; r < all; ++r) {
-    const sdk::Random random(kSeed, sdk::Purpose::friedman, test ? 1 : 0, static_cast<uint32_t>(r));
+    const sdk::Random random(kFriedmanSeed, sdk::Purpose::friedman, test ? 1 : 0, static_cast<uint32_t>(r));
     Factors z;
     for (uint32_t k = 0; k < kFactors; ++k) z[k] = random.uniform(k);
     part.labels.values.push_back(static_cast<float>(target_of(z, noise_of(random, kFactors))));

@@ -97,7 +97,7 @@ size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
   return static_cast<size_t>(r * f);
 }
 
-std::string quoted(std::string_view text) {
+std::string Quoted::operator()(std::string_view text) const {
   constexpr size_t kMost = 40;
   std::string result = "'";
   for (const char c : text.substr(0, kMost)) result += c >= ' ' && c != '\x7f' ? c : '?';

@@ -40,7 +40,10 @@ std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileByte
 size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 
 // Text from a file for a message: in quotes, short, printable.
-std::string quoted(std::string_view text);
+struct Quoted {
+  std::string operator()(std::string_view text) const;
+};
+inline constexpr Quoted quoted;  // no function: beside one, std::quoted would be found for a std::string
 
 // Error(MK_BAD_DATA) "'path', place: what"; an empty place is left out.
 [[noreturn]] void bad_data(const std::string& path, const std::string& place, const std::string& what);

@@ -16,9 +16,10 @@ struct Entry {
 
 constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
-class Reader {
+class LibsvmReader {
  public:
-  Reader(const std::string& path, int64_t limit, int64_t features) : path_(path), limit_(limit), features_(features) {}
+  LibsvmReader(const std::string& path, int64_t limit, int64_t features)
+      : path_(path), limit_(limit), features_(features) {}
 
   Part read() {
     const std::string text = read_text(path_);
@@ -120,7 +121,7 @@ class Reader {
 }  // namespace
 
 Part read_libsvm(const std::string& path, int64_t limit, int64_t features) {
-  return Reader(path, limit, features).read();
+  return LibsvmReader(path, limit, features).read();
 }
 
 }  // namespace mokume::data

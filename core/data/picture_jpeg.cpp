@@ -1,5 +1,6 @@
 // JPEG by libjpeg-turbo. libjpeg leaves a failed call by longjmp(), which runs no destructors: the functions that it
-// may leave (Reader::begin, Reader::read and the callbacks) have no object with one, and everything owned lies outside.
+// may leave (JpegReader::begin, JpegReader::read and the callbacks) have no object with one, and everything owned lies
+// outside.
 #include <csetjmp>
 #include <cstdio>
 #include <optional>
@@ -19,17 +20,17 @@ namespace {
 constexpr int kMaxScans = 100;
 constexpr int kExif = JPEG_APP0 + 1;
 
-struct Reader {
+struct JpegReader {
   jpeg_decompress_struct info{};
   jpeg_error_mgr errors{};
   jpeg_progress_mgr progress{};
   std::jmp_buf failed{};
   char why[JMSG_LENGTH_MAX] = "";
 
-  Reader() = default;
-  ~Reader() { jpeg_destroy_decompress(&info); }
-  Reader(const Reader&) = delete;
-  Reader& operator=(const Reader&) = delete;
+  JpegReader() = default;
+  ~JpegReader() { jpeg_destroy_decompress(&info); }
+  JpegReader(const JpegReader&) = delete;
+  JpegReader& operator=(const JpegReader&) = delete;
 
   // Reads the header; false: `why` says why not.
   bool begin(const unsigned char* bytes, size_t size);
@@ -38,7 +39,7 @@ struct Reader {
 };
 
 [[noreturn]] void fail(j_common_ptr info) {
-  auto* reader = static_cast<Reader*>(info->client_data);
+  auto* reader = static_cast<JpegReader*>(info->client_data);
   info->err->format_message(info, reader->why);
   std::longjmp(reader->failed, 1);
 }
@@ -53,12 +54,12 @@ void warned(j_common_ptr info, int level) {
 
 void count_scans(j_common_ptr info) {
   if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number <= kMaxScans) return;
-  auto* reader = static_cast<Reader*>(info->client_data);
+  auto* reader = static_cast<JpegReader*>(info->client_data);
   std::snprintf(reader->why, sizeof(reader->why), "more than %d scans", kMaxScans);
   std::longjmp(reader->failed, 1);
 }
 
-bool Reader::begin(const unsigned char* bytes, size_t size) {
+bool JpegReader::begin(const unsigned char* bytes, size_t size) {
   info.err = jpeg_std_error(&errors);
   info.client_data = this;
   errors.error_exit = fail;
@@ -73,7 +74,7 @@ bool Reader::begin(const unsigned char* bytes, size_t size) {
   return true;
 }
 
-bool Reader::read(uint8_t* to, size_t stride) {
+bool JpegReader::read(uint8_t* to, size_t stride) {
   if (setjmp(failed) != 0) return false;
   info.out_color_space = info.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
   info.dct_method = JDCT_ISLOW;  // the exact one
@@ -143,7 +144,7 @@ void turn_upright(uint32_t orientation, Picture& picture) {
 }  // namespace
 
 void decode_jpeg(const std::string& path, std::string_view bytes, Picture& picture) {
-  Reader reader;
+  JpegReader reader;
   if (!reader.begin(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size()))
     damaged_picture(path, "JPEG", reader.why);
   const jpeg_decompress_struct& info = reader.info;

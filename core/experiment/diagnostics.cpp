@@ -133,7 +133,7 @@ std::string printable(std::string_view text, size_t limit) {
   return cut ? result + "..." : result;
 }
 
-std::string quoted(std::string_view text) { return "'" + printable(text) + "'"; }
+std::string Quoted::operator()(std::string_view text) const { return "'" + printable(text) + "'"; }
 
 std::string Findings::file_name(uint32_t set) const { return set == 0 ? file_ : fmt::format("--set argument {}", set); }
 

@@ -53,6 +53,9 @@ uint32_t characters(std::string_view text);
 std::string printable(std::string_view text, size_t limit = 80);
 
 // 'text', printable.
-std::string quoted(std::string_view text);
+struct Quoted {
+  std::string operator()(std::string_view text) const;
+};
+inline constexpr Quoted quoted;  // no function: beside one, std::quoted would be found for a std::string
 
 }  // namespace mokume::experiment

@@ -9,8 +9,6 @@
 namespace mokume::search {
 namespace {
 
-constexpr uint64_t kMaxCandidates = 10'000'000;
-
 [[noreturn]] void fail_too_many() {
   throw Error(MK_INVALID_ARGUMENT, "[search.params] makes more than 10 million candidates; shorten a list");
 }

@@ -61,6 +61,8 @@ struct Plan {
   }
 };
 
+inline constexpr uint64_t kMaxCandidates = 10'000'000;
+
 // Grid: the product of all lists, the last parameter varying fastest. Random: candidate c draws parameter p from its
 // own stream (seed, Purpose::search, c, p). List: candidate c has the c-th value of every list. None: one candidate
 // without searched parameters.

@@ -9,7 +9,6 @@
 namespace mokume::search {
 namespace {
 
-constexpr uint64_t kMaxCandidates = 10'000'000;
 constexpr int64_t kMaxRows = int64_t{1} << 32;
 constexpr double kMaxInteger = 0x1p53;
 

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLong = 3000;  // digits of a run that is to be interfered with
+constexpr int kLongRun = 3000;  // digits of a run that is to be interfered with
 
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
@@ -44,7 +44,7 @@ int a_fit_that_waits(const std::string& run) {
 
 TEST(Status, TellsALiveRunFromADeadOne) {
   const Place place;
-  place.write("e.toml", small_experiment("host", kLong));
+  place.write("e.toml", small_experiment("host", kLongRun));
   const pid_t pid = place.start({"run", "e.toml"});
   wait_for_a_fit(place);
   kill(pid, SIGSTOP);  // it holds its directory, however long what follows takes
@@ -153,7 +153,7 @@ TEST(FullDisk, OfARealFileSystemStopsTheRunAndLosesNothing) {
   const Place place;
   const SmallDisk disk(place);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a file system";
-  place.write("e.toml", small_experiment("host", kLong));
+  place.write("e.toml", small_experiment("host", kLongRun));
   const pid_t pid = place.start({"run", "e.toml"});
   wait_for_a_fit(place);
   kill(pid, SIGSTOP);
@@ -166,7 +166,7 @@ TEST(FullDisk, OfARealFileSystemStopsTheRunAndLosesNothing) {
   expect_a_clean_stop(stopped, place, place.run("small").string());
   const Ended rest = place.mokume("run e.toml");
   ASSERT_EQ(rest.code, 0) << rest.err;
-  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results_of_an_undisturbed_run(kLong));
+  EXPECT_EQ(slurp(place.run("small") / "results.csv"), results_of_an_undisturbed_run(kLongRun));
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using namespace cnn;
 
-constexpr int64_t kRows = 4;
+constexpr int64_t kGradientRows = 4;
 
 struct Net {
   const char* name;
@@ -59,29 +59,30 @@ TEST_P(Gradients, MatchCentralDifferences) {
   settings.layers = GetParam().layers;
   settings.loss = GetParam().loss;
   const Network network = make_network(settings, GetParam().input, GetParam().outputs);
-  const Engine engine(device, network, kRows, true);
+  const Engine engine(device, network, kGradientRows, true);
   const auto features = static_cast<size_t>(network.input.elements());
-  const std::vector<float> x = random_floats(kRows * features, 1, -2, 2);
+  const std::vector<float> x = random_floats(kGradientRows * features, 1, -2, 2);
   std::vector<float> weights = random_floats(static_cast<size_t>(network.n_parameters), 2, -0.5F, 0.5F);
   const sdk::Buffer labels = device.upload(std::vector<int32_t>{2, 0, 1, 2});
   const sdk::Buffer targets = device.upload(std::vector<float>{0.5F, -1, 2, 0.25F});
   const sdk::Buffer index = device.upload(std::vector<int32_t>{0, 1, 2, 3});
-  const sdk::Buffer results = device.buffer<float>(2 * kRows);
+  const sdk::Buffer results = device.buffer<float>(2 * kGradientRows);
   const ops::DropoutPlace place{77, 0, 3, 0};
 
   // The loss summed over the rows; the gradient too if wanted.
   const auto evaluate = [&](bool with_gradient) {
     engine.parameters().write(0, weights);
-    engine.write_input(x.data(), kRows);
-    const mk_tensor out = engine.forward(kRows, &place), rows = sdk::matrix(results.get(), kRows, 2);
-    const mk_tensor which = sdk::vector(index.get(), kRows, 0, MK_I32);
-    const mk_tensor gradient = with_gradient ? engine.output_gradient(kRows) : mk_tensor{};
+    engine.write_input(x.data(), kGradientRows);
+    const mk_tensor out = engine.forward(kGradientRows, &place), rows = sdk::matrix(results.get(), kGradientRows, 2);
+    const mk_tensor which = sdk::vector(index.get(), kGradientRows, 0, MK_I32);
+    const mk_tensor gradient = with_gradient ? engine.output_gradient(kGradientRows) : mk_tensor{};
     if (settings.loss == Loss::mse)
-      device.submit(ops::squared_loss(out, sdk::matrix(targets.get(), kRows, 1), which, 1, rows, gradient));
+      device.submit(ops::squared_loss(out, sdk::matrix(targets.get(), kGradientRows, 1), which, 1, rows, gradient));
     else
-      device.submit(ops::softmax_loss(out, sdk::vector(labels.get(), kRows, 0, MK_I32), which, 1, rows, gradient));
-    if (with_gradient) engine.backward(kRows, place);
-    std::vector<float> r(2 * kRows);
+      device.submit(
+          ops::softmax_loss(out, sdk::vector(labels.get(), kGradientRows, 0, MK_I32), which, 1, rows, gradient));
+    if (with_gradient) engine.backward(kGradientRows, place);
+    std::vector<float> r(2 * kGradientRows);
     device.read(results, r.data(), r.size());
     double sum = 0;
     for (size_t k = 0; k < r.size(); k += 2) sum += static_cast<double>(r[k]);

@@ -14,7 +14,7 @@ namespace {
 using namespace cnn;
 namespace st = sdk::safetensors;
 
-constexpr int64_t kRows = 400, kBatch = 16, kEpochs = 4;
+constexpr int64_t kTorchRows = 400, kBatch = 16, kEpochs = 4;
 
 const st::Reader& vectors() {
   static const st::Reader reader(std::string(MOKUME_SOURCE_DIR) + "/tests/cnn/data/torch.safetensors");
@@ -68,7 +68,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     const Network network = make_network(settings, shape, regression ? 1 : 3);
 
     mk_data data{};
-    data.rows = kRows;
+    data.rows = kTorchRows;
     data.features = 64;
     data.x = x.data();
     data.labels = regression ? nullptr : labels.data();
@@ -76,12 +76,12 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     data.n_classes = regression ? 0 : 3;
     const ResidentData resident(device, data);
     TrainingTask task;
-    for (int32_t r = 0; r < kRows; ++r) task.train.push_back(r);
+    for (int32_t r = 0; r < kTorchRows; ++r) task.train.push_back(r);
     Training training(world.host(), device, resident, network, settings, task);
     training.engine().parameters().write(0, parameters(network, net + "/initial/"));
 
     const std::vector<float> losses = read<float>("losses/" + run.at("name").get<std::string>());
-    constexpr int64_t kPerEpoch = kRows / kBatch;
+    constexpr int64_t kPerEpoch = kTorchRows / kBatch;
     double worst = 0;
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
       training.run_epoch();
@@ -103,11 +103,11 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     const sdk::Buffer results = device.buffer<float>(2 * kBatch);
     const mk_tensor which = sdk::vector(index.get(), kBatch, 0, MK_I32), rows = sdk::matrix(results.get(), kBatch, 2);
     if (regression)
-      device.submit(ops::squared_loss(out, sdk::matrix(resident.target.get(), kRows, 1), which, 1.0 / kBatch, rows,
+      device.submit(ops::squared_loss(out, sdk::matrix(resident.target.get(), kTorchRows, 1), which, 1.0 / kBatch, rows,
                                       engine.output_gradient(kBatch)));
     else
-      device.submit(ops::softmax_loss(out, sdk::vector(resident.target.get(), kRows, 0, MK_I32), which, 1.0 / kBatch,
-                                      rows, engine.output_gradient(kBatch)));
+      device.submit(ops::softmax_loss(out, sdk::vector(resident.target.get(), kTorchRows, 0, MK_I32), which,
+                                      1.0 / kBatch, rows, engine.output_gradient(kBatch)));
     engine.backward(kBatch, place);
     const std::vector<float> gradient = engine.gradients().all();
     for (const Parameter& p : network.parameters) {

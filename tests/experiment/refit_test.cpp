@@ -12,10 +12,10 @@ namespace {
 namespace fs = std::filesystem;
 
 // Two candidates in two folds, one bootstrap: its refit is fit 4.
-class AdoptModels : public testing::Test {
+class AdoptModels : public ::testing::Test {
  protected:
   AdoptModels() {
-    std::string name = testing::TempDir() + "mokume-refit-XXXXXX";
+    std::string name = ::testing::TempDir() + "mokume-refit-XXXXXX";
     directory_ = mkdtemp(name.data());
     plan_.candidates.resize(2);
     plan_.folds = 2;

@@ -11,10 +11,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class ScratchTest : public testing::Test {
+class ScratchTest : public ::testing::Test {
  protected:
   ScratchTest() {
-    std::string name = testing::TempDir() + "mokume-scratch-XXXXXX";
+    std::string name = ::testing::TempDir() + "mokume-scratch-XXXXXX";
     directory_ = mkdtemp(name.data());
   }
   ~ScratchTest() override { fs::remove_all(directory_); }

@@ -7,7 +7,7 @@
 
 #include "sdk/ops.hpp"
 
-namespace mokume::ops {
+namespace mokume::ops::network_test {
 namespace {
 
 mk_tensor m(int64_t rows, int64_t columns, mk_dtype dtype = MK_F32) {
@@ -281,4 +281,4 @@ TEST(LinearUpdate, CountsEachWeightTwice) {
 }
 
 }  // namespace
-}  // namespace mokume::ops
+}  // namespace mokume::ops::network_test
