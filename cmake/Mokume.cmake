@@ -25,6 +25,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # False alarms of g++ 12: members of a std::variant that is not in that state, and std::string's operator+ (PR 105329).
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+if(CMAKE_UNITY_BUILD)
+  add_compile_options(-Wno-shadow)  # of another file's names
+endif()
 
 set(MOKUME_SANITIZE "" CACHE STRING "address, undefined or thread")
 if(MOKUME_SANITIZE)
