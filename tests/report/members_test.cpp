@@ -28,10 +28,10 @@ RunView ensemble() {
   return view;
 }
 
-std::string page(const RunView& view) { return report_html(view, plots(view)); }
+std::string members_page(const RunView& view) { return report_html(view, plots(view)); }
 
 TEST(Members, StandInATableBesideTheirVote) {
-  const std::string text = page(ensemble());
+  const std::string text = members_page(ensemble());
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_NE(text.find("the members err by 10.00 % to 14.00 %, 12.00 % in the median; together by 8.00 %."),
             std::string::npos);
@@ -44,9 +44,10 @@ TEST(Members, TheirValidationIsInTheHeadline) {
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
       "to 95.00\u00A0%</span>";
-  EXPECT_NE(page(view).find(tile), std::string::npos) << page(view).substr(page(view).find("<span>Validation"), 300);
+  EXPECT_NE(members_page(view).find(tile), std::string::npos)
+      << members_page(view).substr(members_page(view).find("<span>Validation"), 300);
   view.refits.clear();
-  EXPECT_NE(page(view).find("no member yet"), std::string::npos);
+  EXPECT_NE(members_page(view).find("no member yet"), std::string::npos);
 }
 
 // The whole of many pictures would push everything else off the page.
@@ -55,7 +56,7 @@ TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
   for (const char* kind : {"easy", "misclassified"})
     for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)
       view.vote->exemplars.push_back({kind, row, "cat", {{"cat", "dog"}, {{0.75, 0.25}, {0.5, 0.5}}}, {}});
-  const std::string text = page(view);
+  const std::string text = members_page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_EQ(occurrences(text, ">test row "), 6U);
   const size_t fold = text.find("<summary>2 more</summary>");
