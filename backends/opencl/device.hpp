@@ -6,6 +6,7 @@
 #include <array>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,9 @@ struct mk_device {
   const Origin& origin(cl_kernel kernel) const { return origins_.at(kernel); }
   // Of a built-in program, and of what is made of it.
   std::string built_in_options(const mokume::opencl::BuiltIn& program) const;
-  std::map<std::string, mokume::opencl::GroupKernel> group_kernels;  // group.cpp's
+  // group.cpp's:
+  std::map<std::string, mokume::opencl::GroupKernel> group_kernels;
+  std::set<int32_t> ungrouped;  // codes of ops of which a group went one by one
 
  private:
   std::map<std::string, mokume::opencl::KernelSet> programs_;

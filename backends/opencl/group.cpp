@@ -5,6 +5,7 @@
 
 #include "device.hpp"
 #include "ops.hpp"
+#include "sdk/ops.hpp"
 #include "share.hpp"
 
 namespace mokume::opencl {
@@ -112,6 +113,9 @@ class Together {
   Together(Launcher& launcher, std::span<const mk_op> ops)
       : launcher_(launcher), queue_(launcher.queue()), ops_(ops), space_{ops.size()} {}
 
+  // Some launch is a library's, which cannot be recorded.
+  bool in_library() const { return in_library_; }
+
   bool run() {
     if (!record()) return false;
     const std::vector<Recording::Launch>& launches = first().launches();
@@ -154,7 +158,8 @@ class Together {
       record_one(m);
       if (space_.grew || !same_but_for_values(first(), recordings()[m])) return false;
     }
-    return !space_.too_large && !first().refused();
+    in_library_ = first().refused();
+    return !space_.too_large && !in_library_;
   }
 
   // What member m's argument is more than the first member's.
@@ -198,6 +203,7 @@ class Together {
   mk_queue& queue_;
   std::span<const mk_op> ops_;
   GroupSpace space_;
+  bool in_library_ = false;
   std::vector<int64_t> more_;
   std::vector<Argument> arguments_;
 };
@@ -259,7 +265,15 @@ int64_t GroupTables::place(mk_queue& queue, const std::vector<int64_t>& values) 
 
 void submit_group(Launcher& launcher, std::span<const mk_op> ops) {
   for (const mk_op& op : ops) admit(launcher.device(), op);
-  if (ops.size() > 1 && Together(launcher, ops).run()) return;
+  if (ops.size() > 1) {
+    Together together(launcher, ops);
+    if (together.run()) return;
+    mk_device& device = launcher.device();
+    // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.
+    if (!together.in_library() && device.ungrouped.insert(ops.front().code).second)
+      device.host.log(MK_LOG_DEBUG, "opencl",
+                      std::string(ops::rule(ops.front().code).name) + ": a group goes one by one");
+  }
   for (const mk_op& op : ops) run(launcher, op);
 }
 

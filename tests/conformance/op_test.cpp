@@ -98,7 +98,10 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
     expect_close(problem, o, got, want, exact ? std::vector<double>{} : op.scale(problem, o, want, machine));
   }
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
-  if (one.size != Size::large) expect_same_in_group(dut, problem);
+  if (one.size == Size::large) return;
+  expect_same_in_group(dut, problem);
+  for (const test::LogLine& line : machine.host().lines())
+    EXPECT_EQ(line.text.find("a group goes one by one"), std::string::npos) << line.text;
 }
 
 }  // namespace

@@ -343,6 +343,29 @@ void a_long_sum_is_whole(DeviceUnderTest& dut) {
   }
 }
 
+// Members of a group need not be alike: other sizes, another op.
+void a_group_may_be_mixed(DeviceUnderTest& dut) {
+  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v1"));
+  if (group == nullptr) return;
+  Buffer x(dut, Words(8, as_word(2))), y(dut, Words(8, as_word(0)));
+  const std::vector<mk_op> other_code{
+      ops::fill(sdk::vector(x.handle(), 3), 5.0F),
+      ops::bias_act(sdk::vector(x.handle(), 4, 4), {}, ops::Activation::none, sdk::vector(y.handle(), 4, 0))};
+  const std::vector<mk_op> other_size{ops::fill(sdk::vector(x.handle(), 1, 3), 7.0F),
+                                      ops::fill(sdk::vector(y.handle(), 4, 4), 8.0F)};
+  for (const std::vector<mk_op>* members : {&other_code, &other_size})
+    sdk::call(group->submit, dut.queue(), members->data(), static_cast<uint32_t>(members->size()),
+              static_cast<mk_event**>(nullptr));
+  finish(dut);
+  const auto words = [](std::vector<float> values) {
+    Words all;
+    for (const float v : values) all.push_back(as_word(v));
+    return all;
+  };
+  EXPECT_EQ(x.read(), words({5, 5, 5, 7, 2, 2, 2, 2}));
+  EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
+}
+
 }  // namespace
 
 void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
@@ -360,6 +383,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
     add_test(dut.label(), "semantics.gemm_can_be_cut", [&dut] { gemm_can_be_cut(dut); });
   if (!dut.has(MK_DEVICE_INSTRUMENTED))
     add_test(dut.label(), "semantics.a_long_sum_is_whole", [&dut] { a_long_sum_is_whole(dut); });
+  add_test(dut.label(), "semantics.a_group_may_be_mixed", [&dut] { a_group_may_be_mixed(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }
 
