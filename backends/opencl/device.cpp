@@ -175,19 +175,18 @@ void finish(const mk_queue& queue) {
   wait(queue, event);
 }
 
-void Launcher::set(cl_kernel kernel, cl_uint index, size_t bytes, const void* value) {
+void Launcher::set(cl_kernel kernel, cl_uint index, const Argument& a) {
+  using Type = Argument::Type;
+  const auto narrow = static_cast<uint32_t>(a.bits);
+  const bool is_wide = a.type == Type::memory || a.type == Type::i64, is_local = a.type == Type::local;
+  const size_t bytes = is_local ? a.bits : is_wide ? sizeof(a.bits) : sizeof(narrow);
+  const void* value = is_local ? nullptr : is_wide ? static_cast<const void*>(&a.bits) : &narrow;
   check(clSetKernelArg(kernel, index, bytes, value), "argument " + std::to_string(index) + " of a kernel");
 }
 
-void Launcher::set(cl_kernel kernel, cl_uint index, const Argument& a) {
-  using Type = Argument::Type;
-  if (a.type == Type::local) return set(kernel, index, a.bits, nullptr);
-  if (a.type == Type::memory || a.type == Type::i64) return set(kernel, index, a.bits);
-  set(kernel, index, static_cast<uint32_t>(a.bits));
-}
-
-void Launcher::run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
-                   const std::vector<Argument>& arguments) {
+void Launcher::run(cl_kernel kernel, const std::array<int64_t, 3>& global, const std::array<int64_t, 3>& local,
+                   std::span<const Argument> arguments) {
+  if (recording_ != nullptr) return recording_->add(kernel, global, local, arguments);
   for (cl_uint index = 0; const Argument& a : arguments) set(kernel, index++, a);
   enqueue(kernel, global, local.data());
 }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -92,7 +93,6 @@ struct mk_queue {
   mokume::opencl::GroupSpace* group = nullptr;
   mokume::opencl::GroupTables group_tables;
   const mk_buffer& workspace_at(size_t slot) const { return workspaces_.at(slot); }
-  static constexpr size_t kWorkspaces = 5;
 
   // Memory with what make(memory) computes from a view alone; kept, as far as there is room, until the view's buffer is
   // written to. `what` says what it is, together with the view's place and shape.
@@ -107,7 +107,7 @@ struct mk_queue {
   };
   Derived* place_for(const std::string& key, uint64_t bytes);
 
-  std::array<mk_buffer, kWorkspaces> workspaces_;
+  std::array<mk_buffer, mokume::opencl::kWorkspaces> workspaces_;
   std::vector<Derived> derived_;
   uint64_t uses_ = 0;
 };
@@ -149,14 +149,12 @@ class Launcher {
   template <class... Arguments>
   void run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
            const Arguments&... arguments) {
-    if (recording_ != nullptr) return recording_->add(kernel, global, local, {Argument(arguments)...});
-    cl_uint index = 0;
-    (set(kernel, index++, arguments), ...);
-    enqueue(kernel, global, local.data());
+    const std::array<Argument, sizeof...(arguments)> list{Argument(arguments)...};
+    run(kernel, global, local, std::span<const Argument>(list));
   }
 
-  void run(cl_kernel kernel, std::array<int64_t, 3> global, std::array<int64_t, 3> local,
-           const std::vector<Argument>& arguments);
+  void run(cl_kernel kernel, const std::array<int64_t, 3>& global, const std::array<int64_t, 3>& local,
+           std::span<const Argument> arguments);
 
   // `local` may be nullptr: the driver's choice.
   void enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local);
@@ -175,15 +173,7 @@ class Launcher {
 
  private:
   void keep(cl_event event);  // takes ownership
-  static void set(cl_kernel kernel, cl_uint index, size_t bytes, const void* value);
-  template <class T>
-  static void set(cl_kernel kernel, cl_uint index, const T& value) {
-    set(kernel, index, sizeof(value), &value);
-  }
-  static void set(cl_kernel kernel, cl_uint index, const LocalFloats& value) {
-    set(kernel, index, static_cast<size_t>(value.count) * sizeof(float), nullptr);
-  }
-  static void set(cl_kernel kernel, cl_uint index, const Argument& value);
+  static void set(cl_kernel kernel, cl_uint index, const Argument& argument);
 
   mk_queue& queue_;
   bool want_event_;

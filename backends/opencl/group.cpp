@@ -166,7 +166,7 @@ class Together {
   int64_t difference(const Argument& base, const Argument& mine, int64_t m) const {
     switch (mine.type) {
       case Type::memory:
-        for (size_t slot = 0; slot < mk_queue::kWorkspaces; ++slot)
+        for (size_t slot = 0; slot < kWorkspaces; ++slot)
           if (base.bits != 0 && reinterpret_cast<cl_mem>(base.bits) == queue_.workspace_at(slot).memory.get())
             return m * static_cast<int64_t>(space_.each[slot]);
         return 0;
@@ -196,7 +196,8 @@ class Together {
     arguments_.emplace_back(queue_.group_tables.memory());
     arguments_.emplace_back(table);
     arguments_.emplace_back(static_cast<uint32_t>(l.global[2]));
-    launcher_.run(kernel, {l.global[0], l.global[1], l.global[2] * members()}, l.local, arguments_);
+    launcher_.run(kernel, {l.global[0], l.global[1], l.global[2] * members()}, l.local,
+                  std::span<const Argument>(arguments_));
   }
 
   Launcher& launcher_;
@@ -217,9 +218,9 @@ void Recording::clear() {
 }
 
 void Recording::add(cl_kernel kernel, const std::array<int64_t, 3>& global, const std::array<int64_t, 3>& local,
-                    std::initializer_list<Argument> arguments) {
+                    std::span<const Argument> arguments) {
   launches_.push_back({kernel, global, local, arguments_.size(), arguments.size()});
-  arguments_.insert(arguments_.end(), arguments);
+  arguments_.insert(arguments_.end(), arguments.begin(), arguments.end());
 }
 
 uint64_t GroupSpace::room_for(size_t slot, uint64_t bytes, uint64_t there) {

@@ -9,7 +9,6 @@
 #include <array>
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -23,6 +22,8 @@ struct mk_queue;
 namespace mokume::opencl {
 
 class Launcher;
+
+inline constexpr size_t kWorkspaces = 5;  // of a queue
 
 // Local memory of a work-group: an argument, since a kernel that is called by another may declare none.
 struct LocalFloats {
@@ -54,7 +55,7 @@ class Recording {
 
   void clear();
   void add(cl_kernel kernel, const std::array<int64_t, 3>& global, const std::array<int64_t, 3>& local,
-           std::initializer_list<Argument> arguments);
+           std::span<const Argument> arguments);
   // What was to be enqueued cannot be recorded.
   void refuse() { refused_ = true; }
   bool refused() const { return refused_; }
@@ -75,7 +76,7 @@ struct GroupSpace {
   static constexpr uint64_t kMostBytes = uint64_t{256} << 20;  // of one slot
 
   uint64_t members;
-  std::array<uint64_t, 5> each{};
+  std::array<uint64_t, kWorkspaces> each{};
   bool grew = false, too_large = false;
 
   // How large the slot, which has `there` bytes, must be where a member asks for `bytes`.

@@ -70,8 +70,8 @@ double fit_cost(const mk_experiment& experiment, const Settings& settings, const
          (rows * 3 * products(network) + steps * 10 * static_cast<double>(network.n_parameters));
 }
 
-// Networks of this shape that are trained side by side: until their steps are more work than what a step costs beside
-// it (measured: bench/README.md).
+// Networks of this shape that are trained side by side: until their steps are much more work than what a launch costs.
+// A round figure: 8 and 32 small ones differ little (bench/README.md).
 size_t most_together(const Settings& settings, const Network& network) {
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
@@ -126,7 +126,8 @@ std::vector<std::vector<Session::Job*>> Session::groups_of(std::vector<std::uniq
   std::vector<std::vector<Job*>> groups;
   const uint64_t data = ResidentData::bytes(*experiment_.train), budget = device_.budget_bytes();
   for (const auto& job : jobs) {
-    const uint64_t each = Training::bytes(job->network, job->settings, experiment_.train->rows);
+    constexpr uint64_t kSlack = uint64_t{64} << 10;  // what SharedMemory rounds up, and folds of unequal size
+    const uint64_t each = Training::bytes(job->network, job->settings, experiment_.train->rows) + kSlack;
     const uint64_t fit = budget > data ? (budget - data) / std::max<uint64_t>(each, 1) : 0;
     const uint64_t most = std::min<uint64_t>(fit, most_together(job->settings, job->network));
     const auto open = std::find_if(groups.begin(), groups.end(), [&](const std::vector<Job*>& group) {
