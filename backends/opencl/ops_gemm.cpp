@@ -140,6 +140,7 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
 
 // Blocks of terms are shared by the cores, which leave their sums in `part`, block by block of m x n.
 constexpr int64_t kWideEnough = 256;  // columns of a work-item
+constexpr int64_t kSumsBytes = int64_t{4} << 20;  // of sums of blocks that should not leave the caches
 
 bool sums_fit(const Problem& p, int64_t blocks) { return blocks * p.m * p.n <= kWorkspaceBytes / kFloat; }
 
@@ -180,6 +181,38 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
                     s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
                     s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(p.n <= p.m));
+}
+
+// Rows of b that are long, and so many that memory decides: each work-item reads rows of its own from one end to the
+// other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added up,
+// some of the blocks at a time, before they leave the caches.
+bool is_long_rows(const mk_device& device, const Problem& p) {
+  const int64_t cores = device.info.compute_units;
+  return p.m <= VectorSizes::kShortPanel && p.n >= kWideEnough * cores && p.k >= 8 * cores * kBlock;
+}
+
+void long_rows(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const int64_t items = 4 * static_cast<int64_t>(device.info.compute_units), blocks = divide_up(p.k, kBlock);
+  const int64_t at_once =
+      std::min(std::max(kSumsBytes / (p.m * p.n * kFloat) / items, int64_t{1}) * items, round_up(blocks, items));
+  const auto bytes = [&](int64_t rows, int64_t columns) { return static_cast<uint64_t>(rows * p.m * columns * kFloat); };
+  const cl_mem scratch = launcher.queue().workspace(0, bytes(items, round_up(p.n, device.vector_width)));
+  const cl_mem sums = launcher.queue().workspace(1, bytes(at_once, p.n));
+  for (int64_t b = 0; b < blocks; b += at_once) {
+    Problem some = p;
+    const int64_t first = b * kBlock, n_blocks = std::min(at_once, blocks - b);
+    some.a = p.a.part(0, first, p.m);
+    some.b = p.b.part(0, first, p.n);
+    some.k = std::min(n_blocks * kBlock, p.k - first);
+    if (b > 0) some.beta = 1;
+    if (b + n_blocks < blocks) some.bias = {}, some.relu = false;
+    const int64_t blocks_each = divide_up(n_blocks, items);
+    launcher.run(vector_kernel(device, "long_rows"), {divide_up(n_blocks, blocks_each), 1, 1}, {1, 1, 1}, some.b.memory,
+                 some.b.offset, some.b.k_step, some.n, some.a.memory, some.a.offset, some.a.row_step, some.a.k_step,
+                 static_cast<int32_t>(some.m), some.k, sums, blocks_each, scratch);
+    add_blocks(launcher, some, sums, n_blocks);
+  }
 }
 
 // The long operand b lies along n, and is read as it lies in memory: some rows of a, as many as a batch has, times a
@@ -355,7 +388,7 @@ void gemm(Launcher& launcher, const mk_op& op) {
     case Way::along_k:
       return skinny_along_k(launcher, p, Skinny(p));
     case Way::few_rows:
-      return few_rows(launcher, p);
+      return is_long_rows(launcher.device(), p) ? long_rows(launcher, p) : few_rows(launcher, p);
     case Way::columns:
       skinny_columns(launcher, p, Skinny(p));
       return finish();

@@ -70,7 +70,7 @@ MOKUME_CLONES float add_up(const float* x, size_t n) {
   return sum;
 }
 
-MOKUME_CLONES void update(float* weight, float* state, size_t n) {
+MOKUME_CLONES void update(float* __restrict weight, float* __restrict state, size_t n) {
   for (size_t i = 0; i < n; ++i) {
     state[i] = 0.5F * state[i];
     weight[i] -= 0.5F * state[i];

@@ -232,14 +232,18 @@ void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, i
     for (int i = 0; i < rows; ++i) a[k * MR + i] = y[min(i, live - 1) * y_s + k * y_k];
 }
 
-void strip_out(__private const float* sum, __global float* out, int columns, float alpha, float keep) {
-  int j = 0;
-  for (; j + VW <= columns; j += VW) {
-    const vec scaled = SPLAT(alpha) * VLOAD(0, sum + j);
-    VSTORE(keep == 0.0f ? scaled : fma(SPLAT(alpha), VLOAD(0, sum + j), SPLAT(keep) * VLOAD(0, out + j)), 0, out + j);
+#define STRIP_OUT(space)                                                                                               \
+  __attribute__((overloadable)) void strip_out(space const float* sum, __global float* out, int columns, float alpha, \
+                                               float keep) {                                                           \
+    int j = 0;                                                                                                         \
+    for (; j + VW <= columns; j += VW) {                                                                               \
+      const vec s = VLOAD(0, sum + j), scaled = SPLAT(alpha) * s;                                                      \
+      VSTORE(keep == 0.0f ? scaled : fma(SPLAT(alpha), s, SPLAT(keep) * VLOAD(0, out + j)), 0, out + j);               \
+    }                                                                                                                  \
+    for (; j < columns; ++j) skinny_out(sum[j], out + j, alpha, keep, 1);                                              \
   }
-  for (; j < columns; ++j) skinny_out(sum[j], out + j, alpha, keep, 1);
-}
+STRIP_OUT(__private)
+STRIP_OUT(__global)
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
@@ -301,7 +305,71 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
   }
 }
 
-// The same with a single term, where next to nothing is summed and memory counts: row after row is written.
+// The same for long rows of x and at most SHORT rows of y, where memory counts: TERMS rows of x at a time are read from one
+// end to the other, one work-item far from the next, and the sums lie in a near cache.
+#if VW == 16
+#define TERMS 16
+#else
+#define TERMS 8
+#endif
+
+// `n` terms of VW columns of x with as many of `live` rows of y, row i at y[i * TERMS], onto the sums of these columns.
+// The rows behind them are fetched.
+__attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
+                                         __global float* restrict sums) {
+  vec terms[TERMS];
+  UNROLL
+  for (int k = 0; k < n; ++k) {
+    terms[k] = VLOAD(0, x + k * x_step);
+    FETCH_EARLY(x + (TERMS + k) * x_step);
+  }
+  for (int i = 0; i < live; ++i) {
+    vec sum = VLOAD(i, sums);
+    UNROLL
+    for (int k = 0; k < n; ++k) sum = fma(SPLAT(y[i * TERMS + k]), terms[k], sum);
+    VSTORE(sum, i, sums);
+  }
+}
+
+// One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
+// sum_of_blocks. There are at least VW columns: the last VW begin early and drop what they share with those before. Scratch:
+// s_size rows of l_size floats, rounded up to whole vectors, each.
+__kernel ONE_ITEM void long_rows(__global const float* restrict x, long offset, long k_step, long l_size,
+                                 __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
+                                 long k_size, __global float* restrict out, long blocks_each,
+                                 __global float* restrict scratch) {
+  const long k_begin = (long)get_global_id(0) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
+  const long vectors = (l_size + VW - 1) / VW;
+  __global float* sums = scratch + (long)get_global_id(0) * vectors * VW * s_size;
+  x += offset;
+  y += y_offset;
+  for (long k0 = k_begin; k0 < k_end; k0 += KB) {
+    for (long v = 0; v < vectors * s_size; ++v) VSTORE(SPLAT(0.0f), v, sums);
+    const long k1 = min(k0 + KB, k_end);
+    for (long k = k0; k < k1;) {
+      const int n = k1 - k < TERMS ? 1 : TERMS;
+      float terms[SHORT * TERMS];
+      for (int i = 0; i < s_size; ++i)
+        for (int j = 0; j < n; ++j) terms[i * TERMS + j] = y[i * y_s + (k + j) * y_k];
+      for (long v = 0; v < vectors; ++v) {
+        __global const float* rows = x + k * k_step + min(v * VW, l_size - VW);
+        if (n == TERMS)
+          meet(rows, k_step, terms, s_size, TERMS, sums + v * s_size * VW);
+        else
+          meet(rows, k_step, terms, s_size, 1, sums + v * s_size * VW);
+      }
+      k += n;
+    }
+    for (long v = 0; v < vectors; ++v) {
+      const long c = v * VW, skip = c - min(c, l_size - VW);
+      for (int i = 0; i < s_size; ++i)
+        strip_out(sums + (v * s_size + i) * VW + skip, out + (k0 / KB * s_size + i) * l_size + c, (int)(VW - skip),
+                  1.0f, 0.0f);
+    }
+  }
+}
+
+// few_rows with a single term, where next to nothing is summed and memory counts: row after row is written.
 __kernel ONE_ITEM void few_rows_one_term(__global const float* restrict x, long offset, long l_size,
                                          __global const float* restrict y, long y_offset, long y_s, int s_size,
                                          __global float* restrict out, long out_offset, long out_step, float alpha,
@@ -322,7 +390,7 @@ __kernel ONE_ITEM void few_rows_one_term(__global const float* restrict x, long 
   }
 }
 
-// Sums of blocks, as few_rows leaves them, in order. One work-item does one row or a part of it.
+// Sums of blocks, as the kernels above leave them, in order. One work-item does one row or a part of it.
 __kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long blocks, int s_size, long l_size,
                                      __global float* restrict out, long out_offset, long out_step, float alpha,
                                      float beta, long columns_each, EPILOGUE) {
