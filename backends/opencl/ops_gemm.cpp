@@ -140,6 +140,7 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
 
 // Blocks of terms are shared by the cores, which leave their sums in `part`, block by block of m x n.
 constexpr int64_t kWideEnough = 256;  // columns of a work-item
+constexpr int64_t kLongRow = 192;     // columns of a row that is read by itself
 constexpr int64_t kSumsBytes = int64_t{4} << 20;  // of sums of blocks that should not leave the caches
 
 bool sums_fit(const Problem& p, int64_t blocks) { return blocks * p.m * p.n <= kWorkspaceBytes / kFloat; }
@@ -188,7 +189,7 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
 // some of the blocks at a time, before they leave the caches.
 bool is_long_rows(const mk_device& device, const Problem& p) {
   const int64_t cores = device.info.compute_units;
-  return p.m <= VectorSizes::kShortPanel && p.n >= kWideEnough * cores && p.k >= 8 * cores * kBlock;
+  return p.m <= VectorSizes::kShortPanel && p.n >= kLongRow && p.k >= 8 * cores * kBlock;
 }
 
 void long_rows(Launcher& launcher, const Problem& p) {

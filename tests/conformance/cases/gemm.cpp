@@ -78,8 +78,11 @@ std::vector<Case> cases() {
       gemm_case("100x550x1300_transposed", Size::normal, {100, 550, 1300}, {true, false, 1, 1, {1, 0}, {0, 3}, {2, 1}}),
       gemm_case("257x513x70", Size::normal, {257, 513, 70}, {false, true, 1, 0, {1, 1}, {2, 0}, {3, 2}}),
       gemm_case("33x65x5000_one_sign", Size::normal, {33, 65, 5000}, {false, true, 1, 0, {}, {}, {}, 0, 1}),
+      gemm_case("7x203x4321_long_rows", Size::normal, {7, 203, 4321}, {false, false, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
+      gemm_case("1x300x4200_long_rows", Size::normal, {1, 300, 4200}, {false, false, -2, 0.5F}),
       gram_case("gram_300x784", Size::normal, 300, 784),
       gemm_case("large_4099x4101x21", Size::large, {4099, 4101, 21}),
+      gemm_case("large_16x1003x20001_long_rows", Size::large, {16, 1003, 20001}, {false, false, 1, 0.5F}),
       gemm_case("large_inputs_600000x5x30", Size::large, {600000, 5, 30}),
   };
   constexpr auto kRelu = ops::Activation::relu, kNone = ops::Activation::none;
