@@ -139,8 +139,8 @@ bool is_skinny(const VectorSizes& sizes, const Problem& p) {
 }
 
 // Blocks of terms are shared by the cores, which leave their sums in `part`, block by block of m x n.
-constexpr int64_t kWideEnough = 256;  // columns of a work-item
-constexpr int64_t kLongRow = 192;     // columns of a row that is read by itself
+constexpr int64_t kWideEnough = 256;              // columns of a work-item
+constexpr int64_t kLongRow = 192;                 // columns of a row that is read by itself
 constexpr int64_t kSumsBytes = int64_t{4} << 20;  // of sums of blocks that should not leave the caches
 
 bool sums_fit(const Problem& p, int64_t blocks) { return blocks * p.m * p.n <= kWorkspaceBytes / kFloat; }
@@ -185,8 +185,8 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
 }
 
 // Rows of b that are long, and so many that memory decides: each work-item reads rows of its own from one end to the
-// other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added up,
-// some of the blocks at a time, before they leave the caches.
+// other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added
+// up, some of the blocks at a time, before they leave the caches.
 bool is_long_rows(const mk_device& device, const Problem& p) {
   const int64_t cores = device.info.compute_units;
   return p.m <= VectorSizes::kShortPanel && p.n >= kLongRow && p.k >= 8 * cores * kBlock;
@@ -197,7 +197,9 @@ void long_rows(Launcher& launcher, const Problem& p) {
   const int64_t items = 4 * static_cast<int64_t>(device.info.compute_units), blocks = divide_up(p.k, kBlock);
   const int64_t at_once =
       std::min(std::max(kSumsBytes / (p.m * p.n * kFloat) / items, int64_t{1}) * items, round_up(blocks, items));
-  const auto bytes = [&](int64_t rows, int64_t columns) { return static_cast<uint64_t>(rows * p.m * columns * kFloat); };
+  const auto bytes = [&](int64_t rows, int64_t columns) {
+    return static_cast<uint64_t>(rows * p.m * columns * kFloat);
+  };
   const cl_mem scratch = launcher.queue().workspace(0, bytes(items, round_up(p.n, device.vector_width)));
   const cl_mem sums = launcher.queue().workspace(1, bytes(at_once, p.n));
   for (int64_t b = 0; b < blocks; b += at_once) {

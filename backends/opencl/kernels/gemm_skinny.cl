@@ -17,7 +17,7 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #endif
 
 // Terms [k0, k0 + KB) of SR rows of the long operand from x on, `live` of which there are, with the short operand in
-// panels of SHORT: vectors along s. With each term goes EACH_TERM, in which `later` and `later_step` may be used.
+// panels of SHORT: vectors along s. With each term goes EACH_TERM, which may use and move `later`.
 // A row past the end repeats the last one; its sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
@@ -26,7 +26,7 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #define SKINNY_BLOCK(name, EACH_TERM)                                                                                  \
   void name(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,            \
             long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,      \
-            float beta, int first, __global const float* later, long later_step) {                                     \
+            float beta, int first, __global const float* later) {                                                      \
     FOR_SR(ROW)                                                                                                        \
     const int terms = (int)min((long)KB, k_size - k0);                                                                 \
     for (long s0 = 0; s0 < s_size; s0 += VW) {                                                                         \
@@ -60,7 +60,7 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
     const int live = (int)min((long)SR, l_end - l);
     for (long k0 = 0; k0 < k_size; k0 += KB)
       skinny_block(x + offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l, out_l, out_s,
-                   alpha, beta, k0 == 0, x, 0);
+                   alpha, beta, k0 == 0, x);
     if (!(biased || relu)) continue;
     for (int i = 0; i < live; ++i)
       for (long s = 0; s < s_size; ++s) {
@@ -92,7 +92,7 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
     }
     for (long l = 0; l < l_size; l += SR)
       skinny_block(x + k0 + l * l_step, l_step, (int)min((long)SR, l_size - l), scratch, s_size, 0, terms,
-                   part + k0 / KB * l_size * s_size + l * part_l, part_l, part_s, 1.0f, 0.0f, 1, x, 0);
+                   part + k0 / KB * l_size * s_size + l * part_l, part_l, part_s, 1.0f, 0.0f, 1, x);
   }
 }
 

@@ -11,9 +11,12 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
 }
 
 #define FOR_UPDATE_ROWS(X) X(0) X(1) X(2) X(3)
-#define UPDATE_FETCH(r)                              \
-  FETCH_TO_WRITE(weight + (SR + r) * weight_step); \
-  FETCH_TO_WRITE(weight + (SR + r) * weight_step + VW);
+#define FETCH_WEIGHT(r)                        \
+  FETCH_EARLY(next_weight + 2 * r * VW);       \
+  FETCH_EARLY(next_weight + (2 * r + 1) * VW);
+#define FETCH_STATE(r)                        \
+  FETCH_EARLY(next_state + 2 * r * VW);       \
+  FETCH_EARLY(next_state + (2 * r + 1) * VW);
 #define UPDATE_ZERO(r) vec g##r##0 = SPLAT(0.0f), g##r##1 = SPLAT(0.0f);
 #define UPDATE_TERM(r)                                 \
   {                                                    \
@@ -50,8 +53,12 @@ float one_step(float g, float w, __global float* state, int stateful, int first,
 // dy is padded.
 void update(const float* x_rows, int batch, __global const float* restrict dy, long padded,
             __global float* restrict weight, long weight_step, __global float* restrict state, long state_step,
-            int stateful, int first, float lr, float decay, float momentum, int live, int n) {
-  FOR_UPDATE_ROWS(UPDATE_FETCH)
+            int stateful, int first, float lr, float decay, float momentum, int live, int n,
+            __global const float* next_weight, __global const float* next_state, int fetch_state) {
+  FOR_UPDATE_ROWS(FETCH_WEIGHT)
+  if (fetch_state) {
+    FOR_UPDATE_ROWS(FETCH_STATE)
+  }
   FOR_UPDATE_ROWS(UPDATE_ZERO)
   for (int b = 0; b < batch; ++b, dy += padded) {
     const vec d0 = VLOAD(0, dy), d1 = VLOAD(1, dy);
@@ -70,11 +77,14 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
   }
 }
 
-// Memory comes while sums are made: with dx of some rows their state, of which each term brings one line of 16 floats, and
-// with their update the weight of the rows behind them.
-#define FETCH_STATE \
-  if ((k & 15) < SR) FETCH_TO_WRITE(later + (k & 15) * later_step + (k & ~15));
-SKINNY_BLOCK(dx_block, FETCH_STATE)
+// Memory comes while sums are made, from one end to the other: while one block of rows is worked at, the rows behind it are
+// fetched into the second cache, their state with the terms of dx, their weight with the step.
+#define FETCH_LATER                       \
+  if ((k & 15) < SR) {                    \
+    FETCH_EARLY(later);                   \
+    later += 16;                          \
+  }
+SKINNY_BLOCK(dx_block, FETCH_LATER)
 
 // One work-item does `rows_each` rows of the weight: SR rows and KB columns at a time are read for dx, then, from the
 // cache, for the step.
@@ -101,16 +111,18 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
       else
         for (int i = 0; i < SR; ++i) x_rows[b * SR + i] = from[min(i, live - 1)];
     }
+    long next = (i0 + SR) * weight_step;
     for (long c0 = 0; c0 < columns; c0 += KB) {
       if (wanted)
         dx_block(weight + i0 * weight_step, weight_step, live, panels, batch, c0, columns, dx + i0, 1, dx_step, 1.0f,
-                 0.0f, c0 == 0, state + i0 * state_step + c0, state_step);
+                 0.0f, c0 == 0, state + (i0 + SR) * state_step + c0 * SR);
       const long c1 = min(c0 + KB, columns);
       for (int i = 0; i < live; i += UPDATE_ROWS)
         for (long c = c0; c < c1; c += 2 * VW)
           update(x_rows + i, batch, dy + c, padded, weight + (i0 + i) * weight_step + c, weight_step,
                  state + (i0 + i) * state_step + c, state_step, stateful, first, lr, decay, momentum,
-                 min(live - i, UPDATE_ROWS), (int)min((long)2 * VW, c1 - c));
+                 min(live - i, UPDATE_ROWS), (int)min((long)2 * VW, c1 - c), weight + next, state + next, !wanted),
+              next += 2 * UPDATE_ROWS * VW;
     }
     if (!(wanted && after_relu)) continue;
     for (int b = 0; b < batch; ++b)
@@ -151,7 +163,7 @@ __kernel ONE_ITEM void linear_update_one(__global const float* x, long x_offset,
         const vec xv = VLOAD(v, from);
         VSTORE(fma(xv, SPLAT(d), VLOAD(v, gradient)), v, gradient);
         if (!wanted) continue;
-        FETCH_TO_WRITE(next_to + v * VW);
+        FETCH_EARLY(next_to + v * VW);
         const vec through = fma(SPLAT(d), VLOAD(v, w), SPLAT(0.0f));
         VSTORE(after_relu ? (xv > SPLAT(0.0f) ? through : SPLAT(0.0f)) : through, v, to);
       }
