@@ -3,7 +3,7 @@
 
 namespace mokume::bench {
 
-// Bytes a second, the best of a few passes over far more memory than any cache holds.
+// Bytes a second, the median of a few passes over far more memory than any cache holds.
 struct Bandwidth {
   double read;    // one array read, as a forward pass reads weights
   double update;  // two arrays read and written in place, as a step does with weights and momentum; each byte counts

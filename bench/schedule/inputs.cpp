@@ -19,6 +19,7 @@ using scheduler::Scenario;
 
 constexpr double k_bandwidth = 1.3e12;  // bytes a second: scales all times alike
 constexpr double k_bytes_per_weight = 20;
+constexpr double k_fold_spread = 0.3;  // of a candidate's losses, in parts of that of all candidates
 constexpr uint32_t k_folds = 5, k_most_epochs = 20, k_batch = 10, k_rows = 60000;
 
 // Rows of numbers below a header.
@@ -103,7 +104,7 @@ Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
 Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
   const auto rows = table(csv, "bootstrap,candidate,weights");
   const sdk::Random epochs(seed, sdk::Purpose::schedule, 1), turns(seed, sdk::Purpose::schedule, 2),
-      winners(seed, sdk::Purpose::schedule, 3);
+      losses(seed, sdk::Purpose::schedule, 3), folds(seed, sdk::Purpose::schedule, 4);
   Scenario made;
   made.workload.refit_share = refits ? static_cast<double>(k_folds) / (k_folds - 1) : 0;
   double most = 0;
@@ -129,8 +130,15 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
     }
   }
   if (!refits) return made;
+  std::vector<double> total(rows.size());
+  for (uint32_t fit = 0; fit < made.seconds.size(); ++fit) {
+    const uint32_t row = fit / k_folds;
+    made.losses.push_back(losses.uniform(fit - fit % k_folds) + k_fold_spread * folds.uniform(fit));
+    total[row] += made.losses.back();
+  }
   for (const auto& [bootstrap, of_it] : candidates) {
-    const uint32_t row = of_it[winners.below(bootstrap, of_it.size())];
+    const uint32_t row =
+        *std::min_element(of_it.begin(), of_it.end(), [&](uint32_t a, uint32_t b) { return total[a] < total[b]; });
     const double share = made.workload.refit_share;
     const double epoch_s = rows[row][2] * k_bytes_per_weight * fold_steps * share / k_bandwidth;
     made.refits.push_back(

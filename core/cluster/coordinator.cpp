@@ -215,7 +215,9 @@ void Coordinator::count(journal::FitRecord record) {
   const uint32_t fit = record.fit;
   done_[fit] = std::move(record);
   ++n_done_;
-  if (!is_refit(fit)) note_ready(fit);
+  if (is_refit(fit)) return;
+  if (setup_.loss) policy_.scored(fit, setup_.loss(*done_[fit]));
+  note_ready(fit);
 }
 
 void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {

@@ -97,6 +97,8 @@ struct CoordinatorSetup {
   scheduler::Workload workload;                         // every fit of the plan in exactly one piece
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits that come first
   std::function<Refit(uint32_t refit, const std::vector<journal::FitRecord>& fits)> choose_refit = {};
+  // What choose_refit() looks at, smaller is better, infinite if there is nothing: for the order of work. May be empty.
+  std::function<double(const journal::FitRecord& fit)> loss = {};
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
   std::vector<scheduler::TimedWork> timed;                   // what these took: later ones take as long
   std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is done; may be empty

@@ -1,10 +1,12 @@
 #include "experiment/refit_choice.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "experiment/refit.hpp"
 #include "experiment/workload.hpp"
+#include "report/stats.hpp"
 
 namespace mokume::experiment {
 namespace {
@@ -28,6 +30,11 @@ std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std
   for (const auto& row : report::summarise(plan, prepared.metrics(), records))
     if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
   return std::nullopt;
+}
+
+double loss_of(const Prepared& prepared, const journal::FitRecord& fit) {
+  const auto value = report::value_of(&fit, report::selecting_metric(prepared.metrics()));
+  return value.value_or(std::numeric_limits<double>::infinity());
 }
 
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {

@@ -18,6 +18,9 @@ namespace mokume::experiment {
 std::optional<report::CandidateRow> best_row(const Prepared& prepared, const std::vector<journal::FitRecord>& records,
                                              uint32_t bootstrap);
 
+// What best_row() compares candidates by, of one fit; infinite if it has none.
+double loss_of(const Prepared& prepared, const journal::FitRecord& fit);
+
 // The fits that a refit waits for, by bootstrap.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 

@@ -232,6 +232,7 @@ class Participant {
                                prepared_->data().train.rows));
       return refit;
     };
+    setup.loss = [this](const journal::FitRecord& fit) { return loss_of(*prepared_, fit); };
     journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), plan);
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     write_pieces(result_.directory, setup.workload.pieces);

@@ -6,8 +6,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// The first piece of a candidate ranks as if it took this many times what is thought: it may, and the sooner it is
-// known the better the rest is planned.
+// The first piece of a candidate ranks as if it took this many times what is thought: it may, and the sooner its time
+// is known, and whether it may be refitted, the better the rest is planned.
 constexpr double k_unseen = 3;
 constexpr uint32_t k_no_bootstrap = UINT32_MAX;
 
@@ -29,6 +29,9 @@ Policy::Policy(Workload workload, std::vector<Unit> units)
       costs_(workload.places, guesses_of(workload), {}) {
   pieces_ = std::move(workload.pieces);
   places_ = std::move(workload.places);
+  uint32_t folds = 1;
+  for (const Place& place : places_) folds = std::max(folds, place.fold + 1);
+  contenders_ = Contenders(folds);
   const size_t first_refit = pieces_.size() - workload.refits;
   for (size_t i = 0; i < pieces_.size(); ++i) {
     const std::vector<uint32_t>& fits = pieces_[i].fits;
@@ -75,10 +78,11 @@ double Policy::work_now(uint32_t piece) const {
 }
 
 void Policy::estimate() {
-  std::map<uint32_t, double> refits;  // by bootstrap: any of its candidates may turn out the best
+  std::map<uint32_t, double> refits;  // by bootstrap: the longest that it may come to
   for (uint32_t i = 0; i < pieces(); ++i) {
     states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
+    if (!contenders_.may_win(bootstrap_[i], first_candidate(pieces_[i]))) continue;
     double& refit = refits[bootstrap_[i]];
     for (const uint32_t fit : pieces_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
   }
@@ -88,13 +92,16 @@ void Policy::estimate() {
   for (uint32_t i = 0; i < pieces(); ++i) {
     const auto refit = refits.find(bootstrap_[i]);
     const uint32_t candidate = first_candidate(pieces_[i]);
-    const bool scout = states_[i].waiting && !costs_.has_seen(candidate) && scouts.insert(candidate).second;
+    const bool unseen =
+        !costs_.has_seen(candidate) || (refit != refits.end() && !contenders_.has_seen(bootstrap_[i], candidate));
+    const bool scout = states_[i].waiting && unseen && scouts.insert(candidate).second;
     states_[i].rank = states_[i].work * (scout ? k_unseen : 1) + (refit == refits.end() ? 0 : refit->second);
     if (!states_[i].waiting) continue;
     order_.emplace(-states_[i].rank, i);
     waiting_work_ += states_[i].work;
   }
   estimated_ = costs_.version();
+  scores_changed_ = false;
   asked_ = 0;
 }
 
@@ -152,6 +159,12 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
   if (!idle.told_superfluous) costs_.observe(idle.device_class, fits, seconds);
   idle.holds.clear();
   idle.busy = false;
+}
+
+void Policy::scored(uint32_t fit, double loss) {
+  if (refit_share_ <= 0 || fit >= places_.size()) return;
+  contenders_.score(places_[fit].bootstrap, costs_.candidate(fit), loss);
+  scores_changed_ = true;
 }
 
 void Policy::finished(uint32_t piece) {

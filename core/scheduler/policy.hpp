@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "scheduler/contenders.hpp"
 #include "scheduler/cost_model.hpp"
 
 namespace mokume::scheduler {
@@ -31,7 +32,7 @@ struct Workload {
   // The last so many pieces are refits, each on its own: nothing is known of them before Policy::fill().
   uint32_t refits = 0;
   // A refit of the best candidate follows on the fits of each bootstrap, and takes this many times one of its fits;
-  // 0: none does. What has a long refit behind it goes first.
+  // 0: none does. What may have a long refit behind it goes first: the longest of the candidates that may win.
   double refit_share = 0;
 };
 
@@ -85,6 +86,9 @@ class Policy {
   // The unit is idle again. `done`: pieces of its assignment that are finished, by whomever; the others wait again
   // unless another unit is at them. `seconds`: what the finished ones took, 0 if unknown; it teaches the cost model.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
+
+  // A fit gave this loss, or failed (infinity): what the choice of the best candidate of its bootstrap will look at.
+  void scored(uint32_t fit, double loss);
 
   // A piece is finished: by a unit that is still at others of its assignment, by one whose assignment had been given
   // up, or in a journal. It waits no longer.
@@ -173,10 +177,12 @@ class Policy {
   double refit_share_ = 0;
   std::vector<Place> places_;
   CostModel costs_;
-  uint64_t estimated_ = 0;    // the cost model's version
-  size_t asked_ = 0;          // times, since a newer one was there
-  std::set<uint32_t> tried_;  // candidates of which a piece was given or is done
-  std::set<Key> order_;       // what waits
+  Contenders contenders_{1};
+  bool scores_changed_ = false;  // since the last estimate
+  uint64_t estimated_ = 0;       // the cost model's version
+  size_t asked_ = 0;             // times, since a newer one was there
+  std::set<uint32_t> tried_;     // candidates of which a piece was given or is done
+  std::set<Key> order_;          // what waits
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // what waits
 };

@@ -26,7 +26,7 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   watch(now);
   // Among thousands a new estimate of a few changes next to nothing, and costs as much as handing out hundreds.
   const size_t wait = order_.size() <= k_few ? 0 : order_.size() / 16;
-  if (estimated_ != costs_.version() && ++asked_ > wait) estimate();
+  if ((estimated_ != costs_.version() || scores_changed_) && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
   std::optional<Assignment> chosen;
   for (const auto& [rank, i] : order_) {

@@ -46,7 +46,11 @@ class Ours : public Dealer {
 
   std::optional<Assignment> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
   void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit); }
-  void finished(uint32_t piece) override { policy_.finished(piece); }
+  void finished(uint32_t piece) override {
+    policy_.finished(piece);
+    if (piece >= scenario_.workload.pieces.size() || scenario_.losses.empty()) return;
+    for (const uint32_t fit : policy_.piece(piece).fits) policy_.scored(fit, scenario_.losses.at(fit));
+  }
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now) override {
     policy_.ended(unit, done, seconds, now);
   }

@@ -32,6 +32,7 @@ struct SimulatedRefit {
 struct Scenario {
   Workload workload;
   std::vector<double> seconds;  // by fit: what it takes on a unit of speed 1, which the policy has to learn
+  std::vector<double> losses;   // by fit: what Policy::scored() is told; may be empty
   std::vector<SimulatedUnit> units;
   std::vector<SimulatedRefit> refits;
   double lease_s = 0;      // from an end of work to the start of the next: messages

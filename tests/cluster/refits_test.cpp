@@ -41,6 +41,32 @@ TEST(Refits, FollowOnTheirFits) {
   EXPECT_EQ(desk.coordinator().records().size(), 3u);
 }
 
+// Two bootstraps of candidates that take 4 and 1, of which one fold each is done: a long refit is ahead where the long
+// one leads, and what is left of that bootstrap goes first.
+TEST(Refits, AheadDecideTheOrderByTheLossesOfFits) {
+  for (const uint32_t leads : {0U, 1U}) {
+    CoordinatorSetup setup = make_setup(8);
+    setup.workload.places.clear();
+    for (uint32_t fit = 0; fit < 8; ++fit) {
+      setup.workload.places.push_back({fit / 4, fit % 2, {fit % 4 < 2 ? 0.2 : 0.1}});
+      setup.workload.pieces[fit].cost = fit % 4 < 2 ? 4 : 1;
+      setup.workload.pieces[fit].affinity = fit;
+    }
+    setup.workload.refit_share = 2;
+    setup.refit_after = {{0, 1, 2, 3}, {4, 5, 6, 7}};
+    std::vector<uint32_t> asked;
+    setup.loss = [&](const journal::FitRecord& fit) {
+      asked.push_back(fit.fit);
+      const bool is_long = fit.fit % 4 < 2;
+      return is_long == (fit.fit / 4 == leads) ? 0.1 : 0.9;
+    };
+    for (const uint32_t fit : {0U, 1U, 2U, 4U, 5U, 6U}) setup.done.push_back(result_of(fit));
+    Desk desk(std::move(setup), {{make_device("host:0")}});
+    EXPECT_EQ(asked, (std::vector<uint32_t>{0, 1, 2, 4, 5, 6}));
+    EXPECT_EQ(desk.expect_grant(0).item.fits, std::vector<uint32_t>{leads == 0 ? 3U : 7U});
+  }
+}
+
 TEST(Refits, StartWhileOtherBootstrapsAreAtWork) {
   Desk desk(bagged(2), {{make_device("host:0")}});
   std::vector<uint32_t> order;

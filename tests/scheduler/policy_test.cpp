@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <vector>
 
 namespace mokume::scheduler {
@@ -114,6 +115,47 @@ TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
   };
   EXPECT_EQ(order(0), (std::vector<uint32_t>{2, 0, 1, 3}));
   EXPECT_EQ(order(1.25), (std::vector<uint32_t>{2, 3, 0, 1})) << "9 may have to be refitted after 3";
+}
+
+TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
+  // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 wait behind what may have to be refitted.
+  Workload workload =
+      of({{{0}, 9, 1, 0}, {{1}, 2, 1, 1}, {{2}, 6, 1, 2}, {{3}, 1, 1, 3}, {{4}, 2, 1, 4}, {{5}, 1, 1, 5}});
+  workload.places = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {0, 1, {0.2}}, {1, 0, {0.4}}, {1, 1, {0.4}}};
+  workload.refit_share = 1.25;
+  const auto next = [&](double loss_of_0) {
+    Policy policy(workload, {{"a", 10, 0}});
+    for (const uint32_t i : {0U, 1U, 2U, 4U}) policy.finished(i);
+    policy.scored(0, loss_of_0);
+    policy.scored(1, 0.5);
+    policy.scored(2, 0.25);
+    policy.scored(4, 0.75);
+    for (const uint32_t i : {3U, 5U}) policy.wait(i);
+    return policy.next(0, 0)->pieces.front();
+  };
+  EXPECT_EQ(next(0.25), 3U) << "a refit of 9";
+  EXPECT_EQ(next(0.75), 5U) << "a refit of 2 at most here, one of 6 there";
+  EXPECT_EQ(next(std::numeric_limits<double>::quiet_NaN()), 5U) << "it failed";
+}
+
+TEST(Contenders, WhatIsToComeSaysHowFarBehindIsLost) {
+  Contenders race(2);
+  EXPECT_TRUE(race.may_win(0, 7));
+  race.score(0, 1, 0.2);
+  race.score(0, 2, 0.3);
+  EXPECT_TRUE(race.may_win(0, 1));
+  EXPECT_FALSE(race.may_win(0, 2));
+  EXPECT_TRUE(race.may_win(0, 3)) << "not seen yet";
+  EXPECT_TRUE(race.may_win(1, 2)) << "another bootstrap";
+  race.score(0, 1, 0.36);
+  EXPECT_TRUE(race.may_win(0, 2)) << "0.02 behind; another fold of it may be 0.16 better";
+  race.score(0, 2, 0.28);
+  EXPECT_FALSE(race.may_win(0, 2)) << "0.01 behind, and nothing is to come";
+  race.score(1, 1, std::numeric_limits<double>::infinity());
+  race.score(1, 2, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_TRUE(race.may_win(1, 1)) << "nobody is ahead";
+  race.score(1, 3, 5);
+  EXPECT_FALSE(race.may_win(1, 2));
 }
 
 TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {

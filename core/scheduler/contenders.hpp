@@ -1,0 +1,39 @@
+// Which candidates of a bootstrap may still turn out the best, by the fits that are done. A guess, for the order of
+// work alone: what is refitted in the end is chosen by the results of all fits.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+namespace mokume::scheduler {
+
+class Contenders {
+ public:
+  // Every candidate has as many fits.
+  explicit Contenders(uint32_t folds) : folds_(folds) {}
+
+  // What the choice of the best candidate will look at, of one fit: smaller is better. A fit that failed, and what is
+  // not a number, is as bad as can be.
+  void score(uint32_t bootstrap, uint32_t candidate, double loss);
+
+  bool has_seen(uint32_t bootstrap, uint32_t candidate) const;
+
+  // No fit of it is done yet, or it is behind the one that is ahead by no more than what is still to come may make up:
+  // folds of one candidate differ as those of the leader do, and those that are done are settled.
+  bool may_win(uint32_t bootstrap, uint32_t candidate) const;
+
+ private:
+  struct Losses {
+    double best, worst, sum;
+    uint32_t count;
+    double mean() const { return sum / count; }
+  };
+  struct Bootstrap {
+    std::map<uint32_t, Losses> candidates;
+    Losses leader;
+  };
+  uint32_t folds_;
+  std::map<uint32_t, Bootstrap> bootstraps_;
+};
+
+}  // namespace mokume::scheduler
