@@ -13,6 +13,7 @@
 #include "experiment/ensemble.hpp"
 #include "experiment/machine.hpp"
 #include "experiment/run_directory.hpp"
+#include "experiment/vote.hpp"
 #include "report/certainty.hpp"
 #include "report/stats.hpp"
 #include "sdk/error.hpp"
@@ -103,7 +104,8 @@ report::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape&
   return picture;
 }
 
-void print_json(const PredictOptions& options, const std::string& how, const report::Certainty& certainty) {
+void print_json(const PredictOptions& options, const std::string& how, const report::Certainty& certainty,
+                const std::vector<double>& doubt) {
   const report::Verdict verdict = report::judge(certainty);
   nlohmann::ordered_json out;
   out["image"] = options.image;
@@ -111,6 +113,7 @@ void print_json(const PredictOptions& options, const std::string& how, const rep
   out["vote"] = certainty.classes[verdict.vote];
   out["members"] = certainty.members.size();
   out["entropy"] = verdict.entropy;
+  if (!doubt.empty()) out["test_rows_below"] = report::share_below(doubt, verdict.entropy);
   out["mutual_information"] = verdict.mutual_information;
   out["classes"] = certainty.classes;
   out["votes"] = verdict.votes;
@@ -171,10 +174,14 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   const report::Certainty certainty = experiment::certainty_of(model, ensemble, opened.device->services(), row.train);
   if (!options.svg.empty())
     base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));
+  // Of the same members, or it says nothing of these.
+  const auto vote = experiment::read_vote(options.run);
+  const bool same = vote && vote->members == ensemble.size();
+  const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};
   if (options.json)
-    print_json(options, image.how, certainty);
+    print_json(options, image.how, certainty, doubt);
   else
-    std::fputs(report::certainty_text(certainty).c_str(), stdout);
+    std::fputs(report::certainty_text(certainty, report::kTextWidth, doubt).c_str(), stdout);
   return kDone;
 }
 

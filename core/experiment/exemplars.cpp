@@ -64,11 +64,16 @@ report::Thumbnail picture_from(const nlohmann::json& object) {
 
 }  // namespace
 
+std::vector<double> doubts(std::span<const double> certainty, size_t classes) {
+  std::vector<double> nats;
+  for (size_t at = 0; at < certainty.size(); at += classes) nats.push_back(entropy(certainty.subspan(at, classes)));
+  return nats;
+}
+
 std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                std::span<const size_t> vote) {
-  const size_t rows = vote.size(), classes = data.class_names.size();
-  std::vector<double> doubt;
-  for (size_t r = 0; r < rows; ++r) doubt.push_back(entropy(certainty.subspan(r * classes, classes)));
+  const size_t rows = vote.size();
+  const std::vector<double> doubt = doubts(certainty, data.class_names.size());
   std::vector<size_t> sure_first(rows);
   std::iota(sure_first.begin(), sure_first.end(), size_t{0});
   std::stable_sort(sure_first.begin(), sure_first.end(), [&](size_t a, size_t b) { return doubt[a] < doubt[b]; });

@@ -12,6 +12,9 @@
 
 namespace mokume::experiment {
 
+// By row, in nats: the entropy of the members' mean certainty. `certainty`: rows x classes, sums over the members.
+std::vector<double> doubts(std::span<const double> certainty, size_t classes);
+
 // Up to four of each kind: right with the least entropy of the members' mean certainty, wrong with the least, and the
 // others with the most; of equal ones the first rows. `certainty`: rows x classes, sums over the members; `vote`: by
 // row. Without the members' own certainties.

@@ -63,6 +63,14 @@ void for_each_member(const std::vector<std::string>& paths, const Prepared& prep
   }
 }
 
+// Percentiles 0 to 100; `values`: one at least.
+std::vector<double> percentiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::vector<double> found;
+  for (size_t percent = 0; percent <= 100; ++percent) found.push_back(values[percent * (values.size() - 1) / 100]);
+  return found;
+}
+
 report::Vote vote_of_classes(const std::vector<std::string>& paths, const Prepared& prepared) {
   const data::Table& test = prepared.data().test;
   const size_t classes = prepared.data().class_names.size();
@@ -78,6 +86,7 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const Prepar
     vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
   }
   vote.exemplars = choose_exemplars(prepared.data(), tally.certainty(), winners);
+  vote.doubt = percentiles(doubts(tally.certainty(), classes));
   const auto look = [&](const std::string&, const data::FloatTable& member) {
     for (report::Exemplar& one : vote.exemplars) {
       const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;
@@ -124,6 +133,7 @@ void write_vote(const std::string& run_directory, const Prepared& prepared,
   } else {
     json["errors"] = vote.test.errors;
     json["classes"] = prepared.data().class_names;
+    json["doubt"] = vote.doubt;
     json["exemplars"] = exemplars_to_json(vote.exemplars);
   }
   base::write_file(run_directory + kVote, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
@@ -145,6 +155,10 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
     std::vector<std::string> classes;
     for (const auto& name : journal::array_field(json, "classes"))
       classes.push_back(journal::to_string(name, "classes"));
+    if (journal::find_field(json, "doubt") != nullptr)  // older runs have none
+      for (const auto& nats : journal::array_field(json, "doubt"))
+        vote.doubt.push_back(journal::to_real(nats, "doubt"));
+    if (!std::is_sorted(vote.doubt.begin(), vote.doubt.end())) journal::bad_field("doubt", "ascending");
     vote.exemplars = exemplars_from_json(journal::array_field(json, "exemplars"), classes);
     return vote;
   } catch (const Error&) {

@@ -105,7 +105,12 @@ std::string members_text(const Certainty& certainty) {
   return n == 1 ? "1 model" : fmt::format("{} members", n);
 }
 
-std::string certainty_text(const Certainty& certainty, size_t width) {
+double share_below(std::span<const double> percentiles, double value) {
+  const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
+  return static_cast<double>(below) / static_cast<double>(percentiles.size());
+}
+
+std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
   const Verdict verdict = judge(certainty);
   const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
   size_t names = 5;
@@ -120,6 +125,9 @@ std::string certainty_text(const Certainty& certainty, size_t width) {
                   several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
                   verdict.mean[verdict.vote], several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "",
                   verdict.entropy, std::log(static_cast<double>(certainty.classes.size())));
+  if (!doubt.empty())
+    text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
+                        100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);
   if (several) text += fmt::format("mutual information: {:.3f} nats\n", verdict.mutual_information);
   text +=
       fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));

@@ -11,6 +11,8 @@
 
 namespace mokume::report {
 
+inline constexpr size_t kTextWidth = 78;  // characters
+
 struct Certainty {
   std::vector<std::string> classes;
   std::vector<std::vector<double>> members;  // member x class; each row sums to 1
@@ -35,10 +37,14 @@ Verdict judge(const Certainty& certainty);
 // first. Both have an entry per class.
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
+// The part of what was measured that is below `value`, of its percentiles, ascending; one at least.
+double share_below(std::span<const double> percentiles, double value);
+
 // "vote: 7 (11 of 12 members)", mean certainty and disagreement, and a box plot of all members' certainty for each
 // class in ASCII, lines of at most `width` characters (40 at least; class names are cut). Of more than 20 classes those
-// with the highest mean certainty.
-std::string certainty_text(const Certainty& certainty, size_t width = 78);
+// with the highest mean certainty. `doubt`: percentiles of the entropy over the test rows, which say what is much; none
+// if not known.
+std::string certainty_text(const Certainty& certainty, size_t width = kTextWidth, std::span<const double> doubt = {});
 
 // Grey values 0 to 255, row-major; drawn beside a plot. None: width 0.
 struct Thumbnail {

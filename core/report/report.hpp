@@ -55,6 +55,8 @@ struct Vote {
   TestResult test;
   uint32_t members = 0;
   std::vector<Exemplar> exemplars = {};
+  // Percentiles 0 to 100 of the entropy of the members' mean certainty over the test rows, nats; empty if not known.
+  std::vector<double> doubt = {};
 };
 
 // What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed

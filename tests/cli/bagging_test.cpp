@@ -134,6 +134,7 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   const fs::path run = place.run("bag");
   const std::string vote = slurp(run / "models/vote.json");
+  EXPECT_EQ(nlohmann::json::parse(vote)["doubt"].size(), 101U) << "percentiles";
   fs::remove_all(run / "models/member-001");
   fs::remove(run / "models/vote.json");
   const auto time = fs::last_write_time(run / "models/member-000");

@@ -136,6 +136,26 @@ TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
   EXPECT_EQ(one["certainty"][0][static_cast<size_t>(digits().test.labels[0])], 1) << "a vote counts as certain";
 }
 
+TEST_F(PictureRun, DoubtIsHeldAgainstThatOfTheTestRows) {
+  place_.write("a.png", drawn(0).png_file());
+  const fs::path run = place_.path() / "voted";
+  fs::copy(ensemble_, run, fs::copy_options::recursive);
+  const auto below = [&](int members, const std::string& doubt) -> json {
+    place_.write("voted/models/vote.json", "{\"members\":" + std::to_string(members) +
+                                               ",\"n\":4,\"errors\":1,\"classes\":[\"0\"],\"doubt\":" + doubt +
+                                               ",\"exemplars\":[]}");
+    const Ended ended = predict("voted", "a.png --json");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    const json all = json::parse(ended.out);
+    return all.contains("test_rows_below") ? all["test_rows_below"] : json();
+  };
+  EXPECT_EQ(below(3, "[0,0,0,9]"), 0.75);
+  const Ended text = predict("voted", "a.png");
+  EXPECT_NE(text.out.find("\n  75 % of the test rows have less (median 0.000)\n"), std::string::npos) << text.out;
+  EXPECT_EQ(below(2, "[0,0,0,9]"), json()) << "of other members";
+  for (const char* odd : {"[]", "[9,0]", "7", "[\"a\"]"}) EXPECT_EQ(below(3, odd), json()) << odd;
+}
+
 TEST_F(PictureRun, WhatIsNoDigitGetsAnAnswerToo) {
   Canvas board(280, 280, 0);
   for (uint32_t i = 0; i < 64; ++i)

@@ -81,6 +81,20 @@ TEST(Certainty, OneModelIsAnEnsembleOfOne) {
   EXPECT_EQ(xml_fault(certainty_svg(one, "x.png")), "");
 }
 
+TEST(Certainty, IsHeldAgainstThatOfTheTestRows) {
+  const std::vector<double> doubt{0.1, 0.2, 0.3, 0.4};
+  EXPECT_EQ(share_below(doubt, 0.05), 0);
+  EXPECT_EQ(share_below(doubt, 0.1), 0) << "equal is not below";
+  EXPECT_EQ(share_below(doubt, 0.25), 0.5);
+  EXPECT_EQ(share_below(doubt, 9), 1);
+  const Certainty one{{"cat", "dog"}, {{0.25, 0.75}}};
+  const std::string text = certainty_text(one, kTextWidth, doubt);
+  EXPECT_NE(text.find("0.562 of at most 0.693 nats\n  100 % of the test rows have less (median 0.300)\n"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(certainty_text(one).find("test rows"), std::string::npos) << "not known";
+}
+
 TEST(CertaintyText, DrawsABoxForEachClass) {
   const std::string text = certainty_text(twelve());
   EXPECT_NE(text.find("vote: 7 (11 of 12 members)\n"), std::string::npos) << text;
