@@ -269,11 +269,13 @@ Problem transposed(const Problem& p) {
 }
 
 // Which of the vector kernels a product takes.
-enum class Way { packed, along_k, few_rows, columns };
+enum class Way { packed, along_k, few_rows, long_rows, columns };
 
-Way way_of(const VectorSizes& sizes, const Problem& p) {
+Way way_of(const mk_device& device, const Problem& p) {
+  const VectorSizes sizes(device.vector_width);
   const bool b_lies_along_n = p.b.row_step == 1 && p.n >= sizes.nr;
-  if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m)) return Way::few_rows;
+  if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m))
+    return is_long_rows(device, p) ? Way::long_rows : Way::few_rows;
   if (!is_skinny(sizes, p)) return Way::packed;
   return Skinny(p).along_k() ? Way::along_k : Way::columns;
 }
@@ -385,13 +387,15 @@ void gemm(Launcher& launcher, const mk_op& op) {
     return finish();
   }
   if (p.n == 1 && p.out.row_step == 1 && p.a.row_step == 1 && !p.biased()) p = transposed(p);
-  switch (way_of(VectorSizes(launcher.device().vector_width), p)) {
+  switch (way_of(launcher.device(), p)) {
     case Way::packed:
       return gemm_packed(launcher, p);
     case Way::along_k:
       return skinny_along_k(launcher, p, Skinny(p));
     case Way::few_rows:
-      return is_long_rows(launcher.device(), p) ? long_rows(launcher, p) : few_rows(launcher, p);
+      return few_rows(launcher, p);
+    case Way::long_rows:
+      return long_rows(launcher, p);
     case Way::columns:
       skinny_columns(launcher, p, Skinny(p));
       return finish();

@@ -9,7 +9,7 @@ namespace mokume::scheduler {
 
 class Contenders {
  public:
-  // Every candidate has as many fits.
+  // Every candidate has `folds` fits.
   explicit Contenders(uint32_t folds) : folds_(folds) {}
 
   // What the choice of the best candidate will look at, of one fit: smaller is better. A fit that failed, and what is
@@ -18,8 +18,8 @@ class Contenders {
 
   bool has_seen(uint32_t bootstrap, uint32_t candidate) const;
 
-  // No fit of it is done yet, or it is behind the one that is ahead by no more than what is still to come may make up:
-  // folds of one candidate differ as those of the leader do, and those that are done are settled.
+  // No fit of it is done yet, or its best is no worse than the worst of the candidate that is ahead by its mean; once
+  // all fits of both are done, nobody may win but who is ahead.
   bool may_win(uint32_t bootstrap, uint32_t candidate) const;
 
  private:

@@ -138,7 +138,7 @@ TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
   EXPECT_EQ(next(std::numeric_limits<double>::quiet_NaN()), 5U) << "it failed";
 }
 
-TEST(Contenders, WhatIsToComeSaysHowFarBehindIsLost) {
+TEST(Contenders, ThoseWhoseFoldsOverlapWithTheLeadersUntilAllAreDone) {
   Contenders race(2);
   EXPECT_TRUE(race.may_win(0, 7));
   race.score(0, 1, 0.2);
@@ -148,7 +148,7 @@ TEST(Contenders, WhatIsToComeSaysHowFarBehindIsLost) {
   EXPECT_TRUE(race.may_win(0, 3)) << "not seen yet";
   EXPECT_TRUE(race.may_win(1, 2)) << "another bootstrap";
   race.score(0, 1, 0.36);
-  EXPECT_TRUE(race.may_win(0, 2)) << "0.02 behind; another fold of it may be 0.16 better";
+  EXPECT_TRUE(race.may_win(0, 2)) << "0.02 behind, and better than the leader's worst";
   race.score(0, 2, 0.28);
   EXPECT_FALSE(race.may_win(0, 2)) << "0.01 behind, and nothing is to come";
   race.score(1, 1, std::numeric_limits<double>::infinity());

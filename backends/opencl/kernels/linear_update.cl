@@ -11,12 +11,6 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
 }
 
 #define FOR_UPDATE_ROWS(X) X(0) X(1) X(2) X(3)
-#define FETCH_WEIGHT(r)                        \
-  FETCH_EARLY(next_weight + 2 * r * VW);       \
-  FETCH_EARLY(next_weight + (2 * r + 1) * VW);
-#define FETCH_STATE(r)                        \
-  FETCH_EARLY(next_state + 2 * r * VW);       \
-  FETCH_EARLY(next_state + (2 * r + 1) * VW);
 #define UPDATE_ZERO(r) vec g##r##0 = SPLAT(0.0f), g##r##1 = SPLAT(0.0f);
 #define UPDATE_TERM(r)                                 \
   {                                                    \
@@ -55,9 +49,15 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
             __global float* restrict weight, long weight_step, __global float* restrict state, long state_step,
             int stateful, int first, float lr, float decay, float momentum, int live, int n,
             __global const float* next_weight, __global const float* next_state, int fetch_state) {
-  FOR_UPDATE_ROWS(FETCH_WEIGHT)
+  UNROLL
+  for (int v = 0; v < 2 * UPDATE_ROWS; ++v) {
+    FETCH_EARLY(next_weight + v * VW);
+  }
   if (fetch_state) {
-    FOR_UPDATE_ROWS(FETCH_STATE)
+    UNROLL
+    for (int v = 0; v < 2 * UPDATE_ROWS; ++v) {
+      FETCH_EARLY(next_state + v * VW);
+    }
   }
   FOR_UPDATE_ROWS(UPDATE_ZERO)
   for (int b = 0; b < batch; ++b, dy += padded) {
@@ -163,7 +163,7 @@ __kernel ONE_ITEM void linear_update_one(__global const float* x, long x_offset,
         const vec xv = VLOAD(v, from);
         VSTORE(fma(xv, SPLAT(d), VLOAD(v, gradient)), v, gradient);
         if (!wanted) continue;
-        FETCH_EARLY(next_to + v * VW);
+        FETCH_TO_WRITE(next_to + v * VW);
         const vec through = fma(SPLAT(d), VLOAD(v, w), SPLAT(0.0f));
         VSTORE(after_relu ? (xv > SPLAT(0.0f) ? through : SPLAT(0.0f)) : through, v, to);
       }
