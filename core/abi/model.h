@@ -171,6 +171,35 @@ typedef struct mk_fit_result {
  * which the program cannot see. Phases lie inside phases, and a kernel inside a phase. */
 typedef enum mk_scope { MK_SCOPE_PHASE = 1, MK_SCOPE_KERNEL = 2 } mk_scope;
 
+/* What a member of a team gives to a sum: `count` floats for the leaves [first, first + size) of a binary tree, added
+ * up over these as that tree has it: halves of halves, first + second. `size` is a power of two that divides `first`. A
+ * leaf for which nobody gives anything is left out, so that a half without any is no addition. */
+typedef struct mk_block {
+  uint32_t first;
+  uint32_t size;
+  const float* values;
+} mk_block;
+
+/* Devices that train one model together: each runs the same call of the model on the same fits, in a session and a
+ * thread of its own, maybe in another process. All members give to the same sums in the same order, and take them in
+ * that order. What comes out depends on the blocks, not on who gave them or when: element by element and level by level
+ * the same additions, in float. */
+typedef struct mk_team {
+  uint32_t struct_size; /* sizeof(mk_team) */
+  uint32_t n_members;   /* 2 or more */
+  uint32_t member;      /* this one, from 0. Member 0 leads: what it reports counts, and it alone has a scratch */
+  uint32_t reserved;
+  void* self;
+  /* Of each member, measured before: only their ratios mean anything. 0: unknown. */
+  const double* speeds;
+  /* This member's blocks of the next sum, of `count` floats each; none is allowed. Copies them and returns at once, so
+   * that the sum is made beside other work. */
+  int32_t (*give)(void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error);
+  /* Waits for the oldest sum that this member gave to and has not taken, of as many floats; zeros if nobody gave a
+   * block. MK_CANCELLED: another member is gone, or has failed. The call of the model must end with it. */
+  int32_t (*take)(void* self, float* sum, uint64_t count, mk_error* error);
+} mk_team;
+
 /* Device services: the program's own view of an open device. submit() falls back to the host backend for ops the
  * device does not support and counts it. Memory is counted against the device's budget. */
 typedef struct mk_device_services {
@@ -202,6 +231,8 @@ typedef struct mk_device_services {
    * What is done meanwhile counts to the innermost scope. Both wait for the device around a kernel. */
   void (*scope_begin)(void* self, int32_t kind, const char* name);
   void (*scope_end)(void* self);
+  /* Those with whom this device runs the call of fit() or refit() that is under way; NULL: it works alone. */
+  const mk_team* team;
 } mk_device_services;
 
 /* How a running bundle talks back. All may be called from the session's thread at any time. */

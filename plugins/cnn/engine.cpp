@@ -1,6 +1,7 @@
 #include "engine.hpp"
 
 #include <algorithm>
+#include <bit>
 
 #include "sdk/ops.hpp"
 
@@ -49,6 +50,12 @@ int64_t gradients_kept(const Network& network, bool fused) {
 
 bool ends_in_relu(const Stage& s) { return s.kind == Kind::relu || s.activation == ops::Activation::relu; }
 
+int levels(int64_t leaves) { return std::countr_zero(static_cast<uint64_t>(leaves)); }
+
+mk_tensor rows_of(const mk_tensor& t, const RowRange& range) {
+  return sdk::matrix(t.buffer, range.rows, t.columns, t.row_stride, t.offset + range.first * t.row_stride);
+}
+
 // The columns of a layer's input that meet a part of its weight.
 mk_tensor columns_of(const mk_tensor& x, const Part& p) {
   return sdk::matrix(x.buffer, x.rows, p.rows, x.row_stride, x.offset + p.first_row);
@@ -64,7 +71,8 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
                     static_cast<double>(n.activations + n.places + n.moments + n.patches);
   if (training)
     elements += static_cast<double>(2 * n.flow + batch) +
-                static_cast<double>(gradients_kept(network, fused(batch, training, optimizer, options)));
+                static_cast<double>(gradients_kept(network, fused(batch, training, optimizer, options))) +
+                static_cast<double>(levels(options.leaves)) * static_cast<double>(network.n_parameters);
   return static_cast<uint64_t>(4 * elements);
 }
 
@@ -109,6 +117,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   gradients_ = ParameterVector(device, Segments(network, piece, fused_ ? keeps_gradient : nullptr), from);
   steps_ = common_runs(parameters_.layout(), gradients_.layout());
   for (uint32_t s = 0; s < optimizer.states(); ++s) states_.emplace_back(device, parameters_.layout(), from);
+  for (int k = 0; k < levels(options.leaves); ++k) halves_.emplace_back(device, parameters_.layout(), from);
   for (Slice& flow : flow_) flow = from.take(n.flow);
   ones_ = from.take(batch);
   device.submit(ops::fill(ones_.vector(batch), 1.0F));
@@ -152,16 +161,26 @@ mk_tensor Engine::bias(const ParameterVector& of, const Stage& s) const {
   return of.part(t.parts.front(), t.columns);
 }
 
+template <class Product>
+void Engine::for_each_cut(int64_t rows, Product&& product) const {
+  if (cuts_.empty()) return product(RowRange{0, rows});
+  for (const RowRange& cut : cuts_)
+    if (cut.rows > 0) product(cut);
+}
+
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
   for (size_t k = 0; k < network_.stages.size(); ++k) {
     const Stage& s = network_.stages[k];
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
     switch (s.kind) {
       case Kind::convolution:
-        submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
+        for_each_cut(rows, [&](const RowRange& cut) {
+          submit(ops::conv2d(rows_of(x, cut), weight(parameters_, s), bias(parameters_, s), s.window, s.activation,
+                             rows_of(y, cut)));
+        });
         break;
       case Kind::linear:
-        forward_linear(s, x, y);
+        for_each_cut(rows, [&](const RowRange& cut) { forward_linear(s, rows_of(x, cut), rows_of(y, cut)); });
         break;
       case Kind::relu:
         submit(ops::bias_act(x, {}, ops::Activation::relu, y));
@@ -207,16 +226,61 @@ void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
   if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
-  go_back(rows, place, nullptr);
+  go_back(rows, place, nullptr,
+          [&](const Stage& s, const mk_tensor& x, const mk_tensor& dy) { stage_gradients(s, x, dy, gradients_); });
+}
+
+void Engine::backward(int64_t rows, const ops::DropoutPlace& place, std::span<const std::vector<RowRange>> blocks,
+                      const Summed& summed) const {
+  if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
+  go_back(rows, place, nullptr, [&](const Stage& s, const mk_tensor& x, const mk_tensor& dy) {
+    for (size_t b = 0; b < blocks.size(); ++b) summed(b, s, tree_gradients(s, x, dy, blocks[b], gradients_));
+  });
+}
+
+bool Engine::tree_gradients(const Stage& s, const mk_tensor& x, const mk_tensor& dy, std::span<const RowRange> leaves,
+                            const ParameterVector& to) const {
+  if (leaves.size() == 1) {
+    const RowRange& leaf = leaves.front();
+    if (leaf.rows > 0) stage_gradients(s, rows_of(x, leaf), rows_of(dy, leaf), to);
+    return leaf.rows > 0;
+  }
+  const size_t half = leaves.size() / 2;
+  if (!tree_gradients(s, x, dy, leaves.first(half), to)) return tree_gradients(s, x, dy, leaves.subspan(half), to);
+  const ParameterVector& second = halves_.at(static_cast<size_t>(levels(static_cast<int64_t>(half))));
+  if (tree_gradients(s, x, dy, leaves.subspan(half), second)) add(s, second, to);
+  return true;
+}
+
+void Engine::add(const Stage& s, const ParameterVector& what, const ParameterVector& to) const {
+  for (const int64_t offset : {s.weight, s.bias}) {
+    if (offset < 0) continue;
+    const Segments::Tensor& tensor = to.layout().tensor(offset);
+    for (const Part& p : tensor.parts) {
+      const auto run = [&](const ParameterVector& of) { return of.run(p.segment, p.at, p.rows * tensor.columns); };
+      submit(ops::bias_act(run(to), run(what), ops::Activation::none, run(to)));
+    }
+  }
+}
+
+void Engine::stage_gradients(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const ParameterVector& to) const {
+  if (s.kind == Kind::convolution) {
+    submit(ops::conv2d_grad_weight(x, dy, s.window, weight(to, s), bias(to, s)));
+    return;
+  }
+  bias_gradient(s, dy, to);
+  const Segments::Tensor& gradient = to.layout().tensor(s.weight);
+  for (const Part& p : gradient.parts) submit(ops::gemm(columns_of(x, p), true, dy, false, to.part(p, dy.columns)));
 }
 
 void Engine::train_back(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
                         int64_t t) const {
   const Step now{settings, t};
-  go_back(rows, place, &now);
+  go_back(rows, place, &now,
+          [&](const Stage& s, const mk_tensor& x, const mk_tensor& dy) { stage_gradients(s, x, dy, gradients_); });
 }
 
-void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step) const {
+void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step, const Gradients& gradients) const {
   const size_t first = network_.first_with_parameters();
   int current = 0;
   bool relu_done = false;  // by the stage behind this one
@@ -233,11 +297,20 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
     const mk_tensor* wanted = k > first ? &dx : nullptr;
     switch (s.kind) {
       case Kind::convolution:
-        submit(ops::conv2d_grad_weight(x, dy, s.window, weight(gradients_, s), bias(gradients_, s)));
-        if (wanted != nullptr) submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
+        gradients(s, x, dy);
+        if (wanted == nullptr) break;
+        for_each_cut(rows, [&](const RowRange& cut) {
+          submit(ops::conv2d_grad_input(rows_of(dy, cut), weight(parameters_, s), s.window, rows_of(dx, cut)));
+        });
         break;
       case Kind::linear:
-        own_step ? update_linear(s, x, dy, wanted, after_relu, *step) : backward_linear(s, x, dy, wanted);
+        if (own_step) {
+          update_linear(s, x, dy, wanted, after_relu, *step);
+          break;
+        }
+        gradients(s, x, dy);
+        if (wanted == nullptr) break;
+        for_each_cut(rows, [&](const RowRange& cut) { backward_linear(s, rows_of(dy, cut), rows_of(dx, cut)); });
         break;
       case Kind::max_pool:
         submit(ops::max_pool_grad(dy, places_[k].matrix(rows, y.columns, 0, MK_I32), s.window, dx));
@@ -264,21 +337,14 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
   }
 }
 
-void Engine::backward_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx) const {
-  bias_gradient(s, dy);
-  const std::vector<Part>& parts = parameters_.layout().tensor(s.weight).parts;
-  const Segments::Tensor& gradient = gradients_.layout().tensor(s.weight);
-  for (size_t k = 0; k < parts.size(); ++k) {
-    const mk_tensor x_part = columns_of(x, parts[k]);
-    submit(ops::gemm(x_part, true, dy, false, gradients_.part(gradient.parts[k], dy.columns)));
-    if (dx != nullptr)
-      submit(ops::gemm(dy, false, parameters_.part(parts[k], dy.columns), true, columns_of(*dx, parts[k])));
-  }
+void Engine::backward_linear(const Stage& s, const mk_tensor& dy, const mk_tensor& dx) const {
+  for (const Part& p : parameters_.layout().tensor(s.weight).parts)
+    submit(ops::gemm(dy, false, parameters_.part(p, dy.columns), true, columns_of(dx, p)));
 }
 
 void Engine::update_linear(const Stage& s, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx,
                            bool after_relu, const Step& step) const {
-  bias_gradient(s, dy);
+  bias_gradient(s, dy, gradients_);
   for (const Part& p : parameters_.layout().tensor(s.weight).parts) {
     const mk_tensor state = states_.empty() ? mk_tensor{} : states_[0].part(p, dy.columns);
     submit(ops::linear_update(columns_of(x, p), dy, parameters_.part(p, dy.columns), state,
@@ -286,13 +352,14 @@ void Engine::update_linear(const Stage& s, const mk_tensor& x, const mk_tensor& 
   }
 }
 
-void Engine::bias_gradient(const Stage& s, const mk_tensor& dy) const {
-  if (s.bias >= 0) submit(ops::gemm(ones_.vector(dy.rows), false, dy, false, bias(gradients_, s)));
+void Engine::bias_gradient(const Stage& s, const mk_tensor& dy, const ParameterVector& to) const {
+  if (s.bias >= 0) submit(ops::gemm(ones_.vector(dy.rows), false, dy, false, bias(to, s)));
 }
 
 void Engine::end_training() {
   steps_.clear();
   states_.clear();
+  halves_.clear();
   gradients_ = ParameterVector();
 }
 

@@ -92,6 +92,7 @@ class Builder {
     s.window = w;
     s.weight = parameter("weight", patch, c.out_channels, true, false);
     if (c.bias) s.bias = parameter("bias", patch, c.out_channels, true, true);
+    s.n_parameters = net_.n_parameters - s.weight;
   }
 
   void add(const Linear& l) {
@@ -100,6 +101,7 @@ class Builder {
     Stage& s = stage(Stage::Kind::linear, {1, 1, l.out_features, true});
     s.weight = parameter("weight", in, l.out_features, false, false);
     if (l.bias) s.bias = parameter("bias", in, l.out_features, false, true);
+    s.n_parameters = net_.n_parameters - s.weight;
     before_flatten_ = shape_;
   }
 

@@ -60,6 +60,8 @@ struct Stage {
   Normalise normalise{0, 1, false};
 
   bool has_parameters() const { return weight >= 0; }
+  // Of its weight and bias, which lie behind each other from `weight` on.
+  int64_t n_parameters = 0;
   // Works on its input's memory: nothing behind it needs what was there.
   bool in_place() const { return kind == Kind::relu || kind == Kind::dropout || kind == Kind::normalise; }
 };

@@ -6,6 +6,7 @@
 #include "engine.hpp"
 #include "sdk/error.hpp"
 #include "sdk/model.hpp"
+#include "team_training.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -75,6 +76,7 @@ double fit_cost(const mk_experiment& experiment, const Settings& settings, const
 size_t most_together(const Settings& settings, const Network& network) {
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
+  if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each of them takes all devices
   const double step = 3 * products(network) * static_cast<double>(settings.batch_size);
   return static_cast<size_t>(std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost));
 }
@@ -114,11 +116,29 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<std::unique_ptr<Job>> jobs;
   for (uint32_t k = 0; k < fits.size(); ++k) {
     if (fits[k].done != 0) continue;
-    Settings settings = candidate_settings(experiment_, fits[k].candidate);
+    Settings settings = settings_for(candidate_settings(experiment_, fits[k].candidate), team());
     Network network = candidate_network(experiment_, settings);
     jobs.push_back(std::make_unique<Job>(Job{k, std::move(settings), std::move(network), task(fits[k])}));
   }
-  for (const std::vector<Job*>& group : groups_of(jobs)) fit_group(group, sink);
+  for (const std::vector<Job*>& group : groups_of(jobs)) {
+    if (group.front()->settings.parallel.kind == Parallel::Kind::none)
+      fit_group(group, sink);
+    else
+      fit_in_team(*group.front(), sink);
+  }
+}
+
+void Session::fit_in_team(Job& job, const mk_fit_sink& sink) {
+  Training training(host_, device_, data(), job.network, job.settings, std::move(job.task));
+  train(job.settings, training, sink);
+  report(job, training, sink);
+}
+
+void Session::train(const Settings& settings, Training& training, const mk_fit_sink& sink) const {
+  if (settings.parallel.kind == Parallel::Kind::none)
+    training.run(sink);
+  else
+    TeamTraining(host_, device_, team(), settings.parallel, training, sink).run();
 }
 
 // In the order of their first members. What does not fit beside the others comes in another group.
@@ -193,12 +213,12 @@ void Session::report(const Job& job, const Training& training, const mk_fit_sink
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
-  const Settings settings = candidate_settings(experiment_, fit.candidate);
+  const Settings settings = settings_for(candidate_settings(experiment_, fit.candidate), team());
   auto fitted = std::make_unique<Fitted>();
   fitted->settings = settings;
   fitted->network = candidate_network(experiment_, settings);
   Training training(host_, device_, data(), fitted->network, settings, task(fit));
-  training.run(sink);
+  train(settings, training, sink);
   if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
   {
     const auto phase = device_.phase("transfer");

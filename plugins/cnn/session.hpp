@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "fitted.hpp"
+#include "sdk/team.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn {
@@ -26,6 +27,9 @@ class Session {
   struct Job;
   std::vector<std::vector<Job*>> groups_of(std::vector<std::unique_ptr<Job>>& jobs);
   void fit_group(const std::vector<Job*>& group, const mk_fit_sink& sink);
+  void fit_in_team(Job& job, const mk_fit_sink& sink);
+  sdk::Team team() const { return sdk::Team(device_.table()->team); }
+  void train(const Settings& settings, Training& training, const mk_fit_sink& sink) const;
   void report(const Job& job, const Training& training, const mk_fit_sink& sink) const;
 
   sdk::Host host_;

@@ -1,5 +1,6 @@
 #include "settings.hpp"
 
+#include <bit>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -115,6 +116,25 @@ const std::vector<mk_form> kStops = {
     form("plateau", "once the validation loss (the training loss without validation) stops falling", kPlateau),
 };
 
+const std::vector<mk_param> kSynchronous = {
+    integer("shards", 1, 1024, "8", "parts of a batch, a power of two; at most so many devices have work"),
+    {"batch_scope", MK_PARAM_TEXT, 0, 0, 0, "\"global\"", "global|per_device",
+     "whether batch_size counts the rows of all devices or of each", nullptr, 0, 0},
+    flag("scale_lr", "false", "with per_device: the learning rate times the number of devices"),
+    flag("adapt", "true", "shares follow the speeds that devices show; of one class of devices that changes no bit"),
+};
+const std::vector<mk_param> kLocalSgd = {
+    integer("period", 1, 1e9, "16", "batches of each device between two averages"),
+    integer("warmup_epochs", 0, 1e6, "0", "epochs in which every batch is averaged"),
+    integer("growth", 1, 1e6, "1", "above 1: then the period grows from it to `period` by this factor every epoch"),
+    flag("adapt", "false", "shares follow the speeds that devices show: then a run cannot be repeated bit by bit"),
+};
+const std::vector<mk_form> kParallels = {
+    form("none", "one network on one device", kNothing),
+    form("synchronous", "gradients of the shards of each batch, summed: as one device would", kSynchronous),
+    form("local_sgd", "batches of its own for each device; weights and the optimizer's state are averaged", kLocalSgd),
+};
+
 enum Param {
   kLayersParam,
   kLossParam,
@@ -125,7 +145,8 @@ enum Param {
   kStandardise,
   kOptimizer,
   kScheduler,
-  kStop
+  kStop,
+  kParallel
 };
 
 json read(const mk_value& value) { return json::parse(value.text); }
@@ -180,6 +201,27 @@ StopRule stop_of(const json& j) {
   return s;
 }
 
+Parallel parallel_of(const json& j) {
+  Parallel p;
+  const std::string type = j.at("type");
+  if (type == "synchronous") p.kind = Parallel::Kind::synchronous;
+  if (type == "local_sgd") p.kind = Parallel::Kind::local_sgd;
+  p.adapt = j.value("adapt", p.adapt);
+  p.shards = j.value("shards", p.shards);
+  p.per_device = j.value("batch_scope", std::string("global")) == "per_device";
+  p.scale_lr = j.value("scale_lr", p.scale_lr);
+  p.period = j.value("period", p.period);
+  p.warmup_epochs = j.value("warmup_epochs", p.warmup_epochs);
+  p.growth = j.value("growth", p.growth);
+  if (!std::has_single_bit(static_cast<uint64_t>(p.shards)))
+    throw Error(MK_INVALID_ARGUMENT, "parallel: shards is " + std::to_string(p.shards) +
+                                         ", and must be a power of two: the gradients are summed in pairs");
+  if (p.scale_lr && !p.per_device)
+    throw Error(MK_INVALID_ARGUMENT,
+                "parallel: scale_lr needs batch_scope = \"per_device\": with \"global\" the batch does not grow");
+  return p;
+}
+
 Loss loss_of(const std::string& name, bool classifies) {
   if (name == "auto") return classifies ? Loss::cross_entropy : Loss::mse;
   if (name == "mse" && classifies)
@@ -213,6 +255,8 @@ const std::vector<mk_param> kParams = {
     one_of("optimizer", "{ type = \"sgd\" }", "how a step changes the weights", kOptimizers),
     one_of("scheduler", "{ type = \"constant\" }", "how the learning rate changes", kSchedules),
     one_of("stop", "{ type = \"none\" }", "when to stop before the last epoch", kStops),
+    one_of("parallel", "{ type = \"none\" }", "how the devices of a team train one network: see [devices] team",
+           kParallels),
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}, {"loss", 0, 0}};
@@ -289,10 +333,19 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.optimizer = optimizer_of(v[kOptimizer].text);
     s.schedule = schedule_of(v[kScheduler].text);
     s.stop = stop_of(read(v[kStop]));
+    s.parallel = parallel_of(read(v[kParallel]));
     return s;
   } catch (const json::exception& e) {
     throw Error(MK_INTERNAL, std::string("cnn was given settings it does not understand: ") + e.what());
   }
+}
+
+int64_t Parallel::period_of(int64_t epoch) const {
+  if (epoch < warmup_epochs) return 1;
+  if (growth == 1) return period;
+  int64_t p = 1;
+  for (int64_t e = warmup_epochs; e <= epoch && p < period; ++e) p *= growth;
+  return std::min(p, period);
 }
 
 double learning_rate(const Schedule& s, double base, int64_t step, int64_t steps_per_epoch, int64_t epochs) {

@@ -51,6 +51,25 @@ struct StopRule {
   double min_delta = 0;  // plateau: no better by this for `patience` epochs
 };
 
+// How the devices of a team train one network.
+struct Parallel {
+  // none: alone only. synchronous: each step's batch is cut into shards, whose gradients are summed. local_sgd: batches
+  // of their own, weights and states averaged now and then.
+  enum class Kind { none, synchronous, local_sgd } kind = Kind::none;
+  bool adapt = true;  // shares follow the speeds that devices show
+  // synchronous
+  int64_t shards = 8;       // a power of two; what comes out depends on it, and not on who computes which shard
+  bool per_device = false;  // batch_size is that of each device, not of all together
+  bool scale_lr = false;    // then: the learning rate times the number of devices
+  // local_sgd
+  int64_t period = 16;        // batches of each device between two averages
+  int64_t warmup_epochs = 0;  // in which every batch is averaged
+  int64_t growth = 1;         // above 1: after these the period grows by this factor every epoch, from it to `period`
+
+  // Of this epoch.
+  int64_t period_of(int64_t epoch) const;
+};
+
 enum class Loss { cross_entropy, mse };
 
 struct Settings {
@@ -61,6 +80,7 @@ struct Settings {
   ops::OptimizerSettings optimizer;
   Schedule schedule;
   StopRule stop;
+  Parallel parallel;
   std::string layers_json;  // as they were given: for saved models
 };
 

@@ -32,6 +32,13 @@ void feature_moments(const mk_data& data, const std::vector<int32_t>& rows, std:
   for (const double s : square) sd.push_back(static_cast<float>(std::sqrt(s / n)));
 }
 
+EngineOptions engine_options(const Settings& settings) {
+  EngineOptions options;
+  options.gradients = settings.parallel.kind == Parallel::Kind::synchronous;
+  if (options.gradients) options.leaves = settings.parallel.shards;
+  return options;
+}
+
 }  // namespace
 
 ResidentData::ResidentData(const sdk::Device& device, const mk_data& data)
@@ -68,7 +75,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
       network_(network),
       settings_(settings),
       task_(std::move(task)),
-      engine_(device, network, settings.batch_size, true, settings.optimizer, {false}, memory),
+      engine_(device, network, settings.batch_size, true, settings.optimizer, engine_options(settings), memory),
       dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
   const auto phase = device.phase("load");
   SharedMemory own(device);
@@ -89,7 +96,7 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
   // Of every row its place in an order, loss and hit, and perhaps a scaled target.
   const int64_t words = rows * (settings.standardise_target ? 4 : 3);
   return static_cast<uint64_t>(words) * 4 +
-         Engine::bytes(network, settings.batch_size, true, settings.optimizer, {false});
+         Engine::bytes(network, settings.batch_size, true, settings.optimizer, engine_options(settings));
 }
 
 void Training::scale_target() {
@@ -204,22 +211,33 @@ const char* Training::name(Phase phase) {
   return "";
 }
 
-void Training::put(Phase phase) {
-  const int64_t first = batch_ * settings_.batch_size, step = epoch_ * batches() + batch_;
-  const int64_t rows = std::min(settings_.batch_size, static_cast<int64_t>(task_.train.size()) - first);
-  queued_rows_ = rows;
+int64_t Training::rows_of_batch() const {
+  return std::min(settings_.batch_size, static_cast<int64_t>(task_.train.size()) - batch_ * settings_.batch_size);
+}
+
+int64_t Training::rows_done() const {
+  return std::min(batch_ * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
+}
+
+ops::DropoutPlace Training::dropout_place(int64_t first_row) const {
+  return {dropout_seed_, 0, static_cast<uint32_t>(epoch_ * batches() + batch_), first_row};
+}
+
+void Training::put(Phase phase, const RowRange& part) {
+  const int64_t first = batch_ * settings_.batch_size + part.first, rows = queued_rows_ = part.rows;
   const mk_tensor index = order_.vector(rows, first, MK_I32);
-  const ops::DropoutPlace place{dropout_seed_, 0, static_cast<uint32_t>(step), 0};
+  const int64_t steps = (batches() + workers_ - 1) / workers_, step = epoch_ * steps + batch_ / workers_;
   ops::OptimizerSettings now = settings_.optimizer;
-  now.lr = learning_rate(settings_.schedule, now.lr, step, batches(), settings_.epochs);
+  now.lr = learning_rate(settings_.schedule, now.lr, step, steps, settings_.epochs);
+  const ops::DropoutPlace place = dropout_place(part.first);
   switch (phase) {
     case Phase::load:
       queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
       return;
     case Phase::forward: {
       const mk_tensor outputs = engine_.forward(rows, &place);
-      queue_.push_back(loss(outputs, index, 1.0 / static_cast<double>(rows), results_.matrix(rows, 2, 2 * first),
-                            engine_.output_gradient(rows)));
+      queue_.push_back(loss(outputs, index, 1.0 / static_cast<double>(rows_of_batch()),
+                            results_.matrix(rows, 2, 2 * first), engine_.output_gradient(rows)));
       return;
     }
     case Phase::backward:
@@ -229,10 +247,24 @@ void Training::put(Phase phase) {
   }
 }
 
+void Training::backward(const RowRange& part, std::span<const std::vector<RowRange>> blocks,
+                        const Engine::Summed& summed) {
+  engine_.put_ops(nullptr);
+  engine_.backward(part.rows, dropout_place(part.first), blocks, summed);
+  engine_.put_ops(&queue_);
+}
+
+int64_t Training::validation_batches() const {
+  return diverged_ ? 0 : (validation_rows() + engine_.batch() - 1) / engine_.batch();
+}
+
+int64_t Training::rows_of_validation_batch(int64_t k) const {
+  return std::min(engine_.batch(), validation_rows() - k * engine_.batch());
+}
+
 bool Training::put_validation(int64_t k) {
-  const int64_t n = diverged_ ? 0 : static_cast<int64_t>(task_.validate.size()), first = k * engine_.batch();
-  if (first >= n) return false;
-  const int64_t rows = queued_rows_ = std::min(engine_.batch(), n - first);
+  if (k >= validation_batches()) return false;
+  const int64_t first = k * engine_.batch(), rows = queued_rows_ = rows_of_validation_batch(k);
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const mk_tensor outputs = engine_.forward(rows, nullptr);

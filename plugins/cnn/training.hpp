@@ -109,7 +109,7 @@ class Training {
   void begin_epoch();
   bool at_end_of_epoch() const { return batch_ == batches(); }
   bool at_start_of_epoch() const { return batch_ == 0; }
-  void put(Phase phase);
+  void put(Phase phase) { put(phase, {0, rows_of_batch()}); }
   void end_batch() { ++batch_; }
   // Puts batch k of the validation into queue(), if there is one.
   bool put_validation(int64_t k);
@@ -118,6 +118,33 @@ class Training {
   void end_validation();
   std::vector<mk_op>& queue() { return queue_; }
   int64_t queued_rows() const { return queued_rows_; }  // of a batch in queue(): ops of as many rows have one shape
+
+  // ---- what TeamTraining needs beside ----
+
+  const Network& network() const { return network_; }
+  int64_t batches() const;                  // of an epoch
+  int64_t epoch() const { return epoch_; }  // in work
+  int64_t batch() const { return batch_; }  // in work
+  int64_t batch_size() const { return settings_.batch_size; }
+  int64_t rows_of_batch() const;
+  void go_to(int64_t epoch, int64_t batch) { epoch_ = epoch, batch_ = batch; }
+  void go_to_batch(int64_t batch) { batch_ = batch; }
+  // A part of the batch, whose backward phase is backward(), which puts nothing into queue(): its ops go to the device.
+  void put(Phase phase, const RowRange& rows);
+  void cut_rows(std::vector<RowRange> cuts) { engine_.cut_rows(std::move(cuts)); }
+  void backward(const RowRange& rows, std::span<const std::vector<RowRange>> blocks, const Engine::Summed& summed);
+  // Steps count as those of one of so many, each of which takes some of the batches.
+  void share_steps(int64_t workers) { workers_ = workers; }
+  int64_t validation_batches() const;
+  int64_t rows_of_validation_batch(int64_t k) const;
+  // Loss and hit of each row, by its place in the epoch, or in the validation.
+  const Slice& results() const { return results_; }
+  const Slice& validation_results() const { return validation_results_; }
+  int64_t validation_rows() const { return static_cast<int64_t>(task_.validate.size()); }
+  int64_t rows_done() const;  // of this epoch
+  bool stopped() const { return stopped_; }
+  void set_stopped(bool stopped) { stopped_ = stopped; }
+
   // Losses and hits since the last call: for the progress line.
   Score recent_score();
   int64_t epochs() const { return settings_.epochs; }
@@ -125,7 +152,7 @@ class Training {
   double share_done() const;
 
  private:
-  int64_t batches() const;
+  ops::DropoutPlace dropout_place(int64_t first_row) const;
   void initialise(const sdk::Host& host);
   void scale_target();
   Score sum_up(const std::vector<float>& results) const;
@@ -145,6 +172,7 @@ class Training {
   std::vector<mk_op> queue_;
   int64_t queued_rows_ = 0;
   int64_t epoch_ = 0, batch_ = 0;  // in work
+  int64_t workers_ = 1;
   History history_;
   Score validation_;
   bool diverged_ = false, stopped_ = false;

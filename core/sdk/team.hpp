@@ -1,0 +1,48 @@
+// Devices that train one model together, as a model sees them: mk_team with C++ manners.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "abi/model.h"
+#include "sdk/error.hpp"
+
+namespace mokume::sdk {
+
+// Used by the session's thread. Every failure is an Error; MK_CANCELLED if the team has broken up.
+class Team {
+ public:
+  // nullptr: a device alone, which is a team of one whose sums are what it gives.
+  explicit Team(const mk_team* table) : table_(table) {}
+
+  uint32_t members() const { return table_ == nullptr ? 1 : table_->n_members; }
+  uint32_t member() const { return table_ == nullptr ? 0 : table_->member; }
+  bool alone() const { return table_ == nullptr; }
+  bool leads() const { return member() == 0; }
+  double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
+
+  // Not where it is alone.
+  void give(uint64_t count, std::span<const mk_block> blocks) const {
+    call(table_->give, table_->self, count, blocks.data(), static_cast<uint32_t>(blocks.size()));
+  }
+  void take(std::span<float> sum) const { call(table_->take, table_->self, sum.data(), uint64_t{sum.size()}); }
+
+  // The sum of what all members hold, in the order of the members; one that holds only zeros may as well say so.
+  void sum(std::span<float> values, bool zeros = false) const {
+    exchange(values, {member(), 1, values.data()}, !zeros);
+  }
+  // What the leader holds, bit by bit.
+  void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
+
+ private:
+  void exchange(std::span<float> values, const mk_block& own, bool gives) const {
+    if (alone() || values.empty()) return;
+    give(values.size(), std::span(&own, gives ? 1 : 0));
+    take(values);
+  }
+
+  const mk_team* table_;
+};
+
+}  // namespace mokume::sdk

@@ -1,0 +1,389 @@
+#include "team_training.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <chrono>
+#include <cstdio>
+#include <numeric>
+
+namespace mokume::cnn {
+namespace {
+
+constexpr double kShowSeconds = 0.5;
+constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what they take
+constexpr double kSaveShare = 20;
+constexpr int64_t kStepsPerLook = 8;  // at what the others and the user want
+
+double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
+// What the leader tells the others at a look.
+enum class Word { go_on = 0, save = 1, stop = 2 };
+
+// Shards [first, end) of a batch as the fewest subtrees of the tree over all of them.
+struct Subtree {
+  int64_t first, size;
+};
+std::vector<Subtree> subtrees(int64_t first, int64_t end) {
+  std::vector<Subtree> all;
+  while (first < end) {
+    const auto fits = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(end - first)));
+    const int64_t size = first == 0 ? fits : std::min(fits, first & -first);
+    all.push_back({first, size});
+    first += size;
+  }
+  return all;
+}
+
+// The first unit of each member's share, and the end of the last.
+std::vector<int64_t> bounds(const std::vector<int64_t>& shares) {
+  std::vector<int64_t> at(shares.size() + 1);
+  std::partial_sum(shares.begin(), shares.end(), at.begin() + 1);
+  return at;
+}
+
+std::string text_of(const std::vector<int64_t>& shares) {
+  std::string text;
+  for (const int64_t s : shares) text += (text.empty() ? "" : "+") + std::to_string(s);
+  return text;
+}
+
+}  // namespace
+
+Settings settings_for(Settings settings, const sdk::Team& team) {
+  const Parallel& p = settings.parallel;
+  if (!team.alone() && p.kind == Parallel::Kind::none)
+    throw Error(MK_INVALID_ARGUMENT, "a team of " + std::to_string(team.members()) +
+                                         " devices cannot train this network: set model_options.parallel to "
+                                         "synchronous or local_sgd, or [devices] team to false");
+  if (p.kind != Parallel::Kind::synchronous || !p.per_device) return settings;
+  settings.batch_size *= team.members();
+  if (p.scale_lr) settings.optimizer.lr *= team.members();
+  return settings;
+}
+
+TeamTraining::TeamTraining(const sdk::Host& host, const sdk::Device& device, const sdk::Team& team,
+                           const Parallel& parallel, Training& training, const mk_fit_sink& sink)
+    : host_(host),
+      device_(device),
+      team_(team),
+      parallel_(parallel),
+      training_(training),
+      sink_(sink),
+      network_(training.network()),
+      speeds_([&] {
+        std::vector<double> speeds;
+        for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
+        return speeds;
+      }()),
+      save_interval_(kSaveSeconds) {
+  if (parallel_.kind == Parallel::Kind::local_sgd) training_.share_steps(team_.members());
+  shares_ = split(parallel_.shards, speeds_.now());
+}
+
+void TeamTraining::run() {
+  restore();
+  saved_at_ = heeded_at_ = now_s();
+  while (!training_.at_end()) {
+    training_.begin_epoch();
+    while (!training_.at_end_of_epoch()) {
+      if (parallel_.kind == Parallel::Kind::local_sgd)
+        local_round();
+      else
+        synchronous_step();
+      if (++unheeded_ < (parallel_.kind == Parallel::Kind::local_sgd ? 1 : kStepsPerLook)) continue;
+      unheeded_ = 0;
+      device_.finish();
+      heed();
+    }
+    end_epoch();
+  }
+}
+
+// The leader's checkpoint is everybody's.
+void TeamTraining::restore() {
+  training_.restore();
+  const auto low = [](int64_t n) { return static_cast<float>(n & 0xFFFFF); };
+  const auto high = [](int64_t n) { return static_cast<float>(n >> 20); };
+  std::array<float, 4> at = {high(training_.epoch()), low(training_.epoch()), high(training_.batch()),
+                             low(training_.batch())};
+  team_.from_leader(at);
+  const auto number = [](float h, float l) { return (static_cast<int64_t>(h) << 20) + static_cast<int64_t>(l); };
+  training_.go_to(number(at[0], at[1]), number(at[2], at[3]));
+  if (training_.epoch() == 0 && training_.batch() == 0) return;  // all have begun with the same weights
+  share_state();
+  if (team_.leads()) mine_ = {{0, training_.rows_done()}};
+}
+
+// The leader's weights and states for everybody: after a restart, and so that roundings of unequal devices do not add
+// up. Of one class all have the same.
+void TeamTraining::share_state() {
+  if (team_.alone()) return;
+  const Engine& engine = training_.engine();
+  std::vector<const ParameterVector*> vectors = {&engine.parameters()};
+  for (const ParameterVector& state : engine.states()) vectors.push_back(&state);
+  for (const ParameterVector* vector : vectors)
+    in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
+      room_.resize(static_cast<size_t>(count));
+      if (team_.leads()) vector->read(first, room_);
+      team_.from_leader(room_);
+      if (!team_.leads()) vector->write(first, room_);
+    });
+}
+
+void TeamTraining::flush() {
+  for (const mk_op& op : training_.queue()) device_.submit(op);
+  training_.queue().clear();
+}
+
+double TeamTraining::waiting(const std::function<void()>& wait) {
+  const double start = now_s();
+  wait();
+  const double seconds = now_s() - start;
+  meter_.waiting_s += seconds;
+  return seconds;
+}
+
+// body(first, count) for each of the sums that the gradients of a stage go through.
+template <class Body>
+void TeamTraining::for_each_bucket(const Stage& stage, Body&& body) const {
+  in_pieces(stage.n_parameters, [&](int64_t first, int64_t count) { body(stage.weight + first, count); });
+}
+
+void TeamTraining::synchronous_step() {
+  const double start = now_s();
+  const int64_t rows = training_.rows_of_batch(), shards = parallel_.shards;
+  const std::vector<int64_t> at = bounds(shares_);
+  const int64_t begin = at[team_.member()], end = at[team_.member() + 1];
+  const auto first_row = [&](int64_t shard) { return rows * shard / shards; };
+  const RowRange mine{first_row(begin), first_row(end) - first_row(begin)};
+  const std::vector<Subtree> trees = subtrees(begin, end);
+  std::vector<std::vector<RowRange>> blocks;
+  std::vector<RowRange> cuts;
+  for (const Subtree& tree : trees) {
+    std::vector<RowRange>& leaves = blocks.emplace_back();
+    for (int64_t s = tree.first; s < tree.first + tree.size; ++s)
+      leaves.push_back({first_row(s) - mine.first, first_row(s + 1) - first_row(s)});
+    cuts.insert(cuts.end(), leaves.begin(), leaves.end());
+  }
+  training_.cut_rows(std::move(cuts));
+  if (mine.rows > 0) {
+    for (const Training::Phase phase : {Training::Phase::load, Training::Phase::forward}) {
+      const auto scope = device_.phase(Training::name(phase));
+      training_.put(phase, mine);
+      flush();
+    }
+    const auto scope = device_.phase(Training::name(Training::Phase::backward));
+    std::vector<mk_block> gifts;
+    staged_.resize(blocks.size());
+    const ParameterVector& gradients = training_.engine().gradients();
+    training_.backward(mine, blocks, [&](size_t b, const Stage& stage, bool any) {
+      if (team_.alone()) return;
+      if (any) {
+        staged_[b].resize(static_cast<size_t>(stage.n_parameters));
+        gradients.read(stage.weight, staged_[b]);
+      } else {
+        staged_[b].clear();
+      }
+      if (b + 1 < blocks.size()) return;
+      for_each_bucket(stage, [&](int64_t first, int64_t count) {
+        gifts.clear();
+        for (size_t k = 0; k < blocks.size(); ++k)
+          if (!staged_[k].empty())
+            gifts.push_back({static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
+                             staged_[k].data() + (first - stage.weight)});
+        team_.give(static_cast<uint64_t>(count), gifts);
+      });
+    });
+    const int64_t place = training_.batch() * training_.batch_size() + mine.first;
+    mine_.push_back({place, mine.rows});
+  } else {
+    give_nothing();
+  }
+  meter_.busy_s += now_s() - start;
+  meter_.units += end - begin;
+  if (!team_.alone()) take_gradients();
+  const auto scope = device_.phase(Training::name(Training::Phase::step));
+  training_.put(Training::Phase::step);
+  flush();
+  training_.cut_rows({});
+  training_.end_batch();
+}
+
+void TeamTraining::give_nothing() const {
+  for (size_t k = network_.stages.size(); k-- > 0;)
+    if (network_.stages[k].has_parameters())
+      for_each_bucket(network_.stages[k],
+                      [&](int64_t, int64_t count) { team_.give(static_cast<uint64_t>(count), {}); });
+}
+
+void TeamTraining::take_gradients() {
+  const auto scope = device_.phase("reduce");
+  for (size_t k = network_.stages.size(); k-- > 0;) {
+    if (!network_.stages[k].has_parameters()) continue;
+    for_each_bucket(network_.stages[k], [&](int64_t first, int64_t count) {
+      room_.resize(static_cast<size_t>(count));
+      waiting([&] { team_.take(room_); });
+      training_.engine().gradients().write(first, room_);
+    });
+  }
+}
+
+void TeamTraining::local_round() {
+  const double start = now_s();
+  const int64_t left = training_.batches() - training_.batch();
+  const int64_t most = parallel_.period_of(training_.epoch()) * team_.members();
+  const int64_t first = training_.batch(), batches = std::min(left, most);
+  const std::vector<int64_t> at = bounds(split(batches, speeds_.now()));
+  int64_t rows = 0, all = 0;
+  for (int64_t b = 0; b < batches; ++b) {
+    training_.go_to_batch(first + b);
+    all += training_.rows_of_batch();
+    if (b < at[team_.member()] || b >= at[team_.member() + 1]) continue;
+    for (const Training::Phase phase : Training::kPhases) {
+      const auto scope = device_.phase(Training::name(phase));
+      training_.put(phase);
+      flush();
+    }
+    rows += training_.rows_of_batch();
+  }
+  if (rows > 0) mine_.push_back({(first + at[team_.member()]) * training_.batch_size(), rows});
+  device_.finish();
+  meter_.busy_s += now_s() - start;
+  meter_.units += at[team_.member() + 1] - at[team_.member()];
+  training_.go_to_batch(first + batches);
+  if (!team_.alone()) average(static_cast<double>(rows) / static_cast<double>(all));
+}
+
+// The optimizer's states too: so a checkpoint is that of one network, and a restart may have other devices.
+void TeamTraining::average(double weight) {
+  const auto scope = device_.phase("reduce");
+  const Engine& engine = training_.engine();
+  std::vector<const ParameterVector*> vectors = {&engine.parameters()};
+  for (const ParameterVector& state : engine.states()) vectors.push_back(&state);
+  for (const ParameterVector* vector : vectors)
+    in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
+      room_.resize(static_cast<size_t>(count));
+      if (weight > 0) vector->read(first, room_);
+      for (float& v : room_) v = static_cast<float>(weight * static_cast<double>(v));
+      waiting([&] { team_.sum(room_, weight == 0); });
+      vector->write(first, room_);
+    });
+}
+
+// Every member's results of the places below `rows` for everybody; `mine`: those that are this member's.
+void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine) {
+  if (team_.alone() || rows == 0) return;
+  std::vector<float> values(static_cast<size_t>(2 * rows));
+  for (const RowRange& r : mine)
+    results.read(device_, values.data() + 2 * r.first, static_cast<uint64_t>(2 * r.rows),
+                 static_cast<uint64_t>(2 * r.first));
+  team_.sum(values, mine.empty());
+  results.write(device_, values.data(), values.size());
+  mine.clear();
+  if (team_.leads()) mine = {{0, rows}};  // of what is gathered again later, one must give it
+}
+
+void TeamTraining::end_epoch() {
+  device_.finish();
+  gather(training_.results(), training_.rows_done(), mine_);
+  mine_.clear();
+  rows_shown_ = 0;
+  training_.end_epoch();
+  const int64_t n = training_.validation_batches();
+  const std::vector<int64_t> at = bounds(split(n, speeds_.now()));
+  std::vector<RowRange> validated;
+  {
+    const auto scope = device_.phase("validate");
+    for (int64_t k = at[team_.member()]; k < at[team_.member() + 1]; ++k) {
+      training_.put_validation(k);
+      flush();
+      validated.push_back({k * training_.engine().batch(), training_.rows_of_validation_batch(k)});
+    }
+  }
+  if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
+  training_.end_validation();
+  std::array<float, 1> stopped = {training_.stopped() ? 1.0F : 0.0F};  // only the leader may know the epochs before
+  team_.from_leader(stopped);
+  training_.set_stopped(stopped[0] > 0);
+  if (!training_.at_end()) share_state();
+}
+
+// Everybody learns how busy the others were and what the leader wants: from the same numbers all draw the same
+// conclusions.
+void TeamTraining::heed() {
+  const size_t n = team_.members();
+  std::vector<float> table(3 * n + 1);
+  float* const row = table.data() + size_t{3} * team_.member();
+  row[0] = static_cast<float>(meter_.busy_s);
+  row[1] = static_cast<float>(meter_.units);
+  row[2] = static_cast<float>(meter_.waiting_s);
+  const double start = now_s();
+  if (team_.leads()) {
+    const bool cancelled = sink_.cancelled(sink_.self) != 0;
+    table.back() = static_cast<float>(cancelled                              ? Word::stop
+                                      : start - saved_at_ > save_interval_ ? Word::save
+                                                                             : Word::go_on);
+  }
+  team_.sum(table);
+  const auto word = static_cast<Word>(static_cast<int>(table.back()));
+  if (word != Word::go_on) {
+    gather(training_.results(), training_.rows_done(), mine_);
+    training_.save();
+    saved_at_ = now_s();
+    save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
+  }
+  if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
+  std::vector<int64_t> units;
+  std::vector<double> seconds;
+  double busiest = 0;
+  for (size_t m = 0; m < n; ++m) {
+    seconds.push_back(static_cast<double>(table[3 * m]));
+    units.push_back(static_cast<int64_t>(table[3 * m + 1]));
+    busiest = std::max(busiest, seconds.back());
+  }
+  const double elapsed = now_s() - heeded_at_;
+  heeded_at_ = now_s();
+  meter_ = {};
+  if (parallel_.adapt) speeds_.measure(units, seconds);
+  if (parallel_.kind == Parallel::Kind::synchronous && parallel_.adapt && n > 1) {
+    const std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
+    if (is_better(next, shares_, speeds_.now())) {
+      if (team_.leads())
+        host_.log(MK_LOG_INFO, "cnn",
+                  "epoch " + std::to_string(training_.epoch() + 1) + ", batch " +
+                      std::to_string(training_.batch() + 1) + ": shares of the team " + text_of(shares_) + " -> " +
+                      text_of(next));
+      shares_ = next;
+    }
+  }
+  show(elapsed, busiest);
+}
+
+void TeamTraining::show(double elapsed, double busiest) {
+  const double now = now_s();
+  if (now - shown_at_ < kShowSeconds || !team_.leads()) return;
+  const double seconds = now - shown_at_;
+  const bool first = shown_at_ == 0;
+  shown_at_ = now;
+  Score recent;
+  double loss = 0;
+  for (auto r = mine_.rbegin(); r != mine_.rend() && recent.rows < 1024; ++r) {
+    const Score s = training_.score(r->first, std::min<int64_t>(r->rows, 1024));
+    loss += s.loss * static_cast<double>(s.rows);
+    recent.hits += s.hits;
+    recent.rows += s.rows;
+  }
+  const int64_t done = training_.rows_done();
+  std::array<char, 200> text{};
+  const double rate = first ? 0 : static_cast<double>(std::max<int64_t>(done - rows_shown_, 0)) / seconds;
+  rows_shown_ = done;
+  const std::string shares = parallel_.kind == Parallel::Kind::synchronous ? ", shares " + text_of(shares_) : "";
+  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g, %.0f rows/s; %u devices%s, %.0f %% waiting",
+                static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()),
+                recent.rows > 0 ? loss / static_cast<double>(recent.rows) : 0.0, rate, team_.members(), shares.c_str(),
+                elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
+  sink_.progress(sink_.self, text.data(), training_.share_done());
+}
+
+}  // namespace mokume::cnn

@@ -1,0 +1,71 @@
+// Training one network on all devices of a team; see Settings::parallel. A device alone does the same by itself.
+#pragma once
+
+#include "sdk/team.hpp"
+#include "split.hpp"
+#include "training.hpp"
+
+namespace mokume::cnn {
+
+// Settings as the team takes them: with batch_scope = "per_device" its batch is that of all devices together.
+Settings settings_for(Settings settings, const sdk::Team& team);
+
+// Every member makes one of the same training and runs it. Only the leader keeps checkpoints.
+//
+// synchronous: each member computes the gradients of some shards of each batch, their sums go through the team layer by
+// layer while the layers before are still at work, and all take the same step. The weights are those of a device alone,
+// bit by bit, if all are of one class.
+//
+// local_sgd: each takes batches of its own; then weights and the optimizer's states are averaged, weighted by rows. The
+// outcome depends on the number of devices, and on their speeds where these are unequal.
+class TeamTraining {
+ public:
+  // All references must outlive it. The training's settings are those of settings_for().
+  TeamTraining(const sdk::Host& host, const sdk::Device& device, const sdk::Team& team, const Parallel& parallel,
+               Training& training, const mk_fit_sink& sink);
+
+  // To the end, as Training::run() does. Error(MK_CANCELLED) also if the team breaks up.
+  void run();
+
+ private:
+  struct Meter {
+    double busy_s = 0, waiting_s = 0;
+    int64_t units = 0;  // shards or batches
+  };
+
+  void begin();
+  void restore();
+  void share_state();
+  void synchronous_step();
+  void give_nothing() const;
+  void take_gradients();
+  void local_round();
+  void average(double weight);
+  void end_epoch();
+  void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
+  void heed();
+  void show(double step_s, double busiest_s);
+  void flush();
+  double waiting(const std::function<void()>& wait);
+  template <class Body>
+  void for_each_bucket(const Stage& stage, Body&& body) const;
+
+  sdk::Host host_;
+  const sdk::Device& device_;
+  sdk::Team team_;
+  Parallel parallel_;
+  Training& training_;
+  const mk_fit_sink& sink_;
+  const Network& network_;
+  Speeds speeds_;
+  std::vector<int64_t> shares_;  // of shards, by member
+  std::vector<RowRange> mine_;   // places of this epoch whose results are in this device's memory
+  Meter meter_;
+  int64_t unheeded_ = 0;
+  int64_t rows_shown_ = 0;
+  double saved_at_ = 0, save_interval_ = 0, shown_at_ = 0, heeded_at_ = 0;
+  std::vector<std::vector<float>> staged_;  // by block: its gradient in host memory
+  std::vector<float> room_;
+};
+
+}  // namespace mokume::cnn

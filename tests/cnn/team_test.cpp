@@ -1,0 +1,250 @@
+// One network on several devices: the bits of one device, whoever computes which part; and averages of weights.
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <thread>
+
+#include "cluster/team.hpp"
+#include "pictures.hpp"
+#include "team_training.hpp"
+
+namespace mokume::cnn_test {
+namespace {
+
+struct Outcome {
+  std::vector<float> parameters;
+  std::vector<double> train_loss, validation_loss, train_accuracy;
+  bool operator==(const Outcome&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& to, const Outcome& o) {
+  const auto list = [&](const char* name, const auto& values) {
+    to << " " << name;
+    for (size_t k = 0; k < std::min<size_t>(values.size(), 4); ++k) to << " " << values[k];
+  };
+  list("parameters", o.parameters);
+  list("losses", o.train_loss);
+  list("validated", o.validation_loss);
+  list("right", o.train_accuracy);
+  return to;
+}
+
+Settings synchronous_settings() {
+  Settings s = small_settings();
+  s.epochs = 3;
+  s.batch_size = 26;  // 241 rows: neither shards nor the last batch are of one size
+  s.parallel.kind = Parallel::Kind::synchronous;
+  return s;
+}
+
+class InTeam : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    if (!world(0).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+  }
+
+  // A device of its own for each member, all of one class.
+  World& world(uint32_t member) {
+    while (worlds_.size() <= member) worlds_.push_back(std::make_unique<World>(GetParam()));
+    return *worlds_[member];
+  }
+
+  // What each member is left with; none where it was cancelled. `patience`: of the leader's sink.
+  std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
+                                            int patience = kNever, std::vector<double> speeds = {}) {
+    speeds.resize(members, 1);
+    std::vector<uint32_t> all;
+    for (uint32_t m = 0; m < members; ++m) {
+      all.push_back(m);
+      world(m);
+    }
+    cluster::Team team({speeds, all, true, {}, {}, 60});
+    std::vector<std::optional<Outcome>> outcomes(members);
+    std::vector<std::thread> threads;
+    for (uint32_t m = 0; m < members; ++m)
+      threads.emplace_back([&, m] {
+        try {
+          outcomes[m] = train_one(*worlds_[m], sdk::Team(members == 1 ? nullptr : team.table(m)), given,
+                                  m == 0 ? scratch : "", m == 0 ? patience : kNever);
+        } catch (const Error& e) {
+          EXPECT_EQ(e.status(), MK_CANCELLED) << e.what();
+          team.break_up(e.what());
+        }
+      });
+    for (std::thread& t : threads) t.join();
+    return outcomes;
+  }
+
+  Outcome train_one(World& world, const sdk::Team& team, const Settings& given, const std::string& scratch,
+                    int patience) const {
+    const sdk::Device device = world.device();
+    const Settings settings = settings_for(given, team);
+    const Network network = make_network(settings, {6, 6, 1, false}, 4);
+    const ResidentData data(device, pictures_.data);
+    Sink sink{patience};
+    const mk_fit_sink table = sink.table();
+    Training training(world.host(), device, data, network, settings, task_of(scratch));
+    TeamTraining(world.host(), device, team, settings.parallel, training, table).run();
+    const History& h = training.history();
+    return {training.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
+  }
+
+  Pictures pictures_;
+  std::vector<std::unique_ptr<World>> worlds_;
+};
+
+TEST_P(InTeam, TheBitsOfOneDevice) {
+  const auto alone = train(1, synchronous_settings());
+  ASSERT_TRUE(alone[0]);
+  EXPECT_GT(alone[0]->train_accuracy.back(), 0.6);
+  for (const uint32_t members : {2, 3}) {
+    const auto outcomes = train(members, synchronous_settings());
+    for (const auto& one : outcomes) EXPECT_EQ(one, alone[0]) << members << " members";
+  }
+  const auto uneven = train(2, synchronous_settings(), "", kNever, {5, 1});
+  EXPECT_EQ(uneven[1], alone[0]);
+}
+
+TEST_P(InTeam, MoreMembersThanShards) {
+  Settings s = synchronous_settings();
+  s.parallel.shards = 2;
+  const auto alone = train(1, s), three = train(3, s);
+  EXPECT_EQ(three[2], alone[0]);
+}
+
+// The same batch without shards sums its gradients in another order.
+TEST_P(InTeam, TheLossOfOneLargeBatch) {
+  Settings s = synchronous_settings();
+  s.epochs = 1;
+  const auto in_team = train(2, s);
+  s.parallel.kind = Parallel::Kind::none;
+  const sdk::Device device = world(0).device();
+  const Network network = make_network(s, {6, 6, 1, false}, 4);
+  const ResidentData data(device, pictures_.data);
+  Training plain(world(0).host(), device, data, network, s, task_of());
+  Sink sink{kNever};
+  plain.run(sink.table());
+  EXPECT_NEAR(in_team[0]->train_loss[0], plain.history().train_loss[0], 1e-6 * plain.history().train_loss[0]);
+  EXPECT_NEAR(in_team[0]->validation_loss[0], plain.history().validation_loss[0], 1e-5);
+}
+
+TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
+  Settings s = synchronous_settings();
+  s.parallel.per_device = true;
+  s.batch_size = 13;
+  const auto each = train(2, s);
+  s.parallel.per_device = false;
+  s.batch_size = 26;
+  EXPECT_EQ(each[0], train(1, s)[0]);
+  s.parallel.per_device = s.parallel.scale_lr = true;
+  s.batch_size = 13;
+  const auto scaled = train(2, s);
+  s.parallel.per_device = s.parallel.scale_lr = false;
+  s.batch_size = 26;
+  s.optimizer.lr *= 2;
+  EXPECT_EQ(scaled[0], train(1, s)[0]);
+}
+
+TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
+  const auto whole = train(1, synchronous_settings());
+  const Scratch scratch;
+  // Asked every 8 batches of 10 an epoch: in the middle of the second.
+  const auto stopped = train(2, synchronous_settings(), scratch.str(), 1);
+  EXPECT_FALSE(stopped[0] || stopped[1]) << "it was cancelled";
+  const auto resumed = train(3, synchronous_settings(), scratch.str());
+  ASSERT_TRUE(resumed[0]);
+  EXPECT_EQ(resumed[0], whole[0]);
+  ASSERT_TRUE(resumed[2]);
+  EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
+}
+
+Settings local_settings() {
+  Settings s = small_settings();
+  s.parallel.kind = Parallel::Kind::local_sgd;
+  s.parallel.period = 4;
+  s.parallel.adapt = false;
+  s.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0.5, 0, 0};
+  return s;
+}
+
+// The mean of what two steps of one batch each leave is what one step of both leaves.
+TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
+  Settings s = local_settings();
+  s.layers[3] = Dropout{0};
+  s.epochs = 2;
+  s.batch_size = 12;
+  s.drop_last = true;
+  s.parallel.period = 1;
+  const auto local = train(2, s);
+  s.parallel = {};
+  s.parallel.kind = Parallel::Kind::synchronous;
+  s.batch_size = 24;
+  const auto synchronous = train(2, s);
+  ASSERT_TRUE(local[0] && synchronous[0]);
+  EXPECT_EQ(local[0]->parameters, local[1]->parameters);
+  for (size_t e = 0; e < 2; ++e)
+    EXPECT_NEAR(local[0]->validation_loss[e], synchronous[0]->validation_loss[e], 1e-5) << "epoch " << e;
+}
+
+TEST_P(InTeam, LocalStepsLearn) {
+  Settings s = local_settings();
+  s.epochs = 12;
+  s.parallel.warmup_epochs = 1;
+  s.parallel.growth = 2;
+  const auto once = train(3, s), again = train(3, s);
+  ASSERT_TRUE(once[0]);
+  EXPECT_EQ(once, again) << "equal speeds: the same shares";
+  EXPECT_EQ(once[0], once[2]);
+  EXPECT_GT(once[0]->train_accuracy.back(), 0.8);
+}
+
+TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
+  Settings s = small_settings();
+  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr};
+  try {
+    settings_for(s, sdk::Team(&table));
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("model_options.parallel"), std::string::npos) << e.what();
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, InTeam, testing::Values("host", "opencl"));
+
+TEST(Period, GrowsBehindTheWarmup) {
+  Parallel p;
+  p.period = 10;
+  p.warmup_epochs = 2;
+  const auto periods = [&] {
+    std::vector<int64_t> all;
+    for (int64_t e = 0; e < 6; ++e) all.push_back(p.period_of(e));
+    return all;
+  };
+  EXPECT_EQ(periods(), (std::vector<int64_t>{1, 1, 10, 10, 10, 10}));
+  p.growth = 2;
+  EXPECT_EQ(periods(), (std::vector<int64_t>{1, 1, 2, 4, 8, 10}));
+}
+
+TEST(Split, EndsAsEarlyAsItGets) {
+  EXPECT_EQ(split(8, {1, 1}), (std::vector<int64_t>{4, 4}));
+  EXPECT_EQ(split(8, {1, 1, 1}), (std::vector<int64_t>{3, 3, 2}));
+  EXPECT_EQ(split(16, {4, 1}), (std::vector<int64_t>{13, 3}));
+  EXPECT_EQ(split(2, {50, 1, 1}), (std::vector<int64_t>{2, 0, 0}));
+  EXPECT_EQ(split(0, {1}), (std::vector<int64_t>{0}));
+}
+
+TEST(Split, FollowsWhatDevicesShow) {
+  Speeds speeds({3, 1});
+  speeds.measure({4, 4}, {1, 4});
+  EXPECT_EQ(speeds.now(), (std::vector<double>{4, 1}));
+  speeds.measure({4, 4}, {2, 4});
+  EXPECT_EQ(speeds.now(), (std::vector<double>{3, 1})) << "half of it is what was known";
+  speeds.measure({8, 0}, {2, 0});
+  EXPECT_EQ(speeds.now()[1], 1) << "it had nothing to do";
+  EXPECT_EQ(Speeds({7, 0}).now(), (std::vector<double>{1, 1})) << "one is unknown";
+  EXPECT_TRUE(is_better({6, 2}, {4, 4}, {3, 1}));
+  EXPECT_FALSE(is_better({5, 3}, {4, 4}, {1.04, 1}));
+}
+
+}  // namespace
+}  // namespace mokume::cnn_test
