@@ -278,6 +278,9 @@ typedef struct mk_model {
   uint32_t n_regression_metrics;
   /* Non-zero: the scores of a classifier are the log-probabilities of its classes, in label order. */
   uint32_t probabilities;
+  /* Non-zero: fit() and refit() work with the others of mk_device_services.team, where there are any. */
+  uint32_t teams;
+  uint32_t reserved;
 
   /* Refuses what the schema cannot express (combinations, data the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */

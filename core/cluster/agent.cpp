@@ -339,6 +339,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   }
   for (const auto& [id, lease] : leases_)
     if (lease.ended && !journal_failed_) return;
+  if (setup_.side != nullptr && setup_.side->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
   out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept

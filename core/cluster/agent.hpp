@@ -38,6 +38,7 @@ class Agent {
 
   bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to
   bool over() const { return over_; }
+  bool node_0_lost() const { return node_0_lost_; }
   // Devices whose work hangs though this node is over: if there are any, this agent, and all that the work uses, must
   // live until the process ends.
   const std::vector<uint32_t>& abandoned() const { return abandoned_; }

@@ -70,8 +70,9 @@ class Now {
 
 class Pump {
  public:
-  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, Doorbell& bell, const std::atomic<bool>& stop)
-      : transport_(transport), agent_(agent), coordinator_(coordinator), bell_(bell), stop_(stop) {}
+  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, SideChannel* side, Doorbell& bell,
+       const std::atomic<bool>& stop)
+      : transport_(transport), agent_(agent), coordinator_(coordinator), side_(side), bell_(bell), stop_(stop) {}
 
   void run() {
     Nap nap(transport_.size() == 1);
@@ -80,17 +81,27 @@ class Pump {
       if (turn()) {
         nap.reset();
       } else {
+        if (side_ != nullptr && side_->waiting()) nap.reset();
         bell_.wait(nap.next());
       }
     }
+    send_frames();  // what was said last
   }
 
  private:
   bool over() const { return agent_.over() && (coordinator_ == nullptr || coordinator_->over()); }
 
+  // Frames of the side channel that wait to leave. Whether there were any.
+  bool send_frames() {
+    if (side_ == nullptr) return false;
+    const auto frames = side_->take_outgoing();
+    for (const auto& [to, frame] : frames) transport_.send(to, frame);
+    return !frames.empty();
+  }
+
   // Whether anything happened.
   bool turn() {
-    bool active = false;
+    bool active = send_frames();
     if (!asked_to_stop_ && stop_.load()) {
       asked_to_stop_ = true;
       tell_coordinator(Stop{MK_CANCELLED, "stopped on request"});
@@ -100,7 +111,7 @@ class Pump {
       active = true;
     }
     // An agent that leaves listens no more: the BYE that follows is for participate().
-    while (coordinator_ != nullptr || !agent_.leaving()) {
+    while (coordinator_ != nullptr || !agent_.leaving() || (side_ != nullptr && side_->busy())) {
       const auto received = transport_.poll();
       if (!received) break;
       receive(*received);
@@ -115,15 +126,23 @@ class Pump {
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
+      if (side_ != nullptr && agent_.node_0_lost()) side_->lost(0);
       return;
     }
     for (uint32_t node = 1; node < transport_.size(); ++node)
       if (transport_.lost(node)) deliver(coordinator_->gone(node, now_()));
-    for (const uint32_t node : coordinator_->lost()) transport_.forget(node);
+    for (const uint32_t node : coordinator_->lost()) {
+      transport_.forget(node);
+      if (side_ != nullptr) side_->lost(node);
+    }
   }
 
   void receive(const Transport::Received& received) {
     try {
+      if (received.text.front() == SideChannel::kMark) {
+        if (side_ == nullptr) throw Error(MK_INTERNAL, "it was not expected");
+        return side_->received(received.from, received.text);
+      }
       const Message message = decode(received.text);
       if (coordinator_ != nullptr) {
         deliver(coordinator_->handle(received.from, message, now_()));
@@ -158,6 +177,7 @@ class Pump {
   Transport& transport_;
   Agent& agent_;
   Coordinator* coordinator_;  // rank 0 only
+  SideChannel* side_;         // or null
   Doorbell& bell_;
   const std::atomic<bool>& stop_;
   Now now_;
@@ -186,7 +206,8 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
   }
   const auto bell = std::make_shared<Doorbell>();
   auto agent = std::make_unique<Agent>(agent_setup, journal, [bell] { bell->ring(); });
-  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, *bell, stop).run();
+  if (agent_setup.side != nullptr) agent_setup.side->on_send([bell] { bell->ring(); });
+  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, agent_setup.side, *bell, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
   if (!agent->abandoned().empty()) {
     static_cast<void>(agent.release());  // its feeder still uses it

@@ -21,8 +21,8 @@ Floats sum_of(std::span<const Block> blocks, uint64_t first, uint64_t size) {
   if (blocks.empty()) return nullptr;
   if (blocks.size() == 1) return blocks.front().values;
   const uint64_t half = size / 2;
-  const auto middle = std::partition_point(blocks.begin(), blocks.end(),
-                                           [&](const Block& b) { return b.first < first + half; });
+  const auto middle =
+      std::partition_point(blocks.begin(), blocks.end(), [&](const Block& b) { return b.first < first + half; });
   const auto left_of = static_cast<size_t>(middle - blocks.begin());
   const Floats left = sum_of(blocks.first(left_of), first, half);
   const Floats right = sum_of(blocks.subspan(left_of), first + half, half);
@@ -137,7 +137,9 @@ void Team::take(Seat& seat, std::span<float> to) {
   {
     std::unique_lock lock(mutex_);
     const auto limit = std::chrono::duration<double>(setup_.patience_s);
+    ++waiting_;
     const bool there = changed_.wait_for(lock, limit, [&] { return why_ || made_.count(number) > 0; });
+    --waiting_;
     check_whole();
     if (!there) {
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
@@ -163,6 +165,11 @@ void Team::break_up(const std::string& why) {
 bool Team::broken() const {
   const std::lock_guard lock(mutex_);
   return why_.has_value();
+}
+
+bool Team::waiting() const {
+  const std::lock_guard lock(mutex_);
+  return waiting_ > 0;
 }
 
 std::vector<uint32_t> Team::missing() const {

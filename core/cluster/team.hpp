@@ -58,12 +58,14 @@ class Team {
   // Of a member in this process: valid as long as the team.
   const mk_team* table(uint32_t member) const;
 
-  void take_gift(Gift gift);                                 // of another process, where this one sums
-  void take_sum(uint64_t number, const Floats& sum);         // of the process that sums
+  void take_gift(Gift gift);                          // of another process, where this one sums
+  void take_sum(uint64_t number, const Floats& sum);  // of the process that sums
   // It is over: whoever waits, or gives or takes from now on, gets Error(MK_CANCELLED) with this sentence. The first
   // sentence stays.
   void break_up(const std::string& why);
   bool broken() const;
+  // Whether one of this process's members waits for a sum.
+  bool waiting() const;
   // Where sums are made: members that did not give in time, so that the team broke up.
   std::vector<uint32_t> missing() const;
 
@@ -90,6 +92,7 @@ class Team {
     uint32_t left = 0;  // of this process's members, to take it
   };
   std::map<uint64_t, Made> made_;
+  uint32_t waiting_ = 0;
   std::optional<std::string> why_;
   std::vector<uint32_t> missing_;
 };

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/side_channel.hpp"
 #include "journal/record.hpp"
 #include "scheduler/policy.hpp"
 
@@ -78,6 +79,8 @@ struct AgentSetup {
   // Work hangs at the end of the run and was left running: this setup, the journal and all that the work uses must live
   // until the process ends, by _exit. On the thread of run(); may be empty.
   std::function<void()> on_abandoned = {};
+  // Carried beside the messages; null: nothing is. It outlives the run.
+  SideChannel* side = nullptr;
   double lease_s = k_lease_s;  // node 0 is lost after twice this silence
   double hang_s = k_hang_s;    // work that gives no sign of life for this long is not waited for at the end
 };

@@ -42,6 +42,13 @@ void report_progress(void* self, const char* what, double share) {
 
 int32_t is_cancelled(void* self) { return static_cast<FitContext*>(self)->reporter.cancelled() ? 1 : 0; }
 
+class Silence : public cluster::Reporter {
+ public:
+  void report(const journal::FitRecord&) override {}
+  void progress(const std::string&, double) override {}
+  bool cancelled() const override { return false; }  // that is for the leader to see
+};
+
 }  // namespace
 
 bool follows(const device::Choices& have, const device::Choices& wanted) {
@@ -105,19 +112,47 @@ std::string OwnDevice::scratch_for(const cluster::WorkItem& item, uint32_t fit) 
   return run_directory_.empty() || item.backup ? "" : Scratch(run_directory_).fit(fit);
 }
 
-void OwnDevice::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
+// Calls of the model, with this team.
+void OwnDevice::run(const mk_team* team, const std::function<void()>& call) {
+  device_->join(team);
   try {
-    if (item.refit) {
-      refit(prepared_, *this, item, run_directory_, reporter);
-    } else {
-      fit(item, reporter);
-    }
+    call();
+    device_->join(nullptr);
   } catch (const Error& e) {
+    device_->join(nullptr);
     if (e.status() == MK_CANCELLED) throw;
     // What failed in it is unknown, and it holds memory: the next work gets a new one.
     if (session_ != nullptr) prepared_.model().session_destroy(std::exchange(session_, nullptr));
     throw Error(e.status(), device_title(listed_) + e.what());
   }
+}
+
+void OwnDevice::lead(const cluster::WorkItem& item, cluster::Reporter& reporter, const mk_team* team) {
+  run(team, [&] {
+    if (item.refit) {
+      refit(prepared_, *this, item, run_directory_, reporter);
+    } else {
+      fit(item, reporter);
+    }
+  });
+}
+
+void OwnDevice::follow(const cluster::WorkItem& leaders, const mk_team* team) {
+  cluster::WorkItem item = leaders;
+  item.backup = true;  // the place to keep things is the leader's
+  Silence reporter;
+  run(team, [&] {
+    if (!item.refit) return fit(item, reporter);
+    const std::vector<uint32_t> none;
+    FitContext context{reporter, none};
+    const mk_fit_sink sink{&context, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+                           report_progress, is_cancelled};
+    try {
+      prepared_.model().fitted_destroy(train_on_all_rows(item, sink));
+    } catch (const Error& e) {
+      if (e.status() != MK_INVALID_ARGUMENT) throw;  // the leader finds the same, and says so
+    }
+  });
 }
 
 void OwnDevice::fit(const cluster::WorkItem& item, cluster::Reporter& reporter) {

@@ -62,11 +62,14 @@ class OwnDevice : public DeviceWorker {
   void agree(const device::Choices& choices) override;
   void measure() override;
   void begin(const std::string& run_directory, bool profile) override;
-  void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override;
+  void work(const cluster::WorkItem& item, cluster::Reporter& reporter) override { lead(item, reporter, nullptr); }
   std::map<std::string, uint64_t> fallbacks() const override { return device_->fallbacks(); }
   std::vector<device::ProfileRow> profiled() const override;
   bool kill() noexcept override { return false; }
 
+  // work() with a team that this device leads, and the part of another member, which keeps and reports nothing.
+  void lead(const cluster::WorkItem& item, cluster::Reporter& reporter, const mk_team* team);
+  void follow(const cluster::WorkItem& item, const mk_team* team);
   // For refit(): trains, and the caller owns the result.
   mk_fitted* train_on_all_rows(const cluster::WorkItem& item, const mk_fit_sink& sink);
   // Runs `call`, a call of the model; what of it has no phase of its own is in `phase`.
@@ -75,6 +78,7 @@ class OwnDevice : public DeviceWorker {
 
  private:
   mk_session* session();
+  void run(const mk_team* team, const std::function<void()>& call);
   void fit(const cluster::WorkItem& item, cluster::Reporter& reporter);
   std::string scratch_for(const cluster::WorkItem& item, uint32_t fit) const;
 

@@ -78,6 +78,9 @@ constexpr std::array kKeys = {
     Key{"devices", "isolation", Type::choice,
         "thread: all devices in this process; process: each in a child of its own, which a driver may crash",
         [](Config& c) -> Slot { return &c.isolation; }, 0, 0, 0, "thread|process"},
+    Key{"devices", "team", Type::boolean,
+        "true: all devices of all nodes train each network together, as the model's own options say (cnn: parallel)",
+        [](Config& c) -> Slot { return &c.team; }},
 
     Key{"plugins", "directories", Type::directories, "absolute paths of directories with further plugins",
         [](Config& c) -> Slot { return &c.plugin_directories; }},

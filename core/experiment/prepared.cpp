@@ -10,6 +10,7 @@ namespace mokume::experiment {
 
 Prepared::Prepared(registry::Registry& registry, const Config& config)
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
+  check_team();
   data_ = data::load(config.data);
   check_metrics();
   plan_ = make_plan(config, data_.sha256, data_.train.rows);
@@ -17,6 +18,17 @@ Prepared::Prepared(registry::Registry& registry, const Config& config)
   check_columns();
   experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, samples_, *model_);
   sdk::call(model_->check, model_->self, experiment_->get());
+}
+
+void Prepared::check_team() const {
+  if (!config_.team) return;
+  if (model_->teams == 0)
+    throw Error(MK_INVALID_ARGUMENT, "devices.team is true, and devices cannot train one model '" + config_.model +
+                                         "' together: set it to false, and each device takes fits of its own");
+  if (config_.isolation == "process")
+    throw Error(MK_INVALID_ARGUMENT,
+                "devices.team is true, and so far a team has its devices in the program itself: set devices.isolation "
+                "to \"thread\"");
 }
 
 void Prepared::check_metrics() const {

@@ -39,6 +39,7 @@ class Prepared {
   std::vector<scheduler::Piece> bundles(uint32_t parts) const;
 
  private:
+  void check_team() const;
   void check_metrics() const;
   void check_columns() const;
   std::vector<int32_t> assign_rows(uint32_t bootstrap) const;

@@ -22,6 +22,7 @@
 #include "experiment/refit_choice.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
+#include "experiment/team_site.hpp"
 #include "experiment/vote.hpp"
 #include "experiment/worker.hpp"
 #include "experiment/workload.hpp"
@@ -148,14 +149,17 @@ class Participant {
     agent_.work = [this](uint32_t d, const cluster::WorkItem& item, cluster::Reporter& r) {
       worker_->work(d, item, r);
     };
+    cluster::Handshake seen = handshake;  // as the scheduler sees the devices
+    if (request_.config.team) form_team(seen);
     agent_.on_durable = [scratch](uint32_t fit) { scratch.remove_fit(fit); };
     agent_.break_off = [this](uint32_t d) { return worker_->kill(d); };
     agent_.on_abandoned = [this] { abandoned_ = true; };
     agent_.hang_s = request_.hang_s;
     cluster::CoordinatorSetup coordinator;
-    if (leads) coordinator = lead(handshake, journal);
+    if (leads) coordinator = lead(handshake.nodes, seen, journal);
     const cluster::Outcome outcome =
-        cluster::run(transport_, handshake, agent_, leads ? &coordinator : nullptr, journal, stop_);
+        cluster::run(transport_, seen, agent_, leads ? &coordinator : nullptr, journal, stop_);
+    team_.reset();
     observer_.end_fits();
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
@@ -201,11 +205,27 @@ class Participant {
     return cluster::handshake(transport_, hello, leads ? &leader : nullptr, stop_);
   }
 
-  cluster::CoordinatorSetup lead(const cluster::Handshake& handshake, journal::Journal& journal) {
+  // All devices become one of rank 0.
+  void form_team(cluster::Handshake& seen) {
+    const bool leads = transport_.rank() == 0;
+    team_ = std::make_unique<TeamSite>(*worker_, log_, transport_.rank(), seen.nodes, request_.hang_s);
+    agent_.side = &team_->channel();
+    agent_.devices.clear();
+    if (!leads) return;
+    agent_.devices = {team_->device()};
+    seen.nodes.assign(transport_.size(), {});
+    seen.nodes[0] = agent_.devices;
+    agent_.work = [this](uint32_t, const cluster::WorkItem& item, cluster::Reporter& r) { team_->work(item, r); };
+    observer_.phase(fmt::format("a team of {}", agent_.devices.front().name));
+  }
+
+  // `nodes`: the devices of each rank; `handshake`: as the scheduler sees them.
+  cluster::CoordinatorSetup lead(const std::vector<std::vector<cluster::LocalDevice>>& nodes,
+                                 const cluster::Handshake& handshake, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
     const bool resumed = keeper_->directory().existed();
     const std::vector<std::string> before = record.device_classes;
-    keeper_->note_devices(handshake.nodes);
+    keeper_->note_devices(nodes);
     if (resumed && record.device_classes != before)
       log_.warn("run", "the devices differ from those this run started on: results now agree within tolerance only");
     record.choices = handshake.choices;
@@ -368,6 +388,7 @@ class Participant {
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<Worker> worker_;
   std::unique_ptr<journal::Journal> journal_;
+  std::unique_ptr<TeamSite> team_;  // with [devices] team
   cluster::AgentSetup agent_;
   bool abandoned_ = false;
   std::vector<cluster::LocalDevice> devices_;  // of this rank

@@ -2,6 +2,7 @@
 
 #include "device/core_plan.hpp"
 #include "experiment/device_process.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::experiment {
 namespace {
@@ -76,14 +77,32 @@ void Worker::keep_profile(uint32_t device) {
   profile_->keep(device, info.id, info.name, workers_[device]->profiled());
 }
 
-void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter) {
+void Worker::profiled(uint32_t device, const std::function<void()>& call) {
   try {
-    workers_[device]->work(item, reporter);
+    call();
   } catch (...) {
     keep_profile(device);
     throw;
   }
   keep_profile(device);
+}
+
+void Worker::work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter) {
+  profiled(device, [&] { workers_[device]->work(item, reporter); });
+}
+
+OwnDevice& Worker::own(uint32_t device) const {
+  auto* const own = dynamic_cast<OwnDevice*>(workers_[device].get());
+  if (own == nullptr) throw Error(MK_INTERNAL, "a device in a child process cannot be in a team");
+  return *own;
+}
+
+void Worker::lead(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter, const mk_team* team) {
+  profiled(device, [&] { own(device).lead(item, reporter, team); });
+}
+
+void Worker::follow(uint32_t device, const cluster::WorkItem& item, const mk_team* team) {
+  profiled(device, [&] { own(device).follow(item, team); });
 }
 
 std::vector<std::map<std::string, uint64_t>> Worker::fallbacks() const {

@@ -34,6 +34,10 @@ class Worker {
   // Runs one item on one device, on that device's thread.
   void work(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter);
 
+  // The same in a team: see OwnDevice. Not where devices are in children.
+  void lead(uint32_t device, const cluster::WorkItem& item, cluster::Reporter& reporter, const mk_team* team);
+  void follow(uint32_t device, const cluster::WorkItem& item, const mk_team* team);
+
   // From any thread: ends the work of a device that does not come back. False: that is not possible in this process.
   bool kill(uint32_t device) noexcept { return workers_[device]->kill(); }
 
@@ -41,7 +45,9 @@ class Worker {
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:
+  OwnDevice& own(uint32_t device) const;
   void keep_profile(uint32_t device);
+  void profiled(uint32_t device, const std::function<void()>& call);
 
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
   std::vector<bool> spare_;               // by device

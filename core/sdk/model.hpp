@@ -18,6 +18,7 @@
 //     static int64_t scores_per_row(const Fitted&);
 //     static sdk::RowShape shape(const Fitted&);     // may be left out: then a row is not known to be an image
 //     static constexpr bool probabilities = true;    // a classifier's scores are log-probabilities; may be left out
+//     static constexpr bool teams = true;            // devices can train one model together; may be left out
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
 //
@@ -86,6 +87,7 @@ class ModelTable {
       table_.n_regression_metrics = static_cast<uint32_t>(Model::regression_metrics.size());
     }
     if constexpr (requires { Model::probabilities; }) table_.probabilities = Model::probabilities ? 1 : 0;
+    if constexpr (requires { Model::teams; }) table_.teams = Model::teams ? 1 : 0;
     table_.check = check;
     table_.bundle = bundle;
     if constexpr (requires { &Model::summary; }) table_.summary = summary;

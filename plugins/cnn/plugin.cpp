@@ -27,6 +27,7 @@ struct Model {
     return {input.height, input.width, input.channels};
   }
   static constexpr bool probabilities = true;
+  static constexpr bool teams = true;
 };
 
 }  // namespace

@@ -5,8 +5,8 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr double kNew = 0.5;     // weight of what was measured last
-constexpr double kGain = 1.05;   // what a new split must promise
+constexpr double kNew = 0.5;    // weight of what was measured last
+constexpr double kGain = 1.05;  // what a new split must promise
 
 double time_of(const std::vector<int64_t>& shares, const std::vector<double>& speeds) {
   double longest = 0;

@@ -321,9 +321,9 @@ void TeamTraining::heed() {
   const double start = now_s();
   if (team_.leads()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
-    table.back() = static_cast<float>(cancelled                              ? Word::stop
+    table.back() = static_cast<float>(cancelled                            ? Word::stop
                                       : start - saved_at_ > save_interval_ ? Word::save
-                                                                             : Word::go_on);
+                                                                           : Word::go_on);
   }
   team_.sum(table);
   const auto word = static_cast<Word>(static_cast<int>(table.back()));

@@ -1,0 +1,53 @@
+// Frames that parts of a run send each other beside its messages, through the same transport: rank 0 to all, the others
+// to rank 0. They begin with kMark, which no message does.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mokume::cluster {
+
+class SideChannel {
+ public:
+  static constexpr char kMark = '\1';
+
+  // From any thread; leaves with the pump's next turn, which this brings about.
+  void send(uint32_t to, std::string frame) {
+    std::function<void()> ring;
+    {
+      const std::lock_guard lock(mutex_);
+      outgoing_.emplace_back(to, std::move(frame));
+      ring = ring_;
+    }
+    if (ring) ring();
+  }
+
+  // ---- the pump's side ----
+
+  std::vector<std::pair<uint32_t, std::string>> take_outgoing() {
+    const std::lock_guard lock(mutex_);
+    return std::exchange(outgoing_, {});
+  }
+  // `ring`: empty once nobody pumps any more.
+  void on_send(std::function<void()> ring) {
+    const std::lock_guard lock(mutex_);
+    ring_ = std::move(ring);
+  }
+
+  // Set before the run by who uses the channel, called on the pump's thread; must be quick.
+  std::function<void(uint32_t from, const std::string& frame)> received;  // an Error ends the run
+  std::function<void(uint32_t node)> lost;                                // maybe more than once
+  std::function<bool()> busy;    // this rank must go on pumping
+  std::function<bool()> waiting;  // somebody can do nothing until a frame arrives
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::pair<uint32_t, std::string>> outgoing_;
+  std::function<void()> ring_;
+};
+
+}  // namespace mokume::cluster

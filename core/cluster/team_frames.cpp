@@ -1,0 +1,140 @@
+#include "cluster/team_frames.hpp"
+
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "cluster/messages.hpp"
+#include "cluster/side_channel.hpp"
+#include "journal/fields.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using journal::array_field;
+using journal::real_field;
+using journal::text_field;
+using journal::u32_field;
+using journal::whole_field;
+using nlohmann::json;
+
+// The mark, a line of JSON, and the floats that it announces.
+std::string frame_of(const json& head, std::span<const Floats> floats = {}) {
+  std::string bytes(1, SideChannel::kMark);
+  bytes += head.dump();
+  bytes += '\n';
+  size_t at = bytes.size(), end = at;
+  for (const Floats& one : floats) end += one->size() * sizeof(float);
+  bytes.resize(end);
+  for (const Floats& one : floats) {
+    std::memcpy(bytes.data() + at, one->data(), one->size() * sizeof(float));
+    at += one->size() * sizeof(float);
+  }
+  return bytes;
+}
+
+struct Encoder {
+  std::string operator()(const TeamStart& f) const {
+    json members = json::array();
+    for (const TeamMember& m : f.members) members.push_back({{"node", m.node}, {"device", m.device}, {"speed", m.speed}});
+    return frame_of({{"type", "start"}, {"attempt", f.attempt}, {"members", members}, {"item", encode(Grant{0, 0, f.item})}});
+  }
+  std::string operator()(const TeamGift& f) const {
+    json blocks = json::array();
+    std::vector<Floats> floats;
+    for (const Block& b : f.gift.blocks) {
+      blocks.push_back({{"first", b.first}, {"size", b.size}});
+      floats.push_back(b.values);
+    }
+    return frame_of({{"type", "gift"},
+                     {"attempt", f.attempt},
+                     {"member", f.gift.member},
+                     {"number", f.gift.number},
+                     {"count", f.gift.count},
+                     {"blocks", blocks}},
+                    floats);
+  }
+  std::string operator()(const TeamSum& f) const {
+    return frame_of({{"type", "sum"}, {"attempt", f.attempt}, {"number", f.number}, {"count", f.sum->size()}},
+                    {&f.sum, 1});
+  }
+  std::string operator()(const TeamBreak& f) const {
+    return frame_of({{"type", "break"}, {"attempt", f.attempt}, {"why", clean_text(f.why)}});
+  }
+  std::string operator()(const TeamEnded& f) const {
+    return frame_of({{"type", "ended"},
+                     {"attempt", f.attempt},
+                     {"member", f.member},
+                     {"status", f.status},
+                     {"text", clean_text(f.text)}});
+  }
+};
+
+// The floats behind the head, one vector after the other.
+class Payload {
+ public:
+  explicit Payload(std::string_view bytes) : left_(bytes) {}
+
+  Floats take(uint64_t count) {
+    if (count > left_.size() / sizeof(float)) throw Error(MK_BAD_DATA, "a frame of a team is cut off");
+    auto floats = std::make_shared<std::vector<float>>(count);
+    std::memcpy(floats->data(), left_.data(), count * sizeof(float));
+    left_.remove_prefix(count * sizeof(float));
+    return floats;
+  }
+  void expect_end() const {
+    if (!left_.empty()) throw Error(MK_BAD_DATA, "a frame of a team is longer than it says");
+  }
+
+ private:
+  std::string_view left_;
+};
+
+TeamFrame read_start(const json& head) {
+  TeamStart start{whole_field(head, "attempt", UINT64_MAX), {}, {}};
+  for (const json& one : array_field(head, "members"))
+    start.members.push_back({u32_field(one, "node"), u32_field(one, "device"), real_field(one, "speed")});
+  const Message item = decode(text_field(head, "item"));
+  if (!std::holds_alternative<Grant>(item)) throw Error(MK_BAD_DATA, "a team was started without an item");
+  start.item = std::get<Grant>(item).item;
+  return start;
+}
+
+TeamFrame read_gift(const json& head, Payload& payload) {
+  TeamGift f{whole_field(head, "attempt", UINT64_MAX),
+             {u32_field(head, "member"), whole_field(head, "number", UINT64_MAX), whole_field(head, "count", UINT32_MAX), {}}};
+  for (const json& one : array_field(head, "blocks"))
+    f.gift.blocks.push_back({u32_field(one, "first"), u32_field(one, "size"), payload.take(f.gift.count)});
+  return f;
+}
+
+}  // namespace
+
+std::string encode_frame(const TeamFrame& frame) { return std::visit(Encoder(), frame); }
+
+TeamFrame decode_frame(const std::string& bytes) {
+  const size_t end = bytes.find('\n');
+  if (bytes.empty() || bytes.front() != SideChannel::kMark || end == std::string::npos)
+    throw Error(MK_BAD_DATA, "what came over the side channel is no frame of a team");
+  const json head = json::parse(bytes.begin() + 1, bytes.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
+  if (!head.is_object()) throw Error(MK_BAD_DATA, "the head of a team's frame is no JSON object");
+  Payload payload(std::string_view(bytes).substr(end + 1));
+  const std::string type = text_field(head, "type");
+  const uint64_t attempt = whole_field(head, "attempt", UINT64_MAX);
+  const TeamFrame frame = [&]() -> TeamFrame {
+    if (type == "start") return read_start(head);
+    if (type == "gift") return read_gift(head, payload);
+    if (type == "sum")
+      return TeamSum{attempt, whole_field(head, "number", UINT64_MAX), payload.take(whole_field(head, "count", UINT32_MAX))};
+    if (type == "break") return TeamBreak{attempt, text_field(head, "why")};
+    if (type == "ended")
+      return TeamEnded{attempt, u32_field(head, "member"),
+                       static_cast<int32_t>(whole_field(head, "status", INT32_MAX)), text_field(head, "text")};
+    throw Error(MK_BAD_DATA, "a team's frame is of the unknown type '" + type + "'");
+  }();
+  payload.expect_end();
+  return frame;
+}
+
+}  // namespace mokume::cluster

@@ -1,0 +1,321 @@
+#include "experiment/team_site.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "sdk/error.hpp"
+
+namespace mokume::experiment {
+namespace {
+
+constexpr double k_end_s = 30;  // for the others to return once the leader has
+
+// Devices of one class count as equally fast: what they measured differs by noise.
+std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
+  std::map<std::string, std::pair<double, size_t>> sums;
+  for (const cluster::LocalDevice& d : devices) {
+    sums[d.device_class].first += d.speed;
+    ++sums[d.device_class].second;
+  }
+  std::vector<double> speeds;
+  for (const cluster::LocalDevice& d : devices) {
+    const auto& [sum, count] = sums.at(d.device_class);
+    speeds.push_back(sum / static_cast<double>(count));
+  }
+  return speeds;
+}
+
+// Passes reports on, and keeps what is needed to start again behind them.
+class Recorder : public cluster::Reporter {
+ public:
+  Recorder(cluster::Reporter& to, const cluster::WorkItem& item) : to_(to), left_(item) {}
+
+  void report(const journal::FitRecord& record) override {
+    to_.report(record);
+    const auto found = std::find(left_.fits.begin(), left_.fits.end(), record.fit);
+    if (found == left_.fits.end()) return;
+    left_.fits.erase(found);
+    left_.done_fits.push_back(record.fit);
+    left_.done_notes.push_back(record.note);
+  }
+  void progress(const std::string& what, double share) override { to_.progress(what, share); }
+  bool cancelled() const override { return to_.cancelled(); }
+
+  const cluster::WorkItem& left() const { return left_; }
+
+ private:
+  cluster::Reporter& to_;
+  cluster::WorkItem left_;
+};
+
+}  // namespace
+
+TeamSite::TeamSite(Worker& worker, base::Log& log, uint32_t node,
+                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
+    : worker_(worker), log_(log), node_(node), patience_s_(patience_s) {
+  for (uint32_t n = 0; n < nodes.size(); ++n)
+    for (uint32_t d = 0; d < nodes[n].size(); ++d)
+      if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
+  if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
+    throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
+  channel_.received = [this](uint32_t from, const std::string& frame) { received(from, frame); };
+  channel_.lost = [this](uint32_t lost) { lose(lost); };
+  channel_.busy = [this] { return busy(); };
+  channel_.waiting = [this] {
+    const std::lock_guard lock(mutex_);
+    return attempt_ && attempt_->team && attempt_->team->waiting();
+  };
+}
+
+TeamSite::~TeamSite() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (attempt_ && attempt_->team) attempt_->team->break_up("the run ends");
+  }
+  channel_.on_send({});
+  for (std::thread& t : threads_) t.join();
+}
+
+cluster::LocalDevice TeamSite::device() const {
+  std::set<std::string> names, classes;
+  cluster::LocalDevice all = members_.front().device;
+  std::set<uint32_t> nodes;
+  all.speed = 0;
+  for (const Member& m : members_) {
+    names.insert(m.device.name);
+    classes.insert(m.device.device_class);
+    nodes.insert(m.at.node);
+    all.speed += m.device.speed;
+    all.budget_bytes = std::min(all.budget_bytes, m.device.budget_bytes);
+    if (m.device.backend != all.backend) all.backend = "mixed";
+    if (m.device.vendor != all.vendor) all.vendor = "mixed";
+  }
+  all.id = "team";
+  all.name = fmt::format("{} x {}{}", members_.size(), *names.begin(), names.size() > 1 ? " and others" : "");
+  if (nodes.size() > 1) all.name += fmt::format(" on {} nodes", nodes.size());
+  if (classes.size() > 1) all.device_class = "team of mixed classes";
+  return all;
+}
+
+// ---- rank 0 ----
+
+void TeamSite::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
+  Recorder recorder(reporter, item);
+  while (true) {
+    const std::shared_ptr<Attempt> attempt = begin(recorder.left());
+    try {
+      const mk_team* team = attempt->team ? attempt->team->table(0) : nullptr;
+      worker_.lead(attempt->members.front().device, attempt->item, recorder, team);
+      wait_for_others(*attempt);
+      drop_failed(*attempt);  // they have done what was asked of them; what failed is for the next item
+      return;
+    } catch (const Error& e) {
+      break_up(*attempt, e.what());
+      wait_for_others(*attempt);
+      const bool fewer = drop_failed(*attempt);
+      if (!fewer || e.status() != MK_CANCELLED || reporter.cancelled()) throw;
+    }
+  }
+}
+
+std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item) {
+  auto attempt = std::make_shared<Attempt>();
+  std::vector<cluster::LocalDevice> devices;
+  attempt->item = item;
+  std::vector<uint32_t> local;
+  {
+    const std::lock_guard lock(mutex_);
+    attempt->number = ++attempts_;
+    for (const Member& m : members_) {
+      if (m.left) continue;
+      if (m.at.node == node_) local.push_back(static_cast<uint32_t>(attempt->members.size()));
+      attempt->members.push_back(m.at);
+      devices.push_back(m.device);
+    }
+  }
+  if (attempt->members.size() > 1) {
+    const std::vector<double> speeds = speeds_by_class(devices);
+    for (size_t k = 0; k < speeds.size(); ++k) attempt->members[k].speed = speeds[k];
+    std::set<uint32_t> others;
+    for (const cluster::TeamMember& m : attempt->members)
+      if (m.node != node_) others.insert(m.node);
+    cluster::Team::Setup setup{speeds, local, true, {}, {}, patience_s_};
+    if (!others.empty())
+      setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
+        const std::string frame = cluster::encode_frame(cluster::TeamSum{number, sum_number, sum});
+        for (const uint32_t node : others) channel_.send(node, frame);
+      };
+    attempt->team = std::make_shared<cluster::Team>(std::move(setup));
+    attempt->running = attempt->members.size() - 1;
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    attempt_ = attempt;
+  }
+  send_to_nodes(*attempt, cluster::TeamStart{attempt->number, attempt->members, item});
+  run_members(attempt);
+  return attempt;
+}
+
+void TeamSite::send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& frame) {
+  std::set<uint32_t> nodes;
+  for (const cluster::TeamMember& m : attempt.members)
+    if (m.node != node_) nodes.insert(m.node);
+  for (const uint32_t node : nodes) channel_.send(node, cluster::encode_frame(frame));
+}
+
+void TeamSite::break_up(Attempt& attempt, const std::string& why) {
+  if (attempt.team) attempt.team->break_up(why);
+  send_to_nodes(attempt, cluster::TeamBreak{attempt.number, why});
+}
+
+// A member that does not come back is left behind.
+void TeamSite::wait_for_others(Attempt& attempt) {
+  if (!attempt.team) return;
+  std::unique_lock lock(mutex_);
+  for (const uint32_t index : attempt.team->missing())
+    attempt.failed.try_emplace(index, fmt::format("it has given nothing for {:.0f} s", patience_s_));
+  const auto limit = std::chrono::duration<double>(k_end_s);
+  if (!changed_.wait_for(lock, limit, [&] { return attempt.running == 0; }))
+    log_.warn("team", "a device of the team has not come back from its work");
+}
+
+// Whether the next attempt has fewer members.
+bool TeamSite::drop_failed(const Attempt& attempt) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, why] : attempt.failed) {
+    const cluster::TeamMember& at = attempt.members[index];
+    for (Member& m : members_)
+      if (m.at.node == at.node && m.at.device == at.device && !m.left) {
+        m.left = true;
+        log_.warn("team", fmt::format("node {} {} leaves the team: {}", at.node, m.device.id, why));
+      }
+  }
+  return !attempt.failed.empty();
+}
+
+void TeamSite::ended(uint32_t from, const cluster::TeamEnded& ended) {
+  std::shared_ptr<Attempt> attempt;
+  {
+    const std::lock_guard lock(mutex_);
+    attempt = attempt_;
+    if (!attempt || attempt->number != ended.attempt) return;
+    if (ended.member == 0 || ended.member >= attempt->members.size() || attempt->members[ended.member].node != from)
+      throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
+    if (attempt->running > 0) --attempt->running;
+    if (ended.status != MK_OK && ended.status != MK_CANCELLED) attempt->failed.try_emplace(ended.member, ended.text);
+    changed_.notify_all();
+  }
+  if (ended.status != MK_OK) attempt->team->break_up(ended.text);
+}
+
+// Its members are gone.
+void TeamSite::lose(uint32_t node) {
+  std::shared_ptr<Attempt> attempt;
+  {
+    const std::lock_guard lock(mutex_);
+    attempt = attempt_;
+    if (!attempt || !attempt->team) return;
+    if (node_ == 0) {
+      bool any = false;
+      for (uint32_t k = 0; k < attempt->members.size(); ++k)
+        if (attempt->members[k].node == node && attempt->failed.try_emplace(k, "its node is gone").second) {
+          any = true;
+          if (attempt->running > 0) --attempt->running;
+        }
+      if (!any) return;
+      changed_.notify_all();
+    }
+  }
+  attempt->team->break_up(fmt::format("node {} is gone", node));
+}
+
+// ---- every rank ----
+
+void TeamSite::received(uint32_t from, const std::string& bytes) {
+  cluster::TeamFrame frame = cluster::decode_frame(bytes);
+  if (const auto* one = std::get_if<cluster::TeamStart>(&frame)) return start(*one);
+  if (const auto* one = std::get_if<cluster::TeamEnded>(&frame)) return ended(from, *one);
+  std::shared_ptr<cluster::Team> team;
+  uint64_t number = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!attempt_ || !attempt_->team) return;
+    team = attempt_->team;
+    number = attempt_->number;
+  }
+  // What comes late belongs to an attempt that has broken up.
+  if (auto* one = std::get_if<cluster::TeamGift>(&frame)) {
+    if (one->attempt == number && !team->broken()) team->take_gift(std::move(one->gift));
+  } else if (const auto* sum = std::get_if<cluster::TeamSum>(&frame)) {
+    if (sum->attempt == number) team->take_sum(sum->number, sum->sum);
+  } else if (const auto* end = std::get_if<cluster::TeamBreak>(&frame)) {
+    if (end->attempt == number) team->break_up(end->why);
+  }
+}
+
+// On the other ranks.
+void TeamSite::start(const cluster::TeamStart& start) {
+  auto attempt = std::make_shared<Attempt>();
+  attempt->number = start.attempt;
+  attempt->members = start.members;
+  attempt->item = start.item;
+  cluster::Team::Setup setup{{}, {}, false, {}, {}, 2 * patience_s_};
+  for (uint32_t k = 0; k < start.members.size(); ++k) {
+    setup.speeds.push_back(start.members[k].speed);
+    if (start.members[k].node == node_) setup.local.push_back(k);
+  }
+  setup.send = [this, number = start.attempt](const cluster::Gift& gift) {
+    channel_.send(0, cluster::encode_frame(cluster::TeamGift{number, gift}));
+  };
+  attempt->team = std::make_shared<cluster::Team>(std::move(setup));
+  {
+    const std::lock_guard lock(mutex_);
+    if (attempt_) attempt_->team->break_up("node 0 starts anew");
+    attempt_ = attempt;
+  }
+  run_members(attempt);
+}
+
+// This rank's members, but the leader.
+void TeamSite::run_members(const std::shared_ptr<Attempt>& attempt) {
+  for (std::thread& t : threads_) t.join();
+  threads_.clear();
+  for (uint32_t k = 1; k < attempt->members.size(); ++k) {
+    if (attempt->members[k].node != node_) continue;
+    {
+      const std::lock_guard lock(mutex_);
+      ++threads_running_;
+    }
+    threads_.emplace_back([this, attempt, k] { follow(attempt, k); });
+  }
+}
+
+void TeamSite::follow(const std::shared_ptr<Attempt>& attempt, uint32_t index) {
+  cluster::TeamEnded end{attempt->number, index, MK_OK, ""};
+  try {
+    worker_.follow(attempt->members[index].device, attempt->item, attempt->team->table(index));
+  } catch (const Error& e) {
+    end.status = e.status();
+    end.text = e.what();
+  } catch (const std::exception& e) {
+    end.status = MK_INTERNAL;
+    end.text = e.what();
+  }
+  if (node_ == 0)
+    ended(0, end);
+  else
+    channel_.send(0, cluster::encode_frame(end));
+  const std::lock_guard lock(mutex_);
+  --threads_running_;
+}
+
+bool TeamSite::busy() {
+  const std::lock_guard lock(mutex_);
+  return threads_running_ > 0;
+}
+
+}  // namespace mokume::experiment

@@ -1,0 +1,86 @@
+// A rank's part of a team: all devices of all ranks train one network after the other together ([devices] team). To the
+// rest of the run the team is one device of rank 0, whose work() starts the others and leads.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/log.hpp"
+#include "cluster/side_channel.hpp"
+#include "cluster/team.hpp"
+#include "cluster/team_frames.hpp"
+#include "cluster/types.hpp"
+#include "experiment/worker.hpp"
+
+namespace mokume::experiment {
+
+class TeamSite {
+ public:
+  // `nodes`: on rank 0 the devices of each rank, all of which take part but for spare ones; else empty. The references
+  // outlive it. `patience_s`: for a member that gives nothing.
+  TeamSite(Worker& worker, base::Log& log, uint32_t node, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
+           double patience_s);
+  ~TeamSite();  // breaks up what is left, and waits for this rank's members
+  TeamSite(const TeamSite&) = delete;
+  TeamSite& operator=(const TeamSite&) = delete;
+
+  // What the team is to the scheduler; of rank 0.
+  cluster::LocalDevice device() const;
+  cluster::SideChannel& channel() { return channel_; }
+
+  // Runs an item on all members that are there, on rank 0. A member that fails or is lost leaves the team, and the
+  // others go on from the last checkpoint. Throws what the leader's own device throws.
+  void work(const cluster::WorkItem& item, cluster::Reporter& reporter);
+
+ private:
+  struct Member {
+    cluster::TeamMember at;
+    cluster::LocalDevice device;
+    bool left = false;
+  };
+  // One start of one item.
+  struct Attempt {
+    uint64_t number = 0;
+    cluster::WorkItem item;
+    std::vector<cluster::TeamMember> members;  // by their index in the team
+    std::shared_ptr<cluster::Team> team;       // null: the leader is alone
+    std::map<uint32_t, std::string> failed;    // index -> why; on rank 0
+    size_t running = 0;                        // of other members; on rank 0
+  };
+
+  void received(uint32_t from, const std::string& frame);
+  void start(const cluster::TeamStart& start);
+  void ended(uint32_t from, const cluster::TeamEnded& ended);
+  void lose(uint32_t node);
+  bool busy();
+
+  std::shared_ptr<Attempt> begin(const cluster::WorkItem& item);
+  void run_members(const std::shared_ptr<Attempt>& attempt);
+  void follow(const std::shared_ptr<Attempt>& attempt, uint32_t index);
+  void wait_for_others(Attempt& attempt);
+  bool drop_failed(const Attempt& attempt);
+  void break_up(Attempt& attempt, const std::string& why);
+  void send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& frame);
+
+  Worker& worker_;
+  base::Log& log_;
+  const uint32_t node_;
+  const double patience_s_;
+  cluster::SideChannel channel_;
+  std::vector<Member> members_;  // rank 0
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<Attempt> attempt_;  // under way
+  uint64_t attempts_ = 0;
+  std::vector<std::thread> threads_;  // this rank's members but the leader
+  size_t threads_running_ = 0;
+};
+
+}  // namespace mokume::experiment
