@@ -41,7 +41,7 @@ class SideChannel {
   // Set before the run by who uses the channel, called on the pump's thread; must be quick.
   std::function<void(uint32_t from, const std::string& frame)> received;  // an Error ends the run
   std::function<void(uint32_t node)> lost;                                // maybe more than once
-  std::function<bool()> busy;    // this rank must go on pumping
+  std::function<bool()> busy;                                             // this rank must go on pumping
   std::function<bool()> waiting;  // somebody can do nothing until a frame arrives
 
  private:

@@ -76,6 +76,12 @@ Team::Team(Setup setup) : setup_(std::move(setup)) {
         to.team.take(to, {sum, count});
       });
     };
+    table.account = [](void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
+                       const char* at) {
+      const Setup& of = static_cast<Seat*>(self)->team.setup_;
+      const size_t n = of.speeds.size();
+      if (of.account) of.account(elapsed_s, {busy_s, n}, {units, n}, shares, at);
+    };
     seats_.push_back(std::move(seat));
   }
 }

@@ -48,6 +48,10 @@ class Team {
     // To the process that sums; to those that do not. Called under no lock; must not block on a peer.
     std::function<void(const Gift&)> send;
     std::function<void(uint64_t number, const Floats& sum)> publish;
+    // What the leader says; on its thread. See mk_team.
+    std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
+                       const std::string& shares, const std::string& at)>
+        account;
     double patience_s = 600;  // for a sum, once somebody waits for it: then those who have not given are missing
   };
   explicit Team(Setup setup);

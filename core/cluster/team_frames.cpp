@@ -37,8 +37,10 @@ std::string frame_of(const json& head, std::span<const Floats> floats = {}) {
 struct Encoder {
   std::string operator()(const TeamStart& f) const {
     json members = json::array();
-    for (const TeamMember& m : f.members) members.push_back({{"node", m.node}, {"device", m.device}, {"speed", m.speed}});
-    return frame_of({{"type", "start"}, {"attempt", f.attempt}, {"members", members}, {"item", encode(Grant{0, 0, f.item})}});
+    for (const TeamMember& m : f.members)
+      members.push_back({{"node", m.node}, {"device", m.device}, {"speed", m.speed}});
+    return frame_of(
+        {{"type", "start"}, {"attempt", f.attempt}, {"members", members}, {"item", encode(Grant{0, 0, f.item})}});
   }
   std::string operator()(const TeamGift& f) const {
     json blocks = json::array();
@@ -102,8 +104,9 @@ TeamFrame read_start(const json& head) {
 }
 
 TeamFrame read_gift(const json& head, Payload& payload) {
-  TeamGift f{whole_field(head, "attempt", UINT64_MAX),
-             {u32_field(head, "member"), whole_field(head, "number", UINT64_MAX), whole_field(head, "count", UINT32_MAX), {}}};
+  TeamGift f{
+      whole_field(head, "attempt", UINT64_MAX),
+      {u32_field(head, "member"), whole_field(head, "number", UINT64_MAX), whole_field(head, "count", UINT32_MAX), {}}};
   for (const json& one : array_field(head, "blocks"))
     f.gift.blocks.push_back({u32_field(one, "first"), u32_field(one, "size"), payload.take(f.gift.count)});
   return f;
@@ -126,11 +129,12 @@ TeamFrame decode_frame(const std::string& bytes) {
     if (type == "start") return read_start(head);
     if (type == "gift") return read_gift(head, payload);
     if (type == "sum")
-      return TeamSum{attempt, whole_field(head, "number", UINT64_MAX), payload.take(whole_field(head, "count", UINT32_MAX))};
+      return TeamSum{attempt, whole_field(head, "number", UINT64_MAX),
+                     payload.take(whole_field(head, "count", UINT32_MAX))};
     if (type == "break") return TeamBreak{attempt, text_field(head, "why")};
     if (type == "ended")
-      return TeamEnded{attempt, u32_field(head, "member"),
-                       static_cast<int32_t>(whole_field(head, "status", INT32_MAX)), text_field(head, "text")};
+      return TeamEnded{attempt, u32_field(head, "member"), static_cast<int32_t>(whole_field(head, "status", INT32_MAX)),
+                       text_field(head, "text")};
     throw Error(MK_BAD_DATA, "a team's frame is of the unknown type '" + type + "'");
   }();
   payload.expect_end();

@@ -212,6 +212,7 @@ class Participant {
     agent_.side = &team_->channel();
     agent_.devices.clear();
     if (!leads) return;
+    team_->keep_account(seen.run_directory);
     agent_.devices = {team_->device()};
     seen.nodes.assign(transport_.size(), {});
     seen.nodes[0] = agent_.devices;

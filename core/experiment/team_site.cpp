@@ -3,15 +3,21 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <set>
 #include <utility>
 
+#include "base/files.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
 namespace {
 
 constexpr double k_end_s = 30;  // for the others to return once the leader has
+
+constexpr uint64_t k_most_bytes = uint64_t{1} << 26;
+
+std::string account_file(const std::string& run_directory) { return run_directory + "/logs/team.json"; }
 
 // Devices of one class count as equally fast: what they measured differs by noise.
 std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
@@ -110,10 +116,12 @@ void TeamSite::work(const cluster::WorkItem& item, cluster::Reporter& reporter) 
       const mk_team* team = attempt->team ? attempt->team->table(0) : nullptr;
       worker_.lead(attempt->members.front().device, attempt->item, recorder, team);
       wait_for_others(*attempt);
+      write_account();
       drop_failed(*attempt);  // they have done what was asked of them; what failed is for the next item
       return;
     } catch (const Error& e) {
       break_up(*attempt, e.what());
+      write_account();
       wait_for_others(*attempt);
       const bool fewer = drop_failed(*attempt);
       if (!fewer || e.status() != MK_CANCELLED || reporter.cancelled()) throw;
@@ -142,12 +150,17 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
     std::set<uint32_t> others;
     for (const cluster::TeamMember& m : attempt->members)
       if (m.node != node_) others.insert(m.node);
-    cluster::Team::Setup setup{speeds, local, true, {}, {}, patience_s_};
+    cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_};
     if (!others.empty())
       setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
         const std::string frame = cluster::encode_frame(cluster::TeamSum{number, sum_number, sum});
         for (const uint32_t node : others) channel_.send(node, frame);
       };
+    setup.account = [this, a = attempt.get()](double elapsed_s, std::span<const double> busy_s,
+                                              std::span<const double> units, const std::string& shares,
+                                              const std::string& at) {
+      account(*a, elapsed_s, busy_s, units, shares, at);
+    };
     attempt->team = std::make_shared<cluster::Team>(std::move(setup));
     attempt->running = attempt->members.size() - 1;
   }
@@ -233,6 +246,54 @@ void TeamSite::lose(uint32_t node) {
   attempt->team->break_up(fmt::format("node {} is gone", node));
 }
 
+void TeamSite::keep_account(const std::string& run_directory) {
+  run_directory_ = run_directory;
+  account_ = read_team_account(run_directory);
+}
+
+void TeamSite::account(const Attempt& attempt, double elapsed_s, std::span<const double> busy_s,
+                       std::span<const double> units, const std::string& shares, const std::string& at) {
+  const uint32_t fit = attempt.item.fits.front();  // a team has one at a time
+  const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
+  for (size_t k = 0; k < attempt.members.size(); ++k) {
+    const cluster::TeamMember& member = attempt.members[k];
+    const auto device = std::find_if(members_.begin(), members_.end(), [&](const Member& m) {
+      return m.at.node == member.node && m.at.device == member.device;
+    });
+    auto row = std::find_if(account_.shares.begin(), account_.shares.end(), [&](const report::TeamShare& s) {
+      return s.fit == fit && s.node == member.node && s.device == device->device.id;
+    });
+    if (row == account_.shares.end())
+      row = account_.shares.insert(row, {fit, member.node, device->device.id, device->device.name, 0, 0, 0, 0});
+    row->units += units[k];
+    row->busy_s += busy_s[k];
+    row->idle_s += busiest - busy_s[k];
+    row->reduce_s += std::max(0.0, elapsed_s - busiest);
+  }
+  const auto& splits = account_.splits;
+  if (!shares.empty() && (splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
+    account_.splits.push_back({fit, at, shares});
+}
+
+void TeamSite::write_account() const {
+  if (run_directory_.empty()) return;
+  try {
+    base::write_file(account_file(run_directory_), report::team_json(account_));
+  } catch (const Error& e) {
+    log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
+  }
+}
+
+report::TeamAccount read_team_account(const std::string& run_directory) {
+  const std::string file = account_file(run_directory);
+  if (!std::filesystem::exists(file)) return {};
+  try {
+    return report::read_team_json(base::read_file(file, k_most_bytes));
+  } catch (const Error& e) {
+    throw Error(MK_BAD_DATA, file + " is no account of a team (" + e.what() + "): remove it");
+  }
+}
+
 // ---- every rank ----
 
 void TeamSite::received(uint32_t from, const std::string& bytes) {
@@ -263,7 +324,7 @@ void TeamSite::start(const cluster::TeamStart& start) {
   attempt->number = start.attempt;
   attempt->members = start.members;
   attempt->item = start.item;
-  cluster::Team::Setup setup{{}, {}, false, {}, {}, 2 * patience_s_};
+  cluster::Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_};
   for (uint32_t k = 0; k < start.members.size(); ++k) {
     setup.speeds.push_back(start.members[k].speed);
     if (start.members[k].node == node_) setup.local.push_back(k);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "cluster/team_frames.hpp"
 #include "cluster/types.hpp"
 #include "experiment/worker.hpp"
+#include "report/team.hpp"
 
 namespace mokume::experiment {
 
@@ -37,6 +39,9 @@ class TeamSite {
   // Runs an item on all members that are there, on rank 0. A member that fails or is lost leaves the team, and the
   // others go on from the last checkpoint. Throws what the leader's own device throws.
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter);
+
+  // Where the account of who did what is kept, of rank 0; behind what an earlier session left.
+  void keep_account(const std::string& run_directory);
 
  private:
   struct Member {
@@ -59,6 +64,9 @@ class TeamSite {
   void ended(uint32_t from, const cluster::TeamEnded& ended);
   void lose(uint32_t node);
   bool busy();
+  void account(const Attempt& attempt, double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
+               const std::string& shares, const std::string& at);
+  void write_account() const;
 
   std::shared_ptr<Attempt> begin(const cluster::WorkItem& item);
   void run_members(const std::shared_ptr<Attempt>& attempt);
@@ -74,6 +82,9 @@ class TeamSite {
   const double patience_s_;
   cluster::SideChannel channel_;
   std::vector<Member> members_;  // rank 0
+  // On the leader's thread.
+  std::string run_directory_;
+  report::TeamAccount account_;
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -82,5 +93,8 @@ class TeamSite {
   std::vector<std::thread> threads_;  // this rank's members but the leader
   size_t threads_running_ = 0;
 };
+
+// What keep_account() has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.
+report::TeamAccount read_team_account(const std::string& run_directory);
 
 }  // namespace mokume::experiment

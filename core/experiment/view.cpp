@@ -12,6 +12,7 @@
 #include "experiment/run.hpp"
 #include "experiment/run_directory.hpp"
 #include "experiment/status_file.hpp"
+#include "experiment/team_site.hpp"
 #include "experiment/vote.hpp"
 #include "journal/read.hpp"
 #include "report/stats.hpp"
@@ -73,9 +74,21 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
 }
 
-}  // namespace
-
-namespace {
+// What the scheduler saw as one device at work was all of them.
+void add_team(report::RunView& view, const std::string& directory) {
+  view.team = read_team_account(directory);
+  if (view.team.shares.empty()) return;
+  for (report::DeviceUse& use : view.devices) {
+    use.fits = 0;
+    use.busy_s = 0;
+    for (const report::TeamShare& share : view.team.shares)
+      if (share.node == use.node && share.device == use.id) {
+        ++use.fits;
+        use.busy_s += share.busy_s;
+      }
+  }
+  view.efficiency = report::efficiency_of(view.team);
+}
 
 report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
   const Config config = read_config(registry, directory);
@@ -123,6 +136,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   add_devices(view, record);
   view.profiles = read_profiles(directory);
   add_efficiency(view, record, contents, directory);
+  add_team(view, directory);
   view.state = record.state;
   view.config_toml = to_toml(config);
   for (const auto& [key, value] : record.environment.items())

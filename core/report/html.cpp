@@ -270,7 +270,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
          training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
-  out += candidates_section(figure) + devices_section(view) + profile_section(view.profiles) +
+  out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure, counts) + events_section(view) + environment_section(view);
   out += fmt::format("</main>\n<script>{}</script>\n</body>\n</html>\n", kPageScript);
   return out;

@@ -10,6 +10,7 @@
 #include "report/certainty.hpp"
 #include "report/efficiency.hpp"
 #include "report/profile.hpp"
+#include "report/team.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::report {
@@ -80,6 +81,7 @@ struct RunView {
   std::vector<DeviceUse> devices;
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
+  TeamAccount team;                     // empty unless its devices trained together
   double efficiency = 0;                // see report/efficiency.hpp
   Speeds speeds = Speeds::none;         // where it has the devices' speeds from
   std::string state;                    // "done" | "stopped" | "running" | "failed fits"

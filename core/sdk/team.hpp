@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "abi/model.h"
@@ -27,6 +28,11 @@ class Team {
     call(table_->give, table_->self, count, blocks.data(), static_cast<uint32_t>(blocks.size()));
   }
   void take(std::span<float> sum) const { call(table_->take, table_->self, sum.data(), uint64_t{sum.size()}); }
+
+  void account(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
+               const std::string& shares, const std::string& at) const {
+    if (!alone()) table_->account(table_->self, elapsed_s, busy_s.data(), units.data(), shares.c_str(), at.c_str());
+  }
 
   // The sum of what all members hold, in the order of the members; one that holds only zeros may as well say so.
   void sum(std::span<float> values, bool zeros = false) const {

@@ -138,7 +138,7 @@ void Session::train(const Settings& settings, Training& training, const mk_fit_s
   if (settings.parallel.kind == Parallel::Kind::none)
     training.run(sink);
   else
-    TeamTraining(host_, device_, team(), settings.parallel, training, sink).run();
+    TeamTraining(device_, team(), settings.parallel, training, sink).run();
 }
 
 // In the order of their first members. What does not fit beside the others comes in another group.

@@ -62,10 +62,9 @@ Settings settings_for(Settings settings, const sdk::Team& team) {
   return settings;
 }
 
-TeamTraining::TeamTraining(const sdk::Host& host, const sdk::Device& device, const sdk::Team& team,
-                           const Parallel& parallel, Training& training, const mk_fit_sink& sink)
-    : host_(host),
-      device_(device),
+TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, const Parallel& parallel,
+                           Training& training, const mk_fit_sink& sink)
+    : device_(device),
       team_(team),
       parallel_(parallel),
       training_(training),
@@ -134,14 +133,6 @@ void TeamTraining::share_state() {
 void TeamTraining::flush() {
   for (const mk_op& op : training_.queue()) device_.submit(op);
   training_.queue().clear();
-}
-
-double TeamTraining::waiting(const std::function<void()>& wait) {
-  const double start = now_s();
-  wait();
-  const double seconds = now_s() - start;
-  meter_.waiting_s += seconds;
-  return seconds;
 }
 
 // body(first, count) for each of the sums that the gradients of a stage go through.
@@ -223,7 +214,7 @@ void TeamTraining::take_gradients() {
     if (!network_.stages[k].has_parameters()) continue;
     for_each_bucket(network_.stages[k], [&](int64_t first, int64_t count) {
       room_.resize(static_cast<size_t>(count));
-      waiting([&] { team_.take(room_); });
+      team_.take(room_);
       training_.engine().gradients().write(first, room_);
     });
   }
@@ -266,7 +257,7 @@ void TeamTraining::average(double weight) {
       room_.resize(static_cast<size_t>(count));
       if (weight > 0) vector->read(first, room_);
       for (float& v : room_) v = static_cast<float>(weight * static_cast<double>(v));
-      waiting([&] { team_.sum(room_, weight == 0); });
+      team_.sum(room_, weight == 0);
       vector->write(first, room_);
     });
 }
@@ -313,11 +304,10 @@ void TeamTraining::end_epoch() {
 // conclusions.
 void TeamTraining::heed() {
   const size_t n = team_.members();
-  std::vector<float> table(3 * n + 1);
-  float* const row = table.data() + size_t{3} * team_.member();
+  std::vector<float> table(2 * n + 1);
+  float* const row = table.data() + size_t{2} * team_.member();
   row[0] = static_cast<float>(meter_.busy_s);
   row[1] = static_cast<float>(meter_.units);
-  row[2] = static_cast<float>(meter_.waiting_s);
   const double start = now_s();
   if (team_.leads()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
@@ -335,28 +325,24 @@ void TeamTraining::heed() {
   }
   if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
   std::vector<int64_t> units;
-  std::vector<double> seconds;
-  double busiest = 0;
+  std::vector<double> seconds, done;
   for (size_t m = 0; m < n; ++m) {
-    seconds.push_back(static_cast<double>(table[3 * m]));
-    units.push_back(static_cast<int64_t>(table[3 * m + 1]));
-    busiest = std::max(busiest, seconds.back());
+    seconds.push_back(static_cast<double>(table[2 * m]));
+    done.push_back(static_cast<double>(table[2 * m + 1]));
+    units.push_back(static_cast<int64_t>(done.back()));
   }
-  const double elapsed = now_s() - heeded_at_;
+  const double elapsed = now_s() - heeded_at_, busiest = *std::max_element(seconds.begin(), seconds.end());
   heeded_at_ = now_s();
   meter_ = {};
   if (parallel_.adapt) speeds_.measure(units, seconds);
   if (parallel_.kind == Parallel::Kind::synchronous && parallel_.adapt && n > 1) {
     const std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
-    if (is_better(next, shares_, speeds_.now())) {
-      if (team_.leads())
-        host_.log(MK_LOG_INFO, "cnn",
-                  "epoch " + std::to_string(training_.epoch() + 1) + ", batch " +
-                      std::to_string(training_.batch() + 1) + ": shares of the team " + text_of(shares_) + " -> " +
-                      text_of(next));
-      shares_ = next;
-    }
+    if (is_better(next, shares_, speeds_.now())) shares_ = next;
   }
+  if (team_.leads())
+    team_.account(
+        elapsed, seconds, done, parallel_.kind == Parallel::Kind::synchronous ? text_of(shares_) : "",
+        "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1));
   show(elapsed, busiest);
 }
 

@@ -21,19 +21,18 @@ Settings settings_for(Settings settings, const sdk::Team& team);
 class TeamTraining {
  public:
   // All references must outlive it. The training's settings are those of settings_for().
-  TeamTraining(const sdk::Host& host, const sdk::Device& device, const sdk::Team& team, const Parallel& parallel,
-               Training& training, const mk_fit_sink& sink);
+  TeamTraining(const sdk::Device& device, const sdk::Team& team, const Parallel& parallel, Training& training,
+               const mk_fit_sink& sink);
 
   // To the end, as Training::run() does. Error(MK_CANCELLED) also if the team breaks up.
   void run();
 
  private:
   struct Meter {
-    double busy_s = 0, waiting_s = 0;
+    double busy_s = 0;
     int64_t units = 0;  // shards or batches
   };
 
-  void begin();
   void restore();
   void share_state();
   void synchronous_step();
@@ -44,13 +43,11 @@ class TeamTraining {
   void end_epoch();
   void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
   void heed();
-  void show(double step_s, double busiest_s);
+  void show(double elapsed_s, double busiest_s);
   void flush();
-  double waiting(const std::function<void()>& wait);
   template <class Body>
   void for_each_bucket(const Stage& stage, Body&& body) const;
 
-  sdk::Host host_;
   const sdk::Device& device_;
   sdk::Team team_;
   Parallel parallel_;

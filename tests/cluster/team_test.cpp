@@ -46,7 +46,7 @@ TEST(AddUp, RefusesBlocksThatAreNoSubtreesOrOverlap) {
 }
 
 TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, 60});
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   const auto work = [&](uint32_t member) {
     const sdk::Team mine(team.table(member));
     for (int k = 0; k < 100; k += 2) {  // two under way at a time
@@ -72,9 +72,9 @@ TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
 TEST(Team, IsOneAcrossProcesses) {
   std::unique_ptr<Team> near, far;
   far = std::make_unique<Team>(
-      Team::Setup{{1, 1, 1}, {2}, false, [&](const Gift& gift) { near->take_gift(gift); }, {}, 60});
+      Team::Setup{{1, 1, 1}, {2}, false, [&](const Gift& gift) { near->take_gift(gift); }, {}, {}, 60});
   near = std::make_unique<Team>(Team::Setup{
-      {1, 1, 1}, {0, 1}, true, {}, [&](uint64_t number, const Floats& sum) { far->take_sum(number, sum); }, 60});
+      {1, 1, 1}, {0, 1}, true, {}, [&](uint64_t number, const Floats& sum) { far->take_sum(number, sum); }, {}, 60});
   std::vector<std::thread> threads;
   for (uint32_t m = 0; m < 3; ++m)
     threads.emplace_back([&, m] {
@@ -89,7 +89,7 @@ TEST(Team, IsOneAcrossProcesses) {
 }
 
 TEST(Team, EndsForAllOnceAMemberIsGone) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, 60});
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   std::thread other([&] {
     const sdk::Team mine(team.table(1));
     float value = 1;
@@ -108,7 +108,7 @@ TEST(Team, EndsForAllOnceAMemberIsGone) {
 }
 
 TEST(Team, NamesThoseWhoDidNotGiveInTime) {
-  Team team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, 0.05});
+  Team team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
   const float value = 1;
   const mk_block own{0, 1, &value};
   float sum = 0;
@@ -119,7 +119,7 @@ TEST(Team, NamesThoseWhoDidNotGiveInTime) {
 }
 
 TEST(Team, RefusesToGiveOutOfTurn) {
-  Team team({{1, 1}, {0, 1}, true, {}, {}, 60});
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   sdk::Team(team.table(0)).give(3, {});
   EXPECT_THROW(sdk::Team(team.table(1)).give(2, {}), Error) << "another length";
 }

@@ -58,7 +58,7 @@ class InTeam : public testing::TestWithParam<const char*> {
       all.push_back(m);
       world(m);
     }
-    cluster::Team team({speeds, all, true, {}, {}, 60});
+    cluster::Team team({speeds, all, true, {}, {}, {}, 60});
     std::vector<std::optional<Outcome>> outcomes(members);
     std::vector<std::thread> threads;
     for (uint32_t m = 0; m < members; ++m)
@@ -84,7 +84,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
     Training training(world.host(), device, data, network, settings, task_of(scratch));
-    TeamTraining(world.host(), device, team, settings.parallel, training, table).run();
+    TeamTraining(device, team, settings.parallel, training, table).run();
     const History& h = training.history();
     return {training.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
   }
@@ -200,7 +200,7 @@ TEST_P(InTeam, LocalStepsLearn) {
 
 TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
   Settings s = small_settings();
-  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr};
+  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
   try {
     settings_for(s, sdk::Team(&table));
     FAIL();

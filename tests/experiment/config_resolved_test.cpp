@@ -57,6 +57,7 @@ tol = 0.001
 [devices]
 use = "all"
 isolation = "thread"
+team = false
 
 [output]
 directory = "runs"
@@ -76,6 +77,7 @@ TEST(Resolved, ExtremeValuesRoundTrip) {
   c.folds = 0;
   c.memory_bytes = std::numeric_limits<int64_t>::max();
   c.isolation = "process";
+  c.team = true;
   c.devices = "pocl,\"x\"";
   c.options["coef0"] = -0.0;
   c.options["max_iterations"] = int64_t{999'999'999'999};

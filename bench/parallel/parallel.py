@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""One network trained by several ranks: the whole program, by turns with one rank alone on one core.
+
+    python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
+        the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
+        averaged every 16 batches), images a second of a fit on made pictures
+    python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
+        fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
+        the same of PyTorch's DistributedDataParallel over gloo (needs torch)
+
+Times are those of the fit in timeline.csv: data and kernels are loaded before, validation of a few rows is inside. Each
+run trains for a while and for twice as long; the difference counts, so that what happens once drops out.
+"""
+import argparse
+import csv
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+LIGHTNING = """
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 64
+kernel_size = 3
+padding = 1
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 64
+kernel_size = 3
+padding = 1
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "max_pool2d"
+kernel_size = 2
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 128
+kernel_size = 3
+padding = 1
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 128
+kernel_size = 3
+padding = 1
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "adaptive_avg_pool2d"
+output_size = 1
+[[model_options.layers]]
+type = "dropout"
+p = 0.5
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+"""
+
+
+def mlp(hidden):
+    return f"""
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = {hidden}
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+"""
+
+
+def experiment(layers, batch, parallel, rows):
+    """On the built-in digits, 28 x 28; one fit, and a refit as short as it gets is not avoided: its time is not read."""
+    return f"""
+name = "parallel"
+model = "cnn"
+seed = 1
+[data]
+source = "digits"
+limit = {rows}
+standardize = {{ mean = 0, scale = 255 }}
+[validation]
+share = 0.02
+[search]
+method = "none"
+[devices]
+use = "pocl"
+[model_options]
+batch_size = {batch}
+drop_last = true
+optimizer = {{ type = "adam", lr = 0.0001 }}
+parallel = {parallel}
+{layers}
+"""
+
+
+def fit_seconds(mokume, text, epochs, ranks, cores, place):
+    """Of one run of the program; `cores`: a list for taskset."""
+    config = pathlib.Path(place) / "parallel.toml"
+    config.write_text(text)
+    out = pathlib.Path(place) / f"out-{time.monotonic_ns()}"
+    command = ["taskset", "-c", ",".join(map(str, cores))]
+    if ranks > 1:
+        command += ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+    command += [mokume, "run", str(config), "--fresh", "--out", str(out), "--set", f"model_options.epochs={epochs}",
+                "--set", f"devices.team={'true' if ranks > 1 else 'false'}"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode != 0:
+        sys.exit(f"{' '.join(command)}\n{done.stderr}")
+    timeline = next(out.glob("parallel/*/timeline.csv"))
+    with open(timeline) as f:
+        first = next(csv.DictReader(f))
+    return float(first["end_s"]) - float(first["start_s"])
+
+
+def seconds_per_epoch(mokume, text, epochs, ranks, cores, place):
+    short = fit_seconds(mokume, text, epochs, ranks, cores, place)
+    return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place) - short) / epochs
+
+
+def speed(args, place):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    rows, trained = 2612, 2560  # of the digits, and of these not validated on: whole batches for one rank and for two
+    cases = {
+        "one rank, one core": (1, cores[:1], experiment(LIGHTNING, 128, '{ type = "none" }', rows)),
+        "two ranks, synchronous": (2, cores, experiment(
+            LIGHTNING, 128, '{ type = "synchronous", batch_scope = "per_device" }', rows)),
+        "two ranks, averaged every 5": (2, cores, experiment(LIGHTNING, 128, '{ type = "local_sgd", period = 5 }', rows)),
+    }
+    rates = {name: [] for name in cases}
+    for _ in range(args.rounds):
+        for name, (ranks, use, text) in cases.items():
+            rates[name].append(trained / seconds_per_epoch(args.mokume, text, args.epochs, ranks, use, place))
+            print(f"{name}: {rates[name][-1]:.0f} images/s", flush=True)
+    alone = rates["one rank, one core"]
+    rows = []
+    for name, all_of_it in rates.items():
+        ratio = statistics.median(x / a for x, a in zip(all_of_it, alone))
+        rows.append({"case": name, "images_per_s": statistics.median(all_of_it), "ratio": ratio, "rounds": all_of_it})
+        print(f"{name}: {rows[-1]['images_per_s']:.0f} images/s, {ratio:.2f} of one")
+    return rows
+
+
+def torch_step(hidden, ranks, cores, seconds):
+    """Seconds a step of a rank at batch 16, from a process of PyTorch for each rank."""
+    done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
+                          capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
+    if done.returncode != 0:
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)["step_s"]
+
+
+def reduce(args, place):
+    cores = sorted(os.sched_getaffinity(0))
+    batch, rows, trained = 16, 2400, 2352
+    result = []
+    for hidden in args.hidden:
+        parameters = 785 * hidden + 10 * hidden + 10
+        for ranks in args.ranks:
+            use = cores[:ranks]
+            alone, team, torch_alone, torch_team = [], [], [], []
+            for _ in range(args.rounds):
+                epochs = max(2, min(40, 8_000_000 // parameters))
+                steps = trained // batch
+                text = experiment(mlp(hidden), batch, f'{{ type = "synchronous", shards = {ranks} }}', rows)
+                alone.append(seconds_per_epoch(args.mokume, text, epochs, 1, cores[:1], place) / steps)
+                steps = trained // (batch * ranks)
+                text = experiment(mlp(hidden), batch * ranks, f'{{ type = "synchronous", shards = {ranks} }}', rows)
+                team.append(seconds_per_epoch(args.mokume, text, epochs, ranks, use, place) / steps)
+                if not args.no_torch:
+                    torch_alone.append(torch_step(hidden, 1, cores[:1], 3))
+                    torch_team.append(torch_step(hidden, ranks, use, 3))
+            row = {"parameters": parameters, "ranks": ranks}
+            for name, one, all_of_them in [("mokume", alone, team), ("torch", torch_alone, torch_team)]:
+                if not one:
+                    continue
+                row[f"{name}_alone_ms"] = 1e3 * statistics.median(one)
+                row[f"{name}_team_ms"] = 1e3 * statistics.median(all_of_them)
+                row[f"{name}_reduction_ms"] = 1e3 * statistics.median(t - o for t, o in zip(all_of_them, one))
+            print(json.dumps(row), flush=True)
+            result.append(row)
+    return result
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["speed", "reduce"])
+    parser.add_argument("--mokume", default=str(ROOT / "build/release/bin/mokume"))
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--epochs", type=int, default=2)
+    parser.add_argument("--ranks", type=int, nargs="+", default=[2, 4])
+    parser.add_argument("--hidden", type=int, nargs="+", default=[16, 128, 1260, 5000])
+    parser.add_argument("--no-torch", action="store_true")
+    parser.add_argument("--out")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as place:
+        rows = (speed if args.what == "speed" else reduce)(args, place)
+    if args.out:
+        path = pathlib.Path(args.out)
+        known = json.loads(path.read_text()) if path.exists() else {}
+        known[args.what] = rows
+        path.write_text(json.dumps(known, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,67 @@
+#!/usr/bin/env python3
+"""Seconds a training step of a fully connected network takes with PyTorch's DistributedDataParallel over gloo.
+
+    python3 bench/peers/ddp_torch.py HIDDEN RANKS SECONDS
+
+784 - HIDDEN - 10 with Adam at batch 16 for each rank, on one thread each; data resident. One JSON line from rank 0.
+Called by bench/parallel/parallel.py.
+"""
+import json
+import os
+import socket
+import sys
+import time
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+
+
+def train(rank, ranks, hidden, seconds, port):
+    torch.set_num_threads(1)
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    torch.manual_seed(1)
+    net = nn.Sequential(nn.Linear(784, hidden), nn.ReLU(), nn.Linear(hidden, 10))
+    if ranks > 1:
+        os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port))
+        dist.init_process_group("gloo", rank=rank, world_size=ranks)
+        net = nn.parallel.DistributedDataParallel(net)
+    step = torch.optim.Adam(net.parameters(), lr=1e-4, fused=True)
+    x, y = torch.randn(64, 16, 784), torch.randint(0, 10, (64, 16))
+
+    def run(steps):
+        start = time.perf_counter()
+        for k in range(steps):
+            step.zero_grad(set_to_none=True)
+            nn.functional.cross_entropy(net(x[k % 64]), y[k % 64]).backward()
+            step.step()
+        return (time.perf_counter() - start) / steps
+
+    run(10)
+    each = run(20)
+    # Every rank must do as many.
+    steps = torch.tensor([max(20, int(seconds / each))])
+    if ranks > 1:
+        dist.broadcast(steps, 0)
+    each = run(int(steps))
+    if rank == 0:
+        print(json.dumps({"hidden": hidden, "ranks": ranks, "step_s": each}))
+    if ranks > 1:
+        dist.destroy_process_group()
+
+
+def main():
+    hidden, ranks, seconds = int(sys.argv[1]), int(sys.argv[2]), float(sys.argv[3])
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    if ranks == 1:
+        train(0, 1, hidden, seconds, port)
+    else:
+        mp.spawn(train, (ranks, hidden, seconds, port), nprocs=ranks)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,189 @@
+// One network on the devices of several ranks, as a user runs it.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "cli/processes.hpp"
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string experiment(int epochs, const std::string& parallel) {
+  return R"(name = "net"
+model = "cnn"
+seed = 3
+[data]
+source = "digits"
+limit = 800
+standardize = { mean = 0, scale = 255 }
+[validation]
+share = 0.25
+[search]
+method = "none"
+[devices]
+use = "host"
+team = true
+[model_options]
+epochs = )" +
+         std::to_string(epochs) + R"(
+batch_size = 40
+optimizer = { type = "adam", lr = 0.005 }
+parallel = )" +
+         parallel + R"(
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 4
+kernel_size = 5
+stride = 2
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "dropout"
+p = 0.1
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+)";
+}
+
+const char* const k_synchronous = R"({ type = "synchronous", shards = 8 })";
+
+struct Bytes {
+  std::string results, model, curves;
+  bool operator==(const Bytes&) const = default;
+};
+
+Bytes bytes_of(const fs::path& run) {
+  return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
+          slurp(run / "plots/curves-loss.svg")};
+}
+
+// Without OpenCL drivers: the host device is enough here, and listing is quick.
+std::string on_ranks(int ranks) {
+  if (ranks == 1) return "OCL_ICD_VENDORS=/nowhere ";
+  return "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
+         "--oversubscribe --bind-to none --enable-recovery -np " +
+         std::to_string(ranks) + " ";
+}
+
+class InTeam : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  }
+
+  Bytes alone(const std::string& text) {
+    const Place place;
+    place.write("e.toml", text);
+    const Ended ended = place.shell(on_ranks(1) + Place::program() + " run e.toml");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return bytes_of(place.run("net"));
+  }
+
+  // The devices of this run's processes, once some have reached the journal or a checkpoint.
+  std::vector<pid_t> ranks() const {
+    std::vector<pid_t> found;
+    for (const auto& entry : fs::directory_iterator("/proc")) {
+      const std::string name = entry.path().filename().string();
+      if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+      std::error_code gone;
+      if (fs::read_symlink(entry.path() / "cwd", gone) != place_.path() || gone) continue;
+      if (slurp(entry.path() / "cmdline").rfind(Place::program(), 0) == 0) found.push_back(std::stoi(name));
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+  }
+
+  Place place_;
+};
+
+TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
+  const std::string text = experiment(4, k_synchronous);
+  const Bytes one = alone(text);
+  for (const int ranks : {2, 3}) {
+    const Place place;
+    place.write("e.toml", text);
+    const Ended ended = place.shell(on_ranks(ranks) + Place::program() + " run e.toml");
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const fs::path run = place.run("net");
+    EXPECT_EQ(bytes_of(run), one) << ranks << " ranks";
+    const std::string report = slurp(run / "report.html");
+    EXPECT_NE(report.find("The team"), std::string::npos);
+    const auto account = nlohmann::json::parse(slurp(run / "logs/team.json"));
+    EXPECT_EQ(account["shares"].size(), 2U * static_cast<unsigned>(ranks)) << "of the fit and of the refit";
+    const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
+    EXPECT_EQ(summary["devices"].size(), static_cast<size_t>(ranks));
+    EXPECT_GT(summary["devices"][1]["busy_s"].get<double>(), 0);
+  }
+}
+
+TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
+  const std::string text = experiment(400, k_synchronous);
+  place_.write("e.toml", text);
+  std::thread stopper([&] {
+    ASSERT_TRUE(eventually([&] { return slurp(place_.path() / "err.txt").find("epoch") != std::string::npos; }));
+    for (const pid_t rank : ranks()) kill(rank, SIGTERM);
+  });
+  const Ended stopped = place_.shell(on_ranks(2) + Place::program() + " run e.toml");
+  stopper.join();
+  EXPECT_NE(stopped.err.find("goes on where it stopped"), std::string::npos) << stopped.err;
+  const fs::path run = place_.run("net");
+  EXPECT_FALSE(fs::exists(run / "models/best"));
+  const Ended resumed = place_.shell(on_ranks(1) + Place::program() + " run e.toml");
+  ASSERT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(bytes_of(run), alone(text));
+}
+
+TEST_F(InTeam, GoesOnWithoutARankThatIsKilled) {
+  const std::string text = experiment(300, k_synchronous);
+  place_.write("e.toml", text);
+  std::thread killer([&] {
+    ASSERT_TRUE(eventually([&] { return slurp(place_.path() / "err.txt").find("epoch") != std::string::npos; }));
+    const std::vector<pid_t> all = ranks();
+    ASSERT_EQ(all.size(), 3U);
+    kill(all.back(), SIGKILL);
+  });
+  const Ended ended = place_.shell(on_ranks(3) + Place::program() + " run e.toml");
+  killer.join();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("leaves the team"), std::string::npos) << ended.err;
+  EXPECT_EQ(bytes_of(place_.run("net")), alone(text));
+}
+
+TEST_F(InTeam, AveragesWeights) {
+  place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, warmup_epochs = 1 })"));
+  const Ended ended = place_.shell(on_ranks(2) + Place::program() + " run e.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const auto summary = nlohmann::json::parse(slurp(place_.run("net") / "summary.json"));
+  EXPECT_LT(summary["best"]["mean"].get<double>(), 0.3);
+}
+
+TEST(Team, RefusalsNameTheCure) {
+  const Place place;
+  place.write("plain.toml", experiment(2, R"({ type = "none" })"));
+  Ended ended = place.shell(on_ranks(1) + Place::program() + " run plain.toml");
+  EXPECT_EQ(ended.code, 0) << "one device needs nobody: " << ended.err;
+  ended = place.mokume("run plain.toml --fresh --set devices.use=pocl,host");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("set model_options.parallel"), std::string::npos) << ended.err;
+  place.write("svc.toml", small_experiment("host") + "team = true\n");
+  ended = place.mokume("run svc.toml");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("devices.team is true"), std::string::npos) << ended.err;
+  place.write("child.toml", experiment(2, k_synchronous));
+  ended = place.mokume("run child.toml --set devices.isolation=process");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  ended = place.mokume("run child.toml --set \"model_options.parallel={type='synchronous',shards=6}\"");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("power of two"), std::string::npos) << ended.err;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
