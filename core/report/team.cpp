@@ -25,7 +25,8 @@ double present(const TeamShare& s) { return s.busy_s + s.idle_s + s.reduce_s; }
 std::vector<TeamShare> by_device(const TeamAccount& account) {
   std::map<std::pair<uint32_t, std::string>, TeamShare> all;
   for (const TeamShare& s : account.shares) {
-    TeamShare& sum = all.try_emplace({s.node, s.device}, TeamShare{0, s.node, s.device, s.name, 0, 0, 0, 0}).first->second;
+    TeamShare& sum =
+        all.try_emplace({s.node, s.device}, TeamShare{0, s.node, s.device, s.name, 0, 0, 0, 0}).first->second;
     sum.units += s.units;
     sum.busy_s += s.busy_s;
     sum.idle_s += s.idle_s;
@@ -44,10 +45,12 @@ std::string splits_table(const TeamAccount& account) {
   std::string rows;
   for (size_t k = 0; k < std::min(account.splits.size(), kMaxSplits); ++k) {
     const TeamSplit& split = account.splits[k];
-    rows += "<tr>" + number_cell(fmt::format("{}", split.fit)) + cell(elide(split.at, 60)) + cell(elide(split.shares, 200)) + "</tr>\n";
+    rows += "<tr>" + number_cell(fmt::format("{}", split.fit)) + cell(elide(split.at, 60)) +
+            cell(elide(split.shares, 200)) + "</tr>\n";
   }
   if (rows.empty()) return {};
-  std::string text = "<h3>Shares from then on</h3>\n" + table("", {{"fit", true}, {"from", false}, {"shares", false}}, rows);
+  std::string text =
+      "<h3>Shares from then on</h3>\n" + table("", {{"fit", true}, {"from", false}, {"shares", false}}, rows);
   if (account.splits.size() > kMaxSplits)
     text += fmt::format("<p class=\"soft\">{} more are in logs/team.json.</p>\n", account.splits.size() - kMaxSplits);
   return text;
@@ -73,8 +76,8 @@ std::string team_section(const TeamAccount& account) {
   std::string rows;
   for (const TeamShare& row : devices) {
     const double whole = present(row);
-    rows += "<tr>" + number_cell(fmt::format("{}", row.node)) + cell(elide(row.device, 40)) + cell(elide(row.name, 80)) +
-            share_cell(row.units, units) +
+    rows += "<tr>" + number_cell(fmt::format("{}", row.node)) + cell(elide(row.device, 40)) +
+            cell(elide(row.name, 80)) + share_cell(row.units, units) +
             number_cell(row.units > 0 ? seconds_text(row.busy_s / row.units) : "–", base::shortest(row.busy_s)) +
             share_cell(row.busy_s, whole) + share_cell(row.idle_s, whole) + share_cell(row.reduce_s, whole) + "</tr>\n";
   }

@@ -52,10 +52,6 @@ bool ends_in_relu(const Stage& s) { return s.kind == Kind::relu || s.activation 
 
 int levels(int64_t leaves) { return std::countr_zero(static_cast<uint64_t>(leaves)); }
 
-mk_tensor rows_of(const mk_tensor& t, const RowRange& range) {
-  return sdk::matrix(t.buffer, range.rows, t.columns, t.row_stride, t.offset + range.first * t.row_stride);
-}
-
 // The columns of a layer's input that meet a part of its weight.
 mk_tensor columns_of(const mk_tensor& x, const Part& p) {
   return sdk::matrix(x.buffer, x.rows, p.rows, x.row_stride, x.offset + p.first_row);
@@ -161,26 +157,16 @@ mk_tensor Engine::bias(const ParameterVector& of, const Stage& s) const {
   return of.part(t.parts.front(), t.columns);
 }
 
-template <class Product>
-void Engine::for_each_cut(int64_t rows, Product&& product) const {
-  if (cuts_.empty()) return product(RowRange{0, rows});
-  for (const RowRange& cut : cuts_)
-    if (cut.rows > 0) product(cut);
-}
-
 mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
   for (size_t k = 0; k < network_.stages.size(); ++k) {
     const Stage& s = network_.stages[k];
     const mk_tensor x = activation(k, rows), y = activation(k + 1, rows);
     switch (s.kind) {
       case Kind::convolution:
-        for_each_cut(rows, [&](const RowRange& cut) {
-          submit(ops::conv2d(rows_of(x, cut), weight(parameters_, s), bias(parameters_, s), s.window, s.activation,
-                             rows_of(y, cut)));
-        });
+        submit(ops::conv2d(x, weight(parameters_, s), bias(parameters_, s), s.window, s.activation, y));
         break;
       case Kind::linear:
-        for_each_cut(rows, [&](const RowRange& cut) { forward_linear(s, rows_of(x, cut), rows_of(y, cut)); });
+        forward_linear(s, x, y);
         break;
       case Kind::relu:
         submit(ops::bias_act(x, {}, ops::Activation::relu, y));
@@ -230,26 +216,14 @@ void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
           [&](const Stage& s, const mk_tensor& x, const mk_tensor& dy) { stage_gradients(s, x, dy, gradients_); });
 }
 
-void Engine::backward(int64_t rows, const ops::DropoutPlace& place, std::span<const std::vector<RowRange>> blocks,
-                      const Summed& summed) const {
+void Engine::backward(int64_t rows, const ops::DropoutPlace& place, const ParameterVector& to,
+                      std::span<const Add> adds, const std::function<void(const Stage&)>& summed) const {
   if (fused_) throw Error(MK_INTERNAL, "this engine keeps no gradients: make it with EngineOptions::gradients");
   go_back(rows, place, nullptr, [&](const Stage& s, const mk_tensor& x, const mk_tensor& dy) {
-    for (size_t b = 0; b < blocks.size(); ++b) summed(b, s, tree_gradients(s, x, dy, blocks[b], gradients_));
+    stage_gradients(s, x, dy, to);
+    for (const Add& a : adds) add(s, *a.what, *a.to);
+    summed(s);
   });
-}
-
-bool Engine::tree_gradients(const Stage& s, const mk_tensor& x, const mk_tensor& dy, std::span<const RowRange> leaves,
-                            const ParameterVector& to) const {
-  if (leaves.size() == 1) {
-    const RowRange& leaf = leaves.front();
-    if (leaf.rows > 0) stage_gradients(s, rows_of(x, leaf), rows_of(dy, leaf), to);
-    return leaf.rows > 0;
-  }
-  const size_t half = leaves.size() / 2;
-  if (!tree_gradients(s, x, dy, leaves.first(half), to)) return tree_gradients(s, x, dy, leaves.subspan(half), to);
-  const ParameterVector& second = halves_.at(static_cast<size_t>(levels(static_cast<int64_t>(half))));
-  if (tree_gradients(s, x, dy, leaves.subspan(half), second)) add(s, second, to);
-  return true;
 }
 
 void Engine::add(const Stage& s, const ParameterVector& what, const ParameterVector& to) const {
@@ -298,10 +272,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
     switch (s.kind) {
       case Kind::convolution:
         gradients(s, x, dy);
-        if (wanted == nullptr) break;
-        for_each_cut(rows, [&](const RowRange& cut) {
-          submit(ops::conv2d_grad_input(rows_of(dy, cut), weight(parameters_, s), s.window, rows_of(dx, cut)));
-        });
+        if (wanted != nullptr) submit(ops::conv2d_grad_input(dy, weight(parameters_, s), s.window, dx));
         break;
       case Kind::linear:
         if (own_step) {
@@ -309,8 +280,7 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
           break;
         }
         gradients(s, x, dy);
-        if (wanted == nullptr) break;
-        for_each_cut(rows, [&](const RowRange& cut) { backward_linear(s, rows_of(dy, cut), rows_of(dx, cut)); });
+        if (wanted != nullptr) backward_linear(s, dy, dx);
         break;
       case Kind::max_pool:
         submit(ops::max_pool_grad(dy, places_[k].matrix(rows, y.columns, 0, MK_I32), s.window, dx));

@@ -15,17 +15,12 @@
 
 namespace mokume::cnn {
 
-// Rows of a batch, counted from the first row of the pass.
-struct RowRange {
-  int64_t first = 0, rows = 0;
-};
-
 struct EngineOptions {
   // Of training: backward() leaves the gradients of all parameters. Without, only train() works, and needs less memory
   // and time where ops::has_linear_update().
   bool gradients = true;
   uint64_t segment_bytes = UINT64_MAX;  // parameters lie in pieces of at most this, and of the device's largest buffer
-  // Of gradients summed as a tree (see backward()): the most leaves of one block, a power of two.
+  // Of gradients summed as a binary tree: its leaves, a power of two.
   int64_t leaves = 1;
 };
 
@@ -63,22 +58,22 @@ class Engine {
   mk_tensor output_gradient(int64_t rows) const;
   // Behind forward() with the same place: gradients of all parameters, replacing the old ones.
   void backward(int64_t rows, const ops::DropoutPlace& place) const;
-  // The same for blocks of rows, each the leaves of a binary tree in order, a power of two of them, some maybe empty:
-  // the gradients of two halves are added up, each made in the same way, so that whoever computes a part of the tree
-  // gets the bits of the whole. For each stage with parameters, the last first, and each block by turns: leaves that
-  // block's gradient of the stage in gradients() and calls `summed`; `any`: whether the block has rows.
-  using Summed = std::function<void(size_t block, const Stage& stage, bool any)>;
-  void backward(int64_t rows, const ops::DropoutPlace& place, std::span<const std::vector<RowRange>> blocks,
-                const Summed& summed) const;
+  // The same as a leaf of a binary tree of sums, stage by stage: the gradient of a stage, the last first, goes to `to`;
+  // then `adds`, in order: what the first holds of that stage is added to the second; then `summed` is called.
+  struct Add {
+    const ParameterVector* what;
+    const ParameterVector* to;
+  };
+  void backward(int64_t rows, const ops::DropoutPlace& place, const ParameterVector& to, std::span<const Add> adds,
+                const std::function<void(const Stage&)>& summed) const;
+  // Where the second half of 2^(k+1) leaves is summed; there are as many as EngineOptions::leaves asked for.
+  const ParameterVector& half(size_t k) const { return halves_[k]; }
   // One step of the optimizer, the t-th from 1. `settings`: those of the engine, but for the learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t) const;
   // In the place of backward(), where a step() of the same settings follows: to the same bits, and in one pass over a
   // linear layer's weight where there is an op for it, which takes its step on the way back. Leaves no gradients.
   void train_back(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
                   int64_t t) const;
-  // From now on products are made for these rows of a pass by themselves; none: for all at once. Where what is computed
-  // for a row depends on the rows beside it, this makes it depend on the cuts alone.
-  void cut_rows(std::vector<RowRange> cuts) { cuts_ = std::move(cuts); }
   // From now on ops are put at the end of `queue`, and not on the device; nullptr: on the device again.
   void put_ops(std::vector<mk_op>* queue) { queue_ = queue; }
   // Gives back the memory that only steps need; forward() still works.
@@ -86,8 +81,6 @@ class Engine {
 
  private:
   void submit(const mk_op& op) const { queue_ != nullptr ? queue_->push_back(op) : device_.submit(op); }
-  template <class Product>
-  void for_each_cut(int64_t rows, Product&& product) const;
   mk_tensor activation(size_t stage, int64_t rows) const;                 // what stage `stage` reads
   mk_tensor weight(const ParameterVector& of, const Stage& stage) const;  // of one that is never cut
   mk_tensor bias(const ParameterVector& of, const Stage& stage) const;
@@ -101,8 +94,6 @@ class Engine {
   using Gradients = std::function<void(const Stage&, const mk_tensor& x, const mk_tensor& dy)>;
   void go_back(int64_t rows, const ops::DropoutPlace& place, const Step* step, const Gradients& gradients) const;
   void stage_gradients(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const ParameterVector& to) const;
-  bool tree_gradients(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, std::span<const RowRange> leaves,
-                      const ParameterVector& to) const;
   void add(const Stage& stage, const ParameterVector& what, const ParameterVector& to) const;
   void backward_linear(const Stage& stage, const mk_tensor& dy, const mk_tensor& dx) const;
   // Gradient of the input and step of the weight. `after_relu`: of what came before that relu.
@@ -117,15 +108,14 @@ class Engine {
   bool fused_;  // some linear layers take their steps on the way back, without gradients
   ParameterVector parameters_, gradients_;
   std::vector<ParameterVector> states_;
-  std::vector<ParameterVector> halves_;  // of trees: the second half of 2 << k leaves
-  std::vector<CommonRun> steps_;         // what parameters and gradients have in common
+  std::vector<ParameterVector> halves_;
+  std::vector<CommonRun> steps_;  // what parameters and gradients have in common
   Slice ones_;
   std::vector<Slice> activations_;    // what stage k reads at [slot_[k]]; the last are the outputs
   std::vector<size_t> slot_;          // stages + 1: in-place stages share their input's
   std::vector<Slice> places_;         // of max_pool stages
   std::vector<Slice> shift_, scale_;  // of normalise stages
   Slice flow_[2];                     // gradients on their way back
-  std::vector<RowRange> cuts_;
   std::vector<mk_op>* queue_ = nullptr;
 };
 

@@ -21,9 +21,6 @@ double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock:
 enum class Word { go_on = 0, save = 1, stop = 2 };
 
 // Shards [first, end) of a batch as the fewest subtrees of the tree over all of them.
-struct Subtree {
-  int64_t first, size;
-};
 std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   std::vector<Subtree> all;
   while (first < end) {
@@ -141,64 +138,90 @@ void TeamTraining::for_each_bucket(const Stage& stage, Body&& body) const {
   in_pieces(stage.n_parameters, [&](int64_t first, int64_t count) { body(stage.weight + first, count); });
 }
 
+// What sums the shards of a subtree, shard by shard: each goes through forward and backward by itself, so that its bits
+// do not depend on who computes the others.
+struct TeamTraining::Pass {
+  RowRange rows;
+  const ParameterVector* to;
+  std::vector<Engine::Add> adds;  // behind it
+};
+
+// Whether there are any rows.
+bool TeamTraining::plan_passes(std::span<const RowRange> shards, const ParameterVector& to,
+                               std::vector<Pass>& passes) const {
+  if (shards.size() == 1) {
+    if (shards.front().rows > 0) passes.push_back({shards.front(), &to, {}});
+    return shards.front().rows > 0;
+  }
+  const auto first = shards.first(shards.size() / 2), second = shards.subspan(shards.size() / 2);
+  if (!plan_passes(first, to, passes)) return plan_passes(second, to, passes);
+  const ParameterVector& half = training_.engine().half(static_cast<size_t>(std::countr_zero(second.size())));
+  if (plan_passes(second, half, passes)) passes.back().adds.push_back({&half, &to});
+  return true;
+}
+
+void TeamTraining::run_pass(const Pass& pass, const std::function<void(const Stage&)>& summed) {
+  for (const Training::Phase phase : {Training::Phase::load, Training::Phase::forward}) {
+    const auto scope = device_.phase(Training::name(phase));
+    training_.put(phase, pass.rows);
+    flush();
+  }
+  const auto scope = device_.phase(Training::name(Training::Phase::backward));
+  training_.backward(pass.rows, *pass.to, pass.adds, summed);
+}
+
 void TeamTraining::synchronous_step() {
   const double start = now_s();
   const int64_t rows = training_.rows_of_batch(), shards = parallel_.shards;
   const std::vector<int64_t> at = bounds(shares_);
   const int64_t begin = at[team_.member()], end = at[team_.member() + 1];
   const auto first_row = [&](int64_t shard) { return rows * shard / shards; };
-  const RowRange mine{first_row(begin), first_row(end) - first_row(begin)};
-  const std::vector<Subtree> trees = subtrees(begin, end);
-  std::vector<std::vector<RowRange>> blocks;
-  std::vector<RowRange> cuts;
-  for (const Subtree& tree : trees) {
-    std::vector<RowRange>& leaves = blocks.emplace_back();
+  // Of subtrees with rows; all but the last wait in host memory until their stages can be given together.
+  std::vector<Subtree> given;
+  std::vector<std::vector<Pass>> plans;
+  const ParameterVector& gradients = training_.engine().gradients();
+  for (const Subtree& tree : subtrees(begin, end)) {
+    std::vector<RowRange> leaves;
     for (int64_t s = tree.first; s < tree.first + tree.size; ++s)
-      leaves.push_back({first_row(s) - mine.first, first_row(s + 1) - first_row(s)});
-    cuts.insert(cuts.end(), leaves.begin(), leaves.end());
+      leaves.push_back({first_row(s), first_row(s + 1) - first_row(s)});
+    std::vector<Pass> passes;
+    if (!plan_passes(leaves, gradients, passes)) continue;
+    given.push_back(tree);
+    plans.push_back(std::move(passes));
   }
-  training_.cut_rows(std::move(cuts));
-  if (mine.rows > 0) {
-    for (const Training::Phase phase : {Training::Phase::load, Training::Phase::forward}) {
-      const auto scope = device_.phase(Training::name(phase));
-      training_.put(phase, mine);
-      flush();
-    }
-    const auto scope = device_.phase(Training::name(Training::Phase::backward));
-    std::vector<mk_block> gifts;
-    staged_.resize(blocks.size());
-    const ParameterVector& gradients = training_.engine().gradients();
-    training_.backward(mine, blocks, [&](size_t b, const Stage& stage, bool any) {
-      if (team_.alone()) return;
-      if (any) {
-        staged_[b].resize(static_cast<size_t>(stage.n_parameters));
-        gradients.read(stage.weight, staged_[b]);
-      } else {
-        staged_[b].clear();
-      }
-      if (b + 1 < blocks.size()) return;
-      for_each_bucket(stage, [&](int64_t first, int64_t count) {
-        gifts.clear();
-        for (size_t k = 0; k < blocks.size(); ++k)
-          if (!staged_[k].empty())
-            gifts.push_back({static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
-                             staged_[k].data() + (first - stage.weight)});
-        team_.give(static_cast<uint64_t>(count), gifts);
+  staged_.resize(given.size());
+  for (size_t b = 0; b < plans.size(); ++b)
+    for (const Pass& pass : plans[b]) {
+      const bool whole = !team_.alone() && &pass == &plans[b].back();
+      run_pass(pass, [&](const Stage& stage) {
+        if (!whole) return;
+        std::vector<float>& copy = staged_[b];
+        copy.resize(static_cast<size_t>(network_.n_parameters));
+        const auto count = static_cast<size_t>(stage.n_parameters);
+        gradients.read(stage.weight, std::span(copy).subspan(static_cast<size_t>(stage.weight), count));
+        if (b + 1 == plans.size()) give(stage, given);
       });
-    });
-    const int64_t place = training_.batch() * training_.batch_size() + mine.first;
-    mine_.push_back({place, mine.rows});
-  } else {
-    give_nothing();
-  }
+    }
+  if (plans.empty() && !team_.alone()) give_nothing();
+  if (end > begin)
+    mine_.push_back({training_.batch() * training_.batch_size() + first_row(begin), first_row(end) - first_row(begin)});
   meter_.busy_s += now_s() - start;
   meter_.units += end - begin;
   if (!team_.alone()) take_gradients();
   const auto scope = device_.phase(Training::name(Training::Phase::step));
   training_.put(Training::Phase::step);
   flush();
-  training_.cut_rows({});
   training_.end_batch();
+}
+
+void TeamTraining::give(const Stage& stage, const std::vector<Subtree>& trees) const {
+  std::vector<mk_block> blocks(trees.size());
+  for_each_bucket(stage, [&](int64_t first, int64_t count) {
+    for (size_t k = 0; k < trees.size(); ++k)
+      blocks[k] = {static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
+                   staged_[k].data() + first};
+    team_.give(static_cast<uint64_t>(count), blocks);
+  });
 }
 
 void TeamTraining::give_nothing() const {
@@ -289,7 +312,7 @@ void TeamTraining::end_epoch() {
     for (int64_t k = at[team_.member()]; k < at[team_.member() + 1]; ++k) {
       training_.put_validation(k);
       flush();
-      validated.push_back({k * training_.engine().batch(), training_.rows_of_validation_batch(k)});
+      validated.push_back(training_.validation_range(k));
     }
   }
   if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);

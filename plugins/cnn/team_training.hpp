@@ -10,6 +10,11 @@ namespace mokume::cnn {
 // Settings as the team takes them: with batch_scope = "per_device" its batch is that of all devices together.
 Settings settings_for(Settings settings, const sdk::Team& team);
 
+// Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
+struct Subtree {
+  int64_t first, size;
+};
+
 // Every member makes one of the same training and runs it. Only the leader keeps checkpoints.
 //
 // synchronous: each member computes the gradients of some shards of each batch, their sums go through the team layer by
@@ -35,7 +40,11 @@ class TeamTraining {
 
   void restore();
   void share_state();
+  struct Pass;
+  bool plan_passes(std::span<const RowRange> shards, const ParameterVector& to, std::vector<Pass>& passes) const;
+  void run_pass(const Pass& pass, const std::function<void(const Stage&)>& summed);
   void synchronous_step();
+  void give(const Stage& stage, const std::vector<Subtree>& trees) const;
   void give_nothing() const;
   void take_gradients();
   void local_round();
@@ -61,7 +70,7 @@ class TeamTraining {
   int64_t unheeded_ = 0;
   int64_t rows_shown_ = 0;
   double saved_at_ = 0, save_interval_ = 0, shown_at_ = 0, heeded_at_ = 0;
-  std::vector<std::vector<float>> staged_;  // by block: its gradient in host memory
+  std::vector<std::vector<float>> staged_;  // by subtree: its gradients in host memory
   std::vector<float> room_;
 };
 

@@ -32,6 +32,17 @@ void feature_moments(const mk_data& data, const std::vector<int32_t>& rows, std:
   for (const double s : square) sd.push_back(static_cast<float>(std::sqrt(s / n)));
 }
 
+// Of one pass. Where a batch is cut into shards, these pass one after the other: what they leave for the way back is
+// small enough for caches, and no more than a few of them take room.
+int64_t rows_of_pass(const Settings& settings) {
+  constexpr int64_t kFew = 64;  // to validate by
+  const Parallel& p = settings.parallel;
+  if (p.kind == Parallel::Kind::none) return settings.batch_size;
+  const int64_t shard =
+      p.kind == Parallel::Kind::synchronous ? (settings.batch_size + p.shards - 1) / p.shards : settings.batch_size;
+  return std::max(shard, std::min(settings.batch_size, kFew));
+}
+
 EngineOptions engine_options(const Settings& settings) {
   EngineOptions options;
   options.gradients = settings.parallel.kind == Parallel::Kind::synchronous;
@@ -75,7 +86,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
       network_(network),
       settings_(settings),
       task_(std::move(task)),
-      engine_(device, network, settings.batch_size, true, settings.optimizer, engine_options(settings), memory),
+      engine_(device, network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings), memory),
       dropout_seed_(sdk::Random(task_.seed, sdk::Purpose::dropout, task_.stream).bits64(0)) {
   const auto phase = device.phase("load");
   SharedMemory own(device);
@@ -96,7 +107,7 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
   // Of every row its place in an order, loss and hit, and perhaps a scaled target.
   const int64_t words = rows * (settings.standardise_target ? 4 : 3);
   return static_cast<uint64_t>(words) * 4 +
-         Engine::bytes(network, settings.batch_size, true, settings.optimizer, engine_options(settings));
+         Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
 }
 
 void Training::scale_target() {
@@ -247,10 +258,10 @@ void Training::put(Phase phase, const RowRange& part) {
   }
 }
 
-void Training::backward(const RowRange& part, std::span<const std::vector<RowRange>> blocks,
-                        const Engine::Summed& summed) {
+void Training::backward(const RowRange& part, const ParameterVector& to, std::span<const Engine::Add> adds,
+                        const std::function<void(const Stage&)>& summed) {
   engine_.put_ops(nullptr);
-  engine_.backward(part.rows, dropout_place(part.first), blocks, summed);
+  engine_.backward(part.rows, dropout_place(part.first), to, adds, summed);
   engine_.put_ops(&queue_);
 }
 
@@ -258,13 +269,15 @@ int64_t Training::validation_batches() const {
   return diverged_ ? 0 : (validation_rows() + engine_.batch() - 1) / engine_.batch();
 }
 
-int64_t Training::rows_of_validation_batch(int64_t k) const {
-  return std::min(engine_.batch(), validation_rows() - k * engine_.batch());
+RowRange Training::validation_range(int64_t k) const {
+  const int64_t first = k * engine_.batch();
+  return {first, std::min(engine_.batch(), validation_rows() - first)};
 }
 
 bool Training::put_validation(int64_t k) {
   if (k >= validation_batches()) return false;
-  const int64_t first = k * engine_.batch(), rows = queued_rows_ = rows_of_validation_batch(k);
+  const auto [first, rows] = validation_range(k);
+  queued_rows_ = rows;
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const mk_tensor outputs = engine_.forward(rows, nullptr);

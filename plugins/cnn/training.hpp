@@ -38,6 +38,11 @@ struct Score {
   double accuracy() const { return rows == 0 ? 0 : static_cast<double>(hits) / static_cast<double>(rows); }
 };
 
+// Rows of a batch, or of the validation.
+struct RowRange {
+  int64_t first = 0, rows = 0;
+};
+
 struct TrainingTask {
   uint64_t seed = 0;
   uint32_t stream = 0;  // of the experiment's random numbers: another for every fit
@@ -131,12 +136,12 @@ class Training {
   void go_to_batch(int64_t batch) { batch_ = batch; }
   // A part of the batch, whose backward phase is backward(), which puts nothing into queue(): its ops go to the device.
   void put(Phase phase, const RowRange& rows);
-  void cut_rows(std::vector<RowRange> cuts) { engine_.cut_rows(std::move(cuts)); }
-  void backward(const RowRange& rows, std::span<const std::vector<RowRange>> blocks, const Engine::Summed& summed);
+  void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
+                const std::function<void(const Stage&)>& summed);
   // Steps count as those of one of so many, each of which takes some of the batches.
   void share_steps(int64_t workers) { workers_ = workers; }
   int64_t validation_batches() const;
-  int64_t rows_of_validation_batch(int64_t k) const;
+  RowRange validation_range(int64_t k) const;  // rows of batch k
   // Loss and hit of each row, by its place in the epoch, or in the validation.
   const Slice& results() const { return results_; }
   const Slice& validation_results() const { return validation_results_; }
