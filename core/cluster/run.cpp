@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "cluster/agent.hpp"
@@ -81,8 +82,11 @@ class Pump {
       if (turn()) {
         nap.reset();
       } else {
-        if (side_ != nullptr && side_->waiting()) nap.reset();
-        bell_.wait(nap.next());
+        // Large frames are on their way for many turns; who waits for them has left its core to this thread.
+        if (side_ != nullptr && side_->waiting())
+          std::this_thread::yield();
+        else
+          bell_.wait(nap.next());
       }
     }
     send_frames();  // what was said last

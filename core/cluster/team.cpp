@@ -27,9 +27,8 @@ Floats sum_of(std::span<const Block> blocks, uint64_t first, uint64_t size) {
   const Floats left = sum_of(blocks.first(left_of), first, half);
   const Floats right = sum_of(blocks.subspan(left_of), first + half, half);
   if (!left || !right) return left ? left : right;
-  auto sum = std::make_shared<std::vector<float>>(left->size());
-  std::transform(left->begin(), left->end(), right->begin(), sum->begin(), std::plus<float>());
-  return sum;
+  std::transform(left->begin(), left->end(), right->begin(), left->begin(), std::plus<float>());
+  return left;
 }
 
 }  // namespace
@@ -43,7 +42,7 @@ Floats add_up(std::vector<Block> blocks, uint64_t count) {
     if (b.values->size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
     end = end_of(b);
   }
-  if (blocks.empty()) return std::make_shared<const std::vector<float>>(count);
+  if (blocks.empty()) return std::make_shared<std::vector<float>>(count);
   return sum_of(blocks, 0, std::bit_ceil(end));
 }
 
@@ -101,7 +100,7 @@ void Team::check_whole() const {
 void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
   Gift gift{seat.member, seat.given++, count, {}};
   for (const mk_block& b : blocks)
-    gift.blocks.push_back({b.first, b.size, std::make_shared<const std::vector<float>>(b.values, b.values + count)});
+    gift.blocks.push_back({b.first, b.size, std::make_shared<std::vector<float>>(b.values, b.values + count)});
   if (setup_.sums) return take_gift(std::move(gift));
   {
     const std::lock_guard lock(mutex_);

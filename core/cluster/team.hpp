@@ -19,7 +19,7 @@
 
 namespace mokume::cluster {
 
-using Floats = std::shared_ptr<const std::vector<float>>;
+using Floats = std::shared_ptr<std::vector<float>>;
 
 struct Block {
   uint32_t first = 0, size = 1;  // leaves
@@ -27,7 +27,7 @@ struct Block {
 };
 
 // The sum of blocks of `count` floats each as mk_block has it; zeros if there are none. Error(MK_INTERNAL) if a block
-// is no subtree, or two overlap.
+// is no subtree, or two overlap. The blocks' own vectors may become the sum.
 Floats add_up(std::vector<Block> blocks, uint64_t count);
 
 // What a member gave to the sum of this number.

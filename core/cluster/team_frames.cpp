@@ -1,6 +1,5 @@
 #include "cluster/team_frames.hpp"
 
-#include <cstring>
 #include <nlohmann/json.hpp>
 #include <span>
 
@@ -19,18 +18,17 @@ using journal::u32_field;
 using journal::whole_field;
 using nlohmann::json;
 
-// The mark, a line of JSON, and the floats that it announces.
+// The mark, a line of JSON, and the floats that it announces. Spaces bring these to a place where floats may lie.
 std::string frame_of(const json& head, std::span<const Floats> floats = {}) {
   std::string bytes(1, SideChannel::kMark);
   bytes += head.dump();
+  bytes.append((sizeof(float) - (bytes.size() + 1) % sizeof(float)) % sizeof(float), ' ');
   bytes += '\n';
-  size_t at = bytes.size(), end = at;
+  size_t end = bytes.size();
   for (const Floats& one : floats) end += one->size() * sizeof(float);
-  bytes.resize(end);
-  for (const Floats& one : floats) {
-    std::memcpy(bytes.data() + at, one->data(), one->size() * sizeof(float));
-    at += one->size() * sizeof(float);
-  }
+  bytes.reserve(end);
+  for (const Floats& one : floats)
+    bytes.append(reinterpret_cast<const char*>(one->data()), one->size() * sizeof(float));
   return bytes;
 }
 
@@ -80,10 +78,11 @@ class Payload {
 
   Floats take(uint64_t count) {
     if (count > left_.size() / sizeof(float)) throw Error(MK_BAD_DATA, "a frame of a team is cut off");
-    auto floats = std::make_shared<std::vector<float>>(count);
-    std::memcpy(floats->data(), left_.data(), count * sizeof(float));
+    if (reinterpret_cast<uintptr_t>(left_.data()) % alignof(float) != 0)
+      throw Error(MK_BAD_DATA, "the floats of a team's frame are out of place");
+    const auto* const first = reinterpret_cast<const float*>(left_.data());
     left_.remove_prefix(count * sizeof(float));
-    return floats;
+    return std::make_shared<std::vector<float>>(first, first + count);
   }
   void expect_end() const {
     if (!left_.empty()) throw Error(MK_BAD_DATA, "a frame of a team is longer than it says");

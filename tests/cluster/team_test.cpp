@@ -11,7 +11,7 @@
 namespace mokume::cluster {
 namespace {
 
-Floats floats(std::vector<float> values) { return std::make_shared<const std::vector<float>>(std::move(values)); }
+Floats floats(std::vector<float> values) { return std::make_shared<std::vector<float>>(std::move(values)); }
 
 // Sums of these depend on their order.
 const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
