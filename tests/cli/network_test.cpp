@@ -54,16 +54,6 @@ out_features = 10
 )";
 }
 
-struct Bytes {
-  std::string results, model, curves;
-  bool operator==(const Bytes&) const = default;
-};
-
-Bytes bytes_of(const fs::path& run) {
-  return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
-          slurp(run / "plots/curves-loss.svg")};
-}
-
 TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
   const Place place;
   place.write("e.toml", experiment(6));

@@ -91,6 +91,17 @@ inline std::string small_experiment(const std::string& devices, int digits = 500
          devices + "\"\n";
 }
 
+// What must be the same whoever computed it.
+struct Bytes {
+  std::string results, model, curves;
+  bool operator==(const Bytes&) const = default;
+};
+
+inline Bytes bytes_of(const fs::path& run) {
+  return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
+          slurp(run / "plots/curves-loss.svg")};
+}
+
 inline bool have(const char* command) {
   return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
 }

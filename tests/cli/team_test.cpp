@@ -55,16 +55,6 @@ out_features = 10
 
 const char* const k_synchronous = R"({ type = "synchronous", shards = 8 })";
 
-struct Bytes {
-  std::string results, model, curves;
-  bool operator==(const Bytes&) const = default;
-};
-
-Bytes bytes_of(const fs::path& run) {
-  return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
-          slurp(run / "plots/curves-loss.svg")};
-}
-
 // Without OpenCL drivers: the host device is enough here, and listing is quick.
 std::string on_ranks(int ranks) {
   if (ranks == 1) return "OCL_ICD_VENDORS=/nowhere ";

@@ -40,6 +40,30 @@ struct Pictures {
   }
 };
 
+// What a training leaves.
+struct Outcome {
+  std::vector<float> parameters;
+  std::vector<double> train_loss, validation_loss, train_accuracy;
+  bool operator==(const Outcome&) const = default;
+};
+
+inline Outcome outcome_of(const Training& t) {
+  const History& h = t.history();
+  return {t.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
+}
+
+inline std::ostream& operator<<(std::ostream& to, const Outcome& o) {
+  const auto list = [&](const char* name, const auto& values) {
+    to << " " << name;
+    for (size_t k = 0; k < std::min<size_t>(values.size(), 4); ++k) to << " " << values[k];
+  };
+  list("parameters", o.parameters);
+  list("losses", o.train_loss);
+  list("validated", o.validation_loss);
+  list("right", o.train_accuracy);
+  return to;
+}
+
 inline Settings small_settings() {
   Settings s;
   s.layers = {Conv2d{4, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.2}, Flatten{}, Linear{4, true}};

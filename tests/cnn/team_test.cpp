@@ -11,24 +11,6 @@
 namespace mokume::cnn_test {
 namespace {
 
-struct Outcome {
-  std::vector<float> parameters;
-  std::vector<double> train_loss, validation_loss, train_accuracy;
-  bool operator==(const Outcome&) const = default;
-};
-
-std::ostream& operator<<(std::ostream& to, const Outcome& o) {
-  const auto list = [&](const char* name, const auto& values) {
-    to << " " << name;
-    for (size_t k = 0; k < std::min<size_t>(values.size(), 4); ++k) to << " " << values[k];
-  };
-  list("parameters", o.parameters);
-  list("losses", o.train_loss);
-  list("validated", o.validation_loss);
-  list("right", o.train_accuracy);
-  return to;
-}
-
 Settings synchronous_settings() {
   Settings s = small_settings();
   s.epochs = 3;
@@ -85,8 +67,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     const mk_fit_sink table = sink.table();
     Training training(world.host(), device, data, network, settings, task_of(scratch));
     TeamTraining(device, team, settings.parallel, training, table).run();
-    const History& h = training.history();
-    return {training.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
+    return outcome_of(training);
   }
 
   Pictures pictures_;

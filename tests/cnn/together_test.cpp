@@ -6,17 +6,6 @@
 namespace mokume::cnn_test {
 namespace {
 
-// What a training leaves.
-struct Outcome {
-  std::vector<float> parameters;
-  std::vector<double> train_loss, validation_loss;
-  bool operator==(const Outcome&) const = default;
-};
-
-Outcome outcome_of(const Training& t) {
-  return {t.engine().parameters().all(), t.history().train_loss, t.history().validation_loss};
-}
-
 // One network and its part of the rows: no two are alike in anything but shape.
 struct Member {
   Network network;
