@@ -83,7 +83,7 @@ class Pump {
         nap.reset();
       } else {
         // Large frames are on their way for many turns; who waits for them has left its core to this thread.
-        if (side_ != nullptr && side_->waiting())
+        if (side_ != nullptr && transport_.size() > 1 && side_->waiting())
           std::this_thread::yield();
         else
           bell_.wait(nap.next());
@@ -130,7 +130,9 @@ class Pump {
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
-      if (side_ != nullptr && agent_.node_0_lost()) side_->lost(0);
+      // Behind a STOP the leader still has its last word with the others; behind a FINISH nobody has.
+      const bool finished = agent_.leaving() && !agent_.stopped();
+      if (side_ != nullptr && (finished || agent_.node_0_lost())) side_->lost(0);
       return;
     }
     for (uint32_t node = 1; node < transport_.size(); ++node)
@@ -143,7 +145,7 @@ class Pump {
 
   void receive(const Transport::Received& received) {
     try {
-      if (received.text.front() == SideChannel::kMark) {
+      if (SideChannel::is_frame(received.text)) {
         if (side_ == nullptr) throw Error(MK_INTERNAL, "it was not expected");
         return side_->received(received.from, received.text);
       }
@@ -235,6 +237,7 @@ void attend(Transport& transport, const std::function<void()>& work) {
   const std::chrono::milliseconds nap(transport.size() == 1 ? 1000 : 5);
   while (done.wait_for(nap) != std::future_status::ready) {
     while (const auto received = transport.poll()) {
+      if (SideChannel::is_frame(received->text)) continue;  // a late word of a team
       if (std::holds_alternative<Beat>(decode(received->text))) transport.send(received->from, encode(Finish{}));
     }
   }

@@ -14,6 +14,7 @@ namespace mokume::cluster {
 class SideChannel {
  public:
   static constexpr char kMark = '\1';
+  static bool is_frame(const std::string& text) { return !text.empty() && text.front() == kMark; }
 
   // From any thread; leaves with the pump's next turn, which this brings about.
   void send(uint32_t to, std::string frame) {

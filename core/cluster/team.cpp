@@ -12,6 +12,8 @@
 namespace mokume::cluster {
 namespace {
 
+constexpr double kSlice = 1;  // seconds
+
 bool is_subtree(const Block& b) { return std::has_single_bit(b.size) && b.first % b.size == 0; }
 
 uint64_t end_of(const Block& b) { return uint64_t{b.first} + b.size; }
@@ -141,12 +143,17 @@ void Team::take(Seat& seat, std::span<float> to) {
   Floats sum;
   {
     std::unique_lock lock(mutex_);
-    const auto limit = std::chrono::duration<double>(setup_.patience_s);
     ++waiting_;
-    const bool there = changed_.wait_for(lock, limit, [&] { return why_ || made_.count(number) > 0; });
+    const auto done = [&] { return why_ || made_.count(number) > 0; };
+    // In slices, so that a process that slept does not take its own absence for that of the others.
+    double waited = 0;
+    while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
+           waited < setup_.patience_s)
+      waited += kSlice;
     --waiting_;
-    check_whole();
-    if (!there) {
+    // What is made is handed out, even if somebody has left behind it.
+    if (made_.count(number) == 0) {
+      check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
         if (setup_.sums && open_[number].givers.count(m) == 0) missing_.push_back(m);
       why_ = fmt::format("a member of the team has given nothing for {:.0f} s", setup_.patience_s);

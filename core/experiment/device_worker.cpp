@@ -129,6 +129,7 @@ void OwnDevice::run(const mk_team* team, const std::function<void()>& call) {
 
 void OwnDevice::lead(const cluster::WorkItem& item, cluster::Reporter& reporter, const mk_team* team) {
   run(team, [&] {
+    session();  // what it refuses no candidate is to blame for
     if (item.refit) {
       refit(prepared_, *this, item, run_directory_, reporter);
     } else {

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/files.hpp"
+#include "experiment/team_site.hpp"
 #include "experiment/workload.hpp"
 #include "journal/read.hpp"
 #include "sdk/error.hpp"
@@ -150,6 +151,7 @@ std::string rates_key(const std::string& model, const data::Dataset& data) {
 }
 
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
+  std::erase_if(records, [](const journal::FitRecord& r) { return r.device == TeamSite::kId; });  // no device alone
   name_classes(records, run);
   remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()),
                  workload_of(prepared, kSeveralDevices), timed_work(records));

@@ -94,7 +94,11 @@ class Keeper {
     record_.device_classes.assign(classes.begin(), classes.end());
   }
 
-  std::string reproducibility() const {
+  std::string reproducibility(bool team) const {
+    if (team && record_.device_classes.size() == 1)
+      return "bit-identical on any number of devices of this class where a team sums gradients of global batches; else "
+             "on "
+             "as many devices";
     return record_.device_classes.size() == 1
                ? "bit-identical on any number of devices of this class, nodes and restarts"
                : "same plan everywhere; results of mixed device classes agree within tolerance";
@@ -157,9 +161,7 @@ class Participant {
     agent_.hang_s = request_.hang_s;
     cluster::CoordinatorSetup coordinator;
     if (leads) coordinator = lead(handshake.nodes, seen, journal);
-    const cluster::Outcome outcome =
-        cluster::run(transport_, seen, agent_, leads ? &coordinator : nullptr, journal, stop_);
-    team_.reset();
+    const cluster::Outcome outcome = run_fits(seen, leads ? &coordinator : nullptr, journal);
     observer_.end_fits();
     result_.state = outcome.finished ? "done" : "stopped";
     result_.reason = outcome.reason;
@@ -205,10 +207,25 @@ class Participant {
     return cluster::handshake(transport_, hello, leads ? &leader : nullptr, stop_);
   }
 
+  cluster::Outcome run_fits(const cluster::Handshake& seen, const cluster::CoordinatorSetup* coordinator,
+                            journal::Journal& journal) {
+    const auto end_team = [&] {
+      if (team_ && !abandoned_ && !team_->end()) abandoned_ = true;
+    };
+    try {
+      cluster::Outcome outcome = cluster::run(transport_, seen, agent_, coordinator, journal, stop_);
+      end_team();
+      return outcome;
+    } catch (...) {
+      end_team();
+      throw;
+    }
+  }
+
   // All devices become one of rank 0.
   void form_team(cluster::Handshake& seen) {
     const bool leads = transport_.rank() == 0;
-    team_ = std::make_unique<TeamSite>(*worker_, log_, transport_.rank(), seen.nodes, request_.hang_s);
+    team_ = std::make_unique<TeamSite>(*worker_, log_, transport_.rank(), seen.nodes, request_.hang_s / 2);
     agent_.side = &team_->channel();
     agent_.devices.clear();
     if (!leads) return;
@@ -234,7 +251,7 @@ class Participant {
     record.exit_reason.clear();
     record.environment["host"] = cluster::host_name();
     record.environment["nodes"] = transport_.size();
-    record.environment["reproducibility"] = keeper_->reproducibility();
+    record.environment["reproducibility"] = keeper_->reproducibility(request_.config.team);
     keeper_->write();
 
     size_t devices = 0;
@@ -304,7 +321,7 @@ class Participant {
     RunRecord& record = keeper_->record();
     const journal::Contents contents = counted(outcome);
     result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), has_failed));
-    result_.reproducibility = keeper_->reproducibility();
+    result_.reproducibility = keeper_->reproducibility(request_.config.team);
     if (outcome.finished) {
       if (const auto best = best_row(*prepared_, contents.records, 0); best && prepared_->plan().bootstraps == 1)
         tell_best(*best);

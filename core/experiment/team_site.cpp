@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/files.hpp"
 #include "sdk/error.hpp"
 
@@ -15,6 +16,7 @@ namespace mokume::experiment {
 namespace {
 
 constexpr int k_kept_bytes = 1 << 30;
+constexpr size_t k_most_splits = 10000;
 constexpr double k_end_s = 30;  // for the others to return once the leader has
 
 constexpr uint64_t k_most_bytes = uint64_t{1} << 26;
@@ -82,13 +84,36 @@ TeamSite::TeamSite(Worker& worker, base::Log& log, uint32_t node,
   };
 }
 
-TeamSite::~TeamSite() {
+TeamSite::~TeamSite() { end(); }
+
+bool TeamSite::end() {
+  channel_.on_send({});
   {
     const std::lock_guard lock(mutex_);
     if (attempt_ && attempt_->team) attempt_->team->break_up("the run ends");
   }
-  channel_.on_send({});
-  for (std::thread& t : threads_) t.join();
+  const double start = base::steady_s();
+  while (working() && base::steady_s() - start < k_end_s) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  reap();
+  for (Work& work : works_) work.thread.detach();
+  return std::exchange(works_, {}).empty();
+}
+
+bool TeamSite::working() {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(works_.begin(), works_.end(), [](const Work& work) { return !work.state->done; });
+}
+
+// Joins those that have ended, without the lock that their last words may need.
+void TeamSite::reap() {
+  std::vector<Work> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto first = std::partition(works_.begin(), works_.end(), [](const Work& work) { return !work.state->done; });
+    std::move(first, works_.end(), std::back_inserter(ended));
+    works_.erase(first, works_.end());
+  }
+  for (Work& work : ended) work.thread.join();
 }
 
 cluster::LocalDevice TeamSite::device() const {
@@ -105,7 +130,7 @@ cluster::LocalDevice TeamSite::device() const {
     if (m.device.backend != all.backend) all.backend = "mixed";
     if (m.device.vendor != all.vendor) all.vendor = "mixed";
   }
-  all.id = "team";
+  all.id = kId;
   all.name = fmt::format("{} x {}{}", members_.size(), *names.begin(), names.size() > 1 ? " and others" : "");
   if (nodes.size() > 1) all.name += fmt::format(" on {} nodes", nodes.size());
   if (classes.size() > 1) all.device_class = "team of mixed classes";
@@ -168,7 +193,7 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
       account(*a, elapsed_s, busy_s, units, shares, at);
     };
     attempt->team = std::make_shared<cluster::Team>(std::move(setup));
-    attempt->running = attempt->members.size() - 1;
+    for (uint32_t k = 1; k < attempt->members.size(); ++k) attempt->running.insert(k);
   }
   {
     const std::lock_guard lock(mutex_);
@@ -188,18 +213,28 @@ void TeamSite::send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& f
 
 void TeamSite::break_up(Attempt& attempt, const std::string& why) {
   if (attempt.team) attempt.team->break_up(why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (attempt.running.empty()) return;  // nobody is there to be told
+  }
   send_to_nodes(attempt, cluster::TeamBreak{attempt.number, why});
 }
 
 // A member that does not come back is left behind.
 void TeamSite::wait_for_others(Attempt& attempt) {
   if (!attempt.team) return;
-  std::unique_lock lock(mutex_);
-  for (const uint32_t index : attempt.team->missing())
-    attempt.failed.try_emplace(index, fmt::format("it has given nothing for {:.0f} s", patience_s_));
-  const auto limit = std::chrono::duration<double>(k_end_s);
-  if (!changed_.wait_for(lock, limit, [&] { return attempt.running == 0; }))
-    log_.warn("team", "a device of the team has not come back from its work");
+  bool late = false;
+  {
+    std::unique_lock lock(mutex_);
+    for (const uint32_t index : attempt.team->missing())
+      if (index != 0) attempt.failed.try_emplace(index, fmt::format("it has given nothing for {:.0f} s", patience_s_));
+    const auto limit = std::chrono::duration<double>(k_end_s);
+    changed_.wait_for(lock, limit, [&] { return attempt.running.empty(); });
+    for (const uint32_t index : attempt.running)
+      attempt.failed.try_emplace(index, "it has not come back from its work");
+    late = !attempt.running.empty();
+  }
+  if (late) break_up(attempt, "a device of the team has not come back from its work");
 }
 
 // Whether the next attempt has fewer members.
@@ -224,7 +259,7 @@ void TeamSite::ended(uint32_t from, const cluster::TeamEnded& ended) {
     if (!attempt || attempt->number != ended.attempt) return;
     if (ended.member == 0 || ended.member >= attempt->members.size() || attempt->members[ended.member].node != from)
       throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
-    if (attempt->running > 0) --attempt->running;
+    attempt->running.erase(ended.member);
     if (ended.status != MK_OK && ended.status != MK_CANCELLED) attempt->failed.try_emplace(ended.member, ended.text);
     changed_.notify_all();
   }
@@ -243,13 +278,15 @@ void TeamSite::lose(uint32_t node) {
       for (uint32_t k = 0; k < attempt->members.size(); ++k)
         if (attempt->members[k].node == node && attempt->failed.try_emplace(k, "its node is gone").second) {
           any = true;
-          if (attempt->running > 0) --attempt->running;
+          attempt->running.erase(k);
         }
       if (!any) return;
       changed_.notify_all();
     }
   }
   attempt->team->break_up(fmt::format("node {} is gone", node));
+  const std::lock_guard lock(mutex_);
+  if (!attempt->broken_at) attempt->broken_at = base::steady_s();
 }
 
 void TeamSite::keep_account(const std::string& run_directory) {
@@ -277,7 +314,8 @@ void TeamSite::account(const Attempt& attempt, double elapsed_s, std::span<const
     row->reduce_s += std::max(0.0, elapsed_s - busiest);
   }
   const auto& splits = account_.splits;
-  if (!shares.empty() && (splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
+  if (!shares.empty() && splits.size() < k_most_splits &&
+      (splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
     account_.splits.push_back({fit, at, shares});
 }
 
@@ -316,11 +354,19 @@ void TeamSite::received(uint32_t from, const std::string& bytes) {
   }
   // What comes late belongs to an attempt that has broken up.
   if (auto* one = std::get_if<cluster::TeamGift>(&frame)) {
-    if (one->attempt == number && !team->broken()) team->take_gift(std::move(one->gift));
+    if (one->attempt != number) return;
+    try {
+      team->take_gift(std::move(one->gift));
+    } catch (const Error& e) {
+      if (e.status() != MK_CANCELLED) throw;  // it has broken up
+    }
   } else if (const auto* sum = std::get_if<cluster::TeamSum>(&frame)) {
     if (sum->attempt == number) team->take_sum(sum->number, sum->sum);
   } else if (const auto* end = std::get_if<cluster::TeamBreak>(&frame)) {
-    if (end->attempt == number) team->break_up(end->why);
+    if (end->attempt != number) return;
+    team->break_up(end->why);
+    const std::lock_guard lock(mutex_);
+    if (!attempt_->broken_at) attempt_->broken_at = base::steady_s();
   }
 }
 
@@ -347,24 +393,39 @@ void TeamSite::start(const cluster::TeamStart& start) {
   run_members(attempt);
 }
 
-// This rank's members, but the leader.
+// This rank's members, but the leader. Waits for nobody: rank 0 starts nothing before all have returned, or are given
+// up.
 void TeamSite::run_members(const std::shared_ptr<Attempt>& attempt) {
-  for (std::thread& t : threads_) t.join();
-  threads_.clear();
+  reap();
   for (uint32_t k = 1; k < attempt->members.size(); ++k) {
-    if (attempt->members[k].node != node_) continue;
+    const cluster::TeamMember& member = attempt->members[k];
+    if (member.node != node_) continue;
+    bool hangs = false;
     {
       const std::lock_guard lock(mutex_);
-      ++threads_running_;
+      hangs = std::any_of(works_.begin(), works_.end(),
+                          [&](const Work& w) { return w.device == member.device && !w.state->returned; });
+      if (!hangs) {
+        Work& work = works_.emplace_back();
+        work.device = member.device;
+        work.thread = std::thread([this, attempt, k, state = work.state] { follow(*attempt, k, *state); });
+      }
     }
-    threads_.emplace_back([this, attempt, k] { follow(attempt, k); });
+    if (hangs) tell_ended({attempt->number, k, MK_DEVICE_ERROR, "it is still at work that was given up"});
   }
 }
 
-void TeamSite::follow(const std::shared_ptr<Attempt>& attempt, uint32_t index) {
-  cluster::TeamEnded end{attempt->number, index, MK_OK, ""};
+void TeamSite::tell_ended(const cluster::TeamEnded& end) {
+  if (node_ == 0)
+    ended(0, end);
+  else
+    channel_.send(0, cluster::encode_frame(end));
+}
+
+void TeamSite::follow(const Attempt& attempt, uint32_t index, Work::State& state) {
+  cluster::TeamEnded end{attempt.number, index, MK_OK, ""};
   try {
-    worker_.follow(attempt->members[index].device, attempt->item, attempt->team->table(index));
+    worker_.follow(attempt.members[index].device, attempt.item, attempt.team->table(index));
   } catch (const Error& e) {
     end.status = e.status();
     end.text = e.what();
@@ -372,17 +433,18 @@ void TeamSite::follow(const std::shared_ptr<Attempt>& attempt, uint32_t index) {
     end.status = MK_INTERNAL;
     end.text = e.what();
   }
-  if (node_ == 0)
-    ended(0, end);
-  else
-    channel_.send(0, cluster::encode_frame(end));
-  const std::lock_guard lock(mutex_);
-  --threads_running_;
+  state.returned = true;
+  tell_ended(end);
+  state.done = true;
 }
 
+// Work that goes on long after its attempt has broken up hangs: nobody waits for it.
 bool TeamSite::busy() {
-  const std::lock_guard lock(mutex_);
-  return threads_running_ > 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (attempt_ && attempt_->broken_at && base::steady_s() - *attempt_->broken_at > k_end_s) return false;
+  }
+  return working();
 }
 
 }  // namespace mokume::experiment

@@ -2,11 +2,14 @@
 // rest of the run the team is one device of rank 0, whose work() starts the others and leads.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <thread>
@@ -24,13 +27,19 @@ namespace mokume::experiment {
 
 class TeamSite {
  public:
+  static constexpr const char* kId = "team";
+
   // `nodes`: on rank 0 the devices of each rank, all of which take part but for spare ones; else empty. The references
   // outlive it. `patience_s`: for a member that gives nothing.
   TeamSite(Worker& worker, base::Log& log, uint32_t node, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
            double patience_s);
-  ~TeamSite();  // breaks up what is left, and waits for this rank's members
+  ~TeamSite();  // end()
   TeamSite(const TeamSite&) = delete;
   TeamSite& operator=(const TeamSite&) = delete;
+
+  // Breaks up what is left, and waits for this rank's members. False: one hangs in its driver, and this object, and all
+  // that its work uses, must live until the process ends.
+  bool end();
 
   // What the team is to the scheduler; of rank 0.
   cluster::LocalDevice device() const;
@@ -56,7 +65,18 @@ class TeamSite {
     std::vector<cluster::TeamMember> members;  // by their index in the team
     std::shared_ptr<cluster::Team> team;       // null: the leader is alone
     std::map<uint32_t, std::string> failed;    // index -> why; on rank 0
-    size_t running = 0;                        // of other members; on rank 0
+    std::set<uint32_t> running;                // other members; on rank 0
+    std::optional<double> broken_at;
+  };
+  // A member at work in a thread of this rank.
+  struct Work {
+    struct State {
+      std::atomic<bool> returned = false;  // the device is free again
+      std::atomic<bool> done = false;      // and rank 0 has been told
+    };
+    uint32_t device = 0;
+    std::shared_ptr<State> state = std::make_shared<State>();
+    std::thread thread;
   };
 
   void received(uint32_t from, const std::string& frame);
@@ -70,7 +90,10 @@ class TeamSite {
 
   std::shared_ptr<Attempt> begin(const cluster::WorkItem& item);
   void run_members(const std::shared_ptr<Attempt>& attempt);
-  void follow(const std::shared_ptr<Attempt>& attempt, uint32_t index);
+  void follow(const Attempt& attempt, uint32_t index, Work::State& state);
+  void tell_ended(const cluster::TeamEnded& end);
+  void reap();
+  bool working();
   void wait_for_others(Attempt& attempt);
   bool drop_failed(const Attempt& attempt);
   void break_up(Attempt& attempt, const std::string& why);
@@ -90,8 +113,7 @@ class TeamSite {
   std::condition_variable changed_;
   std::shared_ptr<Attempt> attempt_;  // under way
   uint64_t attempts_ = 0;
-  std::vector<std::thread> threads_;  // this rank's members but the leader
-  size_t threads_running_ = 0;
+  std::vector<Work> works_;  // this rank's members but the leader
 };
 
 // What keep_account() has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.

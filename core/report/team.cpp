@@ -110,7 +110,7 @@ std::string team_json(const TeamAccount& account) {
                       {"idle_s", s.idle_s},
                       {"reduce_s", s.reduce_s}});
   for (const TeamSplit& s : account.splits) splits.push_back({{"fit", s.fit}, {"at", s.at}, {"shares", s.shares}});
-  return json{{"shares", shares}, {"splits", splits}}.dump(1) + "\n";
+  return json{{"shares", shares}, {"splits", splits}}.dump(1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
 TeamAccount read_team_json(const std::string& text) {

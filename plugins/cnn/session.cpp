@@ -71,6 +71,28 @@ double fit_cost(const mk_experiment& experiment, const Settings& settings, const
          (rows * 3 * products(network) + steps * 10 * static_cast<double>(network.n_parameters));
 }
 
+// Whether every fit has rows for a batch of this team. Error(MK_INVALID_ARGUMENT).
+void check_batches(const mk_experiment& experiment, const sdk::Team& team) {
+  int64_t fewest = experiment.train->rows;
+  for (uint32_t b = 0; b < experiment.n_bootstraps; ++b) {
+    const mk_sample& sample = experiment.samples[b];
+    for (uint32_t f = 0; f < experiment.n_folds; ++f) {
+      const auto held_out = std::count(sample.fold_of, sample.fold_of + sample.places, static_cast<int32_t>(f));
+      fewest = std::min(fewest, sample.places - static_cast<int64_t>(held_out));
+    }
+  }
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings alone = candidate_settings(experiment, c);
+    const int64_t batch = settings_for(alone, team).batch_size;
+    if (batch <= fewest) continue;
+    throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(alone.batch_size) +
+                                         (batch == alone.batch_size ? ", and a fit trains on "
+                                                                    : " for each of " + std::to_string(team.members()) +
+                                                                          " devices, and a fit trains on ") +
+                                         std::to_string(fewest) + " rows: lower it");
+  }
+}
+
 // Networks of this shape that are trained side by side: until their steps are much more work than what a launch costs.
 // A round figure: 8 and 32 small ones differ little (bench/README.md).
 size_t most_together(const Settings& settings, const Network& network) {
@@ -84,7 +106,9 @@ size_t most_together(const Settings& settings, const Network& network) {
 }  // namespace
 
 Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
-    : host_(host), experiment_(experiment), device_(device) {}
+    : host_(host), experiment_(experiment), device_(device) {
+  check_batches(experiment, team());
+}
 
 const ResidentData& Session::data() {
   if (!data_) data_.emplace(device_, *experiment_.train);
@@ -244,21 +268,9 @@ void check(const mk_experiment& experiment) {
   if (d.labels == nullptr && d.targets == nullptr)
     throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
   if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn takes at most 2^31 - 1 rows: set data.limit");
-  int64_t fewest = d.rows;
-  for (uint32_t b = 0; b < experiment.n_bootstraps; ++b) {
-    const mk_sample& sample = experiment.samples[b];
-    for (uint32_t f = 0; f < experiment.n_folds; ++f) {
-      const auto held_out = std::count(sample.fold_of, sample.fold_of + sample.places, static_cast<int32_t>(f));
-      fewest = std::min(fewest, sample.places - static_cast<int64_t>(held_out));
-    }
-  }
-  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
-    const Settings settings = candidate_settings(experiment, c);
-    if (settings.batch_size > fewest)
-      throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(settings.batch_size) +
-                                           ", and a fit trains on " + std::to_string(fewest) + " rows: lower it");
-    candidate_network(experiment, settings);
-  }
+  check_batches(experiment, sdk::Team(nullptr));
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    candidate_network(experiment, candidate_settings(experiment, c));
 }
 
 namespace {

@@ -3,19 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <chrono>
 #include <cstdio>
 #include <numeric>
+#include <utility>
 
 namespace mokume::cnn {
 namespace {
 
-constexpr double kShowSeconds = 0.5;
-constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what they take
-constexpr double kSaveShare = 20;
 constexpr int64_t kStepsPerLook = 8;  // at what the others and the user want
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // What the leader tells the others at a look.
 enum class Word { go_on = 0, save = 1, stop = 2 };
@@ -55,7 +50,9 @@ Settings settings_for(Settings settings, const sdk::Team& team) {
                                          "synchronous or local_sgd, or [devices] team to false");
   if (p.kind != Parallel::Kind::synchronous || !p.per_device) return settings;
   settings.batch_size *= team.members();
-  if (p.scale_lr) settings.optimizer.lr *= team.members();
+  if (p.scale_lr)
+    for (double* rate : {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min})
+      *rate *= team.members();
   return settings;
 }
 
@@ -71,28 +68,28 @@ TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, con
         std::vector<double> speeds;
         for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
         return speeds;
-      }()),
-      save_interval_(kSaveSeconds) {
+      }()) {
   if (parallel_.kind == Parallel::Kind::local_sgd) training_.share_steps(team_.members());
   shares_ = split(parallel_.shards, speeds_.now());
 }
 
 void TeamTraining::run() {
+  const bool local = parallel_.kind == Parallel::Kind::local_sgd;
   restore();
-  saved_at_ = heeded_at_ = now_s();
+  pace_.begin();
+  heeded_at_ = now_s();
+  if (!training_.at_end()) training_.begin_epoch();
   while (!training_.at_end()) {
-    training_.begin_epoch();
-    while (!training_.at_end_of_epoch()) {
-      if (parallel_.kind == Parallel::Kind::local_sgd)
-        local_round();
-      else
-        synchronous_step();
-      if (++unheeded_ < (parallel_.kind == Parallel::Kind::local_sgd ? 1 : kStepsPerLook)) continue;
-      unheeded_ = 0;
-      device_.finish();
-      heed();
+    local ? local_round() : synchronous_step();
+    if (training_.at_end_of_epoch()) {
+      end_epoch();
+      if (training_.at_end()) return;
+      training_.begin_epoch();  // a checkpoint lies within an epoch
     }
-    end_epoch();
+    if (++unheeded_ < (local ? 1 : kStepsPerLook)) continue;
+    unheeded_ = 0;
+    device_.finish();
+    heed();
   }
 }
 
@@ -207,6 +204,7 @@ void TeamTraining::synchronous_step() {
     mine_.push_back({training_.batch() * training_.batch_size() + first_row(begin), first_row(end) - first_row(begin)});
   meter_.busy_s += now_s() - start;
   meter_.units += end - begin;
+  rows_to_show_ += rows;
   if (!team_.alone()) take_gradients();
   const auto scope = device_.phase(Training::name(Training::Phase::step));
   training_.put(Training::Phase::step);
@@ -254,6 +252,7 @@ void TeamTraining::local_round() {
     training_.go_to_batch(first + b);
     all += training_.rows_of_batch();
     if (b < at[team_.member()] || b >= at[team_.member() + 1]) continue;
+    training_.set_step(first / team_.members() + b - at[team_.member()]);
     for (const Training::Phase phase : Training::kPhases) {
       const auto scope = device_.phase(Training::name(phase));
       training_.put(phase);
@@ -266,6 +265,7 @@ void TeamTraining::local_round() {
   meter_.busy_s += now_s() - start;
   meter_.units += at[team_.member() + 1] - at[team_.member()];
   training_.go_to_batch(first + batches);
+  rows_to_show_ += all;
   if (!team_.alone()) average(static_cast<double>(rows) / static_cast<double>(all));
 }
 
@@ -302,7 +302,6 @@ void TeamTraining::end_epoch() {
   device_.finish();
   gather(training_.results(), training_.rows_done(), mine_);
   mine_.clear();
-  rows_shown_ = 0;
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
   const std::vector<int64_t> at = bounds(split(n, speeds_.now()));
@@ -334,17 +333,14 @@ void TeamTraining::heed() {
   const double start = now_s();
   if (team_.leads()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
-    table.back() = static_cast<float>(cancelled                            ? Word::stop
-                                      : start - saved_at_ > save_interval_ ? Word::save
-                                                                           : Word::go_on);
+    table.back() = static_cast<float>(cancelled ? Word::stop : pace_.due() ? Word::save : Word::go_on);
   }
   team_.sum(table);
   const auto word = static_cast<Word>(static_cast<int>(table.back()));
   if (word != Word::go_on) {
     gather(training_.results(), training_.rows_done(), mine_);
     training_.save();
-    saved_at_ = now_s();
-    save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
+    pace_.saved(start);
   }
   if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
   std::vector<int64_t> units;
@@ -383,15 +379,15 @@ void TeamTraining::show(double elapsed, double busiest) {
     recent.hits += s.hits;
     recent.rows += s.rows;
   }
-  const int64_t done = training_.rows_done();
+  const std::vector<double>& before = training_.history().train_loss;
+  double shown_loss = before.empty() ? 0 : before.back();
+  if (recent.rows > 0) shown_loss = loss / static_cast<double>(recent.rows);
   std::array<char, 200> text{};
-  const double rate = first ? 0 : static_cast<double>(std::max<int64_t>(done - rows_shown_, 0)) / seconds;
-  rows_shown_ = done;
+  const double rate = first ? 0 : static_cast<double>(std::exchange(rows_to_show_, 0)) / seconds;
   const std::string shares = parallel_.kind == Parallel::Kind::synchronous ? ", shares " + text_of(shares_) : "";
   std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g, %.0f rows/s; %u devices%s, %.0f %% waiting",
-                static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()),
-                recent.rows > 0 ? loss / static_cast<double>(recent.rows) : 0.0, rate, team_.members(), shares.c_str(),
-                elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
+                static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()), shown_loss,
+                rate, team_.members(), shares.c_str(), elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
   sink_.progress(sink_.self, text.data(), training_.share_done());
 }
 

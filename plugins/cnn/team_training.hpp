@@ -1,6 +1,7 @@
 // Training one network on all devices of a team; see Settings::parallel. A device alone does the same by itself.
 #pragma once
 
+#include "pace.hpp"
 #include "sdk/team.hpp"
 #include "split.hpp"
 #include "training.hpp"
@@ -68,8 +69,9 @@ class TeamTraining {
   std::vector<RowRange> mine_;   // places of this epoch whose results are in this device's memory
   Meter meter_;
   int64_t unheeded_ = 0;
-  int64_t rows_shown_ = 0;
-  double saved_at_ = 0, save_interval_ = 0, shown_at_ = 0, heeded_at_ = 0;
+  int64_t rows_to_show_ = 0;  // of all members
+  double shown_at_ = 0, heeded_at_ = 0;
+  SavePace pace_;
   std::vector<std::vector<float>> staged_;  // by subtree: its gradients in host memory
   std::vector<float> room_;
 };

@@ -1,20 +1,15 @@
 // Networks of one shape, trained side by side: see train_together().
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdio>
 
+#include "pace.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn {
 namespace {
 
-constexpr double kShowSeconds = 0.5;
-constexpr double kSaveSeconds = 60;  // between checkpoints, and at least kSaveShare times what they take
-constexpr double kSaveShare = 20;
 constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
-
-double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 class Together {
  public:
@@ -24,7 +19,8 @@ class Together {
 
   void run(const std::function<void(Training&)>& ended) {
     for (Training* m : all_) m->restore();
-    saved_at_ = shown_at_ = now_s();
+    pace_.begin();
+    shown_at_ = now_s();
     for (Training* m : live_) m->begin_epoch();
     while (!live_.empty()) {
       run_batch();
@@ -109,10 +105,9 @@ class Together {
   void heed() {
     const bool cancelled = sink_->cancelled(sink_->self) != 0;
     const double start = now_s();
-    if (cancelled || start - saved_at_ > save_interval_) {
+    if (cancelled || pace_.due()) {
       for (Training* m : live_) m->save();
-      saved_at_ = now_s();
-      save_interval_ = std::max(kSaveSeconds, kSaveShare * (saved_at_ - start));
+      pace_.saved(start);
     }
     if (cancelled) throw Error(MK_CANCELLED, "stopped");
   }
@@ -153,7 +148,8 @@ class Together {
   std::vector<mk_op> group_;
   bool shown_ = false;
   int64_t unheeded_ = 0;  // batches since a wish to stop was last looked for
-  double shown_at_ = 0, saved_at_ = 0, save_interval_ = kSaveSeconds;
+  double shown_at_ = 0;
+  SavePace pace_;
 };
 
 }  // namespace

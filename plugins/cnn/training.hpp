@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -140,6 +141,7 @@ class Training {
                 const std::function<void(const Stage&)>& summed);
   // Steps count as those of one of so many, each of which takes some of the batches.
   void share_steps(int64_t workers) { workers_ = workers; }
+  void set_step(int64_t of_epoch) { step_ = of_epoch; }  // of the batch in work, where it is not one after the other
   int64_t validation_batches() const;
   RowRange validation_range(int64_t k) const;  // rows of batch k
   // Loss and hit of each row, by its place in the epoch, or in the validation.
@@ -178,6 +180,7 @@ class Training {
   int64_t queued_rows_ = 0;
   int64_t epoch_ = 0, batch_ = 0;  // in work
   int64_t workers_ = 1;
+  std::optional<int64_t> step_;
   History history_;
   Score validation_;
   bool diverged_ = false, stopped_ = false;

@@ -77,7 +77,14 @@ class InTeam : public testing::Test {
     return bytes_of(place.run("net"));
   }
 
-  // The devices of this run's processes, once some have reached the journal or a checkpoint.
+  bool is_training() const {
+    std::error_code none;
+    for (const auto& run : fs::directory_iterator(place_.path() / "runs/net", none))
+      if (slurp(run.path() / "logs/status.json").find("epoch") != std::string::npos) return true;
+    return false;
+  }
+
+  // The run's processes.
   std::vector<pid_t> ranks() const {
     std::vector<pid_t> found;
     for (const auto& entry : fs::directory_iterator("/proc")) {
@@ -115,10 +122,10 @@ TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
 }
 
 TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
-  const std::string text = experiment(400, k_synchronous);
+  const std::string text = experiment(600, k_synchronous);
   place_.write("e.toml", text);
   std::thread stopper([&] {
-    ASSERT_TRUE(eventually([&] { return slurp(place_.path() / "err.txt").find("epoch") != std::string::npos; }));
+    ASSERT_TRUE(eventually([&] { return is_training(); }));
     for (const pid_t rank : ranks()) kill(rank, SIGTERM);
   });
   const Ended stopped = place_.shell(on_ranks(2) + Place::program() + " run e.toml");
@@ -132,10 +139,10 @@ TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
 }
 
 TEST_F(InTeam, GoesOnWithoutARankThatIsKilled) {
-  const std::string text = experiment(300, k_synchronous);
+  const std::string text = experiment(600, k_synchronous);
   place_.write("e.toml", text);
   std::thread killer([&] {
-    ASSERT_TRUE(eventually([&] { return slurp(place_.path() / "err.txt").find("epoch") != std::string::npos; }));
+    ASSERT_TRUE(eventually([&] { return is_training(); }));
     const std::vector<pid_t> all = ranks();
     ASSERT_EQ(all.size(), 3U);
     kill(all.back(), SIGKILL);
@@ -163,6 +170,14 @@ TEST(Team, RefusalsNameTheCure) {
   ended = place.mokume("run plain.toml --fresh --set devices.use=pocl,host");
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("set model_options.parallel"), std::string::npos) << ended.err;
+  ended = place.mokume("run plain.toml --fresh --set devices.use=pocl,host --set validation={folds=0}");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  place.write("child.toml", experiment(2, k_synchronous));
+  ended = place.mokume(
+      "run child.toml --set devices.use=pocl,host --set model_options.batch_size=400 "
+      "--set \"model_options.parallel={type='synchronous',batch_scope='per_device'}\"");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("400 for each of 2 devices"), std::string::npos) << ended.err;
   place.write("svc.toml", small_experiment("host") + "team = true\n");
   ended = place.mokume("run svc.toml");
   EXPECT_EQ(ended.code, 2) << ended.err;

@@ -139,6 +139,17 @@ TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
   EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
 }
 
+// Looks come every 8 batches, and an epoch has 10, the last of them not full: the fifth falls between two epochs.
+TEST_P(InTeam, GoesOnFromTheEndOfAnEpoch) {
+  Settings s = synchronous_settings();
+  s.epochs = 6;
+  const auto whole = train(1, s);
+  const Scratch scratch;
+  EXPECT_FALSE(train(2, s, scratch.str(), 4)[0]);
+  ASSERT_TRUE(std::filesystem::exists(scratch.str() + "/checkpoint.safetensors"));
+  EXPECT_EQ(train(2, s, scratch.str())[0], whole[0]);
+}
+
 Settings local_settings() {
   Settings s = small_settings();
   s.parallel.kind = Parallel::Kind::local_sgd;

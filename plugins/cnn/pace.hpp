@@ -1,0 +1,31 @@
+// When a training shows itself, and when it keeps a checkpoint.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace mokume::cnn {
+
+inline constexpr double kShowSeconds = 0.5;
+
+inline double now_s() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+// Once a minute, but so that it takes a twentieth of the time at most.
+class SavePace {
+ public:
+  void begin() { saved_at_ = now_s(); }
+  bool due() const { return now_s() - saved_at_ > interval_; }
+  // One that began then is done now.
+  void saved(double began) {
+    saved_at_ = now_s();
+    interval_ = std::max(kSeconds, kShare * (saved_at_ - began));
+  }
+
+ private:
+  static constexpr double kSeconds = 60, kShare = 20;
+  double saved_at_ = 0, interval_ = kSeconds;
+};
+
+}  // namespace mokume::cnn
