@@ -4,6 +4,9 @@
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
         averaged every 16 batches), images a second of a fit on made pictures
+    python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
+        the same network at a batch of 128 for both together, two ranks of a core each, the second beside three loops that
+        do nothing: a quarter of the speed; against the sum of what each does alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
         the same of PyTorch's DistributedDataParallel over gloo (needs torch)
@@ -12,6 +15,7 @@ Times are those of the fit in timeline.csv: data and kernels are loaded before, 
 run trains for a while and for twice as long; the difference counts, so that what happens once drops out.
 """
 import argparse
+import concurrent.futures
 import csv
 import json
 import os
@@ -134,6 +138,17 @@ def seconds_per_epoch(mokume, text, epochs, ranks, cores, place):
     return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place) - short) / epochs
 
 
+def two_at_a_time(args, text, cores, place):
+    """Epochs a second of two runs that know nothing of each other, a core each: the ceiling of this machine."""
+    places = [pathlib.Path(place) / f"core-{core}" for core in cores]
+    for one in places:
+        one.mkdir(exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        seconds = list(pool.map(lambda k: seconds_per_epoch(args.mokume, text, args.epochs, 1, [cores[k]], places[k]),
+                                range(2)))
+    return sum(1 / s for s in seconds)
+
+
 def speed(args, place):
     cores = sorted(os.sched_getaffinity(0))[:2]
     trained = 1792  # of the 2000 digits: 14 whole batches for one rank, 7 for two
@@ -146,7 +161,9 @@ def speed(args, place):
             LIGHTNING, 128, '{ type = "local_sgd", period = 7 }', *digits)),
     }
     rates = {name: [] for name in cases}
+    both = "two runs of their own at a time"
     for _ in range(args.rounds):
+        rates.setdefault(both, []).append(two_at_a_time(args, cases["one rank, one core"][2], cores, place) * trained)
         for name, (ranks, use, text) in cases.items():
             rates[name].append(trained / seconds_per_epoch(args.mokume, text, args.epochs, ranks, use, place))
             print(f"{name}: {rates[name][-1]:.0f} images/s", flush=True)
@@ -157,6 +174,34 @@ def speed(args, place):
         rows.append({"case": name, "images_per_s": statistics.median(all_of_it), "ratio": ratio, "rounds": all_of_it})
         print(f"{name}: {rows[-1]['images_per_s']:.0f} images/s, {ratio:.2f} of one")
     return rows
+
+
+def unequal(args, place):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    digits, trained = (2000, 0.104), 1792
+    alone = experiment(LIGHTNING, 128, '{ type = "synchronous", shards = 16 }', *digits)
+    rates = {"the free core": [], "the busy core": [], "both": []}
+
+    def busy(work):
+        loops = [subprocess.Popen(["taskset", "-c", str(cores[1]), "sh", "-c", "while :; do :; done"]) for _ in range(3)]
+        try:
+            return work()
+        finally:
+            for loop in loops:
+                loop.kill()
+
+    def rate(ranks, use, epochs):
+        return trained / seconds_per_epoch(args.mokume, alone, epochs, ranks, use, place)
+
+    for _ in range(args.rounds):
+        rates["the free core"].append(rate(1, cores[:1], args.epochs))
+        rates["the busy core"].append(busy(lambda: rate(1, cores[1:], 1)))
+        rates["both"].append(busy(lambda: rate(2, cores, args.epochs)))
+        print({name: round(all_of_it[-1]) for name, all_of_it in rates.items()}, flush=True)
+    share = statistics.median(b / (f + s) for f, s, b in zip(*rates.values()))
+    faster = statistics.median(b / f for f, b in zip(rates["the free core"], rates["both"]))
+    print(f"{share:.2f} of the sum, {faster:.2f} of the faster")
+    return {"of_the_sum": share, "of_the_faster": faster, "rounds": rates}
 
 
 def torch_step(hidden, ranks, cores, seconds):
@@ -202,7 +247,7 @@ def reduce(args, place):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "reduce"])
+    parser.add_argument("what", choices=["speed", "unequal", "reduce"])
     parser.add_argument("--mokume", default=str(ROOT / "build/release/bin/mokume"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2)
@@ -212,7 +257,7 @@ def main():
     parser.add_argument("--out")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        rows = (speed if args.what == "speed" else reduce)(args, place)
+        rows = {"speed": speed, "unequal": unequal, "reduce": reduce}[args.what](args, place)
     if args.out:
         path = pathlib.Path(args.out)
         known = json.loads(path.read_text()) if path.exists() else {}

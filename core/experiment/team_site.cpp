@@ -156,6 +156,7 @@ void TeamSite::work(const cluster::WorkItem& item, cluster::Reporter& reporter) 
       wait_for_others(*attempt);
       const bool fewer = drop_failed(*attempt);
       if (!fewer || e.status() != MK_CANCELLED || reporter.cancelled()) throw;
+      reporter.progress("going on without a device of the team", 0);
     }
   }
 }
