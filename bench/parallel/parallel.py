@@ -5,8 +5,8 @@
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
         averaged every 16 batches), images a second of a fit on made pictures
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
-        the same network at a batch of 128 for both together, two ranks of a core each, the second beside three loops that
-        do nothing: a quarter of the speed; against the sum of what each does alone
+        the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
+        sum of what each does alone on a core
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
         the same of PyTorch's DistributedDataParallel over gloo (needs torch)
@@ -114,7 +114,7 @@ parallel = {parallel}
 """
 
 
-def fit_seconds(mokume, text, epochs, ranks, cores, place):
+def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False):
     """Of one run of the program; `cores`: a list for taskset."""
     config = pathlib.Path(place) / "parallel.toml"
     config.write_text(text)
@@ -123,7 +123,7 @@ def fit_seconds(mokume, text, epochs, ranks, cores, place):
     if ranks > 1:
         command += ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
     command += [mokume, "run", str(config), "--fresh", "--out", str(out), "--set", f"model_options.epochs={epochs}",
-                "--set", f"devices.team={'true' if ranks > 1 else 'false'}"]
+                "--set", f"devices.team={'true' if team or ranks > 1 else 'false'}"]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
@@ -133,9 +133,9 @@ def fit_seconds(mokume, text, epochs, ranks, cores, place):
     return float(first["end_s"]) - float(first["start_s"])
 
 
-def seconds_per_epoch(mokume, text, epochs, ranks, cores, place):
-    short = fit_seconds(mokume, text, epochs, ranks, cores, place)
-    return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place) - short) / epochs
+def seconds_per_epoch(mokume, text, epochs, ranks, cores, place, team=False):
+    short = fit_seconds(mokume, text, epochs, ranks, cores, place, team)
+    return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place, team) - short) / epochs
 
 
 def two_at_a_time(args, text, cores, place):
@@ -179,27 +179,16 @@ def speed(args, place):
 def unequal(args, place):
     cores = sorted(os.sched_getaffinity(0))[:2]
     digits, trained = (2000, 0.104), 1792
-    alone = experiment(LIGHTNING, 128, '{ type = "synchronous", shards = 16 }', *digits)
-    rates = {"the free core": [], "the busy core": [], "both": []}
-
-    def busy(work):
-        loops = [subprocess.Popen(["taskset", "-c", str(cores[1]), "sh", "-c", "while :; do :; done"]) for _ in range(3)]
-        try:
-            return work()
-        finally:
-            for loop in loops:
-                loop.kill()
-
-    def rate(ranks, use, epochs):
-        return trained / seconds_per_epoch(args.mokume, alone, epochs, ranks, use, place)
-
+    text = experiment(LIGHTNING, 128, '{ type = "synchronous", shards = 16 }', *digits)
+    cases = {"pocl": (cores[:1], "pocl", False), "host": (cores[:1], "host", False), "both": (cores, "pocl,host", True)}
+    rates = {name: [] for name in cases}
     for _ in range(args.rounds):
-        rates["the free core"].append(rate(1, cores[:1], args.epochs))
-        rates["the busy core"].append(busy(lambda: rate(1, cores[1:], 1)))
-        rates["both"].append(busy(lambda: rate(2, cores, args.epochs)))
+        for name, (use, devices, team) in cases.items():
+            one = text.replace('use = "pocl"', f'use = "{devices}"')
+            rates[name].append(trained / seconds_per_epoch(args.mokume, one, args.epochs, 1, use, place, team))
         print({name: round(all_of_it[-1]) for name, all_of_it in rates.items()}, flush=True)
     share = statistics.median(b / (f + s) for f, s, b in zip(*rates.values()))
-    faster = statistics.median(b / f for f, b in zip(rates["the free core"], rates["both"]))
+    faster = statistics.median(b / max(f, s) for f, s, b in zip(*rates.values()))
     print(f"{share:.2f} of the sum, {faster:.2f} of the faster")
     return {"of_the_sum": share, "of_the_faster": faster, "rounds": rates}
 
