@@ -28,50 +28,8 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-LIGHTNING = """
-[[model_options.layers]]
-type = "conv2d"
-out_channels = 64
-kernel_size = 3
-padding = 1
-[[model_options.layers]]
-type = "relu"
-[[model_options.layers]]
-type = "conv2d"
-out_channels = 64
-kernel_size = 3
-padding = 1
-[[model_options.layers]]
-type = "relu"
-[[model_options.layers]]
-type = "max_pool2d"
-kernel_size = 2
-[[model_options.layers]]
-type = "conv2d"
-out_channels = 128
-kernel_size = 3
-padding = 1
-[[model_options.layers]]
-type = "relu"
-[[model_options.layers]]
-type = "conv2d"
-out_channels = 128
-kernel_size = 3
-padding = 1
-[[model_options.layers]]
-type = "relu"
-[[model_options.layers]]
-type = "adaptive_avg_pool2d"
-output_size = 1
-[[model_options.layers]]
-type = "dropout"
-p = 0.5
-[[model_options.layers]]
-type = "flatten"
-[[model_options.layers]]
-type = "linear"
-out_features = 10
-"""
+LAYERS = "[[model_options.layers]]"
+LIGHTNING = LAYERS + (ROOT / "configs/cnn-lightning-mnist.toml").read_text().split(LAYERS, 1)[1]
 
 
 def mlp(hidden):

@@ -18,7 +18,6 @@ namespace {
 constexpr int k_kept_bytes = 1 << 30;
 constexpr size_t k_most_splits = 10000;
 constexpr double k_end_s = 30;  // for the others to return once the leader has
-
 constexpr uint64_t k_most_bytes = uint64_t{1} << 26;
 
 std::string account_file(const std::string& run_directory) { return run_directory + "/logs/team.json"; }
@@ -212,8 +211,15 @@ void TeamSite::send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& f
   for (const uint32_t node : nodes) channel_.send(node, cluster::encode_frame(frame));
 }
 
-void TeamSite::break_up(Attempt& attempt, const std::string& why) {
+// Among this rank's members.
+void TeamSite::break_here(Attempt& attempt, const std::string& why) {
   if (attempt.team) attempt.team->break_up(why);
+  const std::lock_guard lock(mutex_);
+  if (!attempt.broken_at) attempt.broken_at = base::steady_s();
+}
+
+void TeamSite::break_up(Attempt& attempt, const std::string& why) {
+  break_here(attempt, why);
   {
     const std::lock_guard lock(mutex_);
     if (attempt.running.empty()) return;  // nobody is there to be told
@@ -264,7 +270,7 @@ void TeamSite::ended(uint32_t from, const cluster::TeamEnded& ended) {
     if (ended.status != MK_OK && ended.status != MK_CANCELLED) attempt->failed.try_emplace(ended.member, ended.text);
     changed_.notify_all();
   }
-  if (ended.status != MK_OK) attempt->team->break_up(ended.text);
+  if (ended.status != MK_OK) break_here(*attempt, ended.text);
 }
 
 // Its members are gone.
@@ -285,9 +291,7 @@ void TeamSite::lose(uint32_t node) {
       changed_.notify_all();
     }
   }
-  attempt->team->break_up(fmt::format("node {} is gone", node));
-  const std::lock_guard lock(mutex_);
-  if (!attempt->broken_at) attempt->broken_at = base::steady_s();
+  break_here(*attempt, fmt::format("node {} is gone", node));
 }
 
 void TeamSite::keep_account(const std::string& run_directory) {
@@ -345,29 +349,25 @@ void TeamSite::received(uint32_t from, const std::string& bytes) {
   cluster::TeamFrame frame = cluster::decode_frame(bytes);
   if (const auto* one = std::get_if<cluster::TeamStart>(&frame)) return start(*one);
   if (const auto* one = std::get_if<cluster::TeamEnded>(&frame)) return ended(from, *one);
-  std::shared_ptr<cluster::Team> team;
-  uint64_t number = 0;
+  std::shared_ptr<Attempt> attempt;
   {
     const std::lock_guard lock(mutex_);
-    if (!attempt_ || !attempt_->team) return;
-    team = attempt_->team;
-    number = attempt_->number;
+    attempt = attempt_;
   }
+  if (!attempt || !attempt->team) return;
+  cluster::Team& team = *attempt->team;
   // What comes late belongs to an attempt that has broken up.
   if (auto* one = std::get_if<cluster::TeamGift>(&frame)) {
-    if (one->attempt != number) return;
+    if (one->attempt != attempt->number) return;
     try {
-      team->take_gift(std::move(one->gift));
+      team.take_gift(std::move(one->gift));
     } catch (const Error& e) {
       if (e.status() != MK_CANCELLED) throw;  // it has broken up
     }
   } else if (const auto* sum = std::get_if<cluster::TeamSum>(&frame)) {
-    if (sum->attempt == number) team->take_sum(sum->number, sum->sum);
+    if (sum->attempt == attempt->number) team.take_sum(sum->number, sum->sum);
   } else if (const auto* end = std::get_if<cluster::TeamBreak>(&frame)) {
-    if (end->attempt != number) return;
-    team->break_up(end->why);
-    const std::lock_guard lock(mutex_);
-    if (!attempt_->broken_at) attempt_->broken_at = base::steady_s();
+    if (end->attempt == attempt->number) break_here(*attempt, end->why);
   }
 }
 

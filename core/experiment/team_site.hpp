@@ -96,6 +96,7 @@ class TeamSite {
   bool working();
   void wait_for_others(Attempt& attempt);
   bool drop_failed(const Attempt& attempt);
+  void break_here(Attempt& attempt, const std::string& why);
   void break_up(Attempt& attempt, const std::string& why);
   void send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& frame);
 

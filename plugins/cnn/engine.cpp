@@ -326,6 +326,12 @@ void Engine::bias_gradient(const Stage& s, const mk_tensor& dy, const ParameterV
   if (s.bias >= 0) submit(ops::gemm(ones_.vector(dy.rows), false, dy, false, bias(to, s)));
 }
 
+std::vector<const ParameterVector*> Engine::parameters_and_states() const {
+  std::vector<const ParameterVector*> all = {&parameters_};
+  for (const ParameterVector& state : states_) all.push_back(&state);
+  return all;
+}
+
 void Engine::end_training() {
   steps_.clear();
   states_.clear();

@@ -42,6 +42,8 @@ class Engine {
   const ParameterVector& parameters() const { return parameters_; }
   const ParameterVector& gradients() const { return gradients_; }
   const std::vector<ParameterVector>& states() const { return states_; }  // of the optimizer
+  // Both: what a training in the middle consists of.
+  std::vector<const ParameterVector*> parameters_and_states() const;
   // Of the normalise layers with per_feature: input().elements() floats each.
   void set_normalisation(const std::vector<float>& mean, const std::vector<float>& deviation) const;
 

@@ -112,10 +112,7 @@ void TeamTraining::restore() {
 // up. Of one class all have the same.
 void TeamTraining::share_state() {
   if (team_.alone()) return;
-  const Engine& engine = training_.engine();
-  std::vector<const ParameterVector*> vectors = {&engine.parameters()};
-  for (const ParameterVector& state : engine.states()) vectors.push_back(&state);
-  for (const ParameterVector* vector : vectors)
+  for (const ParameterVector* vector : training_.engine().parameters_and_states())
     in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
       room_.resize(static_cast<size_t>(count));
       if (team_.leads()) vector->read(first, room_);
@@ -249,7 +246,7 @@ void TeamTraining::local_round() {
   const std::vector<int64_t> at = bounds(split(batches, speeds_.now()));
   int64_t rows = 0, all = 0;
   for (int64_t b = 0; b < batches; ++b) {
-    training_.go_to_batch(first + b);
+    training_.go_to(training_.epoch(), first + b);
     all += training_.rows_of_batch();
     if (b < at[team_.member()] || b >= at[team_.member() + 1]) continue;
     training_.set_step(first / team_.members() + b - at[team_.member()]);
@@ -264,7 +261,7 @@ void TeamTraining::local_round() {
   device_.finish();
   meter_.busy_s += now_s() - start;
   meter_.units += at[team_.member() + 1] - at[team_.member()];
-  training_.go_to_batch(first + batches);
+  training_.go_to(training_.epoch(), first + batches);
   rows_to_show_ += all;
   if (!team_.alone()) average(static_cast<double>(rows) / static_cast<double>(all));
 }
@@ -272,10 +269,7 @@ void TeamTraining::local_round() {
 // The optimizer's states too: so a checkpoint is that of one network, and a restart may have other devices.
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
-  const Engine& engine = training_.engine();
-  std::vector<const ParameterVector*> vectors = {&engine.parameters()};
-  for (const ParameterVector& state : engine.states()) vectors.push_back(&state);
-  for (const ParameterVector* vector : vectors)
+  for (const ParameterVector* vector : training_.engine().parameters_and_states())
     in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
       room_.resize(static_cast<size_t>(count));
       if (weight > 0) vector->read(first, room_);

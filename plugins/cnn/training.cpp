@@ -238,7 +238,7 @@ void Training::put(Phase phase, const RowRange& part) {
   const int64_t first = batch_ * settings_.batch_size + part.first, rows = queued_rows_ = part.rows;
   const mk_tensor index = order_.vector(rows, first, MK_I32);
   const int64_t steps = (batches() + workers_ - 1) / workers_,
-                step = epoch_ * steps + step_.value_or(batch_ / workers_);
+                step = epoch_ * steps + std::min(step_.value_or(batch_ / workers_), steps - 1);
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, steps, settings_.epochs);
   const ops::DropoutPlace place = dropout_place(part.first);

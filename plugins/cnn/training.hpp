@@ -134,7 +134,6 @@ class Training {
   int64_t batch_size() const { return settings_.batch_size; }
   int64_t rows_of_batch() const;
   void go_to(int64_t epoch, int64_t batch) { epoch_ = epoch, batch_ = batch; }
-  void go_to_batch(int64_t batch) { batch_ = batch; }
   // A part of the batch, whose backward phase is backward(), which puts nothing into queue(): its ops go to the device.
   void put(Phase phase, const RowRange& rows);
   void backward(const RowRange& rows, const ParameterVector& to, std::span<const Engine::Add> adds,
