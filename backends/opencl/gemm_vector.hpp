@@ -17,12 +17,13 @@ struct VectorSizes {
   explicit VectorSizes(int width) : mr(width == 16 ? 14 : 6), nr(2 * width), skinny_rows(width == 16 ? 12 : 8) {}
   int64_t mr, nr, skinny_rows;
   static constexpr int64_t kShortPanel = 16, kPackPanels = 4;
-
-  // Rows of a long operand that one work-item does: enough of them for a launch to pay, few enough to share well.
-  int64_t skinny_rows_each(const mk_device& device, int64_t rows) const {
-    return skinny_rows * std::clamp<int64_t>(rows / skinny_rows / (16 * device.info.compute_units), 1, 16);
-  }
 };
+
+// Rows of a long operand that one work-item does, `side` of them at a time: enough of them for a launch to pay, few
+// enough to share well.
+inline int64_t rows_each(const mk_device& device, int64_t rows, int64_t side) {
+  return side * std::clamp<int64_t>(rows / side / (16 * device.info.compute_units), 1, 16);
+}
 
 inline std::string vector_options(const mk_device& device) {
   const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";

@@ -159,7 +159,7 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
   const int64_t width = VectorSizes::kShortPanel, cores = device.info.compute_units;
-  const int64_t rows_each = sizes.skinny_rows_each(device, s.x.rows), blocks = divide_up(p.k, kBlock);
+  const int64_t each = rows_each(device, s.x.rows, sizes.skinny_rows), blocks = divide_up(p.k, kBlock);
   if (divide_up(s.x.rows, sizes.skinny_rows) < 2 * cores && blocks >= 2 * cores && sums_fit(p, blocks)) {
     const int64_t blocks_each = std::clamp<int64_t>(blocks / (8 * cores), 1, 16),
                   items = divide_up(blocks, blocks_each);
@@ -179,9 +179,9 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   }
   const cl_mem panels = launcher.queue().workspace(0, static_cast<uint64_t>(round_up(s.y.rows, width) * p.k * kFloat));
   pack(launcher, "pack_short", s.y, p.k, width, panels);
-  run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, rows_each), 1, 1}, p,
-                    s.x.memory, s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset,
-                    s.out_x, s.out_y, p.alpha, p.beta, rows_each, static_cast<int32_t>(p.n <= p.m));
+  run_with_epilogue(launcher, vector_kernel(device, "skinny_rows"), {divide_up(s.x.rows, each), 1, 1}, p, s.x.memory,
+                    s.x.offset, s.x.row_step, s.x.rows, panels, s.y.rows, p.k, p.out.memory, p.out.offset, s.out_x,
+                    s.out_y, p.alpha, p.beta, each, static_cast<int32_t>(p.n <= p.m));
 }
 
 // Rows of b that are long, and so many that memory decides: each work-item reads rows of its own from one end to the

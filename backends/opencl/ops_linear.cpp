@@ -64,7 +64,6 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
   const BuiltIn program{"linear_update/" + std::to_string(device.vector_width), vector_source,
                         vector_options(device) + most_rows()};
-  const int64_t rows_each = VectorSizes(device.vector_width).skinny_rows_each(device, weight.rows);
   if (weight.columns == 1 && weight.row_stride == 1 && state.row_stride == 1) {
     const mk_tensor& dy = op.inputs[1];
     constexpr int64_t kOneRows = 2048;  // ONE_ROWS of linear_update.cl
@@ -76,13 +75,14 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
                  real(op, 2), each);
     return;
   }
+  const int64_t each = rows_each(device, weight.rows, device.vector_width);
   const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, op.inputs[1]) : memory(weight);
   const Padded dy = padded(launcher, program, op);
-  launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, rows_each), 1, 1}, {1, 1, 1},
-               input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), dy.memory, dy.row, panels,
-               weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride, memory(state),
-               state.offset, state.row_stride, stateful(op), first(op), memory(dx), dx.offset, dx.row_stride,
-               wanted(op), after_relu(op), real(op, 0), real(op, 1), real(op, 2), rows_each);
+  launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1}, input(op, 0),
+               x.offset, x.row_stride, static_cast<int32_t>(x.rows), dy.memory, dy.row, panels, weight.rows,
+               weight.columns, memory(weight), weight.offset, weight.row_stride, memory(state), state.offset,
+               state.row_stride, stateful(op), first(op), memory(dx), dx.offset, dx.row_stride, wanted(op),
+               after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
 }
 
 void on_gpu(Launcher& launcher, const mk_op& op) {

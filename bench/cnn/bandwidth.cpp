@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <new>
 #include <thread>
 #include <vector>
@@ -15,7 +16,6 @@
 namespace mokume::bench {
 namespace {
 
-constexpr int kPasses = 9;
 constexpr size_t kLanes = 64;  // sums side by side, so that adding never waits
 
 size_t cores() {
@@ -52,14 +52,6 @@ double on_all_cores(size_t n, const std::function<void(size_t, size_t)>& body) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// The median, since the rates that are held against it are those of seconds on a machine that is shared.
-double median_of(const std::function<double()>& pass) {
-  std::vector<double> seconds;
-  for (int k = 0; k < kPasses; ++k) seconds.push_back(pass());
-  std::nth_element(seconds.begin(), seconds.begin() + kPasses / 2, seconds.end());
-  return seconds[kPasses / 2];
-}
-
 // One for each instruction set; a call goes through a resolver and is never inlined.
 #define MOKUME_CLONES __attribute__((target_clones("default", "avx2", "avx512f")))
 
@@ -81,20 +73,29 @@ MOKUME_CLONES void update(float* __restrict weight, float* __restrict state, siz
 
 }  // namespace
 
-Bandwidth measure_bandwidth(double bytes) {
-  const auto n = static_cast<size_t>(bytes / 8);
-  // Untouched so far: the first pass takes each page on the core that uses it.
-  const Floats weight(n), state(n);
-  on_all_cores(n, [&](size_t a, size_t b) {
-    std::fill(weight.data() + a, weight.data() + b, 1.0F);
-    std::fill(state.data() + a, state.data() + b, 1.0F);
-  });
+struct BandwidthProbe::Arrays {
+  explicit Arrays(size_t count) : n(count), weight(count), state(count) {}
+  size_t n;
+  Floats weight, state;
   std::atomic<float> kept{0};  // so that no sum is left out
-  const double read =
-      median_of([&] { return on_all_cores(n, [&](size_t a, size_t b) { kept = add_up(weight.data() + a, b - a); }); });
-  const double both = median_of(
-      [&] { return on_all_cores(n, [&](size_t a, size_t b) { update(weight.data() + a, state.data() + a, b - a); }); });
-  const auto count = static_cast<double>(n);
+};
+
+BandwidthProbe::BandwidthProbe(double bytes) : arrays_(std::make_unique<Arrays>(static_cast<size_t>(bytes / 8))) {
+  // Untouched so far: the first pass takes each page on the core that uses it.
+  on_all_cores(arrays_->n, [this](size_t a, size_t b) {
+    std::fill(arrays_->weight.data() + a, arrays_->weight.data() + b, 1.0F);
+    std::fill(arrays_->state.data() + a, arrays_->state.data() + b, 1.0F);
+  });
+}
+
+BandwidthProbe::~BandwidthProbe() = default;
+
+Bandwidth BandwidthProbe::pass() {
+  Arrays& all = *arrays_;
+  const double read = on_all_cores(all.n, [&](size_t a, size_t b) { all.kept = add_up(all.weight.data() + a, b - a); });
+  const double both =
+      on_all_cores(all.n, [&](size_t a, size_t b) { update(all.weight.data() + a, all.state.data() + a, b - a); });
+  const auto count = static_cast<double>(all.n);
   return {4 * count / read, 16 * count / both};
 }
 

@@ -1,18 +1,21 @@
 // Images a second of the published networks, trained and inferred on one device; one JSON line. For
 // bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
 //
-//   cnn_bench NETWORK BATCH train|epochs|infer|together:N SECONDS [DEVICE]
+//   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
+//       floor: training, by turns with passes over other memory that do nothing but what every step must do with each
+//           weight: read it once, then read and write it and its momentum. The share of that time is what is printed:
+//           memory that is shared with others gives twice as much in one second as in another
 //       together: N networks side by side, images of all of them a second
-//   cnn_bench bandwidth
-//       what the memory gives; one JSON line
 //
 // The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "bandwidth.hpp"
 #include "base/log.hpp"
@@ -101,6 +104,51 @@ double together(const sdk::Host& host, const sdk::Device& device, const Network&
   return static_cast<double>(count * batches * settings.batch_size) / (now_s() - start);
 }
 
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+struct Share {
+  double step_s, floor_s;  // medians
+  double share;            // median of what each turn came to
+  bench::Bandwidth bandwidth;
+};
+
+Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+                     const mk_data& data, double seconds) {
+  constexpr double kProbeBytes = 2e9, kTurn_s = 0.25;
+  bench::BandwidthProbe probe(kProbeBytes);
+  const ResidentData resident(device, data);
+  TrainingTask task;
+  for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
+  Training training(host, device, resident, network, settings, task);
+  Training* const alone[] = {&training};
+  run_in_epochs(device, alone, 2);
+  device.finish();
+  const double bytes = 4 * static_cast<double>(network.n_parameters);
+  std::vector<double> steps, floors, shares, reads, updates;
+  bench::Bandwidth before = probe.pass();
+  for (const double start = now_s(); now_s() - start < seconds;) {
+    const double from = now_s();
+    int64_t batches = 0;
+    while (now_s() - from < kTurn_s) {
+      batches += run_in_epochs(device, alone, 1);
+      device.finish();
+    }
+    steps.push_back((now_s() - from) / static_cast<double>(batches));
+    const bench::Bandwidth after = probe.pass();
+    const auto floor_at = [bytes](const bench::Bandwidth& b) { return bytes / b.read + 4 * bytes / b.update; };
+    floors.push_back((floor_at(before) + floor_at(after)) / 2);
+    shares.push_back(floors.back() / steps.back());
+    reads.push_back(after.read);
+    updates.push_back(after.update);
+    before = after;
+  }
+  return {median(steps), median(floors), median(shares), {median(reads), median(updates)}};
+}
+
 // Whole epochs, each of which carries all images from host memory to the device again.
 double epochs(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
               const mk_data& data, double seconds) {
@@ -137,16 +185,10 @@ double infer(const sdk::Host& host, const sdk::Device& device, const Network& ne
   return static_cast<double>(images) / (now_s() - start);
 }
 
-int bandwidth() {
-  constexpr double kBytes = 2e9;
-  const bench::Bandwidth measured = bench::measure_bandwidth(kBytes);
-  std::printf("{\"read_gb_s\": %.1f, \"update_gb_s\": %.1f}\n", measured.read / 1e9, measured.update / 1e9);
-  return 0;
-}
-
 int run(int argc, char** argv) {
-  if (argc == 2 && std::string(argv[1]) == "bandwidth") return bandwidth();
-  if (argc < 5) throw Error(MK_INVALID_ARGUMENT, "usage: cnn_bench NETWORK BATCH train|epochs|infer SECONDS [DEVICE]");
+  if (argc < 5)
+    throw Error(MK_INVALID_ARGUMENT,
+                "usage: cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]");
   Settings settings = settings_of(argv[1]);
   settings.batch_size = std::stoll(argv[2]);
   settings.epochs = 1'000'000;
@@ -177,6 +219,15 @@ int run(int argc, char** argv) {
   data.labels = labels.data();
   data.n_classes = 10;
   const std::string what = argv[3];
+  if (what == "floor") {
+    const Share s = share_of_floor(sdk::Host(host.table()), device, network, settings, data, std::stod(argv[4]));
+    std::printf(
+        "{\"network\": \"%s\", \"batch\": %s, \"what\": \"floor\", \"parameters\": %lld, \"step_ms\": %.2f, "
+        "\"floor_ms\": %.2f, \"share\": %.3f, \"read_gb_s\": %.1f, \"update_gb_s\": %.1f}\n",
+        argv[1], argv[2], static_cast<long long>(network.n_parameters), 1e3 * s.step_s, 1e3 * s.floor_s, s.share,
+        s.bandwidth.read / 1e9, s.bandwidth.update / 1e9);
+    return 0;
+  }
   const bool many = what.rfind("together:", 0) == 0;
   if (what != "train" && what != "epochs" && what != "infer" && !many)
     throw Error(MK_INVALID_ARGUMENT, "unknown work " + what);

@@ -6,9 +6,8 @@
                                      [--study nn_params_12x12.csv [--gib 20]]
 
 --study adds the smallest, the median and the largest network of the study that fits both sides, trained at batch 5 and
-10. For networks N,KERNEL,HIDDEN the share of the floor is printed too: the counted streams of weights (forward reads
-them once; the update reads and writes weights and momentum) over the bandwidth that cnn_bench measures in the same
-round.
+10. For networks N,KERNEL,HIDDEN the share of the floor is printed too, as `cnn_bench ... floor` measures it: the counted
+streams of weights (forward reads them once; the update reads and writes weights and momentum) by turns with training.
 
 Work is train, infer, or epochs: whole epochs with data loading, where PyTorch turns bytes into normalised images in a
 DataLoader (with 0, 1 or 2 workers, whichever is fastest), and mokume carries all images to its device again.
@@ -71,12 +70,6 @@ def study_cases(path, gib):
     every = sorted(names, key=weights_of)
     chosen = [fitting[0], every[len(every) // 2], fitting[-1]]
     return [f"{name}:{batch}:train" for name in chosen for batch in (5, 10)]
-
-
-def floor_s(name, bandwidth):
-    """Seconds of a training step in which only the weights' streams count."""
-    bytes_once = 4 * weights_of(name)
-    return bytes_once / (1e9 * bandwidth["read_gb_s"]) + 4 * bytes_once / (1e9 * bandwidth["update_gb_s"])
 
 
 def run_bench(bench, *arguments):
@@ -179,24 +172,22 @@ def main():
     for case in cases or DEFAULT_CASES:
         name, batch, what = case.split(":")
         counted = "," in name and what == "train"
-        ours, theirs, shares, bandwidths = [], [], [], []
+        ours, theirs, floors = [], [], []
         for _ in range(args.rounds):
-            if counted:
-                bandwidths.append(run_bench(args.bench, "bandwidth"))
             ours.append(run_bench(args.bench, name, batch, what, str(args.seconds))["images_per_s"])
             if counted:
-                shares.append(floor_s(name, bandwidths[-1]) * ours[-1] / int(batch))
+                floors.append(run_bench(args.bench, name, batch, "floor", str(args.seconds)))
             theirs.append(torch_rate(name, int(batch), what, args.seconds))
         ratio = statistics.median(a / b for a, b in zip(ours, theirs))
         result = {"case": case, "mokume": statistics.median(ours), "torch": statistics.median(theirs), "ratio": ratio,
                   "mokume_all": ours, "torch_all": theirs}
         share = ""
         if counted:
-            result |= {"weights": weights_of(name), "share_of_floor": statistics.median(shares),
-                       "bandwidth": bandwidths}
-            share = (f"  {statistics.median(shares):.0%} of the floor of {weights_of(name):,} weights at "
-                     f"{statistics.median(b['read_gb_s'] for b in bandwidths)} and "
-                     f"{statistics.median(b['update_gb_s'] for b in bandwidths)} GB/s")
+            shares = statistics.median(f["share"] for f in floors)
+            result |= {"weights": weights_of(name), "share_of_floor": shares, "floors": floors}
+            share = (f"  {shares:.0%} of the floor of {weights_of(name):,} weights at "
+                     f"{statistics.median(f['read_gb_s'] for f in floors)} and "
+                     f"{statistics.median(f['update_gb_s'] for f in floors)} GB/s")
         results.append(result)
         print(f"{case:28} mokume {statistics.median(ours):9.2f}  torch {torch.__version__} "
               f"{statistics.median(theirs):9.2f} images/s  ratio {ratio:.2f}{share}", flush=True)

@@ -17,35 +17,31 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #endif
 
 // Terms [k0, k0 + KB) of SR rows of the long operand from x on, `live` of which there are, with the short operand in
-// panels of SHORT: vectors along s. With each term goes EACH_TERM, which may use and move `later`.
-// A row past the end repeats the last one; its sums are dropped.
+// panels of SHORT: vectors along s. A row past the end repeats the last one; its sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
 #define SKINNY_SPILL(i) VSTORE(t##i, i, sums);
-#define SKINNY_BLOCK(name, EACH_TERM)                                                                                  \
-  void name(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,            \
-            long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,      \
-            float beta, int first, __global const float* later) {                                                      \
-    FOR_SR(ROW)                                                                                                        \
-    const int terms = (int)min((long)KB, k_size - k0);                                                                 \
-    for (long s0 = 0; s0 < s_size; s0 += VW) {                                                                         \
-      __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;                            \
-      FOR_SR(SKINNY_ZERO)                                                                                              \
-      for (int k = 0; k < terms; ++k) {                                                                                \
-        const vec b = VLOAD(0, p + k * SHORT);                                                                         \
-        EACH_TERM                                                                                                      \
-        FOR_SR(SKINNY_STEP)                                                                                            \
-      }                                                                                                                \
-      float sums[SR * VW];                                                                                             \
-      FOR_SR(SKINNY_SPILL)                                                                                             \
-      const int columns = (int)min((long)VW, s_size - s0);                                                             \
-      for (int i = 0; i < live; ++i)                                                                                   \
-        for (int s = 0; s < columns; ++s)                                                                              \
-          skinny_out(sums[i * VW + s], out + i * out_l + (s0 + s) * out_s, alpha, beta, first);                        \
-    }                                                                                                                  \
+void skinny_block(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,
+                  long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,
+                  float beta, int first) {
+  FOR_SR(ROW)
+  const int terms = (int)min((long)KB, k_size - k0);
+  for (long s0 = 0; s0 < s_size; s0 += VW) {
+    __global const float* p = panels + ((s0 / SHORT) * k_size + k0) * SHORT + s0 % SHORT;
+    FOR_SR(SKINNY_ZERO)
+    for (int k = 0; k < terms; ++k) {
+      const vec b = VLOAD(0, p + k * SHORT);
+      FOR_SR(SKINNY_STEP)
+    }
+    float sums[SR * VW];
+    FOR_SR(SKINNY_SPILL)
+    const int columns = (int)min((long)VW, s_size - s0);
+    for (int i = 0; i < live; ++i)
+      for (int s = 0; s < columns; ++s)
+        skinny_out(sums[i * VW + s], out + i * out_l + (s0 + s) * out_s, alpha, beta, first);
   }
-SKINNY_BLOCK(skinny_block, )
+}
 
 // k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
 __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset, long l_step, long l_size,
@@ -60,7 +56,7 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
     const int live = (int)min((long)SR, l_end - l);
     for (long k0 = 0; k0 < k_size; k0 += KB)
       skinny_block(x + offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l, out_l, out_s,
-                   alpha, beta, k0 == 0, x);
+                   alpha, beta, k0 == 0);
     if (!(biased || relu)) continue;
     for (int i = 0; i < live; ++i)
       for (long s = 0; s < s_size; ++s) {
@@ -92,7 +88,7 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
     }
     for (long l = 0; l < l_size; l += SR)
       skinny_block(x + k0 + l * l_step, l_step, (int)min((long)SR, l_size - l), scratch, s_size, 0, terms,
-                   part + k0 / KB * l_size * s_size + l * part_l, part_l, part_s, 1.0f, 0.0f, 1, x);
+                   part + k0 / KB * l_size * s_size + l * part_l, part_l, part_s, 1.0f, 0.0f, 1);
   }
 }
 

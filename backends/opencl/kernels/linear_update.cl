@@ -1,7 +1,8 @@
-// linear_update for CPUs, after gemm_skinny.cl; see sdk/ops/linear_update.hpp. The bits are those of
-// skinny_block for dx, of one chain of fma() over the batch for the gradient, and of optimizer.cl for the step.
+// linear_update for CPUs, after gemm_skinny.cl; see sdk/ops/linear_update.hpp. The bits are those of a product in blocks
+// of KB terms for dx, of one chain of fma() over the batch for the gradient, and of optimizer.cl for the step.
 
 #define UPDATE_ROWS 4
+#define MOST_SIDE 12
 
 // dy with rows of `padded` floats, a multiple of 2 * VW, zero behind the end: one work-item copies one row.
 __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, long step, long columns,
@@ -14,7 +15,7 @@ __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, 
 #define UPDATE_ZERO(r) vec g##r##0 = SPLAT(0.0f), g##r##1 = SPLAT(0.0f);
 #define UPDATE_TERM(r)                                 \
   {                                                    \
-    const vec xr = SPLAT(x_rows[b * SR + r]); \
+    const vec xr = SPLAT(x_rows[b * VW + r]); \
     g##r##0 = fma(xr, d0, g##r##0);                    \
     g##r##1 = fma(xr, d1, g##r##1);                    \
   }
@@ -43,21 +44,41 @@ float one_step(float g, float w, __global float* state, int stateful, int first,
   return fma(-lr, s, w);
 }
 
-// Gradient and step of `live` <= UPDATE_ROWS rows and n <= 2 * VW columns: x_rows[b * SR + r] is x of row r,
+// What is fetched while sums are made: runs, `step` floats from one to the next, in whole multiples of 4 vectors.
+typedef struct {
+  __global const float* at;
+  long step;
+  int run, left;  // floats
+} ahead_t;
+
+ahead_t runs_at(__global const float* at, long step, int floats) {
+  const int run = (floats + 4 * VW - 1) / (4 * VW) * (4 * VW);
+  ahead_t ahead = {at, step, run, run};
+  return ahead;
+}
+
+// The next vector; v: how many were fetched before, or their number modulo 4, which is known where this is inlined.
+__attribute__((always_inline)) void fetch_ahead(__private ahead_t* ahead, const int v) {
+  FETCH_EARLY(ahead->at + v % 4 * VW);
+  if (v % 4 < 3) return;
+  ahead->at += 4 * VW;
+  ahead->left -= 4 * VW;
+  if (ahead->left > 0) return;
+  ahead->at += ahead->step - ahead->run;
+  ahead->left = ahead->run;
+}
+
+// Gradient and step of `live` <= UPDATE_ROWS rows and n <= 2 * VW columns: x_rows[b * VW + r] is x of row r,
 // dy is padded.
 void update(const float* x_rows, int batch, __global const float* restrict dy, long padded,
             __global float* restrict weight, long weight_step, __global float* restrict state, long state_step,
             int stateful, int first, float lr, float decay, float momentum, int live, int n,
-            __global const float* next_weight, __global const float* next_state, int fetch_state) {
+            __private ahead_t* next_weight, __private ahead_t* next_state, int fetch_state) {
   UNROLL
-  for (int v = 0; v < 2 * UPDATE_ROWS; ++v) {
-    FETCH_EARLY(next_weight + v * VW);
-  }
+  for (int v = 0; v < 2 * UPDATE_ROWS; ++v) fetch_ahead(next_weight, v);
   if (fetch_state) {
     UNROLL
-    for (int v = 0; v < 2 * UPDATE_ROWS; ++v) {
-      FETCH_EARLY(next_state + v * VW);
-    }
+    for (int v = 0; v < 2 * UPDATE_ROWS; ++v) fetch_ahead(next_state, v);
   }
   FOR_UPDATE_ROWS(UPDATE_ZERO)
   for (int b = 0; b < batch; ++b, dy += padded) {
@@ -77,17 +98,65 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
   }
 }
 
-// Memory comes while sums are made, from one end to the other: while one block of rows is worked at, the rows behind it are
-// fetched into the second cache, their state with the terms of dx, their weight with the step.
-#define FETCH_LATER                       \
-  if ((k & 15) < SR) {                    \
-    FETCH_EARLY(later);                   \
-    later += 16;                          \
+// VW terms of dx for n rows of the batch, which is known where this is inlined: w[k] is column k of VW rows of the weight,
+// p[k * SHORT + b] what row b of the batch meets it with. With each column a vector is fetched.
+__attribute__((always_inline)) void square_meets(__private const vec* w, __global const float* restrict p,
+                                                 __private vec* sums, __private ahead_t* later, const int n) {
+  vec s[MOST_SIDE];
+  UNROLL
+  for (int b = 0; b < n; ++b) s[b] = sums[b];
+  UNROLL
+  for (int k = 0; k < VW; ++k) {
+    fetch_ahead(later, k);
+    UNROLL
+    for (int b = 0; b < n; ++b) s[b] = fma(SPLAT(p[k * SHORT + b]), w[k], s[b]);
   }
-SKINNY_BLOCK(dx_block, FETCH_LATER)
+  UNROLL
+  for (int b = 0; b < n; ++b) sums[b] = s[b];
+}
 
-// One work-item does `rows_each` rows of the weight: SR rows and KB columns at a time are read for dx, then, from the
-// cache, for the step.
+// As many rows of the batch at a time as registers hold beside the square, in parts as equal as can be.
+__attribute__((always_inline)) void square_meets_all(__private const vec* w, __global const float* restrict p,
+                                                     __private vec* sums, int batch, int side,
+                                                     __private ahead_t* later) {
+  for (int b = 0; b < batch; b += side) {
+    switch (min(side, batch - b)) {
+#define SIDE(n) \
+  case n: square_meets(w, p + b, sums + b, later, n); break;
+      SIDE(1) SIDE(2) SIDE(3) SIDE(4) SIDE(5) SIDE(6) SIDE(7) SIDE(8) SIDE(9) SIDE(10) SIDE(11) SIDE(12)
+    }
+  }
+}
+
+// Terms of dx for VW rows of the weight, the first n <= 2 * VW columns of those at `weight`: the vectors run along the
+// rows, over transposed squares. With each square as many floats are fetched.
+void strip_meets(__global const float* restrict weight, __private const long* row, int n,
+                 __global const float* restrict panel, int batch, int side, __private vec* sums,
+                 __private ahead_t* next_state) {
+  ahead_t later = *next_state;
+  int c = 0;
+  for (; c + VW <= n; c += VW) {
+    vec w[VW];
+    UNROLL
+    for (int i = 0; i < VW; ++i) w[i] = VLOAD(0, weight + row[i] + c);
+    transpose(w);
+    square_meets_all(w, panel + c * SHORT, sums, batch, side, &later);
+  }
+  *next_state = later;
+  for (; c < n; ++c) {
+    float column[VW];
+    for (int i = 0; i < VW; ++i) column[i] = weight[row[i] + c];
+    const vec w = VLOAD(0, column);
+    for (int b = 0; b < batch; ++b) sums[b] = fma(SPLAT(panel[c * SHORT + b]), w, sums[b]);
+  }
+}
+
+// One work-item does `rows_each` rows of the weight, VW rows at a time and of these two vectors of columns, first for dx,
+// then, from the near cache, for the step. Sums and memory so keep pace with each other: all the while the next piece of
+// at most PIECE columns of these rows, or the first of the rows behind them, is fetched row by row, its state with the terms of dx,
+// its weight with the step. (More does not fit into the second cache, shorter runs are slow.)
+#define PIECE 1024
+
 __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, long x_step, int batch,
                                      __global const float* restrict dy, long padded,
                                      __global const float* restrict panels, long rows, long columns,
@@ -96,38 +165,57 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
                                      int first, __global float* dx, long dx_offset, long dx_step, int wanted,
                                      int after_relu, float lr, float decay, float momentum, long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
+  const long pieces = (columns + PIECE - 1) / PIECE;
+  const long piece = ((columns + pieces - 1) / pieces + 4 * VW - 1) / (4 * VW) * (4 * VW);
+  const int parts = (batch + MOST_SIDE - 1) / MOST_SIDE, side = (batch + parts - 1) / max(parts, 1);
   x += x_offset;
   weight += weight_offset;
   state += state_offset;
   dx += dx_offset;
-  for (long i0 = begin; i0 < end; i0 += SR) {
-    const int live = (int)min((long)SR, end - i0);
-    float x_rows[MOST_ROWS * SR];
+  for (long i0 = begin; i0 < end; i0 += VW) {
+    const int live = (int)min((long)VW, end - i0);
+    float x_rows[MOST_ROWS * VW];
     for (int b = 0; b < batch; ++b) {
       __global const float* from = x + b * x_step + i0;
-      FETCH(from + 2 * SR);
-      if (live == SR)
-        for (int i = 0; i < SR; ++i) x_rows[b * SR + i] = from[i];
+      FETCH(from + 2 * VW);
+      if (live == VW)
+        for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[i];
       else
-        for (int i = 0; i < SR; ++i) x_rows[b * SR + i] = from[min(i, live - 1)];
+        for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
     }
-    long next = (i0 + SR) * weight_step;
+    long row[VW];
+    for (int i = 0; i < VW; ++i) row[i] = min(i, live - 1) * weight_step;
+    vec sums[MOST_ROWS], dx_rows[MOST_ROWS];
+    __global float *w = weight + i0 * weight_step, *s = state + i0 * state_step;
+    ahead_t next_w, next_s;
+    long end_of_piece = 0;
     for (long c0 = 0; c0 < columns; c0 += KB) {
-      if (wanted)
-        dx_block(weight + i0 * weight_step, weight_step, live, panels, batch, c0, columns, dx + i0, 1, dx_step, 1.0f,
-                 0.0f, c0 == 0, state + (i0 + SR) * state_step + c0 * SR);
       const long c1 = min(c0 + KB, columns);
-      for (int i = 0; i < live; i += UPDATE_ROWS)
-        for (long c = c0; c < c1; c += 2 * VW)
-          update(x_rows + i, batch, dy + c, padded, weight + (i0 + i) * weight_step + c, weight_step,
-                 state + (i0 + i) * state_step + c, state_step, stateful, first, lr, decay, momentum,
-                 min(live - i, UPDATE_ROWS), (int)min((long)2 * VW, c1 - c), weight + next, state + next, !wanted),
-              next += 2 * UPDATE_ROWS * VW;
+      for (int b = 0; b < batch; ++b) sums[b] = SPLAT(0.0f);
+      for (long c = c0; c < c1; c += 2 * VW) {
+        if (c == end_of_piece) {
+          end_of_piece += piece;
+          const int same = end_of_piece < columns;
+          const long row = same ? 0 : VW, column = same ? end_of_piece : 0;
+          const int run = (int)min(piece, columns - column);
+          next_w = runs_at(w + row * weight_step + column, weight_step, run);
+          next_s = runs_at(s + row * state_step + column, state_step, run);
+        }
+        const int n = (int)min((long)2 * VW, c1 - c);
+        if (wanted) strip_meets(w + c, row, n, panels + c * SHORT, batch, side, sums, &next_s);
+        for (int i = 0; i < live; i += UPDATE_ROWS)
+          update(x_rows + i, batch, dy + c, padded, w + i * weight_step + c, weight_step, s + i * state_step + c,
+                 state_step, stateful, first, lr, decay, momentum, min(live - i, UPDATE_ROWS), n, &next_w,
+                 &next_s, !wanted);
+      }
+      for (int b = 0; b < batch; ++b) dx_rows[b] = c0 == 0 ? sums[b] : sums[b] + dx_rows[b];
     }
-    if (!(wanted && after_relu)) continue;
-    for (int b = 0; b < batch; ++b)
+    for (int b = 0; wanted && b < batch; ++b) {
+      float sum[VW];
+      VSTORE(dx_rows[b], 0, sum);
       for (int i = 0; i < live; ++i)
-        if (!(x_rows[b * SR + i] > 0.0f)) dx[b * dx_step + i0 + i] = 0.0f;
+        dx[b * dx_step + i0 + i] = after_relu && !(x_rows[b * VW + i] > 0.0f) ? 0.0f : sum[i];
+    }
   }
 }
 

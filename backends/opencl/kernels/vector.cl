@@ -14,24 +14,29 @@ typedef JOIN(float, VW) vec;
 typedef JOIN(int, VW) ivec;
 #define AS_VEC JOIN(as_float, VW)
 #define AS_IVEC JOIN(as_int, VW)
+#ifndef WHOLE_VECTORS
 #define VLOAD JOIN(vload, VW)
-#ifndef WHOLE_STORES
 #define VSTORE JOIN(vstore, VW)
 #else
-// PoCL takes a vstore of 16 apart into four stores. Where the host says so, the compiler is clang, which knows how to
-// store a vector that lies anywhere.
+// PoCL takes a vload or vstore of 16 apart into four. Where the host says so, the compiler is clang, which knows how to
+// load and store a vector that lies anywhere.
+#define VLOAD load_vector
 #define VSTORE store_vector
-#define STORE_VECTOR(type, space, element)                                                                  \
+#define WHOLE_VECTOR(type, space, element)                                                                     \
+  __attribute__((overloadable, always_inline)) JOIN(type, VW) load_vector(long i, space const element* p) {    \
+    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
+    return *(space const anywhere*)(p + i * VW);                                                               \
+  }                                                                                                            \
   __attribute__((overloadable, always_inline)) void store_vector(JOIN(type, VW) v, long i, space element* p) { \
-    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                            \
-    *(space anywhere*)(p + i * VW) = v;                                                                     \
+    typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
+    *(space anywhere*)(p + i * VW) = v;                                                                        \
   }
-STORE_VECTOR(float, __global, float)
-STORE_VECTOR(float, __private, float)
-STORE_VECTOR(int, __global, int)
-STORE_VECTOR(int, __private, int)
-STORE_VECTOR(uint, __global, uint)
-STORE_VECTOR(uint, __private, uint)
+WHOLE_VECTOR(float, __global, float)
+WHOLE_VECTOR(float, __private, float)
+WHOLE_VECTOR(int, __global, int)
+WHOLE_VECTOR(int, __private, int)
+WHOLE_VECTOR(uint, __global, uint)
+WHOLE_VECTOR(uint, __private, uint)
 #endif
 #endif
 // A vec of one value.
