@@ -74,7 +74,8 @@ struct mk_device {
 struct mk_buffer {
   mokume::opencl::Memory memory;
   uint64_t bytes = 0;
-  uint64_t version = 0;  // another after everything that writes to it; no two buffers ever have the same
+  uint64_t version = 0;           // another after everything that writes to it; no two buffers ever have the same
+  std::byte* in_place = nullptr;  // its memory, where the driver works in what it was given; else nullptr
 
   void written();
 };

@@ -260,6 +260,14 @@ void skinny_columns(Launcher& launcher, const Problem& p, const Skinny& s) {
                p.alpha, p.beta);
 }
 
+constexpr int64_t kSmall = 32768;  // terms of a product that one core does sooner than two wake for the next launch
+
+void small_product(Launcher& launcher, const Problem& p) {
+  run_with_epilogue(launcher, vector_kernel(launcher.device(), "small_product"), {1, 1, 1}, p, p.a.memory, p.a.offset,
+                    p.a.row_step, p.a.k_step, p.m, p.b.memory, p.b.offset, p.b.row_step, p.b.k_step, p.n, p.k,
+                    p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta);
+}
+
 // A column as a row, which the kernels write in vectors.
 Problem transposed(const Problem& p) {
   Problem t = p;
@@ -269,13 +277,14 @@ Problem transposed(const Problem& p) {
 }
 
 // Which of the vector kernels a product takes.
-enum class Way { packed, along_k, few_rows, long_rows, columns };
+enum class Way { packed, along_k, few_rows, long_rows, columns, small };
 
 Way way_of(const mk_device& device, const Problem& p) {
   const VectorSizes sizes(device.vector_width);
   const bool b_lies_along_n = p.b.row_step == 1 && p.n >= sizes.nr;
   if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m))
     return is_long_rows(device, p) ? Way::long_rows : Way::few_rows;
+  if (p.m * p.n * p.k <= kSmall) return Way::small;
   if (!is_skinny(sizes, p)) return Way::packed;
   return Skinny(p).along_k() ? Way::along_k : Way::columns;
 }
@@ -399,6 +408,8 @@ void gemm(Launcher& launcher, const mk_op& op) {
     case Way::columns:
       skinny_columns(launcher, p, Skinny(p));
       return finish();
+    case Way::small:
+      return small_product(launcher, p);
   }
 }
 

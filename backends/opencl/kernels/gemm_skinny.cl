@@ -405,3 +405,41 @@ __kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long b
     for (long b = 0; b < blocks; ++b) skinny_out(part[b * apart + c], out + c, alpha, beta, b == 0);
   if (biased || relu) finish_row(out + c0, epilogue(bias, bias_offset, biased, relu), c0, c1 - c0);
 }
+
+// A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to SHORT rows
+// of a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
+// b[j * b_row + k * b_k].
+__kernel ONE_ITEM void small_product(__global const float* restrict a, long a_offset, long a_row, long a_k, long m,
+                                     __global const float* restrict b, long b_offset, long b_row, long b_k, long n,
+                                     long k_size, __global float* restrict out, long out_offset, long out_step,
+                                     float alpha, float beta, EPILOGUE) {
+  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
+  a += a_offset;
+  b += b_offset;
+  out += out_offset;
+  for (long i0 = 0; i0 < m; i0 += SHORT) {
+    const int rows = (int)min((long)SHORT, m - i0);
+    for (long j0 = 0; j0 < n; j0 += VW) {
+      const int columns = (int)min((long)VW, n - j0);
+      for (long k0 = 0; k0 < k_size; k0 += KB) {
+        const long k1 = min(k0 + KB, k_size);
+        float sums[SHORT * VW];
+        for (int i = 0; i < rows; ++i) VSTORE(SPLAT(0.0f), i, sums);
+        for (long k = k0; k < k1; ++k) {
+          __global const float *from = b + j0 * b_row + k * b_k, *with = a + i0 * a_row + k * a_k;
+          float part[VW];
+          if (b_row == 1 && columns == VW)
+            VSTORE(VLOAD(0, from), 0, part);
+          else
+            for (int j = 0; j < VW; ++j) part[j] = from[min(j, columns - 1) * b_row];
+          const vec terms = VLOAD(0, part);
+          for (int i = 0; i < rows; ++i) VSTORE(fma(SPLAT(with[i * a_row]), terms, VLOAD(i, sums)), i, sums);
+        }
+        for (int i = 0; i < rows; ++i)
+          strip_out(sums + i * VW, out + (i0 + i) * out_step + j0, columns, alpha, k0 == 0 ? beta : 1.0f);
+      }
+    }
+    if (biased || relu)
+      for (int i = 0; i < rows; ++i) finish_row(out + (i0 + i) * out_step, end, 0, n);
+  }
+}
