@@ -262,7 +262,8 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
 std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
   using namespace mokume::opencl;
   const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
-  return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_VECTORS" : "");
+  // -w: PoCL's compiler counts its warnings on the user's terminal.
+  return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
 }
 
 void mk_buffer::written() {
