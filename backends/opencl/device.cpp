@@ -91,7 +91,7 @@ bool works_in_place(const mk_device& device) {
 }
 
 // On a real CPU a large buffer lives in the host's own memory, which asks for huge pages; the driver's does not, and
-// rows read in random order are then three times slower. On PoCL small ones do as well: see enqueue_copy. nullptr:
+// rows read in random order are then three times slower. On PoCL all do: see enqueue_copy. nullptr:
 // leave it to the driver.
 void* host_memory(const mk_device& device, uint64_t bytes) {
   constexpr uint64_t kLarge = uint64_t{2} << 20;
@@ -155,10 +155,9 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
   if (copy.bytes == 0) return;
   cl_command_queue handle = queue.handle.get();
   cl_int code = CL_SUCCESS;
-  // A few bytes that nobody waits for elsewhere: the caller does it, sooner than another thread would wake for it.
-  constexpr uint64_t kByHand = uint64_t{64} << 10;
+  // Where nobody waits for it elsewhere, the caller copies sooner than another thread would wake for it.
   std::byte* const in_place = from_host ? copy.to->in_place : to_host ? copy.from->in_place : nullptr;
-  if (in_place != nullptr && done == nullptr && copy.bytes <= kByHand) {
+  if (in_place != nullptr && done == nullptr) {
     check(clFinish(handle), "clFinish");
     if (from_host)
       std::memcpy(in_place + copy.to_offset, copy.host, copy.bytes);

@@ -244,7 +244,6 @@ class DriverThreads {
 };
 
 void Platforms::load_drivers() {
-  const DriverThreads threads;
   if (good_.empty() || all_good_) {
     all_platforms();
     return;
@@ -272,6 +271,7 @@ Place Platforms::place(uint32_t index) {
     throw Error(MK_INVALID_ARGUMENT,
                 "opencl has " + std::to_string(known.size()) + " devices, there is no device " + std::to_string(index));
   const std::lock_guard lock(mutex_);
+  const DriverThreads threads;  // PoCL starts them when it is first asked for its devices
   if (!loaded_) load_drivers();
   loaded_ = true;
   const std::string wanted = identity(known[index]);

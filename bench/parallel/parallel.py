@@ -114,7 +114,7 @@ def speed(args, place):
     cases = {
         "one rank, one core": (1, cores[:1], experiment(LIGHTNING, 128, '{ type = "none" }', *digits)),
         "two ranks, synchronous": (2, cores, experiment(
-            LIGHTNING, 128, '{ type = "synchronous", batch_scope = "per_device" }', *digits)),
+            LIGHTNING, 128, '{ type = "synchronous", batch_scope = "per_device", shards = 16 }', *digits)),
         "two ranks, averaged every 7": (2, cores, experiment(
             LIGHTNING, 128, '{ type = "local_sgd", period = 7 }', *digits)),
     }

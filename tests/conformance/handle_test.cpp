@@ -1,3 +1,5 @@
+#include <sched.h>
+
 #include <cstring>
 #include <map>
 #include <numeric>
@@ -28,6 +30,23 @@ void info_is_sane(DeviceUnderTest& dut) {
   EXPECT_STRNE(info.name, "");
   EXPECT_STRNE(info.platform, "");
   EXPECT_STRNE(info.version, "");
+}
+
+// Drivers start a thread for every core of the machine if they are let: those of a rank that shares it would take
+// turns.
+void a_cpu_uses_the_cores_of_this_process(DeviceUnderTest& dut) {
+  if (dut.info().kind != MK_DEVICE_CPU || dut.has(MK_DEVICE_INSTRUMENTED)) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);
+  const mk_backend& t = dut.table();
+  mk_device* device = nullptr;
+  sdk::call(t.open, t.self, dut.index(), static_cast<const mk_choice*>(nullptr), 0U, &device);
+  t.close(device);
+  std::vector<mk_device_info> infos(dut.index() + 1);
+  uint32_t count = 0;
+  sdk::call(t.enumerate, t.self, infos.data(), static_cast<uint32_t>(infos.size()), &count);
+  EXPECT_LE(infos[dut.index()].compute_units, static_cast<uint32_t>(CPU_COUNT(&set)));
 }
 
 void enumerate_is_stable(DeviceUnderTest& dut) {
@@ -204,6 +223,7 @@ void add_handle_tests(Machine&, DeviceUnderTest& dut) {
     add_test(dut.label(), std::string("handle.") + name, [&dut, body] { body(dut); });
   };
   add("info_is_sane", info_is_sane);
+  add("a_cpu_uses_the_cores_of_this_process", a_cpu_uses_the_cores_of_this_process);
   add("enumerate_is_stable", enumerate_is_stable);
   add("recorded_choices_are_kept", recorded_choices_are_kept);
   add("null_is_nothing", null_is_nothing);
