@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstring>
 #include <mutex>
+#include <string_view>
 
 #include "describe.hpp"
 
@@ -84,10 +85,12 @@ void CL_CALLBACK free_host_memory(cl_mem, void* context) {
   owner->host.table()->release(owner->host.table()->self, owner->memory);
 }
 
-// PoCL's CPU devices work in the memory that they are given.
+// PoCL's CPU devices work in the memory that they are given; they are named after their driver. Its remote ones do not.
 bool works_in_place(const mk_device& device) {
   constexpr uint64_t kNotHere = MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED;
-  return is_pocl(device.info) && device.info.kind == MK_DEVICE_CPU && (device.info.flags & kNotHere) == 0;
+  const std::string_view name = device.info.name;
+  const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");
+  return local && is_pocl(device.info) && device.info.kind == MK_DEVICE_CPU && (device.info.flags & kNotHere) == 0;
 }
 
 // On a real CPU a large buffer lives in the host's own memory, which asks for huge pages; the driver's does not, and
@@ -113,10 +116,10 @@ mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
   mk_buffer buffer;
   buffer.bytes = bytes;
   buffer.written();
-  if (void* const memory = host_memory(device, bytes)) {
+  auto owner = std::make_unique<HostMemory>(HostMemory{device.host, nullptr});
+  if (void* const memory = owner->memory = host_memory(device, bytes)) {
     buffer.memory.reset(
         clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
-    auto owner = std::make_unique<HostMemory>(HostMemory{device.host, memory});
     if (code == CL_SUCCESS) code = clSetMemObjectDestructorCallback(buffer.memory.get(), free_host_memory, owner.get());
     if (code == CL_SUCCESS) {
       owner.release();  // the callback's now

@@ -260,7 +260,7 @@ void skinny_columns(Launcher& launcher, const Problem& p, const Skinny& s) {
                p.alpha, p.beta);
 }
 
-constexpr int64_t kSmall = 32768;  // terms of a product that one core does sooner than two wake for the next launch
+constexpr int64_t kSmall = 32768;  // terms, in whole vectors, that one core does sooner than two wake for a launch
 
 void small_product(Launcher& launcher, const Problem& p) {
   run_with_epilogue(launcher, vector_kernel(launcher.device(), "small_product"), {1, 1, 1}, p, p.a.memory, p.a.offset,
@@ -284,7 +284,7 @@ Way way_of(const mk_device& device, const Problem& p) {
   const bool b_lies_along_n = p.b.row_step == 1 && p.n >= sizes.nr;
   if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m))
     return is_long_rows(device, p) ? Way::long_rows : Way::few_rows;
-  if (p.m * p.n * p.k <= kSmall) return Way::small;
+  if (p.k <= 4 * kBlock && p.m * round_up(p.n, device.vector_width) * p.k <= kSmall) return Way::small;
   if (!is_skinny(sizes, p)) return Way::packed;
   return Skinny(p).along_k() ? Way::along_k : Way::columns;
 }

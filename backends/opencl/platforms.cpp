@@ -271,8 +271,11 @@ Place Platforms::place(uint32_t index) {
     throw Error(MK_INVALID_ARGUMENT,
                 "opencl has " + std::to_string(known.size()) + " devices, there is no device " + std::to_string(index));
   const std::lock_guard lock(mutex_);
-  const DriverThreads threads;  // PoCL starts them when it is first asked for its devices
-  if (!loaded_) load_drivers();
+  if (!loaded_) {
+    const DriverThreads threads;
+    load_drivers();
+    for (const cl_platform_id platform : all_platforms()) devices_of(platform);  // PoCL starts its threads only here
+  }
   loaded_ = true;
   const std::string wanted = identity(known[index]);
   size_t skip = 0;

@@ -130,7 +130,8 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
   const double bytes = 4 * static_cast<double>(network.n_parameters);
   std::vector<double> steps, floors, shares, reads, updates;
   bench::Bandwidth before = probe.pass();
-  for (const double start = now_s(); now_s() - start < seconds;) {
+  const double start = now_s();
+  do {
     const double from = now_s();
     int64_t batches = 0;
     while (now_s() - from < kTurn_s) {
@@ -145,7 +146,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
     reads.push_back(after.read);
     updates.push_back(after.update);
     before = after;
-  }
+  } while (now_s() - start < seconds);
   return {median(steps), median(floors), median(shares), {median(reads), median(updates)}};
 }
 

@@ -66,7 +66,8 @@ def study_cases(path, gib):
     """PyTorch holds weights, gradients and momentum."""
     with open(path) as f:
         names = {f"{r['n_conv_layer']},{r['kernel_size']},{r['n_hidden_layer']}" for r in csv.DictReader(f)}
-    fitting = sorted((name for name in names if 12 * weights_of(name) <= gib * 2**30), key=weights_of)
+    floor_bytes = 2e9  # cnn_bench's own, beside the network
+    fitting = sorted((name for name in names if 12 * weights_of(name) + floor_bytes <= gib * 2**30), key=weights_of)
     every = sorted(names, key=weights_of)
     chosen = [fitting[0], every[len(every) // 2], fitting[-1]]
     return [f"{name}:{batch}:train" for name in chosen for batch in (5, 10)]

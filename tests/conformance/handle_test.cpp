@@ -35,7 +35,7 @@ void info_is_sane(DeviceUnderTest& dut) {
 // Drivers start a thread for every core of the machine if they are let: those of a rank that shares it would take
 // turns.
 void a_cpu_uses_the_cores_of_this_process(DeviceUnderTest& dut) {
-  if (dut.info().kind != MK_DEVICE_CPU || dut.has(MK_DEVICE_INSTRUMENTED)) return;
+  if (dut.info().kind != MK_DEVICE_CPU || dut.has(MK_DEVICE_INSTRUMENTED) || dut.has(MK_DEVICE_SOFTWARE)) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   ASSERT_EQ(sched_getaffinity(0, sizeof set, &set), 0);

@@ -2,7 +2,6 @@
 // of KB terms for dx, of one chain of fma() over the batch for the gradient, and of optimizer.cl for the step.
 
 #define UPDATE_ROWS 4
-#define MOST_SIDE 12
 
 // dy with rows of `padded` floats, a multiple of 2 * VW, zero behind the end: one work-item copies one row.
 __kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, long step, long columns,
@@ -100,9 +99,10 @@ void update(const float* x_rows, int batch, __global const float* restrict dy, l
 
 // VW terms of dx for n rows of the batch, which is known where this is inlined: w[k] is column k of VW rows of the weight,
 // p[k * SHORT + b] what row b of the batch meets it with. With each column a vector is fetched.
-__attribute__((always_inline)) void square_meets(__private const vec* w, __global const float* restrict p,
+// (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
+__attribute__((always_inline)) void square_meets(__private const vec* w, __global const float* p,
                                                  __private vec* sums, __private ahead_t* later, const int n) {
-  vec s[MOST_SIDE];
+  vec s[MOST_ROWS];
   UNROLL
   for (int b = 0; b < n; ++b) s[b] = sums[b];
   UNROLL
@@ -115,23 +115,22 @@ __attribute__((always_inline)) void square_meets(__private const vec* w, __globa
   for (int b = 0; b < n; ++b) sums[b] = s[b];
 }
 
-// As many rows of the batch at a time as registers hold beside the square, in parts as equal as can be.
-__attribute__((always_inline)) void square_meets_all(__private const vec* w, __global const float* restrict p,
-                                                     __private vec* sums, int batch, int side,
-                                                     __private ahead_t* later) {
-  for (int b = 0; b < batch; b += side) {
-    switch (min(side, batch - b)) {
-#define SIDE(n) \
-  case n: square_meets(w, p + b, sums + b, later, n); break;
-      SIDE(1) SIDE(2) SIDE(3) SIDE(4) SIDE(5) SIDE(6) SIDE(7) SIDE(8) SIDE(9) SIDE(10) SIDE(11) SIDE(12)
-    }
+__attribute__((always_inline)) void square_meets_all(__private const vec* w, __global const float* p, __private vec* sums,
+                      __private ahead_t* later, int batch) {
+  switch (batch) {
+#define ROWS_OF_BATCH(n) \
+  case n: square_meets(w, p, sums, later, n); break;
+    ROWS_OF_BATCH(1) ROWS_OF_BATCH(2) ROWS_OF_BATCH(3) ROWS_OF_BATCH(4)
+    ROWS_OF_BATCH(5) ROWS_OF_BATCH(6) ROWS_OF_BATCH(7) ROWS_OF_BATCH(8)
+    ROWS_OF_BATCH(9) ROWS_OF_BATCH(10) ROWS_OF_BATCH(11) ROWS_OF_BATCH(12)
+    ROWS_OF_BATCH(13) ROWS_OF_BATCH(14) ROWS_OF_BATCH(15) ROWS_OF_BATCH(16)
   }
 }
 
 // Terms of dx for VW rows of the weight, the first n <= 2 * VW columns of those at `weight`: the vectors run along the
 // rows, over transposed squares. With each square as many floats are fetched.
 void strip_meets(__global const float* restrict weight, __private const long* row, int n,
-                 __global const float* restrict panel, int batch, int side, __private vec* sums,
+                 __global const float* restrict panel, int batch, __private vec* sums,
                  __private ahead_t* next_state) {
   ahead_t later = *next_state;
   int c = 0;
@@ -140,7 +139,7 @@ void strip_meets(__global const float* restrict weight, __private const long* ro
     UNROLL
     for (int i = 0; i < VW; ++i) w[i] = VLOAD(0, weight + row[i] + c);
     transpose(w);
-    square_meets_all(w, panel + c * SHORT, sums, batch, side, &later);
+    square_meets_all(w, panel + c * SHORT, sums, &later, batch);
   }
   *next_state = later;
   for (; c < n; ++c) {
@@ -167,7 +166,6 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   const long pieces = (columns + PIECE - 1) / PIECE;
   const long piece = ((columns + pieces - 1) / pieces + 4 * VW - 1) / (4 * VW) * (4 * VW);
-  const int parts = (batch + MOST_SIDE - 1) / MOST_SIDE, side = (batch + parts - 1) / max(parts, 1);
   x += x_offset;
   weight += weight_offset;
   state += state_offset;
@@ -202,7 +200,7 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
           next_s = runs_at(s + row * state_step + column, state_step, run);
         }
         const int n = (int)min((long)2 * VW, c1 - c);
-        if (wanted) strip_meets(w + c, row, n, panels + c * SHORT, batch, side, sums, &next_s);
+        if (wanted) strip_meets(w + c, row, n, panels + c * SHORT, batch, sums, &next_s);
         for (int i = 0; i < live; i += UPDATE_ROWS)
           update(x_rows + i, batch, dy + c, padded, w + i * weight_step + c, weight_step, s + i * state_step + c,
                  state_step, stateful, first, lr, decay, momentum, min(live - i, UPDATE_ROWS), n, &next_w,
