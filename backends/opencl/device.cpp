@@ -85,22 +85,23 @@ void CL_CALLBACK free_host_memory(cl_mem, void* context) {
   owner->host.table()->release(owner->host.table()->self, owner->memory);
 }
 
+bool is_real_cpu(const mk_device& device) {
+  return device.info.kind == MK_DEVICE_CPU && (device.info.flags & (MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED)) == 0;
+}
+
 // PoCL's CPU devices work in the memory that they are given; they are named after their driver. Its remote ones do not.
 bool works_in_place(const mk_device& device) {
-  constexpr uint64_t kNotHere = MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED;
   const std::string_view name = device.info.name;
   const bool local = name.starts_with("pthread") || name.starts_with("cpu") || name.starts_with("basic");
-  return local && is_pocl(device.info) && device.info.kind == MK_DEVICE_CPU && (device.info.flags & kNotHere) == 0;
+  return local && is_pocl(device.info) && is_real_cpu(device);
 }
 
 // On a real CPU a large buffer lives in the host's own memory, which asks for huge pages; the driver's does not, and
-// rows read in random order are then three times slower. On PoCL all do: see enqueue_copy. nullptr:
-// leave it to the driver.
+// rows read in random order are then three times slower. Where the driver works in place, all do: see enqueue_copy.
+// nullptr: leave it to the driver.
 void* host_memory(const mk_device& device, uint64_t bytes) {
   constexpr uint64_t kLarge = uint64_t{2} << 20;
-  constexpr uint64_t kNotHere = MK_DEVICE_SOFTWARE | MK_DEVICE_INSTRUMENTED;
-  const bool real = device.info.kind == MK_DEVICE_CPU && (device.info.flags & kNotHere) == 0;
-  if (!works_in_place(device) && !(real && bytes >= kLarge)) return nullptr;
+  if (!works_in_place(device) && !(is_real_cpu(device) && bytes >= kLarge)) return nullptr;
   return device.host.table()->allocate(device.host.table()->self, bytes);
 }
 

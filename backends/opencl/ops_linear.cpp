@@ -31,7 +31,7 @@ int32_t after_relu(const mk_op& op) { return op.integers[1] == 1 ? 1 : 0; }
 int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
 float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
 
-// dy in panels of rows for skinny_block.
+// dy in panels of rows for dx.
 cl_mem packed(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
   const int64_t panels = divide_up(dy.rows, VectorSizes::kShortPanel);
   const auto floats = static_cast<uint64_t>(panels * VectorSizes::kShortPanel * dy.columns);

@@ -284,7 +284,7 @@ def summary(args, outcomes):
             "victim": victim, "network": network, "recovery": recovery, "runs": len(played),
             "killed": sum(o["killed"] for o in played),
             "complete": sum(o["complete"] for o in played),
-            "complete_on_the_second_run": sum(not o["complete"] and not o["faults"] for o in played),
+            "complete_on_the_second_run": sum(o["again"] == 0 for o in played),
             "hangs": sum("hang" in fault for o in played for fault in o["faults"]),
             "launcher_hangs": sum(o["launcher_hangs"] for o in played),
             "faults": sum(bool(o["faults"]) for o in played),

@@ -152,8 +152,8 @@ void strip_meets(__global const float* restrict weight, __private const long* ro
 
 // One work-item does `rows_each` rows of the weight, VW rows at a time and of these two vectors of columns, first for dx,
 // then, from the near cache, for the step. Sums and memory so keep pace with each other: all the while the next piece of
-// at most PIECE columns of these rows, or the first of the rows behind them, is fetched row by row, its state with the terms of dx,
-// its weight with the step. (More does not fit into the second cache, shorter runs are slow.)
+// at most PIECE columns of these rows, or the first of the rows behind them, is fetched row by row, its state with the
+// terms of dx, its weight with the step. (More does not fit into the second cache, shorter runs are slow.)
 #define PIECE 1024
 
 __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, long x_step, int batch,
@@ -194,10 +194,10 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
         if (c == end_of_piece) {
           end_of_piece += piece;
           const int same = end_of_piece < columns;
-          const long row = same ? 0 : VW, column = same ? end_of_piece : 0;
-          const int run = (int)min(piece, columns - column);
-          next_w = runs_at(w + row * weight_step + column, weight_step, run);
-          next_s = runs_at(s + row * state_step + column, state_step, run);
+          const long down = same ? 0 : VW, right = same ? end_of_piece : 0;
+          const int run = (int)min(piece, columns - right);
+          next_w = runs_at(w + down * weight_step + right, weight_step, run);
+          next_s = runs_at(s + down * state_step + right, state_step, run);
         }
         const int n = (int)min((long)2 * VW, c1 - c);
         if (wanted) strip_meets(w + c, row, n, panels + c * SHORT, batch, sums, &next_s);
