@@ -15,6 +15,7 @@
 #include "ops.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
+#include "transpose.embed.hpp"
 #include "vector.embed.hpp"
 #include "winograd.embed.hpp"
 
@@ -118,7 +119,7 @@ bool suits_winograd(const mk_device& device, const Problem& p) {
          w.channels + p.out_channels <= kMostChannels;
 }
 
-std::string winograd_source() { return std::string(k_common) + k_vector + k_gemm_vector + k_winograd; }
+std::string winograd_source() { return std::string(k_common) + k_vector + k_transpose + k_gemm_vector + k_winograd; }
 
 // `block`: channels side by side, KC of winograd.cl.
 cl_kernel winograd_kernel(mk_device& device, const char* name, int64_t block) {
@@ -218,7 +219,8 @@ bool suits_direct(const mk_device& device, const Problem& p) {
 constexpr int64_t kLinesAtOnce = 32;  // LINES of conv_direct.cl
 
 std::string direct_source() {
-  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_conv_direct + k_conv_direct_grad;
+  return std::string(k_common) + k_vector + k_transpose + k_gemm_vector + k_gemm_skinny + k_conv_direct +
+         k_conv_direct_grad;
 }
 
 cl_kernel direct_kernel(mk_device& device, const char* name) {

@@ -1,24 +1,21 @@
-// linear_update: see sdk/ops/linear_update.hpp and the heads of the two kernels.
+// linear_update: see sdk/ops/linear_update.hpp and the heads of the kernels.
 #include "common.embed.hpp"
-#include "gemm_skinny.embed.hpp"
-#include "gemm_vector.embed.hpp"
 #include "gemm_vector.hpp"
 #include "linear_update.embed.hpp"
+#include "linear_update_one.embed.hpp"
 #include "linear_update_tile.embed.hpp"
 #include "ops.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
+#include "transpose.embed.hpp"
 #include "vector.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
 
-std::string vector_source() {
-  return std::string(k_common) + k_vector + k_gemm_vector + k_gemm_skinny + k_linear_update;
-}
+std::string vector_source() { return std::string(k_common) + k_vector + k_transpose + k_linear_update; }
+std::string one_source() { return std::string(k_common) + k_vector + k_linear_update_one; }
 std::string tile_source() { return std::string(k_common) + k_linear_update_tile; }
-
-std::string most_rows() { return " -DMOST_ROWS=" + std::to_string(ops::kLinearUpdateRows); }
 
 // What is not there is stood in for by the weight, which the kernels then leave alone.
 const mk_tensor& state_of(const mk_op& op) { return op.outputs[sdk::empty(op.outputs[1]) ? 0 : 1]; }
@@ -31,28 +28,16 @@ int32_t after_relu(const mk_op& op) { return op.integers[1] == 1 ? 1 : 0; }
 int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
 float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
 
-// dy in panels of rows for dx.
-cl_mem packed(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
-  const int64_t panels = divide_up(dy.rows, VectorSizes::kShortPanel);
-  const auto floats = static_cast<uint64_t>(panels * VectorSizes::kShortPanel * dy.columns);
-  const cl_mem to = launcher.queue().workspace(0, floats * sizeof(float));
-  launcher.run(launcher.device().kernel(program, "pack_short"),
-               {divide_up(dy.columns, kBlock), divide_up(panels, VectorSizes::kPackPanels), 1}, {1, 1, 1}, memory(dy),
-               dy.offset, dy.row_stride, int64_t{1}, dy.rows, dy.columns, to);
-  return to;
-}
-
 struct Padded {
   cl_mem memory;
   int64_t row;  // floats
 };
 
-// dy with rows of whole vectors, so that no end of a row needs another loop for the gradient.
-Padded padded(Launcher& launcher, const BuiltIn& program, const mk_op& op) {
-  const mk_tensor& dy = op.inputs[1];
-  const int64_t pair = VectorSizes(launcher.device().vector_width).nr, row = divide_up(dy.columns, pair) * pair;
+// dy with rows of whole vectors.
+Padded padded(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
+  const int64_t row = round_up(dy.columns, launcher.device().vector_width);
   const auto floats = static_cast<uint64_t>(std::max<int64_t>(dy.rows, 1) * row);
-  const cl_mem to = launcher.queue().workspace(1, floats * sizeof(float));
+  const cl_mem to = launcher.queue().workspace(0, floats * sizeof(float));
   if (dy.rows > 0)
     launcher.run(launcher.device().kernel(program, "pad_rows"), {dy.rows, 1, 1}, {1, 1, 1}, memory(dy), dy.offset,
                  dy.row_stride, dy.columns, to, row);
@@ -62,27 +47,34 @@ Padded padded(Launcher& launcher, const BuiltIn& program, const mk_op& op) {
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  const BuiltIn program{"linear_update/" + std::to_string(device.vector_width), vector_source,
-                        vector_options(device) + most_rows()};
-  if (weight.columns == 1 && weight.row_stride == 1 && state.row_stride == 1) {
-    const mk_tensor& dy = op.inputs[1];
-    constexpr int64_t kOneRows = 2048;  // ONE_ROWS of linear_update.cl
-    const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
-    launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
-                 input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
-                 dy.row_stride, weight.rows, memory(weight), weight.offset, memory(state), state.offset, stateful(op),
-                 first(op), memory(dx), dx.offset, dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1),
-                 real(op, 2), each);
-    return;
-  }
+  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DWANTED=" + std::to_string(wanted(op)) +
+                           " -DSTATEFUL=" + std::to_string(stateful(op));
+  const BuiltIn program{"linear_update/" + std::to_string(device.vector_width) + kind, vector_source,
+                        vector_options(device) + kind};
   const int64_t each = rows_each(device, weight.rows, device.vector_width);
-  const cl_mem panels = wanted(op) != 0 ? packed(launcher, program, op.inputs[1]) : memory(weight);
-  const Padded dy = padded(launcher, program, op);
+  const Padded dy = padded(launcher, program, op.inputs[1]);
   launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1}, input(op, 0),
-               x.offset, x.row_stride, static_cast<int32_t>(x.rows), dy.memory, dy.row, panels, weight.rows,
-               weight.columns, memory(weight), weight.offset, weight.row_stride, memory(state), state.offset,
-               state.row_stride, stateful(op), first(op), memory(dx), dx.offset, dx.row_stride, wanted(op),
-               after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
+               x.offset, x.row_stride, dy.memory, dy.row, weight.rows, weight.columns, memory(weight), weight.offset,
+               weight.row_stride, memory(state), state.offset, state.row_stride, first(op), memory(dx), dx.offset,
+               dx.row_stride, after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
+}
+
+bool has_dense_column(const mk_op& op) {
+  return op.outputs[0].columns == 1 && op.outputs[0].row_stride == 1 && state_of(op).row_stride == 1;
+}
+
+void on_cpu_with_one_output(Launcher& launcher, const mk_op& op) {
+  constexpr int64_t kOneRows = 2048;  // ONE_ROWS of linear_update_one.cl
+  mk_device& device = launcher.device();
+  const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
+                  &dx = dx_of(op);
+  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source, vector_options(device)};
+  const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
+  launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
+               input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
+               dy.row_stride, weight.rows, memory(weight), weight.offset, memory(state), state.offset, stateful(op),
+               first(op), memory(dx), dx.offset, dx.row_stride, wanted(op), after_relu(op), real(op, 0), real(op, 1),
+               real(op, 2), each);
 }
 
 void on_gpu(Launcher& launcher, const mk_op& op) {
@@ -91,7 +83,8 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
-  const BuiltIn program{"linear_update_tile", tile_source, "-DKB=" + std::to_string(kBlock) + most_rows()};
+  const BuiltIn program{"linear_update_tile", tile_source,
+                        "-DKB=" + std::to_string(kBlock) + " -DMOST_ROWS=" + std::to_string(kMostRows)};
   launcher.run(device.kernel(program, "linear_update_tile"), {divide_up(weight.rows, kRows) * kLanes, kRows, 1},
                {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
                dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
@@ -103,8 +96,9 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
 }  // namespace
 
 void linear_update(Launcher& launcher, const mk_op& op) {
-  if (wide(launcher.device())) return on_cpu(launcher, op);
-  on_gpu(launcher, op);
+  if (!wide(launcher.device())) return on_gpu(launcher, op);
+  if (has_dense_column(op)) return on_cpu_with_one_output(launcher, op);
+  on_cpu(launcher, op);
 }
 
 }  // namespace mokume::opencl

@@ -19,6 +19,7 @@
 #include "row_norm2.embed.hpp"
 #include "runs.embed.hpp"
 #include "sdk/ops.hpp"
+#include "transpose.embed.hpp"
 #include "vector.embed.hpp"
 #include "windows.embed.hpp"
 #include "winograd.embed.hpp"
@@ -196,10 +197,11 @@ std::string class_file(const mk_device& device) {
   std::string key;
   for (const std::string_view part :
        {std::string_view(i.name), std::string_view(i.driver), std::string_view(i.version), std::string_view(i.isa),
-        std::string_view(k_common), std::string_view(k_vector), std::string_view(k_gemm_vector),
-        std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile), std::string_view(k_elementwise),
-        std::string_view(k_row_norm2), std::string_view(k_math), std::string_view(k_runs), std::string_view(k_windows),
-        std::string_view(k_patches), std::string_view(k_winograd)})
+        std::string_view(k_common), std::string_view(k_vector), std::string_view(k_transpose),
+        std::string_view(k_gemm_vector), std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile),
+        std::string_view(k_elementwise), std::string_view(k_row_norm2), std::string_view(k_math),
+        std::string_view(k_runs), std::string_view(k_windows), std::string_view(k_patches),
+        std::string_view(k_winograd)})
     key += std::string(part) + '\0';
   return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
 }

@@ -318,6 +318,7 @@ __attribute__((always_inline)) void meet(__global const float* restrict x, long 
   for (int k = 0; k < n; ++k) {
     terms[k] = VLOAD(0, x + k * x_step);
     FETCH_EARLY(x + (TERMS + k) * x_step);
+    FETCH(x + k * x_step + 4 * VW);
   }
   for (int i = 0; i < live; ++i) {
     vec sum = VLOAD(i, sums);

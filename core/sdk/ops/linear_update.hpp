@@ -1,5 +1,5 @@
 // linear_update: the input gradient of a fully connected layer and an SGD step on its weight, in one pass over the
-// weight (f32). The same numbers as three ops give:
+// weight (f32). What three ops give:
 //
 //   dx = dy * weight^T          gemm(dy, false, weight, true, dx), with the weight of before the step
 //   grad = x^T * dy             gemm(x, true, dy, false, grad)
@@ -15,8 +15,9 @@
 //   integers [0] = t, the number of the step, from 1, [1] = after_relu, 0 or 1
 //   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //
-// A backend gives the bits that its own ops give, one after another, grad being dense and rounded to f32. CLBlast's
-// gemm is the exception: beside it, grad is summed in the order of ops_gemm.cpp.
+// Weight and state get the bits that a backend's own ops give, one after another, grad being dense and rounded to f32;
+// dx is summed in an order of the backend's own, the same for the same shapes. CLBlast's gemm is no exception: beside
+// it, grad is summed in the order of ops_gemm.cpp.
 #pragma once
 
 #include <algorithm>
