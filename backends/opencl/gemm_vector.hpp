@@ -25,9 +25,9 @@ inline int64_t rows_each(const mk_device& device, int64_t rows, int64_t side) {
   return side * std::clamp<int64_t>(rows / side / (16 * device.info.compute_units), 1, 16);
 }
 
-inline std::string vector_options(const mk_device& device) {
+inline std::string vector_options(const mk_device& device, int width) {
   const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";
-  return "-DVW=" + std::to_string(device.vector_width) + " -DKB=" + std::to_string(kBlock) + hints;
+  return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock) + hints;
 }
 
 }  // namespace mokume::opencl

@@ -5,6 +5,7 @@
 #include "linear_update_one.embed.hpp"
 #include "linear_update_tile.embed.hpp"
 #include "ops.hpp"
+#include "pad_rows.embed.hpp"
 #include "sdk/ops.hpp"
 #include "share.hpp"
 #include "transpose.embed.hpp"
@@ -14,6 +15,7 @@ namespace mokume::opencl {
 namespace {
 
 std::string vector_source() { return std::string(k_common) + k_vector + k_transpose + k_linear_update; }
+std::string pad_source() { return std::string(k_common) + k_pad_rows; }
 std::string one_source() { return std::string(k_common) + k_vector + k_linear_update_one; }
 std::string tile_source() { return std::string(k_common) + k_linear_update_tile; }
 
@@ -28,31 +30,33 @@ int32_t after_relu(const mk_op& op) { return op.integers[1] == 1 ? 1 : 0; }
 int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
 float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
 
+constexpr int kChains = 16;  // of a sum for dx: vectors of as many, also where the device's are shorter
+
 struct Padded {
   cl_mem memory;
   int64_t row;  // floats
 };
 
-// dy with rows of whole vectors.
-Padded padded(Launcher& launcher, const BuiltIn& program, const mk_tensor& dy) {
-  const int64_t row = round_up(dy.columns, launcher.device().vector_width);
+// dy with rows of whole vectors, which begin where lines of the cache do.
+Padded padded(Launcher& launcher, const mk_tensor& dy) {
+  const int64_t row = round_up(dy.columns, kChains);
   const auto floats = static_cast<uint64_t>(std::max<int64_t>(dy.rows, 1) * row);
   const cl_mem to = launcher.queue().workspace(0, floats * sizeof(float));
   if (dy.rows > 0)
-    launcher.run(launcher.device().kernel(program, "pad_rows"), {dy.rows, 1, 1}, {1, 1, 1}, memory(dy), dy.offset,
-                 dy.row_stride, dy.columns, to, row);
+    launcher.run(launcher.device().kernel({"pad_rows", pad_source, ""}, "pad_rows"), {dy.rows, 1, 1}, {1, 1, 1},
+                 memory(dy), dy.offset, dy.row_stride, dy.columns, to, row);
   return {to, row};
 }
 
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DWANTED=" + std::to_string(wanted(op)) +
-                           " -DSTATEFUL=" + std::to_string(stateful(op));
-  const BuiltIn program{"linear_update/" + std::to_string(device.vector_width) + kind, vector_source,
-                        vector_options(device) + kind};
-  const int64_t each = rows_each(device, weight.rows, device.vector_width);
-  const Padded dy = padded(launcher, program, op.inputs[1]);
+  const bool fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // two rows' sums into registers
+  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (fit ? "2" : "1") +
+                           " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op));
+  const BuiltIn program{"linear_update" + kind, vector_source, vector_options(device, kChains) + kind};
+  const int64_t each = rows_each(device, weight.rows, kChains);
+  const Padded dy = padded(launcher, op.inputs[1]);
   launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1}, input(op, 0),
                x.offset, x.row_stride, dy.memory, dy.row, weight.rows, weight.columns, memory(weight), weight.offset,
                weight.row_stride, memory(state), state.offset, state.row_stride, first(op), memory(dx), dx.offset,
@@ -68,7 +72,8 @@ void on_cpu_with_one_output(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
-  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source, vector_options(device)};
+  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source,
+                        vector_options(device, device.vector_width)};
   const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
   launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
                input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
@@ -83,8 +88,7 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
-  const BuiltIn program{"linear_update_tile", tile_source,
-                        "-DKB=" + std::to_string(kBlock) + " -DMOST_ROWS=" + std::to_string(kMostRows)};
+  const BuiltIn program{"linear_update_tile", tile_source, "-DMOST_ROWS=" + std::to_string(kMostRows)};
   launcher.run(device.kernel(program, "linear_update_tile"), {divide_up(weight.rows, kRows) * kLanes, kRows, 1},
                {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
                dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,

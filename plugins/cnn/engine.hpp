@@ -72,8 +72,9 @@ class Engine {
   const ParameterVector& half(size_t k) const { return halves_[k]; }
   // One step of the optimizer, the t-th from 1. `settings`: those of the engine, but for the learning rate.
   void step(const ops::OptimizerSettings& settings, int64_t t) const;
-  // In the place of backward(), where a step() of the same settings follows: to the same bits, and in one pass over a
-  // linear layer's weight where there is an op for it, which takes its step on the way back. Leaves no gradients.
+  // In the place of backward(), where a step() of the same settings follows: in one pass over a linear layer's weight
+  // where there is an op for it, which takes its step on the way back, and otherwise to the same bits (that op has an
+  // order of its own for a sum: sdk/ops/linear_update.hpp). Leaves no gradients.
   void train_back(int64_t rows, const ops::DropoutPlace& place, const ops::OptimizerSettings& settings,
                   int64_t t) const;
   // From now on ops are put at the end of `queue`, and not on the device; nullptr: on the device again.

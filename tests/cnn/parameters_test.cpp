@@ -1,4 +1,4 @@
-// Parameters in segments: where they are cut, and that cutting them and fusing steps changes no bit of a training.
+// Parameters in segments: where they are cut, and that cutting them changes no bit of a training.
 #include "parameters.hpp"
 
 #include "harness.hpp"
@@ -135,6 +135,19 @@ std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::Op
   return all;
 }
 
+void expect_near(const std::vector<std::vector<float>>& expected, const std::vector<std::vector<float>>& got) {
+  ASSERT_EQ(expected.size(), got.size());
+  for (size_t v = 0; v < expected.size(); ++v) {
+    ASSERT_EQ(expected[v].size(), got[v].size());
+    double difference = 0, size = 0;
+    for (size_t i = 0; i < expected[v].size(); ++i) {
+      difference = std::max(difference, std::fabs(static_cast<double>(expected[v][i]) - got[v][i]));
+      size = std::max(size, std::fabs(static_cast<double>(expected[v][i])));
+    }
+    EXPECT_LE(difference, 1e-5 * size) << "vector " << v;
+  }
+}
+
 TEST_P(Parts, ChangeNoBitOfATraining) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
@@ -142,14 +155,17 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
                                           {ops::Optimizer::sgd, 0.05, 0, 0, 0, 0},
                                           {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8}};
   for (const ops::OptimizerSettings& optimizer : kinds)
-    for (const auto& [batch, hidden] : {std::pair<int64_t, int64_t>{1, 70}, {10, 70}, {80, 70}, {1, 1}, {10, 1}}) {
-      const auto whole = trained(world.device(), optimizer, batch, hidden, {});
-      for (const bool gradients : {true, false})
-        for (const uint64_t most : {UINT64_MAX, bytes_of_rows(1100, hidden), bytes_of_rows(512, hidden)})
+    for (const auto& [batch, hidden] : {std::pair<int64_t, int64_t>{1, 70}, {10, 70}, {80, 70}, {1, 1}, {10, 1}})
+      for (const bool gradients : {true, false}) {
+        const auto whole = trained(world.device(), optimizer, batch, hidden, {gradients});
+        for (const uint64_t most : {bytes_of_rows(1100, hidden), bytes_of_rows(512, hidden)})
           EXPECT_TRUE(trained(world.device(), optimizer, batch, hidden, {gradients, most}) == whole)
               << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", " << hidden
               << " hidden, gradients " << gradients << ", segments of " << most;
-    }
+        // Where steps are fused, a sum of the input gradient may have another order: what is before the layer moves a
+        // little.
+        if (!gradients) expect_near(trained(world.device(), optimizer, batch, hidden, {}), whole);
+      }
 }
 
 TEST(Engines, WithoutGradientsSaySo) {

@@ -310,7 +310,7 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
 #endif
 
 // `n` terms of VW columns of x with as many of `live` rows of y, row i at y[i * TERMS], onto the sums of these columns.
-// The rows behind them are fetched.
+// The rows behind them are fetched, and what comes next of these.
 __attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
                                          __global float* restrict sums) {
   vec terms[TERMS];

@@ -1,24 +1,11 @@
 // linear_update for CPUs, after transpose.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL:
-// whether there is a dx, a state.
+// whether there is a dx, a state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector
+// of dy serves all of them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
 //
 // One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. A step has the
-// bits of one chain of fma() over the batch and of optimizer.cl. dx is summed along a row in VW chains of fma(), column c in
-// chain c % VW, which are then added in halves.
-
-// Rows of the weight at once. Their sums for dx stay in registers, and each vector of dy serves all of them.
-#if BATCH <= 5 || (BATCH <= 12 && VW == 16)
-#define ROWS 2
-#else
-#define ROWS 1
-#endif
+// bits of one chain of fma() over the batch and of optimizer.cl. dx is summed along a row in 16 chains of fma(), column c in
+// chain c % 16, which are then added in halves.
 #define SUMS (BATCH > 0 ? BATCH : 1)
-
-// dy with rows of `padded` floats, a multiple of VW, zero behind the end: one work-item copies one row.
-__kernel ONE_ITEM void pad_rows(__global const float* restrict dy, long offset, long step, long columns,
-                                __global float* restrict out, long padded) {
-  const long b = get_global_id(0);
-  for (long c = 0; c < padded; ++c) out[b * padded + c] = c < columns ? dy[offset + b * step + c] : 0.0f;
-}
 
 // At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below, and
 // the compiler would not keep all of them in registers.
@@ -47,11 +34,11 @@ __attribute__((always_inline)) void store_first(vec v, int count, __global float
 
 // `count` columns of n <= ROWS rows, both known where this is inlined but for the last columns: x_rows[b * VW + i] is x of
 // row i, sums[i * SUMS + b] adds up its dx. Meanwhile the same columns of the rows behind are fetched, and from there into
-// the first cache what comes next.
+// the first cache what comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
 __attribute__((always_inline)) void columns_meet(const int n, int count, const float* x_rows,
-                                                 __global const float* dy, long padded, __global float* weight,
-                                                 long weight_step, __global float* state, long state_step,
-                                                 sgd_t sgd, __private vec* sums) {
+                                                 __global const float* dy, long dy_step, __global float* weight,
+                                                 long weight_step, __global float* state, long state_step, sgd_t sgd,
+                                                 __private vec* sums) {
   vec w[ROWS], g[ROWS];
   UNROLL
   for (int i = 0; i < n; ++i) {
@@ -66,7 +53,7 @@ __attribute__((always_inline)) void columns_meet(const int n, int count, const f
   }
   UNROLL
   for (int b = 0; b < BATCH; ++b) {
-    const vec d = VLOAD(0, dy + b * padded);
+    const vec d = VLOAD(0, dy + b * dy_step);
     UNROLL
     for (int i = 0; i < n; ++i) {
       if (WANTED) sums[i * SUMS + b] = fma(d, w[i], sums[i * SUMS + b]);
@@ -87,7 +74,7 @@ __attribute__((always_inline)) void columns_meet(const int n, int count, const f
 }
 
 // All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i.
-__attribute__((always_inline)) void rows_meet(const int n, const float* x_rows, __global const float* dy, long padded,
+__attribute__((always_inline)) void rows_meet(const int n, const float* x_rows, __global const float* dy, long dy_step,
                                               __global float* weight, long weight_step, __global float* state,
                                               long state_step, long columns, sgd_t sgd, __private float* chains) {
   vec sums[ROWS * SUMS];
@@ -95,9 +82,9 @@ __attribute__((always_inline)) void rows_meet(const int n, const float* x_rows, 
   for (int k = 0; k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
   long c = 0;
   for (; c + VW <= columns; c += VW)
-    columns_meet(n, VW, x_rows, dy + c, padded, weight + c, weight_step, state + c, state_step, sgd, sums);
+    columns_meet(n, VW, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd, sums);
   if (c < columns)
-    columns_meet(n, (int)(columns - c), x_rows, dy + c, padded, weight + c, weight_step, state + c, state_step, sgd,
+    columns_meet(n, (int)(columns - c), x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
                  sums);
   if (!WANTED) return;
   UNROLL
@@ -107,9 +94,10 @@ __attribute__((always_inline)) void rows_meet(const int n, const float* x_rows, 
   }
 }
 
-// One work-item does `rows_each` rows of the weight, VW of them before their dx is put together and stored.
+// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
+// their dx is put together and stored.
 __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, long x_step,
-                                     __global const float* restrict dy, long padded, long rows, long columns,
+                                     __global const float* restrict dy, long dy_step, long rows, long columns,
                                      __global float* restrict weight, long weight_offset, long weight_step,
                                      __global float* restrict state, long state_offset, long state_step, int first,
                                      __global float* dx, long dx_offset, long dx_step, int after_relu, float lr,
@@ -130,10 +118,10 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
     }
     int i = 0;
     for (; i + ROWS <= live; i += ROWS)
-      rows_meet(ROWS, x_rows + i, dy, padded, weight + (i0 + i) * weight_step, weight_step,
+      rows_meet(ROWS, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,
                 state + (i0 + i) * state_step, state_step, columns, sgd, chains + i * VW);
     for (; i < live; ++i)
-      rows_meet(1, x_rows + i, dy, padded, weight + (i0 + i) * weight_step, weight_step, state + (i0 + i) * state_step,
+      rows_meet(1, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step, state + (i0 + i) * state_step,
                 state_step, columns, sgd, chains + i * VW);
     for (int b = 0; WANTED && b < BATCH; ++b) {
       vec r[VW];

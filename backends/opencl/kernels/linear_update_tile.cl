@@ -1,11 +1,12 @@
 // linear_update for GPUs, after common.cl: a work-group of LANES x ROWS work-items owns ROWS rows of the weight and goes
 // over them TILE columns at a time. A tile of the weight and of dy lies in local memory: work-item (lane, row) adds up
 // dx of its row and of the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its
-// row. Sums are those of ops_gemm.cpp; consecutive lanes touch consecutive addresses.
+// row. Sums are those of linear_update.cl; consecutive lanes touch consecutive addresses.
 #define LANES 16
 #define ROWS 8
 #define TILE 64
 #define PER_LANE (MOST_ROWS / LANES)
+#define CHAINS 16  // of a sum for dx; TILE is a multiple
 
 __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_update_tile(
     __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
@@ -18,9 +19,12 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
   const int lane = get_local_id(0), row = get_local_id(1);
   const long i = (long)get_group_id(0) * ROWS + row;
   const int inside = i < rows;
-  float sum[PER_LANE], total[PER_LANE];
+  float sums[PER_LANE][CHAINS];
   UNROLL
-  for (int p = 0; p < PER_LANE; ++p) sum[p] = total[p] = 0.0f;
+  for (int p = 0; p < PER_LANE; ++p) {
+    UNROLL
+    for (int k = 0; k < CHAINS; ++k) sums[p][k] = 0.0f;
+  }
   for (int b = lane; b < batch; b += LANES) x_tile[b][row] = inside ? x[x_offset + b * x_step + i] : 0.0f;
 
   for (long c0 = 0; c0 < columns; c0 += TILE) {
@@ -33,15 +37,14 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     if (wanted) {
-      const int ends_block = (c0 + width) % KB == 0 || c0 + width == columns;
       UNROLL
       for (int p = 0; p < PER_LANE; ++p) {
         const int b = lane + p * LANES;
         if (b >= batch) break;
-        for (int c = 0; c < width; ++c) sum[p] = fma(dy_tile[b][c], weight_tile[row][c], sum[p]);
-        if (ends_block) {
-          total[p] = c0 < KB ? sum[p] : fma(1.0f, sum[p], total[p]);
-          sum[p] = 0.0f;
+        for (int c = 0; c < width; c += CHAINS) {
+          UNROLL
+          for (int k = 0; k < CHAINS; ++k)
+            if (c + k < width) sums[p][k] = fma(dy_tile[b][c + k], weight_tile[row][c + k], sums[p][k]);
         }
       }
     }
@@ -62,6 +65,12 @@ __kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_updat
   UNROLL
   for (int p = 0; p < PER_LANE; ++p) {
     const int b = lane + p * LANES;
-    if (b < batch) dx[dx_offset + b * dx_step + i] = after_relu && !(x_tile[b][row] > 0.0f) ? 0.0f : total[p];
+    if (b >= batch) break;
+    UNROLL
+    for (int n = CHAINS / 2; n > 0; n /= 2) {
+      UNROLL
+      for (int k = 0; k < n; ++k) sums[p][k] += sums[p][k + n];
+    }
+    dx[dx_offset + b * dx_step + i] = after_relu && !(x_tile[b][row] > 0.0f) ? 0.0f : sums[p][0];
   }
 }

@@ -15,9 +15,9 @@
 //   integers [0] = t, the number of the step, from 1, [1] = after_relu, 0 or 1
 //   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //
-// Weight and state get the bits that a backend's own ops give, one after another, grad being dense and rounded to f32;
-// dx is summed in an order of the backend's own, the same for the same shapes. CLBlast's gemm is no exception: beside
-// it, grad is summed in the order of ops_gemm.cpp.
+// Weight and state get the bits that a backend's own ops give, one after another, grad being dense and rounded to f32.
+// CLBlast's gemm is the exception: beside it, grad is summed in the order of ops_gemm.cpp. An element of dx is summed
+// in an order of the backend's own, which depends on nothing but O: where a weight is cut along I changes no bit.
 #pragma once
 
 #include <algorithm>

@@ -21,7 +21,7 @@ Case layer_case(const Layer& l) {
             Problem p;
             const mk_tensor x = p.random(l.batch, l.inputs, l.x), dy = p.random(l.batch, l.outputs, l.dy);
             const mk_tensor weight = p.random(l.inputs, l.outputs, l.weight);
-            // At the first step the state is not read.
+            // At the first step the state does not count.
             mk_tensor state{}, dx{};
             if (l.momentum != 0)
               state = l.t == 1 ? p.unwritten(l.inputs, l.outputs, l.state) : p.random(l.inputs, l.outputs, l.state);
