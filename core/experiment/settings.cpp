@@ -138,6 +138,9 @@ class SettingReader {
   }
 
   bool read_integer(const Slot& slot) {
+    constexpr size_t kDigits = std::numeric_limits<int64_t>::digits10;
+    if (node_.kind == Node::Kind::text && node_.text.size() > kDigits && is_decimal(node_.text))
+      return fail(node_, "must be an integer of 64 bits");
     if (node_.kind != Node::Kind::integer) return wrong_type(node_, "an integer");
     const int64_t value = node_.integer;
     const bool zero = value == 0 && key_.has(kZeroAllowed);

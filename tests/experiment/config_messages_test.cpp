@@ -257,6 +257,7 @@ TEST(Messages, OfSettings) {
       {"seed = \"\"", 1, 8, 2, "decimal digits only"},
       {"data.limit = 0", 1, 14, 1, "at least 1"},
       {"data.limit = \"5\"", 1, 14, 3, "an integer, not a text"},
+      {"data.limit = \"99999999999999999999\"", 1, 14, 22, "an integer of 64 bits"},
       {"data.limit = 1979-05-27", 1, 14, 10, "a date"},
       {"data.target = \"y\"", 1, 6, 6, "no meaning for source \"digits\""},
       {"data.categorical = [\"y\"]", 1, 6, 11, "no meaning"},
