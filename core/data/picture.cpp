@@ -71,9 +71,11 @@ void decode_png(const std::string& path, std::string_view bytes, Picture& pictur
   picture.pixels.resize(count * (channels + (alpha ? 1 : 0)));
   if (png_image_finish_read(&image, nullptr, picture.pixels.data(), 0, nullptr) == 0)
     damaged_picture(path, "PNG", image.message);
+  constexpr size_t kBitDepth = 24;  // its place in a PNG file; it was read, so it is there
+  if (bytes[kBitDepth] == 16) picture.note = "16 bits as 8";
   if (!alpha) return;
   lay_on_white(picture.pixels, count, channels);
-  picture.note = "transparency on white";
+  picture.note += picture.note.empty() ? "transparency on white" : ", transparency on white";
 }
 
 Picture read_picture(const std::string& path) {

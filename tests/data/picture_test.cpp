@@ -30,7 +30,9 @@ TEST_F(PictureTest, PngOfEveryKind) {
   EXPECT_EQ(rgb.note, "");
   EXPECT_EQ(read(png(3, 1, kPngGrey, std::string("\x00\x7f\xff", 3))).pixels, (Bytes{0, 127, 255}));
   EXPECT_EQ(read(png(4, 1, kPngGrey, "\xa0", 1)).pixels, (Bytes{255, 0, 255, 0})) << "one bit";
-  EXPECT_EQ(read(png(2, 1, kPngGrey, std::string("\x80\x80\xff\xff", 4), 16)).pixels, (Bytes{128, 255})) << "16 bits";
+  const Picture deep = read(png(2, 1, kPngGrey, std::string("\x80\x80\xff\xff", 4), 16));
+  EXPECT_EQ(deep.pixels, (Bytes{128, 255})) << "16 bits";
+  EXPECT_EQ(deep.note, "16 bits as 8");
   const std::string palette = png_chunk("PLTE", std::string("\x0a\x14\x1e\x00\x00\x00", 6));
   const Picture indexed = read(png(2, 1, kPngPalette, std::string("\x00\x01", 2), 8, palette));
   EXPECT_EQ(indexed.pixels, (Bytes{10, 20, 30, 0, 0, 0}));
