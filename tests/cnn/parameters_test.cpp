@@ -162,9 +162,16 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
           EXPECT_TRUE(trained(world.device(), optimizer, batch, hidden, {gradients, most}) == whole)
               << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", " << hidden
               << " hidden, gradients " << gradients << ", segments of " << most;
-        // Where steps are fused, a sum of the input gradient may have another order: what is before the layer moves a
-        // little.
-        if (!gradients) expect_near(trained(world.device(), optimizer, batch, hidden, {}), whole);
+        if (gradients) continue;
+        const auto apart = trained(world.device(), optimizer, batch, hidden, {});
+        // OpenCL's fused steps sum the input gradient in another order: what is before the layer moves a little.
+        const bool other_order =
+            GetParam() == std::string("opencl") && ops::has_linear_update(optimizer, batch) && hidden > 1;
+        if (other_order) {
+          expect_near(apart, whole);
+        } else {
+          EXPECT_TRUE(apart == whole) << "fused, batch " << batch << ", " << hidden << " hidden";
+        }
       }
 }
 

@@ -1,3 +1,4 @@
+#include <array>
 #include <cmath>
 
 #include "problem.hpp"
@@ -227,6 +228,8 @@ bool uses_clblast(DeviceUnderTest& dut) {
 
 constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
+const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
+
 // A layer with its memory: what linear_update takes, and a gradient.
 class Layer {
  public:
@@ -257,6 +260,7 @@ class Layer {
 
   std::vector<Words> stepped() { return {buffers_[2]->read(), buffers_[3]->read()}; }
   Words input_gradient() { return buffers_[4]->read(); }
+  Words output_gradient() { return buffers_[1]->read(); }
 
   mk_tensor x{}, dy{}, weight{}, state{}, dx{}, gradient{};
 
@@ -265,17 +269,53 @@ class Layer {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-// gemm and optimizer_step give the weight and the state of linear_update. (dx has an order of its own, which the cases
-// hold to its tolerance.)
+// gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update; on the host,
+// and where a sum for dx has one term, its dx too. (Elsewhere dx has an order of its own, which the cases hold to its
+// tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
-                                const ops::OptimizerSettings& settings, int64_t t) {
+                                const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   Layer fused(dut, batch, inputs, outputs), apart(dut, batch, inputs, outputs);
-  if (!fused.run({ops::linear_update(fused.x, fused.dy, fused.weight, fused.state, fused.dx, settings, t)}) ||
-      !apart.run({ops::gemm(apart.x, true, apart.dy, false, apart.gradient),
-                  ops::optimizer_step(Layer::flat(apart.gradient), Layer::flat(apart.weight), Layer::flat(apart.state),
-                                      {}, settings, t)}))
+  std::vector<mk_op> steps{ops::gemm(apart.dy, false, apart.weight, true, apart.dx),
+                           ops::gemm(apart.x, true, apart.dy, false, apart.gradient),
+                           ops::optimizer_step(Layer::flat(apart.gradient), Layer::flat(apart.weight),
+                                               Layer::flat(apart.state), {}, settings, t)};
+  if (after_relu) steps.push_back(ops::act_grad(apart.dx, apart.x, ops::Activation::relu, apart.dx));
+  if (!fused.run(
+          {ops::linear_update(fused.x, fused.dy, fused.weight, fused.state, fused.dx, settings, t, after_relu)}) ||
+      !apart.run(steps))
     GTEST_SKIP() << kUnsupportedOp;
   EXPECT_TRUE(fused.stepped() == apart.stepped()) << "batch " << batch << ", " << inputs << " x " << outputs;
+  if (dut.backend() != "host" && outputs > 1) return;
+  EXPECT_TRUE(fused.input_gradient() == apart.input_gradient())
+      << "dx of batch " << batch << ", " << inputs << " x " << outputs;
+}
+
+// The order that all kernels of the OpenCL backend have for dx, where fma() rounds once.
+void linear_update_has_16_chains(DeviceUnderTest& dut) {
+  if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
+  if (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)) GTEST_SKIP() << "fma() rounds twice";
+  constexpr size_t kChains = 16;
+  for (const auto& [batch, inputs, outputs] :
+       {std::array<size_t, 3>{3, 5, 7}, {5, 13, 300}, {10, 37, 64}, {13, 20, 83}, {16, 9, 1}}) {
+    Layer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs));
+    const auto at = [columns = outputs](const Words& words, size_t row, size_t column) {
+      return as_float(words[row * columns + column]);
+    };
+    const Words weight = layer.stepped()[0], dy = layer.output_gradient();
+    Words expected;
+    for (size_t b = 0; b < batch; ++b)
+      for (size_t i = 0; i < inputs; ++i) {
+        std::array<float, kChains> sums{};
+        for (size_t c = 0; c < outputs; ++c)
+          sums[c % kChains] = std::fma(at(dy, b, c), at(weight, i, c), sums[c % kChains]);
+        for (size_t n = kChains / 2; n > 0; n /= 2)
+          for (size_t k = 0; k < n; ++k) sums[k] += sums[k + n];
+        expected.push_back(as_word(sums[0]));
+      }
+    if (!layer.run({ops::linear_update(layer.x, layer.dy, layer.weight, layer.state, layer.dx, kHeavy, 3)}))
+      GTEST_SKIP() << kUnsupportedOp;
+    EXPECT_TRUE(layer.input_gradient() == expected) << "batch " << batch << ", " << inputs << " x " << outputs;
+  }
 }
 
 // A weight in one piece and cut behind ops::kGemmCut rows.
@@ -298,19 +338,18 @@ void linear_update_can_be_cut(DeviceUnderTest& dut, int64_t batch, int64_t outpu
   EXPECT_TRUE(whole.input_gradient() == cut.input_gradient()) << "batch " << batch << ", " << outputs << " outputs";
 }
 
-const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
-
 void linear_update_is_those_ops_everywhere(DeviceUnderTest& dut) {
   if (uses_clblast(dut)) GTEST_SKIP() << kClblastOrder;
   linear_update_is_those_ops(dut, 3, 5, 7, kHeavy, 1);
   linear_update_is_those_ops(dut, 5, 13, 300, kHeavy, 4);
   linear_update_is_those_ops(dut, 1, 9, 17, kPlain, 2);
-  linear_update_is_those_ops(dut, 5, 333, 1, kHeavy, 4);
+  linear_update_is_those_ops(dut, 5, 13, 300, kHeavy, 4, true);
+  for (const bool after_relu : {false, true}) linear_update_is_those_ops(dut, 5, 333, 1, kHeavy, 4, after_relu);
   if (skip_reason(dut, Size::normal) != nullptr) return;
   for (const int64_t batch : {int64_t{1}, int64_t{5}, int64_t{10}, int64_t{13}, ops::kLinearUpdateRows})
     linear_update_is_those_ops(dut, batch, 1100, 1589, kHeavy, 3);
-  linear_update_is_those_ops(dut, 10, 2000, 227, kPlain, 3);
-  linear_update_is_those_ops(dut, 10, 20011, 1, kHeavy, 3);
+  for (const bool after_relu : {false, true}) linear_update_is_those_ops(dut, 10, 2000, 227, kPlain, 3, after_relu);
+  linear_update_is_those_ops(dut, 10, 20011, 1, kHeavy, 3, true);
   linear_update_is_those_ops(dut, 7, 515, 83, kHeavy, 1);
 }
 
@@ -418,6 +457,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
   add_test(dut.label(), "semantics.linear_update_is_those_ops", [&dut] { linear_update_is_those_ops_everywhere(dut); });
+  add_test(dut.label(), "semantics.linear_update_has_16_chains", [&dut] { linear_update_has_16_chains(dut); });
   add_test(dut.label(), "semantics.linear_update_can_be_cut", [&dut] { linear_update_can_be_cut_everywhere(dut); });
   // The oracle rounds once, wherever it is cut.
   if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))
