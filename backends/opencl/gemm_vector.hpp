@@ -29,5 +29,6 @@ inline std::string vector_options(const mk_device& device, int width) {
   const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";
   return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock) + hints;
 }
+inline std::string vector_options(const mk_device& device) { return vector_options(device, device.vector_width); }
 
 }  // namespace mokume::opencl

@@ -124,9 +124,7 @@ std::string winograd_source() { return std::string(k_common) + k_vector + k_tran
 // `block`: channels side by side, KC of winograd.cl.
 cl_kernel winograd_kernel(mk_device& device, const char* name, int64_t block) {
   const std::string width = std::to_string(device.vector_width), kc = std::to_string(block);
-  return device.kernel(
-      {"winograd/" + width + "/" + kc, winograd_source, vector_options(device, device.vector_width) + " -DKC=" + kc},
-      name);
+  return device.kernel({"winograd/" + width + "/" + kc, winograd_source, vector_options(device) + " -DKC=" + kc}, name);
 }
 
 int64_t channel_block(int64_t channels) {
@@ -227,7 +225,7 @@ std::string direct_source() {
 
 cl_kernel direct_kernel(mk_device& device, const char* name) {
   return device.kernel({"conv_direct/" + std::to_string(device.vector_width), direct_source,
-                        vector_options(device, device.vector_width) + " -DLINES=" + std::to_string(kLinesAtOnce)},
+                        vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce)},
                        name);
 }
 

@@ -70,8 +70,7 @@ Operand operand(const mk_tensor& t, bool k_is_row, int64_t rows) {
 std::string vector_source() { return std::string(k_common) + k_vector + k_transpose + k_gemm_vector + k_gemm_skinny; }
 
 cl_kernel vector_kernel(mk_device& device, const char* name) {
-  return device.kernel({"gemm_vector/" + std::to_string(device.vector_width), vector_source,
-                        vector_options(device, device.vector_width)},
+  return device.kernel({"gemm_vector/" + std::to_string(device.vector_width), vector_source, vector_options(device)},
                        name);
 }
 

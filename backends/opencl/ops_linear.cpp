@@ -72,8 +72,7 @@ void on_cpu_with_one_output(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
-  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source,
-                        vector_options(device, device.vector_width)};
+  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source, vector_options(device)};
   const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
   launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
                input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,

@@ -3,7 +3,8 @@
 //
 // Ours learns what fits take while it runs; "known": it knows from an earlier run. "bound": no schedule can be better.
 //
-//   bench_schedule [DIRECTORY WITH THE .csv FILES] [FILE.json]       both default to bench/results
+//   bench_schedule [DIRECTORY WITH THE .csv FILES, bench/results if none is named] [FILE.json, where the figures are
+//   kept]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -139,7 +140,7 @@ int run(const std::string& inputs, const std::string& output) {
   book.add("networks, 720 fits and 12 refits", all);
   book.add("networks, 720 fits, devices of speed 1, 2 and 30", fits, {1, 2, 30});
   book.add("networks, 720 fits and 12 refits, devices of speed 1, 2 and 30", all, {1, 2, 30});
-  base::write_file(output, book.text());
+  if (!output.empty()) base::write_file(output, book.text());
   return 0;
 }
 
@@ -148,8 +149,7 @@ int run(const std::string& inputs, const std::string& output) {
 
 int main(int argc, char** argv) {
   try {
-    const std::string inputs = argc > 1 ? argv[1] : "bench/results";
-    return mokume::bench::run(inputs, argc > 2 ? argv[2] : inputs + "/schedule.json");
+    return mokume::bench::run(argc > 1 ? argv[1] : "bench/results", argc > 2 ? argv[2] : "");
   } catch (const std::exception& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return 1;
