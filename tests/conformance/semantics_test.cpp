@@ -231,9 +231,9 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
 // A layer with its memory: what linear_update takes, and a gradient.
-class Layer {
+class LinearLayer {
  public:
-  Layer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs) : dut_(dut) {
+  LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs) : dut_(dut) {
     Problem p;
     for (const auto& [rows, columns] :
          {std::pair{batch, inputs}, {batch, outputs}, {inputs, outputs}, {inputs, outputs}})
@@ -274,11 +274,11 @@ class Layer {
 // tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
-  Layer fused(dut, batch, inputs, outputs), apart(dut, batch, inputs, outputs);
+  LinearLayer fused(dut, batch, inputs, outputs), apart(dut, batch, inputs, outputs);
   std::vector<mk_op> steps{ops::gemm(apart.dy, false, apart.weight, true, apart.dx),
                            ops::gemm(apart.x, true, apart.dy, false, apart.gradient),
-                           ops::optimizer_step(Layer::flat(apart.gradient), Layer::flat(apart.weight),
-                                               Layer::flat(apart.state), {}, settings, t)};
+                           ops::optimizer_step(LinearLayer::flat(apart.gradient), LinearLayer::flat(apart.weight),
+                                               LinearLayer::flat(apart.state), {}, settings, t)};
   if (after_relu) steps.push_back(ops::act_grad(apart.dx, apart.x, ops::Activation::relu, apart.dx));
   if (!fused.run(
           {ops::linear_update(fused.x, fused.dy, fused.weight, fused.state, fused.dx, settings, t, after_relu)}) ||
@@ -297,7 +297,7 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
   constexpr size_t kChains = 16;
   for (const auto& [batch, inputs, outputs] :
        {std::array<size_t, 3>{3, 5, 7}, {5, 13, 300}, {10, 37, 64}, {13, 20, 83}, {16, 9, 1}}) {
-    Layer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs));
+    LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs));
     const auto at = [columns = outputs](const Words& words, size_t row, size_t column) {
       return as_float(words[row * columns + column]);
     };
@@ -322,7 +322,7 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
 void linear_update_can_be_cut(DeviceUnderTest& dut, int64_t batch, int64_t outputs,
                               const ops::OptimizerSettings& settings) {
   constexpr int64_t kCut = ops::kGemmCut, kInputs = 2 * kCut + 77;
-  Layer whole(dut, batch, kInputs, outputs), cut(dut, batch, kInputs, outputs);
+  LinearLayer whole(dut, batch, kInputs, outputs), cut(dut, batch, kInputs, outputs);
   std::vector<mk_op> pieces;
   for (int64_t r = 0; r < kInputs; r += kCut) {
     const int64_t n = std::min(kCut, kInputs - r);
