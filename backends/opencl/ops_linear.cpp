@@ -51,9 +51,11 @@ Padded padded(Launcher& launcher, const mk_tensor& dy) {
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  const bool fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // two rows' sums into registers
-  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (fit ? "2" : "1") +
-                           " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op));
+  const bool skips = x.rows >= 4 && (after_relu(op) == 1 || wanted(op) == 0);
+  const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
+  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (two_fit && !skips ? "2" : "1") +
+                           " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op)) +
+                           " -DSKIPS=" + (skips ? "1" : "0");
   const BuiltIn program{"linear_update" + kind, vector_source, vector_options(device, kChains) + kind};
   const int64_t each = rows_each(device, weight.rows, kChains);
   const Padded dy = padded(launcher, op.inputs[1]);

@@ -230,7 +230,7 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
-// A layer with its memory: what linear_update takes, and a gradient.
+// A layer with its memory: what linear_update takes, and a gradient. Its x is what a relu gave: half of it is 0.
 class LinearLayer {
  public:
   LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs) : dut_(dut) {
@@ -238,6 +238,7 @@ class LinearLayer {
     for (const auto& [rows, columns] :
          {std::pair{batch, inputs}, {batch, outputs}, {inputs, outputs}, {inputs, outputs}})
       p.random(rows, columns);
+    for (uint32_t& word : p.memory[0]) word = as_float(word) > 0 ? word : 0;
     for (const Words& content : p.memory) buffers_.push_back(std::make_unique<Buffer>(dut, content));
     buffers_.push_back(std::make_unique<Buffer>(dut, static_cast<uint64_t>(batch * inputs) * 4));
     buffers_.push_back(std::make_unique<Buffer>(dut, static_cast<uint64_t>(inputs * outputs) * 4));
@@ -259,6 +260,7 @@ class LinearLayer {
   }
 
   std::vector<Words> stepped() { return {buffers_[2]->read(), buffers_[3]->read()}; }
+  Words input() { return buffers_[0]->read(); }
   Words input_gradient() { return buffers_[4]->read(); }
   Words output_gradient() { return buffers_[1]->read(); }
 
@@ -295,13 +297,22 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
   if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
   if (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)) GTEST_SKIP() << "fma() rounds twice";
   constexpr size_t kChains = 16;
-  for (const auto& [batch, inputs, outputs] :
-       {std::array<size_t, 3>{3, 5, 7}, {5, 13, 300}, {10, 37, 64}, {13, 20, 83}, {16, 9, 1}}) {
+  for (const auto& [batch, inputs, outputs, after_relu] : {std::array<size_t, 4>{3, 5, 7, 0},
+                                                           {5, 13, 300, 0},
+                                                           {10, 37, 64, 0},
+                                                           {13, 20, 83, 0},
+                                                           {16, 9, 1, 0},
+                                                           {3, 5, 7, 1},
+                                                           {4, 90, 39, 1},
+                                                           {5, 13, 300, 1},
+                                                           {10, 370, 64, 1},
+                                                           {13, 200, 83, 1},
+                                                           {16, 9, 1, 1}}) {
     LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs));
     const auto at = [columns = outputs](const Words& words, size_t row, size_t column) {
       return as_float(words[row * columns + column]);
     };
-    const Words weight = layer.stepped()[0], dy = layer.output_gradient();
+    const Words weight = layer.stepped()[0], x = layer.input(), dy = layer.output_gradient();
     Words expected;
     for (size_t b = 0; b < batch; ++b)
       for (size_t i = 0; i < inputs; ++i) {
@@ -310,11 +321,13 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
           sums[c % kChains] = std::fma(at(dy, b, c), at(weight, i, c), sums[c % kChains]);
         for (size_t n = kChains / 2; n > 0; n /= 2)
           for (size_t k = 0; k < n; ++k) sums[k] += sums[k + n];
-        expected.push_back(as_word(sums[0]));
+        expected.push_back(after_relu != 0 && x[b * inputs + i] == 0 ? 0 : as_word(sums[0]));
       }
-    if (!layer.run({ops::linear_update(layer.x, layer.dy, layer.weight, layer.state, layer.dx, kHeavy, 3)}))
+    if (!layer.run(
+            {ops::linear_update(layer.x, layer.dy, layer.weight, layer.state, layer.dx, kHeavy, 3, after_relu != 0)}))
       GTEST_SKIP() << kUnsupportedOp;
-    EXPECT_TRUE(layer.input_gradient() == expected) << "batch " << batch << ", " << inputs << " x " << outputs;
+    EXPECT_TRUE(layer.input_gradient() == expected)
+        << "batch " << batch << ", " << inputs << " x " << outputs << (after_relu != 0 ? " after a relu" : "");
   }
 }
 
@@ -348,7 +361,9 @@ void linear_update_is_those_ops_everywhere(DeviceUnderTest& dut) {
   if (skip_reason(dut, Size::normal) != nullptr) return;
   for (const int64_t batch : {int64_t{1}, int64_t{5}, int64_t{10}, int64_t{13}, ops::kLinearUpdateRows})
     linear_update_is_those_ops(dut, batch, 1100, 1589, kHeavy, 3);
-  for (const bool after_relu : {false, true}) linear_update_is_those_ops(dut, 10, 2000, 227, kPlain, 3, after_relu);
+  for (const int64_t batch : {int64_t{4}, int64_t{10}, int64_t{13}, ops::kLinearUpdateRows})
+    for (const bool after_relu : {false, true})
+      linear_update_is_those_ops(dut, batch, 2000, 227, kPlain, 3, after_relu);
   linear_update_is_those_ops(dut, 10, 20011, 1, kHeavy, 3, true);
   linear_update_is_those_ops(dut, 7, 515, 83, kHeavy, 1);
 }

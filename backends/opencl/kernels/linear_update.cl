@@ -5,7 +5,12 @@
 // One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. A step has the
 // bits of one chain of fma() over the batch and of optimizer.cl. dx is summed along a row in 16 chains of fma(), column c in
 // chain c % 16, which are then added in halves.
+//
+// SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half
+// of all activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
+// count for it, rounded up to a quarter of the batch, so that loops can be unrolled.
 #define SUMS (BATCH > 0 ? BATCH : 1)
+#define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
 // At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below, and
 // the compiler would not keep all of them in registers.
@@ -14,11 +19,16 @@ typedef struct {
   int remembers, forgets;
 } sgd_t;
 
-// The first `count` <= VW floats, and zeros.
+// The first `count` <= VW floats, and zeros; in halves of halves where they are not all of a vector.
 __attribute__((always_inline)) vec load_first(__global const float* from, int count) {
   if (count == VW) return VLOAD(0, from);
   float part[VW];
-  for (int c = 0; c < VW; ++c) part[c] = c < count ? from[c] : 0.0f;
+  __private float* to = part;
+  VSTORE(SPLAT(0.0f), 0, part);
+  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
+  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
+  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
+  if (count & 1) *to = *from;
   return VLOAD(0, part);
 }
 
@@ -28,17 +38,22 @@ __attribute__((always_inline)) void store_first(vec v, int count, __global float
     return;
   }
   float part[VW];
+  __private const float* from = part;
   VSTORE(v, 0, part);
-  for (int c = 0; c < count; ++c) to[c] = part[c];
+  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
+  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
+  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
+  if (count & 1) *to = *from;
 }
 
-// `count` columns of n <= ROWS rows, both known where this is inlined but for the last columns: x_rows[b * VW + i] is x of
-// row i, sums[i * SUMS + b] adds up its dx. Meanwhile the same columns of the rows behind are fetched, and from there into
-// the first cache what comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
-__attribute__((always_inline)) void columns_meet(const int n, int count, const float* x_rows,
-                                                 __global const float* dy, long dy_step, __global float* weight,
-                                                 long weight_step, __global float* state, long state_step, sgd_t sgd,
-                                                 __private vec* sums) {
+// `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns. Term t
+// is row list[t] of the batch, which x multiplies by x_rows[list[t] * VW + i] for row i; sums[i * SUMS + t] adds up its dx.
+// Meanwhile the same columns of the rows behind are fetched, and from there into the first cache what comes next. (No
+// restrict: Oclgrind does not know what becomes of it where a function is inlined.)
+__attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, const int* list,
+                                                 const float* x_rows, __global const float* dy, long dy_step,
+                                                 __global float* weight, long weight_step, __global float* state,
+                                                 long state_step, sgd_t sgd, __private vec* sums) {
   vec w[ROWS], g[ROWS];
   UNROLL
   for (int i = 0; i < n; ++i) {
@@ -52,12 +67,12 @@ __attribute__((always_inline)) void columns_meet(const int n, int count, const f
     g[i] = SPLAT(0.0f);
   }
   UNROLL
-  for (int b = 0; b < BATCH; ++b) {
-    const vec d = VLOAD(0, dy + b * dy_step);
+  for (int t = 0; t < terms; ++t) {
+    const vec d = VLOAD(0, dy + list[t] * dy_step);
     UNROLL
     for (int i = 0; i < n; ++i) {
-      if (WANTED) sums[i * SUMS + b] = fma(d, w[i], sums[i * SUMS + b]);
-      g[i] = fma(SPLAT(x_rows[b * VW + i]), d, g[i]);
+      if (WANTED) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
+      g[i] = fma(SPLAT(x_rows[list[t] * VW + i]), d, g[i]);
     }
   }
   UNROLL
@@ -73,25 +88,49 @@ __attribute__((always_inline)) void columns_meet(const int n, int count, const f
   }
 }
 
-// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i.
-__attribute__((always_inline)) void rows_meet(const int n, const float* x_rows, __global const float* dy, long dy_step,
-                                              __global float* weight, long weight_step, __global float* state,
-                                              long state_step, long columns, sgd_t sgd, __private float* chains) {
+// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the list.
+__attribute__((always_inline)) void rows_meet(const int n, const int terms, const int* list, const float* x_rows,
+                                              __global const float* dy, long dy_step, __global float* weight,
+                                              long weight_step, __global float* state, long state_step, long columns,
+                                              sgd_t sgd, __private float* chains) {
   vec sums[ROWS * SUMS];
   UNROLL
   for (int k = 0; k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
   long c = 0;
   for (; c + VW <= columns; c += VW)
-    columns_meet(n, VW, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd, sums);
+    columns_meet(n, terms, VW, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd, sums);
   if (c < columns)
-    columns_meet(n, (int)(columns - c), x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
-                 sums);
+    columns_meet(n, terms, (int)(columns - c), list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
+                 state_step, sgd, sums);
   if (!WANTED) return;
   UNROLL
   for (int i = 0; i < n; ++i) {
     UNROLL
-    for (int b = 0; b < BATCH; ++b) VSTORE(sums[i * SUMS + b], b * VW + i, chains);
+    for (int t = 0; t < terms; ++t) VSTORE(sums[i * SUMS + t], list[t] * VW + i, chains);
   }
+}
+
+// Of two vectors the first half of each plus its second; the same of neighbours.
+__attribute__((always_inline)) vec add_halves(vec a, vec b) {
+  return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
+         (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
+}
+__attribute__((always_inline)) vec add_neighbours(vec a, vec b) {
+  return (vec)(a.s0, a.s2, b.s0, b.s2, a.s4, a.s6, b.s4, b.s6, a.s8, a.sa, b.s8, b.sa, a.sc, a.se, b.sc, b.se) +
+         (vec)(a.s1, a.s3, b.s1, b.s3, a.s5, a.s7, b.s5, b.s7, a.s9, a.sb, b.s9, b.sb, a.sd, a.sf, b.sd, b.sf);
+}
+
+// The chains of row i, added up, in lane i.
+__attribute__((always_inline)) vec sums_of_chains(__private const float* chains) {
+  vec quarters[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const vec a = add_halves(VLOAD(i, chains), VLOAD(i + 4, chains));
+    const vec b = add_halves(VLOAD(i + 8, chains), VLOAD(i + 12, chains));
+    quarters[i] = even_quarters(a, b) + odd_quarters(a, b);
+  }
+  return add_neighbours(low_halves(quarters[0], quarters[1]) + high_halves(quarters[0], quarters[1]),
+                        low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
@@ -116,25 +155,37 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
       FETCH(from + 2 * VW);
       for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
     }
-    int i = 0;
-    for (; i + ROWS <= live; i += ROWS)
-      rows_meet(ROWS, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,
-                state + (i0 + i) * state_step, state_step, columns, sgd, chains + i * VW);
-    for (; i < live; ++i)
-      rows_meet(1, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step, state + (i0 + i) * state_step,
-                state_step, columns, sgd, chains + i * VW);
-    for (int b = 0; WANTED && b < BATCH; ++b) {
-      vec r[VW];
-      UNROLL
-      for (int k = 0; k < VW; ++k) r[k] = k < live ? VLOAD(b * VW + k, chains) : SPLAT(0.0f);
-      transpose(r);
-      UNROLL
-      for (int n = VW / 2; n > 0; n /= 2) {
-        UNROLL
-        for (int k = 0; k < n; ++k) r[k] += r[k + n];
+    int list[SUMS];
+#define MEET(n, terms)                                                                                                 \
+  rows_meet(n, terms, list, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,                     \
+            state + (i0 + i) * state_step, state_step, columns, sgd, chains + i * VW)
+#if SKIPS
+    for (int i = 0; i < live; ++i) {
+      int counting = 0, zeros = BATCH;
+      for (int b = 0; b < BATCH; ++b) {
+        const int zero = x_rows[b * VW + i] == 0.0f;
+        list[zero ? --zeros : counting++] = b;
       }
+      for (int t = counting; WANTED && t < BATCH; ++t) VSTORE(SPLAT(0.0f), list[t] * VW + i, chains);
+      if (counting <= QUARTERS(1))
+        MEET(1, QUARTERS(1));
+      else if (counting <= QUARTERS(2))
+        MEET(1, QUARTERS(2));
+      else if (counting <= QUARTERS(3))
+        MEET(1, QUARTERS(3));
+      else
+        MEET(1, BATCH);
+    }
+#else
+    for (int b = 0; b < BATCH; ++b) list[b] = b;
+    int i = 0;
+    for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH);
+    for (; i < live; ++i) MEET(1, BATCH);
+#endif
+    for (int b = 0; WANTED && b < BATCH; ++b) {
+      const vec sums = sums_of_chains(chains + b * VW * VW);
       const vec through = VLOAD(b, x_rows);
-      store_first(after_relu ? (through > SPLAT(0.0f) ? r[0] : SPLAT(0.0f)) : r[0], live, dx + b * dx_step + i0);
+      store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, live, dx + b * dx_step + i0);
     }
   }
 }

@@ -19,7 +19,9 @@ struct Layer {
 Case layer_case(const Layer& l) {
   return {l.name, l.size, [l] {
             Problem p;
-            const mk_tensor x = p.random(l.batch, l.inputs, l.x), dy = p.random(l.batch, l.outputs, l.dy);
+            const mk_tensor x = p.random(l.batch, l.inputs, l.x);
+            if (l.after_relu || !l.dx) p.change(x, [](float v) { return v > 0 ? v : 0; });
+            const mk_tensor dy = p.random(l.batch, l.outputs, l.dy);
             const mk_tensor weight = p.random(l.inputs, l.outputs, l.weight);
             // At the first step the state does not count.
             mk_tensor state{}, dx{};
