@@ -18,10 +18,17 @@ class SideChannel {
 
   // From any thread; leaves with the pump's next turn, which this brings about.
   void send(uint32_t to, std::string frame) {
-    std::function<void()> ring;
     {
       const std::lock_guard lock(mutex_);
       outgoing_.emplace_back(to, std::move(frame));
+    }
+    ring();
+  }
+  // From any thread: brings about the pump's next turn. For who begins to wait for a frame.
+  void ring() {
+    std::function<void()> ring;
+    {
+      const std::lock_guard lock(mutex_);
       ring = ring_;
     }
     if (ring) ring();
@@ -34,7 +41,7 @@ class SideChannel {
     return std::exchange(outgoing_, {});
   }
   // `ring`: empty once nobody pumps any more.
-  void on_send(std::function<void()> ring) {
+  void on_ring(std::function<void()> ring) {
     const std::lock_guard lock(mutex_);
     ring_ = std::move(ring);
   }
@@ -43,7 +50,8 @@ class SideChannel {
   std::function<void(uint32_t from, const std::string& frame)> received;  // an Error ends the run
   std::function<void(uint32_t node)> lost;                                // maybe more than once
   std::function<bool()> busy;                                             // this rank must go on pumping
-  std::function<bool()> waiting;  // somebody can do nothing until a frame arrives
+  std::function<bool()> computing;  // for who rings when it needs a frame: the pump may sleep longer meanwhile
+  std::function<bool()> waiting;    // somebody can do nothing until a frame arrives
 
  private:
   std::mutex mutex_;

@@ -144,6 +144,11 @@ void Team::take(Seat& seat, std::span<float> to) {
   {
     std::unique_lock lock(mutex_);
     ++waiting_;
+    if (setup_.waits && made_.count(number) == 0) {
+      lock.unlock();
+      setup_.waits();
+      lock.lock();
+    }
     const auto done = [&] { return why_ || made_.count(number) > 0; };
     // In slices, so that a process that slept does not take its own absence for that of the others.
     double waited = 0;

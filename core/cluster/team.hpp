@@ -52,6 +52,8 @@ class Team {
                        const std::string& shares, const std::string& at)>
         account;
     double patience_s = 600;  // for a sum, once somebody waits for it: then those who have not given are missing
+    // A member here begins to wait for a sum; on its thread, under no lock.
+    std::function<void()> waits = {};
   };
   explicit Team(Setup setup);
   ~Team();

@@ -114,7 +114,8 @@ class TeamSite {
   std::condition_variable changed_;
   std::shared_ptr<Attempt> attempt_;  // under way
   uint64_t attempts_ = 0;
-  std::vector<Work> works_;  // this rank's members but the leader
+  std::atomic<bool> leading_ = false;  // the leader is at work
+  std::vector<Work> works_;            // this rank's members but the leader
 };
 
 // What keep_account() has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.
