@@ -28,7 +28,7 @@ typedef struct mk_transport {
    * A message to a lost node is dropped; that is no error. */
   int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error);
 
-  /* If a message waits: its sender and size, and a pointer valid until the next call. Otherwise *bytes = 0. */
+  /* If a message waits: its sender and size, and a pointer valid until the next poll(). Otherwise *bytes = 0. */
   int32_t (*poll)(void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error* error);
 
   /* Waits until every message sent has left, at most `timeout_ms`. A node that has not taken its messages by then is

@@ -257,7 +257,7 @@ std::string encode(const Message& message) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-Message decode(const std::string& text) {
+Message decode(std::string_view text) {
   const json object = json::parse(text, nullptr, false);
   if (!object.is_object()) throw Error(MK_BAD_DATA, "the message is not a JSON object");
   const std::string type = text_field(object, "type");

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -121,6 +122,6 @@ std::string clean_text(const std::string& text);
 std::string encode(const Message& message);
 
 // Throws Error(MK_BAD_DATA) that names the field; ranges that depend on the run are the receiver's to check.
-Message decode(const std::string& text);
+Message decode(std::string_view text);
 
 }  // namespace mokume::cluster

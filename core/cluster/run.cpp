@@ -103,7 +103,7 @@ class Pump {
   bool send_frames() {
     if (side_ == nullptr) return false;
     const auto frames = side_->take_outgoing();
-    for (const auto& [to, frame] : frames) transport_.send(to, frame);
+    for (const auto& [to, frame] : frames) transport_.send(to, *frame);
     return !frames.empty();
   }
 

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -14,10 +16,12 @@ namespace mokume::cluster {
 class SideChannel {
  public:
   static constexpr char kMark = '\1';
-  static bool is_frame(const std::string& text) { return !text.empty() && text.front() == kMark; }
+  static bool is_frame(std::string_view text) { return !text.empty() && text.front() == kMark; }
 
   // From any thread; leaves with the pump's next turn, which this brings about.
-  void send(uint32_t to, std::string frame) {
+  void send(uint32_t to, std::string frame) { send(to, std::make_shared<const std::string>(std::move(frame))); }
+  // The same frame to several.
+  void send(uint32_t to, std::shared_ptr<const std::string> frame) {
     {
       const std::lock_guard lock(mutex_);
       outgoing_.emplace_back(to, std::move(frame));
@@ -36,7 +40,8 @@ class SideChannel {
 
   // ---- the pump's side ----
 
-  std::vector<std::pair<uint32_t, std::string>> take_outgoing() {
+  using Outgoing = std::vector<std::pair<uint32_t, std::shared_ptr<const std::string>>>;
+  Outgoing take_outgoing() {
     const std::lock_guard lock(mutex_);
     return std::exchange(outgoing_, {});
   }
@@ -47,15 +52,15 @@ class SideChannel {
   }
 
   // Set before the run by who uses the channel, called on the pump's thread; must be quick.
-  std::function<void(uint32_t from, const std::string& frame)> received;  // an Error ends the run
-  std::function<void(uint32_t node)> lost;                                // maybe more than once
-  std::function<bool()> busy;                                             // this rank must go on pumping
+  std::function<void(uint32_t from, std::string_view frame)> received;  // an Error ends the run
+  std::function<void(uint32_t node)> lost;                              // maybe more than once
+  std::function<bool()> busy;                                           // this rank must go on pumping
   std::function<bool()> computing;  // for who rings when it needs a frame: the pump may sleep longer meanwhile
   std::function<bool()> waiting;    // somebody can do nothing until a frame arrives
 
  private:
   std::mutex mutex_;
-  std::vector<std::pair<uint32_t, std::string>> outgoing_;
+  Outgoing outgoing_;
   std::function<void()> ring_;
 };
 

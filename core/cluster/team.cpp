@@ -100,15 +100,18 @@ void Team::check_whole() const {
 }
 
 void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
-  Gift gift{seat.member, seat.given++, count, {}};
+  const uint64_t number = seat.given++;
+  if (!setup_.sums) {
+    {
+      const std::lock_guard lock(mutex_);
+      check_whole();
+    }
+    return setup_.send(seat.member, number, count, blocks);
+  }
+  Gift gift{seat.member, number, count, {}};
   for (const mk_block& b : blocks)
     gift.blocks.push_back({b.first, b.size, std::make_shared<std::vector<float>>(b.values, b.values + count)});
-  if (setup_.sums) return take_gift(std::move(gift));
-  {
-    const std::lock_guard lock(mutex_);
-    check_whole();
-  }
-  setup_.send(gift);
+  take_gift(std::move(gift));
 }
 
 void Team::take_gift(Gift gift) {

@@ -44,8 +44,9 @@ class Team {
     std::vector<double> speeds;   // of each member
     std::vector<uint32_t> local;  // members in this process
     bool sums = true;             // here; otherwise gifts are sent
-    // To the process that sums; to those that do not. Called under no lock; must not block on a peer.
-    std::function<void(const Gift&)> send;
+    // To the process that sums, what the member gave to the sum of this number; to those that do not. Called under no
+    // lock; must not block on a peer.
+    std::function<void(uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block>)> send;
     std::function<void(uint64_t number, const Floats& sum)> publish;
     // What the leader says; on its thread. See mk_team.
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,

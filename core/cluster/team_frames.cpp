@@ -19,16 +19,15 @@ using journal::whole_field;
 using nlohmann::json;
 
 // The mark, a line of JSON, and the floats that it announces. Spaces bring these to a place where floats may lie.
-std::string frame_of(const json& head, std::span<const Floats> floats = {}) {
+std::string frame_of(const json& head, const std::vector<std::span<const float>>& floats = {}) {
   std::string bytes(1, SideChannel::kMark);
   bytes += head.dump();
   bytes.append((sizeof(float) - (bytes.size() + 1) % sizeof(float)) % sizeof(float), ' ');
   bytes += '\n';
   size_t end = bytes.size();
-  for (const Floats& one : floats) end += one->size() * sizeof(float);
+  for (const auto& one : floats) end += one.size_bytes();
   bytes.reserve(end);
-  for (const Floats& one : floats)
-    bytes.append(reinterpret_cast<const char*>(one->data()), one->size() * sizeof(float));
+  for (const auto& one : floats) bytes.append(reinterpret_cast<const char*>(one.data()), one.size_bytes());
   return bytes;
 }
 
@@ -41,23 +40,13 @@ struct Encoder {
         {{"type", "start"}, {"attempt", f.attempt}, {"members", members}, {"item", encode(Grant{0, 0, f.item})}});
   }
   std::string operator()(const TeamGift& f) const {
-    json blocks = json::array();
-    std::vector<Floats> floats;
-    for (const Block& b : f.gift.blocks) {
-      blocks.push_back({{"first", b.first}, {"size", b.size}});
-      floats.push_back(b.values);
-    }
-    return frame_of({{"type", "gift"},
-                     {"attempt", f.attempt},
-                     {"member", f.gift.member},
-                     {"number", f.gift.number},
-                     {"count", f.gift.count},
-                     {"blocks", blocks}},
-                    floats);
+    std::vector<mk_block> blocks;
+    for (const Block& b : f.gift.blocks) blocks.push_back({b.first, b.size, b.values->data()});
+    return encode_gift(f.attempt, f.gift.member, f.gift.number, f.gift.count, blocks);
   }
   std::string operator()(const TeamSum& f) const {
     return frame_of({{"type", "sum"}, {"attempt", f.attempt}, {"number", f.number}, {"count", f.sum->size()}},
-                    {&f.sum, 1});
+                    {*f.sum});
   }
   std::string operator()(const TeamBreak& f) const {
     return frame_of({{"type", "break"}, {"attempt", f.attempt}, {"why", clean_text(f.why)}});
@@ -113,18 +102,35 @@ TeamFrame read_gift(const json& head, Payload& payload) {
 
 }  // namespace
 
+std::string encode_gift(uint64_t attempt, uint32_t member, uint64_t number, uint64_t count,
+                        std::span<const mk_block> blocks) {
+  json heads = json::array();
+  std::vector<std::span<const float>> floats;
+  for (const mk_block& b : blocks) {
+    heads.push_back({{"first", b.first}, {"size", b.size}});
+    floats.emplace_back(b.values, count);
+  }
+  return frame_of({{"type", "gift"},
+                   {"attempt", attempt},
+                   {"member", member},
+                   {"number", number},
+                   {"count", count},
+                   {"blocks", heads}},
+                  floats);
+}
+
 std::string encode_frame(const TeamFrame& frame) { return std::visit(Encoder(), frame); }
 
-TeamFrame decode_frame(const std::string& bytes) {
+TeamFrame decode_frame(std::string_view bytes) {
   const size_t end = bytes.find('\n');
-  if (bytes.empty() || bytes.front() != SideChannel::kMark || end == std::string::npos)
+  if (bytes.empty() || bytes.front() != SideChannel::kMark || end == std::string_view::npos)
     throw Error(MK_BAD_DATA, "what came over the side channel is no frame of a team");
   const json head = json::parse(bytes.begin() + 1, bytes.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
   if (!head.is_object()) throw Error(MK_BAD_DATA, "the head of a team's frame is no JSON object");
-  Payload payload(std::string_view(bytes).substr(end + 1));
+  Payload payload(bytes.substr(end + 1));
   const std::string type = text_field(head, "type");
   const uint64_t attempt = whole_field(head, "attempt", UINT64_MAX);
-  const TeamFrame frame = [&]() -> TeamFrame {
+  TeamFrame frame = [&]() -> TeamFrame {
     if (type == "start") return read_start(head);
     if (type == "gift") return read_gift(head, payload);
     if (type == "sum")

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -24,7 +26,7 @@ struct TeamStart {
   std::vector<TeamMember> members;
   WorkItem item;
 };
-struct TeamGift {  // to rank 0
+struct TeamGift {  // to rank 0; made by encode_gift()
   uint64_t attempt = 0;
   Gift gift;
 };
@@ -46,7 +48,10 @@ struct TeamEnded {  // to rank 0: the member's work has returned
 using TeamFrame = std::variant<TeamStart, TeamGift, TeamSum, TeamBreak, TeamEnded>;
 
 std::string encode_frame(const TeamFrame& frame);
+// A TeamGift out of the giver's own memory.
+std::string encode_gift(uint64_t attempt, uint32_t member, uint64_t number, uint64_t count,
+                        std::span<const mk_block> blocks);
 // Throws Error(MK_BAD_DATA).
-TeamFrame decode_frame(const std::string& bytes);
+TeamFrame decode_frame(std::string_view bytes);
 
 }  // namespace mokume::cluster

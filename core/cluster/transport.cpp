@@ -49,7 +49,7 @@ std::optional<Transport::Received> Transport::poll() {
   sdk::call(table_->poll, table_->self, &from, &message, &bytes);
   if (bytes == 0) return std::nullopt;
   if (from >= size()) throw Error(MK_INTERNAL, "the transport names a sender that does not exist");
-  return Received{from, std::string(static_cast<const char*>(message), bytes)};
+  return Received{from, {static_cast<const char*>(message), bytes}};
 }
 
 void Transport::flush(uint32_t timeout_ms) { sdk::call(table_->flush, table_->self, timeout_ms); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "abi/transport.h"
 
@@ -28,7 +29,7 @@ class Transport {
 
   struct Received {
     uint32_t from = 0;
-    std::string text;
+    std::string_view text;  // until the next poll()
   };
   std::optional<Received> poll();
 

@@ -86,7 +86,7 @@ TeamSite::TeamSite(Worker& worker, base::Log& log, uint32_t node,
       if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
   if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
     throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
-  channel_.received = [this](uint32_t from, const std::string& frame) { received(from, frame); };
+  channel_.received = [this](uint32_t from, std::string_view frame) { received(from, frame); };
   channel_.lost = [this](uint32_t lost) { lose(lost); };
   channel_.busy = [this] { return busy(); };
   channel_.computing = [this] { return leading_ || working(); };
@@ -198,7 +198,8 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
     cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, [this] { channel_.ring(); }};
     if (!others.empty())
       setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
-        const std::string frame = cluster::encode_frame(cluster::TeamSum{number, sum_number, sum});
+        const auto frame =
+            std::make_shared<const std::string>(cluster::encode_frame(cluster::TeamSum{number, sum_number, sum}));
         for (const uint32_t node : others) channel_.send(node, frame);
       };
     setup.account = [this, a = attempt.get()](double elapsed_s, std::span<const double> busy_s,
@@ -359,7 +360,7 @@ report::TeamAccount read_team_account(const std::string& run_directory) {
 
 // ---- every rank ----
 
-void TeamSite::received(uint32_t from, const std::string& bytes) {
+void TeamSite::received(uint32_t from, std::string_view bytes) {
   cluster::TeamFrame frame = cluster::decode_frame(bytes);
   if (const auto* one = std::get_if<cluster::TeamStart>(&frame)) return start(*one);
   if (const auto* one = std::get_if<cluster::TeamEnded>(&frame)) return ended(from, *one);
@@ -396,8 +397,9 @@ void TeamSite::start(const cluster::TeamStart& start) {
     setup.speeds.push_back(start.members[k].speed);
     if (start.members[k].node == node_) setup.local.push_back(k);
   }
-  setup.send = [this, number = start.attempt](const cluster::Gift& gift) {
-    channel_.send(0, cluster::encode_frame(cluster::TeamGift{number, gift}));
+  setup.send = [this, attempt_number = start.attempt](uint32_t member, uint64_t number, uint64_t count,
+                                                      std::span<const mk_block> blocks) {
+    channel_.send(0, cluster::encode_gift(attempt_number, member, number, count, blocks));
   };
   attempt->team = std::make_shared<cluster::Team>(std::move(setup));
   {

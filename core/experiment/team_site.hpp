@@ -12,6 +12,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -79,7 +80,7 @@ class TeamSite {
     std::thread thread;
   };
 
-  void received(uint32_t from, const std::string& frame);
+  void received(uint32_t from, std::string_view frame);
   void start(const cluster::TeamStart& start);
   void ended(uint32_t from, const cluster::TeamEnded& ended);
   void lose(uint32_t node);

@@ -40,6 +40,14 @@ std::string text_of(const std::vector<int64_t>& shares) {
   return text;
 }
 
+// body(first, count) for each of the sums that [begin, begin + size) of a vector goes through. While one is added up,
+// the one before is on its way back and the next on its way out, and copies of copies find them in a cache.
+template <class Body>
+void for_each_bucket(int64_t begin, int64_t size, Body&& body) {
+  constexpr int64_t kBucket = int64_t{1} << 16;
+  for (int64_t first = 0; first < size; first += kBucket) body(begin + first, std::min(kBucket, size - first));
+}
+
 }  // namespace
 
 Settings settings_for(Settings settings, const sdk::Team& team) {
@@ -126,12 +134,6 @@ void TeamTraining::flush() {
   training_.queue().clear();
 }
 
-// body(first, count) for each of the sums that the gradients of a stage go through.
-template <class Body>
-void TeamTraining::for_each_bucket(const Stage& stage, Body&& body) const {
-  in_pieces(stage.n_parameters, [&](int64_t first, int64_t count) { body(stage.weight + first, count); });
-}
-
 // What sums the shards of a subtree, shard by shard: each goes through forward and backward by itself, so that its bits
 // do not depend on who computes the others.
 struct TeamTraining::Pass {
@@ -189,11 +191,11 @@ void TeamTraining::synchronous_step() {
       const bool whole = !team_.alone() && &pass == &plans[b].back();
       run_pass(pass, [&](const Stage& stage) {
         if (!whole) return;
-        std::vector<float>& copy = staged_[b];
-        copy.resize(static_cast<size_t>(network_.n_parameters));
-        const auto count = static_cast<size_t>(stage.n_parameters);
-        gradients.read(stage.weight, std::span(copy).subspan(static_cast<size_t>(stage.weight), count));
-        if (b + 1 == plans.size()) give(stage, given);
+        staged_[b].resize(static_cast<size_t>(network_.n_parameters));
+        for_each_bucket(stage.weight, stage.n_parameters, [&](int64_t first, int64_t count) {
+          gradients.read(first, std::span(staged_[b]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
+          if (b + 1 == plans.size()) give(first, count, given);
+        });
       });
     }
   if (plans.empty() && !team_.alone()) give_nothing();
@@ -209,20 +211,18 @@ void TeamTraining::synchronous_step() {
   training_.end_batch();
 }
 
-void TeamTraining::give(const Stage& stage, const std::vector<Subtree>& trees) const {
+void TeamTraining::give(int64_t first, int64_t count, const std::vector<Subtree>& trees) const {
   std::vector<mk_block> blocks(trees.size());
-  for_each_bucket(stage, [&](int64_t first, int64_t count) {
-    for (size_t k = 0; k < trees.size(); ++k)
-      blocks[k] = {static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
-                   staged_[k].data() + first};
-    team_.give(static_cast<uint64_t>(count), blocks);
-  });
+  for (size_t k = 0; k < trees.size(); ++k)
+    blocks[k] = {static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
+                 staged_[k].data() + first};
+  team_.give(static_cast<uint64_t>(count), blocks);
 }
 
 void TeamTraining::give_nothing() const {
   for (size_t k = network_.stages.size(); k-- > 0;)
     if (network_.stages[k].has_parameters())
-      for_each_bucket(network_.stages[k],
+      for_each_bucket(0, network_.stages[k].n_parameters,
                       [&](int64_t, int64_t count) { team_.give(static_cast<uint64_t>(count), {}); });
 }
 
@@ -230,7 +230,7 @@ void TeamTraining::take_gradients() {
   const auto scope = device_.phase("reduce");
   for (size_t k = network_.stages.size(); k-- > 0;) {
     if (!network_.stages[k].has_parameters()) continue;
-    for_each_bucket(network_.stages[k], [&](int64_t first, int64_t count) {
+    for_each_bucket(network_.stages[k].weight, network_.stages[k].n_parameters, [&](int64_t first, int64_t count) {
       room_.resize(static_cast<size_t>(count));
       team_.take(room_);
       training_.engine().gradients().write(first, room_);
@@ -274,7 +274,13 @@ void TeamTraining::average(double weight) {
       room_.resize(static_cast<size_t>(count));
       if (weight > 0) vector->read(first, room_);
       for (float& v : room_) v = static_cast<float>(weight * static_cast<double>(v));
-      team_.sum(room_, weight == 0);
+      for_each_bucket(0, count, [&](int64_t at, int64_t n) {
+        const mk_block own{team_.member(), 1, room_.data() + at};
+        team_.give(static_cast<uint64_t>(n), std::span(&own, weight > 0 ? 1 : 0));
+      });
+      for_each_bucket(0, count, [&](int64_t at, int64_t n) {
+        team_.take(std::span(room_).subspan(static_cast<size_t>(at), static_cast<size_t>(n)));
+      });
       vector->write(first, room_);
     });
 }

@@ -45,7 +45,7 @@ class TeamTraining {
   bool plan_passes(std::span<const RowRange> shards, const ParameterVector& to, std::vector<Pass>& passes) const;
   void run_pass(const Pass& pass, const std::function<void(const Stage&)>& summed);
   void synchronous_step();
-  void give(const Stage& stage, const std::vector<Subtree>& trees) const;
+  void give(int64_t first, int64_t count, const std::vector<Subtree>& trees) const;
   void give_nothing() const;
   void take_gradients();
   void local_round();
@@ -55,8 +55,6 @@ class TeamTraining {
   void heed();
   void show(double elapsed_s, double busiest_s);
   void flush();
-  template <class Body>
-  void for_each_bucket(const Stage& stage, Body&& body) const;
 
   const sdk::Device& device_;
   sdk::Team team_;

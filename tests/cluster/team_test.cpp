@@ -5,6 +5,7 @@
 #include <cmath>
 #include <thread>
 
+#include "cluster/team_frames.hpp"
 #include "sdk/error.hpp"
 #include "sdk/team.hpp"
 
@@ -72,7 +73,16 @@ TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
 TEST(Team, IsOneAcrossProcesses) {
   std::unique_ptr<Team> near, far;
   far = std::make_unique<Team>(
-      Team::Setup{{1, 1, 1}, {2}, false, [&](const Gift& gift) { near->take_gift(gift); }, {}, {}, 60});
+      Team::Setup{{1, 1, 1},
+                  {2},
+                  false,
+                  [&](uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block> blocks) {
+                    const TeamFrame frame = decode_frame(encode_gift(7, member, number, count, blocks));
+                    near->take_gift(std::get<TeamGift>(frame).gift);
+                  },
+                  {},
+                  {},
+                  60});
   near = std::make_unique<Team>(Team::Setup{
       {1, 1, 1}, {0, 1}, true, {}, [&](uint64_t number, const Floats& sum) { far->take_sum(number, sum); }, {}, 60});
   std::vector<std::thread> threads;

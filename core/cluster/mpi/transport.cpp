@@ -18,6 +18,8 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -37,8 +39,9 @@ enum Tag : int {
   k_message = 1,
   k_whereabouts = 2,  // of the sender: the first message between rank 0 and another
   k_farewell = 3,     // to rank 0, empty: nothing follows
-  k_verdict = 4,      // from rank 0, one byte: 1 if nobody was lost
+  k_verdict = 4,      // from rank 0: k_everybody if nobody was lost
 };
+constexpr std::string_view k_everybody = "everybody", k_not_everybody = "not everybody";
 constexpr int k_calls_per_look = 8;
 constexpr std::chrono::milliseconds k_nap(1);
 constexpr std::chrono::seconds k_meet(5);    // for the first messages to go out
@@ -58,9 +61,14 @@ void check(int code, const char* call) {
 
 // A message on its way out or in; MPI works on the buffer until the request completes.
 struct Parcel {
-  int peer = 0;
-  int tag = 0;
-  std::vector<char> bytes;
+  Parcel(int peer_rank, int its_tag, size_t bytes)
+      : peer(peer_rank), tag(its_tag), size(bytes), buffer(std::make_unique_for_overwrite<char[]>(bytes)) {}
+
+  std::string_view text() const { return {buffer.get(), size}; }
+
+  int peer, tag;
+  size_t size;
+  std::unique_ptr<char[]> buffer;
   MPI_Request request = MPI_REQUEST_NULL;
 };
 
@@ -71,9 +79,9 @@ class Mpi {
       : rank_(own_rank()), size_(job_size()), peers_(size_), watch_(k_call_limit, stuck) {
     const std::string here = mokume::mpi::whereabouts();
     if (rank_ != 0) {
-      post(0, k_whereabouts, {here.begin(), here.end()});
+      post(0, k_whereabouts, here);
     } else {
-      for (int to = 1; to < size_; ++to) post(to, k_whereabouts, {here.begin(), here.end()});
+      for (int to = 1; to < size_; ++to) post(to, k_whereabouts, here);
     }
     // Over TCP nothing moves between two calls of MPI, and the next one may come only when all data are loaded.
     const auto deadline = Clock::now() + k_meet;
@@ -93,8 +101,7 @@ class Mpi {
     if (bytes == 0 || bytes > std::numeric_limits<int>::max()) {
       throw Error(MK_INVALID_ARGUMENT, "a message must have between 1 byte and 2 GiB");
     }
-    const char* begin = static_cast<const char*>(message);
-    post(static_cast<int>(to), k_message, {begin, begin + bytes});
+    post(static_cast<int>(to), k_message, {static_cast<const char*>(message), bytes});
     drop_sent();
   }
 
@@ -107,10 +114,10 @@ class Mpi {
         take_own(*parcel);
         continue;
       }
-      delivered_ = std::move(parcel->bytes);
       *from = static_cast<uint32_t>(parcel->peer);
-      *message = delivered_.data();
-      *bytes = delivered_.size();
+      *bytes = parcel->size;
+      delivered_ = std::move(parcel->buffer);
+      *message = delivered_.get();
       return true;
     }
     peers_.look(Clock::now());
@@ -164,11 +171,12 @@ class Mpi {
   }
 
   // A failure of MPI is that of the peer it was to reach.
-  void post(int to, int tag, std::vector<char> bytes) {
+  void post(int to, int tag, std::string_view text) {
     if (peers_.lost(to)) return;
     progress();
-    Parcel& parcel = sending_.emplace_back(Parcel{to, tag, std::move(bytes), MPI_REQUEST_NULL});
-    if (MPI_Isend(parcel.bytes.data(), static_cast<int>(parcel.bytes.size()), MPI_BYTE, to, tag, MPI_COMM_WORLD,
+    Parcel& parcel = sending_.emplace_back(to, tag, text.size());
+    std::copy(text.begin(), text.end(), parcel.buffer.get());
+    if (MPI_Isend(parcel.buffer.get(), static_cast<int>(parcel.size), MPI_BYTE, to, tag, MPI_COMM_WORLD,
                   &parcel.request) != MPI_SUCCESS) {
       peers_.fail(to);
     }
@@ -212,9 +220,8 @@ class Mpi {
       if (flag == 0) return;
       int bytes = 0;
       check(MPI_Get_count(&status, MPI_BYTE, &bytes), "MPI_Get_count");
-      Parcel& parcel = arriving_.emplace_back(Parcel{status.MPI_SOURCE, status.MPI_TAG, {}, MPI_REQUEST_NULL});
-      parcel.bytes.resize(static_cast<size_t>(bytes));
-      if (MPI_Imrecv(parcel.bytes.data(), bytes, MPI_BYTE, &handle, &parcel.request) != MPI_SUCCESS) {
+      Parcel& parcel = arriving_.emplace_back(status.MPI_SOURCE, status.MPI_TAG, static_cast<size_t>(bytes));
+      if (MPI_Imrecv(parcel.buffer.get(), bytes, MPI_BYTE, &handle, &parcel.request) != MPI_SUCCESS) {
         peers_.fail(parcel.peer);
       }
     }
@@ -238,11 +245,11 @@ class Mpi {
 
   void take_own(const Parcel& parcel) {
     if (parcel.tag == k_whereabouts) {
-      peers_.introduce(parcel.peer, {parcel.bytes.begin(), parcel.bytes.end()});
+      peers_.introduce(parcel.peer, std::string(parcel.text()));
     } else if (parcel.tag == k_farewell) {
       peers_.part(parcel.peer);
     } else if (parcel.tag == k_verdict) {
-      verdict_ = parcel.bytes.size() == 1 && parcel.bytes[0] == 1;
+      verdict_ = parcel.text() == k_everybody;
     }
   }
 
@@ -270,14 +277,14 @@ class Mpi {
       if (!peers_.parted(peer)) peers_.forget(peer);
     }
     const bool everybody = !peers_.any_lost();
-    for (int peer = 1; peer < size_; ++peer) post(peer, k_verdict, {static_cast<char>(everybody ? 1 : 0)});
+    for (int peer = 1; peer < size_; ++peer) post(peer, k_verdict, everybody ? k_everybody : k_not_everybody);
     flush(std::max<Clock::duration>(deadline - Clock::now(), std::chrono::seconds(1)));
     return everybody && !peers_.any_lost();
   }
 
   // The others. Rank 0 may be gone, or find that somebody else is.
   bool say_farewell(Clock::time_point deadline) {
-    post(0, k_farewell, {});
+    post(0, k_farewell, "");
     wait(deadline, [&] { return verdict_.has_value() || peers_.lost(0); });
     return verdict_.value_or(false);
   }
@@ -286,9 +293,9 @@ class Mpi {
   Peers peers_;
   std::list<Parcel> sending_;  // a list: MPI holds on to the requests' buffers
   std::list<Parcel> arriving_;
-  std::vector<char> delivered_;  // what poll() gave out last
-  std::optional<bool> verdict_;  // of rank 0 on this parting
-  std::optional<bool> left_;     // what leave() found
+  std::unique_ptr<char[]> delivered_;  // what poll() gave out last
+  std::optional<bool> verdict_;        // of rank 0 on this parting
+  std::optional<bool> left_;           // what leave() found
   Watch watch_;
 };
 
