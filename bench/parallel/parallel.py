@@ -3,7 +3,7 @@
 
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
-        averaged every 16 batches), images a second of a fit on made pictures
+        averaged every 7 batches), images a second of a fit on made pictures
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
         the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
         sum of what each does alone on a core

@@ -195,13 +195,15 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
     std::set<uint32_t> others;
     for (const cluster::TeamMember& m : attempt->members)
       if (m.node != node_) others.insert(m.node);
-    cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, [this] { channel_.ring(); }};
-    if (!others.empty())
+    cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_};
+    if (!others.empty()) {
+      setup.waits = [this] { channel_.ring(); };
       setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
         const auto frame =
             std::make_shared<const std::string>(cluster::encode_frame(cluster::TeamSum{number, sum_number, sum}));
         for (const uint32_t node : others) channel_.send(node, frame);
       };
+    }
     setup.account = [this, a = attempt.get()](double elapsed_s, std::span<const double> busy_s,
                                               std::span<const double> units, const std::string& shares,
                                               const std::string& at) {

@@ -1,6 +1,7 @@
 // Devices that train one model together, as a model sees them: mk_team with C++ manners.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -23,6 +24,14 @@ class Team {
   bool leads() const { return member() == 0; }
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
+  // body(first, count) for each of the sums that [begin, begin + size) of a vector goes through: while one is added up,
+  // the one before is on its way back and the next on its way out, and copies of copies find them in a cache.
+  template <class Body>
+  static void in_buckets(uint64_t begin, uint64_t size, Body&& body) {
+    constexpr uint64_t kBucket = uint64_t{1} << 16;
+    for (uint64_t first = 0; first < size; first += kBucket) body(begin + first, std::min(kBucket, size - first));
+  }
+
   // Not where it is alone.
   void give(uint64_t count, std::span<const mk_block> blocks) const {
     call(table_->give, table_->self, count, blocks.data(), static_cast<uint32_t>(blocks.size()));
@@ -44,8 +53,11 @@ class Team {
  private:
   void exchange(std::span<float> values, const mk_block& own, bool gives) const {
     if (alone() || values.empty()) return;
-    give(values.size(), std::span(&own, gives ? 1 : 0));
-    take(values);
+    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) {
+      const mk_block part{own.first, own.size, own.values + first};
+      give(count, std::span(&part, gives ? 1 : 0));
+    });
+    in_buckets(0, values.size(), [&](uint64_t first, uint64_t count) { take(values.subspan(first, count)); });
   }
 
   const mk_team* table_;

@@ -40,12 +40,12 @@ std::string text_of(const std::vector<int64_t>& shares) {
   return text;
 }
 
-// body(first, count) for each of the sums that [begin, begin + size) of a vector goes through. While one is added up,
-// the one before is on its way back and the next on its way out, and copies of copies find them in a cache.
+// body(first, count) for each of the sums that the gradients of a stage go through.
 template <class Body>
-void for_each_bucket(int64_t begin, int64_t size, Body&& body) {
-  constexpr int64_t kBucket = int64_t{1} << 16;
-  for (int64_t first = 0; first < size; first += kBucket) body(begin + first, std::min(kBucket, size - first));
+void in_buckets(const Stage& stage, Body&& body) {
+  sdk::Team::in_buckets(
+      static_cast<uint64_t>(stage.weight), static_cast<uint64_t>(stage.n_parameters),
+      [&](uint64_t first, uint64_t count) { body(static_cast<int64_t>(first), static_cast<int64_t>(count)); });
 }
 
 }  // namespace
@@ -192,7 +192,7 @@ void TeamTraining::synchronous_step() {
       run_pass(pass, [&](const Stage& stage) {
         if (!whole) return;
         staged_[b].resize(static_cast<size_t>(network_.n_parameters));
-        for_each_bucket(stage.weight, stage.n_parameters, [&](int64_t first, int64_t count) {
+        in_buckets(stage, [&](int64_t first, int64_t count) {
           gradients.read(first, std::span(staged_[b]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
           if (b + 1 == plans.size()) give(first, count, given);
         });
@@ -222,15 +222,14 @@ void TeamTraining::give(int64_t first, int64_t count, const std::vector<Subtree>
 void TeamTraining::give_nothing() const {
   for (size_t k = network_.stages.size(); k-- > 0;)
     if (network_.stages[k].has_parameters())
-      for_each_bucket(0, network_.stages[k].n_parameters,
-                      [&](int64_t, int64_t count) { team_.give(static_cast<uint64_t>(count), {}); });
+      in_buckets(network_.stages[k], [&](int64_t, int64_t count) { team_.give(static_cast<uint64_t>(count), {}); });
 }
 
 void TeamTraining::take_gradients() {
   const auto scope = device_.phase("reduce");
   for (size_t k = network_.stages.size(); k-- > 0;) {
     if (!network_.stages[k].has_parameters()) continue;
-    for_each_bucket(network_.stages[k].weight, network_.stages[k].n_parameters, [&](int64_t first, int64_t count) {
+    in_buckets(network_.stages[k], [&](int64_t first, int64_t count) {
       room_.resize(static_cast<size_t>(count));
       team_.take(room_);
       training_.engine().gradients().write(first, room_);
@@ -274,13 +273,7 @@ void TeamTraining::average(double weight) {
       room_.resize(static_cast<size_t>(count));
       if (weight > 0) vector->read(first, room_);
       for (float& v : room_) v = static_cast<float>(weight * static_cast<double>(v));
-      for_each_bucket(0, count, [&](int64_t at, int64_t n) {
-        const mk_block own{team_.member(), 1, room_.data() + at};
-        team_.give(static_cast<uint64_t>(n), std::span(&own, weight > 0 ? 1 : 0));
-      });
-      for_each_bucket(0, count, [&](int64_t at, int64_t n) {
-        team_.take(std::span(room_).subspan(static_cast<size_t>(at), static_cast<size_t>(n)));
-      });
+      team_.sum(room_, weight == 0);
       vector->write(first, room_);
     });
 }

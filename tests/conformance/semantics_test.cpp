@@ -230,15 +230,17 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
-// A layer with its memory: what linear_update takes, and a gradient. Its x is what a relu gave: half of it is 0.
+// A layer with its memory: what linear_update takes, and a gradient. `after_relu`: x is what a relu gave, half of it 0.
 class LinearLayer {
  public:
-  LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs) : dut_(dut) {
+  LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs, bool after_relu = false)
+      : dut_(dut) {
     Problem p;
     for (const auto& [rows, columns] :
          {std::pair{batch, inputs}, {batch, outputs}, {inputs, outputs}, {inputs, outputs}})
       p.random(rows, columns);
-    for (uint32_t& word : p.memory[0]) word = as_float(word) > 0 ? word : 0;
+    if (after_relu)
+      for (uint32_t& word : p.memory[0]) word = as_float(word) > 0 ? word : 0;
     for (const Words& content : p.memory) buffers_.push_back(std::make_unique<Buffer>(dut, content));
     buffers_.push_back(std::make_unique<Buffer>(dut, static_cast<uint64_t>(batch * inputs) * 4));
     buffers_.push_back(std::make_unique<Buffer>(dut, static_cast<uint64_t>(inputs * outputs) * 4));
@@ -276,7 +278,7 @@ class LinearLayer {
 // tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
-  LinearLayer fused(dut, batch, inputs, outputs), apart(dut, batch, inputs, outputs);
+  LinearLayer fused(dut, batch, inputs, outputs, after_relu), apart(dut, batch, inputs, outputs, after_relu);
   std::vector<mk_op> steps{ops::gemm(apart.dy, false, apart.weight, true, apart.dx),
                            ops::gemm(apart.x, true, apart.dy, false, apart.gradient),
                            ops::optimizer_step(LinearLayer::flat(apart.gradient), LinearLayer::flat(apart.weight),
@@ -308,7 +310,8 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
                                                            {10, 370, 64, 1},
                                                            {13, 200, 83, 1},
                                                            {16, 9, 1, 1}}) {
-    LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs));
+    LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs),
+                      after_relu != 0);
     const auto at = [columns = outputs](const Words& words, size_t row, size_t column) {
       return as_float(words[row * columns + column]);
     };
@@ -335,7 +338,7 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
 void linear_update_can_be_cut(DeviceUnderTest& dut, int64_t batch, int64_t outputs,
                               const ops::OptimizerSettings& settings) {
   constexpr int64_t kCut = ops::kGemmCut, kInputs = 2 * kCut + 77;
-  LinearLayer whole(dut, batch, kInputs, outputs), cut(dut, batch, kInputs, outputs);
+  LinearLayer whole(dut, batch, kInputs, outputs, true), cut(dut, batch, kInputs, outputs, true);
   std::vector<mk_op> pieces;
   for (int64_t r = 0; r < kInputs; r += kCut) {
     const int64_t n = std::min(kCut, kInputs - r);

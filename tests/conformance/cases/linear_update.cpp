@@ -20,7 +20,7 @@ Case layer_case(const Layer& l) {
   return {l.name, l.size, [l] {
             Problem p;
             const mk_tensor x = p.random(l.batch, l.inputs, l.x);
-            if (l.after_relu || !l.dx) p.change(x, [](float v) { return v > 0 ? v : 0; });
+            if (l.after_relu) p.change(x, [](float v) { return v > 0 ? v : 0; });
             const mk_tensor dy = p.random(l.batch, l.outputs, l.dy);
             const mk_tensor weight = p.random(l.inputs, l.outputs, l.weight);
             // At the first step the state does not count.
@@ -64,6 +64,8 @@ std::vector<Case> cases() {
       {"10x20011x1_in_place", Size::normal, 10, 20011, 1, 0.3, 0, 9, true, {}, {}, {}, {}, {}, true, true},
       {"5x1300x600_in_place", Size::normal, 5, 1300, 600, 0.9, 1e-4, 9, true, a, b, c, d, {}, true, true},
       {"5x1300x600_after_relu", Size::normal, 5, 1300, 600, 0.9, 1e-4, 9, true, a, b, c, d, e, true},
+      {"10x300x70_no_dx", Size::normal, 10, 300, 70, 0.9, 0, 3, false, a, b, c, d},
+      {"10x300x70_no_dx_of_zeros", Size::normal, 10, 300, 70, 0.9, 0, 3, false, a, b, c, d, {}, true},
       {"16x515x129_no_momentum", Size::normal, 16, 515, 129, 0},
       {"large_2x4100x4100", Size::large, 2, 4100, 4100},
   };
