@@ -1,5 +1,5 @@
-/* Point-to-point messages between the nodes of a run. All functions are called from one thread. No collective exists
- * on purpose: one would hang for ever once a node is gone.
+/* Point-to-point messages between the nodes of a run. All functions but wake() are called from one thread. No collective
+ * exists on purpose: one would hang for ever once a node is gone.
  *
  * A node may die at any time. It is then lost to the others: nobody waits for it, and what is sent to it is dropped.
  * Nodes speak with rank 0, and rank 0 with all; no two others ever need to know of each other.
@@ -30,6 +30,13 @@ typedef struct mk_transport {
 
   /* If a message waits: its sender and size, and a pointer valid until the next poll(). Otherwise *bytes = 0. */
   int32_t (*poll)(void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error* error);
+
+  /* Waits until poll() or lost() may have something new to say, wake() was called since the last wait, or `timeout_us`
+   * is over; maybe less. */
+  int32_t (*wait)(void* self, uint32_t timeout_us, mk_error* error);
+
+  /* Ends a wait(), or the next one if none is under way. From any thread, until shutdown(). */
+  void (*wake)(void* self);
 
   /* Waits until every message sent has left, at most `timeout_ms`. A node that has not taken its messages by then is
    * forgotten. */

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <condition_variable>
 #include <future>
 #include <memory>
 #include <mutex>
@@ -19,46 +18,25 @@
 namespace mokume::cluster {
 namespace {
 
-using std::chrono::microseconds;
+// For what nobody announces: a request to stop, and what the coordinator does by the clock.
+constexpr std::chrono::milliseconds k_longest_wait(20);
 
-// Wakes the pump when a feeder, the journal or the side channel has something for it.
+// Wakes the pump when a feeder, the journal or the side channel has something for it. Who rings may outlive the run.
 class Doorbell {
  public:
+  explicit Doorbell(Transport& transport) : transport_(&transport) {}
   void ring() {
     const std::lock_guard lock(mutex_);
-    rung_ = true;
-    wake_.notify_one();
+    if (transport_ != nullptr) transport_->wake();
   }
-  void wait(microseconds at_most) {
-    std::unique_lock lock(mutex_);
-    wake_.wait_for(lock, at_most, [&] { return rung_; });
-    rung_ = false;
+  void take_down() {
+    const std::lock_guard lock(mutex_);
+    transport_ = nullptr;
   }
 
  private:
   std::mutex mutex_;
-  std::condition_variable wake_;
-  bool rung_ = false;
-};
-
-// How long the pump sleeps when nothing happened. The doorbell cuts it short; messages of other nodes cannot, so with
-// them the sleep is short, and shorter just after something happened. It is longer while a team is at work: who needs a
-// message then rings the bell, and until then every waking takes the core from somebody's computing (at 500 us, 5 %).
-// Alone, it ends only to look at `stop`.
-class Nap {
- public:
-  explicit Nap(bool alone) : alone_(alone) {}
-  microseconds next(bool team_works) {
-    if (alone_) return microseconds(100'000);
-    const microseconds longest(team_works ? 5000 : 500);
-    length_ = std::min(length_, longest);
-    return std::exchange(length_, length_ * 2);
-  }
-  void reset() { length_ = microseconds(20); }
-
- private:
-  bool alone_;
-  microseconds length_{20};
+  Transport* transport_;
 };
 
 // Seconds since the epoch that never run backwards.
@@ -75,23 +53,13 @@ class Now {
 
 class Pump {
  public:
-  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, SideChannel* side, Doorbell& bell,
-       const std::atomic<bool>& stop)
-      : transport_(transport), agent_(agent), coordinator_(coordinator), side_(side), bell_(bell), stop_(stop) {}
+  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, SideChannel* side, const std::atomic<bool>& stop)
+      : transport_(transport), agent_(agent), coordinator_(coordinator), side_(side), stop_(stop) {}
 
   void run() {
-    Nap nap(transport_.size() == 1);
     if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
     while (!over()) {
-      if (turn()) {
-        nap.reset();
-      } else {
-        // Large frames are on their way for many turns; who waits for them has left its core to this thread.
-        if (side_ != nullptr && transport_.size() > 1 && side_->waiting())
-          std::this_thread::yield();
-        else
-          bell_.wait(nap.next(side_ != nullptr && side_->computing()));
-      }
+      if (!turn()) transport_.wait(k_longest_wait);
     }
     send_frames();  // what was said last
   }
@@ -188,7 +156,6 @@ class Pump {
   Agent& agent_;
   Coordinator* coordinator_;  // rank 0 only
   SideChannel* side_;         // or null
-  Doorbell& bell_;
   const std::atomic<bool>& stop_;
   Now now_;
   bool asked_to_stop_ = false;
@@ -214,10 +181,11 @@ Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& 
     };
     coordinator.emplace(std::move(setup), handshake.nodes);
   }
-  const auto bell = std::make_shared<Doorbell>();
+  const auto bell = std::make_shared<Doorbell>(transport);
+  const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
   auto agent = std::make_unique<Agent>(agent_setup, journal, [bell] { bell->ring(); });
   if (agent_setup.side != nullptr) agent_setup.side->on_ring([bell] { bell->ring(); });
-  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, agent_setup.side, *bell, stop).run();
+  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, agent_setup.side, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
   if (!agent->abandoned().empty()) {
     static_cast<void>(agent.release());  // its feeder still uses it

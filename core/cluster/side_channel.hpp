@@ -22,17 +22,10 @@ class SideChannel {
   void send(uint32_t to, std::string frame) { send(to, std::make_shared<const std::string>(std::move(frame))); }
   // The same frame to several.
   void send(uint32_t to, std::shared_ptr<const std::string> frame) {
-    {
-      const std::lock_guard lock(mutex_);
-      outgoing_.emplace_back(to, std::move(frame));
-    }
-    ring();
-  }
-  // From any thread: brings about the pump's next turn. For who begins to wait for a frame.
-  void ring() {
     std::function<void()> ring;
     {
       const std::lock_guard lock(mutex_);
+      outgoing_.emplace_back(to, std::move(frame));
       ring = ring_;
     }
     if (ring) ring();
@@ -55,8 +48,6 @@ class SideChannel {
   std::function<void(uint32_t from, std::string_view frame)> received;  // an Error ends the run
   std::function<void(uint32_t node)> lost;                              // maybe more than once
   std::function<bool()> busy;                                           // this rank must go on pumping
-  std::function<bool()> computing;  // for who rings when it needs a frame: the pump may sleep longer meanwhile
-  std::function<bool()> waiting;    // somebody can do nothing until a frame arrives
 
  private:
   std::mutex mutex_;

@@ -146,19 +146,12 @@ void Team::take(Seat& seat, std::span<float> to) {
   Floats sum;
   {
     std::unique_lock lock(mutex_);
-    ++waiting_;
-    if (setup_.waits && made_.count(number) == 0) {
-      lock.unlock();
-      setup_.waits();
-      lock.lock();
-    }
     const auto done = [&] { return why_ || made_.count(number) > 0; };
     // In slices, so that a process that slept does not take its own absence for that of the others.
     double waited = 0;
     while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
            waited < setup_.patience_s)
       waited += kSlice;
-    --waiting_;
     // What is made is handed out, even if somebody has left behind it.
     if (made_.count(number) == 0) {
       check_whole();
@@ -185,11 +178,6 @@ void Team::break_up(const std::string& why) {
 bool Team::broken() const {
   const std::lock_guard lock(mutex_);
   return why_.has_value();
-}
-
-bool Team::waiting() const {
-  const std::lock_guard lock(mutex_);
-  return waiting_ > 0;
 }
 
 std::vector<uint32_t> Team::missing() const {

@@ -53,8 +53,6 @@ class Team {
                        const std::string& shares, const std::string& at)>
         account;
     double patience_s = 600;  // for a sum, once somebody waits for it: then those who have not given are missing
-    // A member here begins to wait for a sum; on its thread, under no lock.
-    std::function<void()> waits = {};
   };
   explicit Team(Setup setup);
   ~Team();
@@ -70,8 +68,6 @@ class Team {
   // sentence stays.
   void break_up(const std::string& why);
   bool broken() const;
-  // Whether one of this process's members waits for a sum.
-  bool waiting() const;
   // Where sums are made: members that did not give in time, so that the team broke up.
   std::vector<uint32_t> missing() const;
 
@@ -98,7 +94,6 @@ class Team {
     uint32_t left = 0;  // of this process's members, to take it
   };
   std::map<uint64_t, Made> made_;
-  uint32_t waiting_ = 0;
   std::optional<std::string> why_;
   std::vector<uint32_t> missing_;
 };

@@ -1,6 +1,7 @@
 #include "cluster/transport.hpp"
 
 #include <cstdlib>
+#include <utility>
 
 #include "abi/plugin.h"
 #include "sdk/error.hpp"
@@ -29,6 +30,8 @@ const mk_transport* self_transport() {
         *bytes = 0;
         return MK_OK;
       },
+      nullptr,
+      nullptr,
       [](void*, uint32_t, mk_error*) -> int32_t { return MK_OK; },
       nullptr,
       nullptr,
@@ -50,6 +53,22 @@ std::optional<Transport::Received> Transport::poll() {
   if (bytes == 0) return std::nullopt;
   if (from >= size()) throw Error(MK_INTERNAL, "the transport names a sender that does not exist");
   return Received{from, {static_cast<const char*>(message), bytes}};
+}
+
+void Transport::wait(std::chrono::microseconds at_most) {
+  if (table_->wait != nullptr) return sdk::call(table_->wait, table_->self, static_cast<uint32_t>(at_most.count()));
+  std::unique_lock lock(mutex_);
+  changed_.wait_for(lock, at_most, [this] { return woken_; });
+  woken_ = false;
+}
+
+void Transport::wake() {
+  if (table_->wake != nullptr) return table_->wake(table_->self);
+  {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(woken_, true)) return;
+  }
+  changed_.notify_one();
 }
 
 void Transport::flush(uint32_t timeout_ms) { sdk::call(table_->flush, table_->self, timeout_ms); }

@@ -1,7 +1,10 @@
 // A transport with C++ manners, and the one for a run on a single node.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -17,10 +20,12 @@ bool mpi_launched();
 // One node, no messages. Static storage.
 const mk_transport* self_transport();
 
-// Used by one thread. Every function throws the transport's Error.
+// Used by one thread, wake() apart. Every function throws the transport's Error.
 class Transport {
  public:
   explicit Transport(const mk_transport* table) : table_(table) {}
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
 
   uint32_t rank() const { return table_->rank(table_->self); }
   uint32_t size() const { return table_->size(table_->self); }
@@ -32,6 +37,11 @@ class Transport {
     std::string_view text;  // until the next poll()
   };
   std::optional<Received> poll();
+
+  // Until a message may have come, a peer may be lost, somebody has called wake() since the last wait, or the time is
+  // over; maybe less.
+  void wait(std::chrono::microseconds at_most);
+  void wake();  // from any thread
 
   void flush(uint32_t timeout_ms);
 
@@ -46,6 +56,11 @@ class Transport {
 
  private:
   const mk_transport* table_;
+
+  // Where the table has no wait().
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool woken_ = false;
 };
 
 }  // namespace mokume::cluster

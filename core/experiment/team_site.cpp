@@ -37,18 +37,6 @@ std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& dev
   return speeds;
 }
 
-// A flag that is up as long as this lives.
-class Raised {
- public:
-  explicit Raised(std::atomic<bool>& flag) : flag_(flag) { flag_ = true; }
-  ~Raised() { flag_ = false; }
-  Raised(const Raised&) = delete;
-  Raised& operator=(const Raised&) = delete;
-
- private:
-  std::atomic<bool>& flag_;
-};
-
 // Passes reports on, and keeps what is needed to start again behind them.
 class Recorder : public cluster::Reporter {
  public:
@@ -89,11 +77,6 @@ TeamSite::TeamSite(Worker& worker, base::Log& log, uint32_t node,
   channel_.received = [this](uint32_t from, std::string_view frame) { received(from, frame); };
   channel_.lost = [this](uint32_t lost) { lose(lost); };
   channel_.busy = [this] { return busy(); };
-  channel_.computing = [this] { return leading_ || working(); };
-  channel_.waiting = [this] {
-    const std::lock_guard lock(mutex_);
-    return attempt_ && attempt_->team && attempt_->team->waiting();
-  };
 }
 
 TeamSite::~TeamSite() { end(); }
@@ -153,7 +136,6 @@ cluster::LocalDevice TeamSite::device() const {
 
 void TeamSite::work(const cluster::WorkItem& item, cluster::Reporter& reporter) {
   Recorder recorder(reporter, item);
-  const Raised leading(leading_);
   while (true) {
     const std::shared_ptr<Attempt> attempt = begin(recorder.left());
     try {
@@ -197,7 +179,6 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
       if (m.node != node_) others.insert(m.node);
     cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_};
     if (!others.empty()) {
-      setup.waits = [this] { channel_.ring(); };
       setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
         const auto frame =
             std::make_shared<const std::string>(cluster::encode_frame(cluster::TeamSum{number, sum_number, sum}));
@@ -394,7 +375,7 @@ void TeamSite::start(const cluster::TeamStart& start) {
   attempt->number = start.attempt;
   attempt->members = start.members;
   attempt->item = start.item;
-  cluster::Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, [this] { channel_.ring(); }};
+  cluster::Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_};
   for (uint32_t k = 0; k < start.members.size(); ++k) {
     setup.speeds.push_back(start.members[k].speed);
     if (start.members[k].node == node_) setup.local.push_back(k);

@@ -115,7 +115,6 @@ class TeamSite {
   std::condition_variable changed_;
   std::shared_ptr<Attempt> attempt_;  // under way
   uint64_t attempts_ = 0;
-  std::atomic<bool> leading_ = false;  // the leader is at work
   std::vector<Work> works_;            // this rank's members but the leader
 };
 

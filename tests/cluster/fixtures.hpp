@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
@@ -38,6 +40,8 @@ class Hub {
     Hub* hub = nullptr;
     uint32_t rank = 0;
     std::mutex mutex;
+    std::condition_variable changed;
+    bool woken = false;
     std::deque<std::pair<uint32_t, std::string>> inbox;
     std::string delivered;
     mk_transport table{};
@@ -57,6 +61,7 @@ class Hub {
         Node& target = from.hub->nodes_.at(to);
         const std::lock_guard lock(target.mutex);
         target.inbox.emplace_back(from.rank, std::string(static_cast<const char*>(message), bytes));
+        target.changed.notify_one();
       });
     };
     table.poll = [](void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error*) -> int32_t {
@@ -70,6 +75,20 @@ class Hub {
       *message = own.delivered.data();
       *bytes = own.delivered.size();
       return MK_OK;
+    };
+    table.wait = [](void* self, uint32_t timeout_us, mk_error*) -> int32_t {
+      Node& own = *static_cast<Node*>(self);
+      std::unique_lock lock(own.mutex);
+      own.changed.wait_for(lock, std::chrono::microseconds(timeout_us),
+                           [&] { return own.woken || !own.inbox.empty(); });
+      own.woken = false;
+      return MK_OK;
+    };
+    table.wake = [](void* self) {
+      Node& own = *static_cast<Node*>(self);
+      const std::lock_guard lock(own.mutex);
+      own.woken = true;
+      own.changed.notify_one();
     };
     table.flush = [](void*, uint32_t, mk_error*) -> int32_t { return MK_OK; };
     table.shutdown = [](void*) {};

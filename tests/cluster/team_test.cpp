@@ -98,24 +98,6 @@ TEST(Team, IsOneAcrossProcesses) {
   for (std::thread& t : threads) t.join();
 }
 
-TEST(Team, SaysThatAMemberBeginsToWait) {
-  int waits = 0;
-  std::unique_ptr<Team> team;
-  const auto the_other_gives = [&] {
-    ++waits;
-    team->take_gift({1, 0, 1, {}});  // as a frame that the pump takes in
-  };
-  team = std::make_unique<Team>(Team::Setup{{1, 1}, {0}, true, {}, {}, {}, 60, the_other_gives});
-  float sum = 0;
-  sdk::Team(team->table(0)).give(1, {});
-  sdk::Team(team->table(0)).take({&sum, 1});
-  EXPECT_EQ(waits, 1);
-  sdk::Team(team->table(0)).give(1, {});
-  team->take_gift({1, 1, 1, {}});
-  sdk::Team(team->table(0)).take({&sum, 1});
-  EXPECT_EQ(waits, 1) << "this sum was there already";
-}
-
 TEST(Team, EndsForAllOnceAMemberIsGone) {
   Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   std::thread other([&] {

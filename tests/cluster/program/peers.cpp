@@ -3,8 +3,8 @@
 //   peers VICTIM HOW
 //
 // starting: the victim dies before MPI has started; idle: between two messages; sending: with a large message on its
-// way to others; owed: with a large message to it on its way; parting: instead of saying farewell; away: it only falls
-// silent for a while. Every rank prints its process id, and at its end what it found.
+// way to others; owed: with a large message to it on its way; receiving: in the middle of several; parting: instead of
+// saying farewell; away: it only falls silent for a while. Every rank prints its process id, and at its end what it found.
 #include <signal.h>
 #include <unistd.h>
 
@@ -68,6 +68,11 @@ class Rank {
       std::this_thread::sleep_for(std::chrono::milliseconds(200));
       die();
     }
+    if (how_ == "receiving") {
+      const auto deadline = Clock::now() + std::chrono::milliseconds(20);
+      while (Clock::now() < deadline) (void)transport_.poll();
+      die();
+    }
   }
 
   // Rank 0 answers every "ping", until all are done or lost.
@@ -119,7 +124,10 @@ class Rank {
         if (how_ == "away") std::this_thread::sleep_for(std::chrono::milliseconds(300));
         meet_fate();
       }
-      if (how_ == "owed" && victim_ == 0 && round == k_rounds) transport_.send(0, std::string(k_large, 'x'));
+      if (victim_ == 0 && round == k_rounds) {
+        const int large = how_ == "owed" ? 1 : how_ == "receiving" ? 16 : 0;
+        for (int i = 0; i < large; ++i) transport_.send(0, std::string(k_large, 'x'));
+      }
       transport_.send(0, "ping");
       if (!wait_for_pong()) return;
     }

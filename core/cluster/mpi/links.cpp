@@ -1,0 +1,311 @@
+#include "links.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <asio/ip/v6_only.hpp>
+#include <asio/post.hpp>
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <limits>
+#include <sstream>
+#include <thread>
+#include <utility>
+
+#include "addresses.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::mpi {
+namespace {
+
+using asio::ip::tcp;
+
+constexpr std::chrono::seconds k_connect(5);
+constexpr std::chrono::milliseconds k_again(50);
+constexpr uint32_t k_largest = std::numeric_limits<int32_t>::max();
+
+// Asio moves at most 64 KB at a time unless it is told otherwise.
+size_t everything(const asio::error_code& error, size_t) { return error ? 0 : k_largest; }
+
+// No child process keeps a connection open behind its parent's back.
+template <class Socket>
+void keep_to_this_process(Socket& socket) {
+  fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
+
+std::string hex(const unsigned char* bytes, size_t n) {
+  std::string text;
+  for (size_t i = 0; i < n; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+bool unhex(const std::string& text, unsigned char* bytes, size_t n) {
+  if (text.size() != 2 * n || text.find_first_not_of("0123456789abcdef") != std::string::npos) return false;
+  for (size_t i = 0; i < n; ++i) bytes[i] = static_cast<unsigned char>(std::stoul(text.substr(2 * i, 2), nullptr, 16));
+  return true;
+}
+
+}  // namespace
+
+struct Links::Guest {
+  explicit Guest(tcp::socket its) : socket(std::move(its)) {}
+  tcp::socket socket;
+  struct {
+    Secret secret;
+    uint32_t rank;
+  } hello{};
+};
+
+struct Links::Attempt {
+  explicit Attempt(asio::io_context& io) : socket(io) {}
+  tcp::socket socket;
+  decltype(Guest::hello) hello{};
+  Secret answer{};
+  bool connected = false, over = false, reached = false;
+};
+
+Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_executor()), acceptor_(io_) {
+  for (int i = 0; i < size; ++i) links_.push_back(std::make_unique<Link>(io_));
+}
+
+template <class Done>
+bool Links::run_until(Clock::time_point deadline, Done&& done) {
+  while (!done()) {
+    const auto left = deadline - Clock::now();
+    if (left <= Clock::duration::zero()) return false;
+    io_.run_one_for(left);
+  }
+  return true;
+}
+
+// ---- how they find each other ----
+
+std::string Links::invite(bool this_host_only, const std::string& network) {
+  std::vector<asio::ip::address> where;
+  if (!this_host_only) where = addresses(network);
+  where.push_back(asio::ip::address_v4::loopback());  // last: on another host it leads nowhere
+  const bool v6 = std::any_of(where.begin(), where.end(), [](const auto& address) { return address.is_v6(); });
+  acceptor_.open(v6 ? tcp::v6() : tcp::v4());
+  keep_to_this_process(acceptor_);
+  if (v6) acceptor_.set_option(asio::ip::v6_only(false));
+  acceptor_.bind(this_host_only ? tcp::endpoint(asio::ip::address_v4::loopback(), 0)
+                                : tcp::endpoint(v6 ? tcp::v6() : tcp::v4(), 0));
+  acceptor_.listen();
+  accept();
+
+  for (Secret* secret : {&ours_, &theirs_})
+    if (getentropy(secret->data(), secret->size()) != 0) throw Error(MK_INTERNAL, "the kernel gives no random numbers");
+  std::string text = fmt::format("{} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), k_secret),
+                                 hex(theirs_.data(), k_secret));
+  for (const auto& address : where) text += " " + address.to_string();
+  return text;
+}
+
+void Links::welcome(Clock::time_point deadline) {
+  const auto absent = [this] {
+    std::vector<int> ranks;
+    for (int peer = 1; peer < size_; ++peer)
+      if (link(peer).state == State::absent) ranks.push_back(peer);
+    return ranks;
+  };
+  const bool all = run_until(deadline, [&] { return absent().empty(); });
+  const auto port = acceptor_.local_endpoint().port();
+  acceptor_.close();
+  if (all) return;
+  std::string names;
+  for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
+  throw Error(MK_CANCELLED,
+              fmt::format("not connected to rank 0 in time, on TCP port {}: rank {}. A rank has died, or no network "
+                          "leads from its node to this one (MOKUME_MPI_NETWORK names one)",
+                          port, names));
+}
+
+void Links::accept() {
+  acceptor_.async_accept([this](const asio::error_code& error, tcp::socket socket) {
+    if (error == asio::error::operation_aborted) return;
+    if (!error) ask(std::make_shared<Guest>(std::move(socket)));
+    accept();
+  });
+}
+
+void Links::ask(const std::shared_ptr<Guest>& guest) {
+  keep_to_this_process(guest->socket);
+  asio::async_read(guest->socket, asio::buffer(&guest->hello, sizeof(guest->hello)),
+                   [this, guest](const asio::error_code& error, size_t) {
+                     const uint32_t rank = guest->hello.rank;
+                     if (error || guest->hello.secret != theirs_ || rank == 0 || rank >= static_cast<uint32_t>(size_) ||
+                         link(static_cast<int>(rank)).state != State::absent || !acceptor_.is_open())
+                       return;  // and with the guest its socket goes
+                     admit(guest);
+                   });
+}
+
+void Links::admit(const std::shared_ptr<Guest>& guest) {
+  asio::async_write(guest->socket, asio::buffer(ours_), [this, guest](const asio::error_code& error, size_t) {
+    const int peer = static_cast<int>(guest->hello.rank);
+    if (!error && link(peer).state == State::absent) open(peer, std::move(guest->socket));
+  });
+}
+
+void Links::join(const std::string& invitation, Clock::time_point deadline) {
+  std::istringstream words(invitation);
+  uint16_t port = 0;
+  std::string ours, theirs;
+  words >> port >> ours >> theirs;
+  if (!unhex(ours, ours_.data(), k_secret) || !unhex(theirs, theirs_.data(), k_secret))
+    throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
+  std::vector<tcp::endpoint> places;
+  for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
+  do {
+    for (const tcp::endpoint& place : places)
+      if (reach(place, deadline)) return;
+    std::this_thread::sleep_for(k_again);
+  } while (Clock::now() < deadline);
+  std::string tried;
+  for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
+  throw Error(MK_CANCELLED, fmt::format("rank 0 is not reached on TCP port {} of {}: it has died, or no network leads to "
+                                        "it (MOKUME_MPI_NETWORK names one)",
+                                        port, tried));
+}
+
+bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
+  const auto attempt = std::make_shared<Attempt>(io_);
+  attempt->hello = {theirs_, static_cast<uint32_t>(rank_)};
+  const auto give_up = [attempt] { attempt->over = true; };
+  attempt->socket.async_connect(where, [=, this](const asio::error_code& refused) {
+    if (refused) return give_up();
+    attempt->connected = true;
+    keep_to_this_process(attempt->socket);
+    asio::async_write(attempt->socket, asio::buffer(&attempt->hello, sizeof(attempt->hello)),
+                      [=, this](const asio::error_code& unsent, size_t) {
+                        if (unsent) return give_up();
+                        asio::async_read(attempt->socket, asio::buffer(attempt->answer),
+                                         [=, this](const asio::error_code& silent, size_t) {
+                                           attempt->reached = !silent && attempt->answer == ours_;
+                                           give_up();
+                                         });
+                      });
+  });
+  // Somebody who is there may be slow to answer; one behind a firewall never is there.
+  run_until(std::min(deadline, Clock::now() + k_connect), [&] { return attempt->connected || attempt->over; });
+  if (attempt->connected) run_until(deadline, [&] { return attempt->over; });
+  if (attempt->reached) {
+    open(0, std::move(attempt->socket));
+  } else {
+    asio::error_code ignored;
+    attempt->socket.close(ignored);
+  }
+  return attempt->reached;
+}
+
+void Links::open(int peer, tcp::socket socket) {
+  Link& of = link(peer);
+  of.socket = std::move(socket);
+  of.socket.set_option(tcp::no_delay(true));
+  of.socket.non_blocking(true);
+  of.state = State::open;
+  read_header(peer);
+}
+
+// ---- what comes ----
+
+// A peer's next message is read once its last was polled: nobody fills this node's memory faster than it can follow.
+void Links::read_header(int peer) {
+  asio::async_read(link(peer).socket, asio::buffer(&link(peer).header, sizeof(Header)),
+                   [this, peer](const asio::error_code& error, size_t) {
+                     const Header& header = link(peer).header;
+                     const bool known = header.kind >= static_cast<uint32_t>(Kind::message) &&
+                                        header.kind <= static_cast<uint32_t>(Kind::verdict);
+                     if (error || !known || header.bytes > k_largest) return close(peer);
+                     read_body(peer);
+                   });
+}
+
+void Links::read_body(int peer) {
+  Link& from = link(peer);
+  from.body = std::make_unique_for_overwrite<char[]>(from.header.bytes);
+  if (from.header.bytes == 0) return arrive(peer);
+  asio::async_read(from.socket, asio::buffer(from.body.get(), from.header.bytes), everything,
+                   [this, peer](const asio::error_code& error, size_t) { error ? close(peer) : arrive(peer); });
+}
+
+void Links::arrive(int peer) {
+  Link& from = link(peer);
+  inbox_.push_back({peer, static_cast<Kind>(from.header.kind), from.header.bytes, std::move(from.body)});
+}
+
+std::optional<Links::Arrived> Links::poll() {
+  if (inbox_.empty()) io_.poll();
+  if (inbox_.empty()) return std::nullopt;
+  Arrived arrived = std::move(inbox_.front());
+  inbox_.pop_front();
+  link(arrived.from).forgotten = false;
+  read_header(arrived.from);
+  return arrived;
+}
+
+void Links::wait(Clock::duration at_most) {
+  if (inbox_.empty() && !woken_) io_.run_one_for(at_most);
+  woken_ = false;
+}
+
+void Links::wake() {
+  if (!woken_.exchange(true)) asio::post(io_, [] {});
+}
+
+// ---- what goes ----
+
+void Links::send(int to, Kind kind, std::string_view text) {
+  if (!knows(to) || lost(to) || link(to).deaf) return;
+  Parcel parcel{{static_cast<uint32_t>(kind), static_cast<uint32_t>(text.size())},
+                std::make_unique_for_overwrite<char[]>(text.size())};
+  std::copy(text.begin(), text.end(), parcel.bytes.get());
+  link(to).outgoing.push_back(std::move(parcel));
+  if (link(to).outgoing.size() == 1) write(to);
+}
+
+void Links::write(int peer) {
+  const Parcel& parcel = link(peer).outgoing.front();
+  const std::array<asio::const_buffer, 2> both{asio::buffer(&parcel.header, sizeof(Header)),
+                                               asio::buffer(parcel.bytes.get(), parcel.header.bytes)};
+  asio::async_write(link(peer).socket, both, everything, [this, peer](const asio::error_code& error, size_t) {
+    Link& to = link(peer);
+    // What it sent before its end is still to be read: only the end of that is the peer's.
+    if (error) {
+      to.deaf = true;
+      return to.outgoing.clear();
+    }
+    to.outgoing.pop_front();
+    if (!to.outgoing.empty()) write(peer);
+  });
+}
+
+void Links::flush(Clock::time_point deadline) {
+  const auto behind = [this](const auto& of) {
+    return of->state == State::open && !of->forgotten && !of->outgoing.empty();
+  };
+  if (run_until(deadline, [&] { return std::none_of(links_.begin(), links_.end(), behind); })) return;
+  for (auto& of : links_)
+    if (behind(of)) of->forgotten = true;
+}
+
+// ---- who is there ----
+
+void Links::close(int peer) {
+  Link& of = link(peer);
+  of.state = State::closed;
+  asio::error_code ignored;
+  of.socket.close(ignored);
+}
+
+void Links::forget(int peer) {
+  if (knows(peer)) link(peer).forgotten = true;
+}
+
+bool Links::lost(int peer) const {
+  return knows(peer) && (link(peer).forgotten || link(peer).state == State::closed);
+}
+
+}  // namespace mokume::mpi

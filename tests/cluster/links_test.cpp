@@ -1,0 +1,257 @@
+// Connections between threads that play ranks.
+#include "cluster/mpi/links.hpp"
+
+#include <gtest/gtest.h>
+
+#include <asio/read.hpp>
+#include <asio/write.hpp>
+#include <future>
+#include <sstream>
+#include <thread>
+
+#include "cluster/mpi/addresses.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::mpi {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = Links::Kind;
+
+Clock::time_point in(Clock::duration time) { return Clock::now() + time; }
+
+// `size` ranks that have found each other.
+std::vector<std::unique_ptr<Links>> meet(int size) {
+  std::vector<std::unique_ptr<Links>> ranks;
+  for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<Links>(rank, size));
+  const std::string invitation = ranks[0]->invite(true, "");
+  std::vector<std::thread> threads;
+  for (int rank = 1; rank < size; ++rank)
+    threads.emplace_back([&, rank] { ranks[static_cast<size_t>(rank)]->join(invitation, in(60s)); });
+  ranks[0]->welcome(in(60s));
+  for (std::thread& one : threads) one.join();
+  return ranks;
+}
+
+// The next message within a minute.
+std::string next(Links& links, int from, Kind kind = Kind::message) {
+  for (const auto deadline = in(60s); Clock::now() < deadline; links.wait(1s)) {
+    if (const auto arrived = links.poll()) {
+      EXPECT_EQ(arrived->from, from);
+      EXPECT_EQ(arrived->kind, kind);
+      return {arrived->bytes.get(), arrived->size};
+    }
+  }
+  ADD_FAILURE() << "nothing came";
+  return "";
+}
+
+bool loses(Links& links, int peer) {
+  const auto deadline = in(60s);
+  while (!links.poll() && !links.lost(peer) && Clock::now() < deadline) links.wait(1s);
+  return links.lost(peer);
+}
+
+TEST(Links, CarryMessagesOfAnySizeInOrderBothWays) {
+  const auto ranks = meet(3);
+  const std::vector<size_t> sizes = {1, 0, 7, 65535, 65536, 300'000, 20 << 20, 3};
+  std::thread echo([&] {
+    for (size_t i = 0; i < sizes.size(); ++i) ranks[2]->send(0, Kind::message, next(*ranks[2], 0) + "!");
+    ranks[2]->flush(in(60s));
+  });
+  for (const size_t size : sizes) ranks[0]->send(2, Kind::message, std::string(size, static_cast<char>('a' + size % 7)));
+  for (const size_t size : sizes) {
+    const std::string expected = std::string(size, static_cast<char>('a' + size % 7)) + "!";
+    EXPECT_TRUE(next(*ranks[0], 2) == expected) << size;
+  }
+  echo.join();
+  ranks[1]->send(0, Kind::farewell, "");
+  EXPECT_EQ(next(*ranks[0], 1, Kind::farewell), "");
+  EXPECT_FALSE(ranks[0]->lost(1) || ranks[0]->lost(2) || ranks[1]->lost(0));
+}
+
+TEST(Links, WhatARankSaidBeforeItsEndIsHeardFirst) {
+  auto ranks = meet(2);
+  const std::string large(5 << 20, 'x');
+  std::thread end([&] {
+    ranks[1]->send(0, Kind::message, large);
+    ranks[1]->send(0, Kind::message, "last");
+    ranks[1]->flush(in(60s));
+    ranks[1].reset();
+  });
+  EXPECT_TRUE(next(*ranks[0], 1) == large);
+  EXPECT_EQ(next(*ranks[0], 1), "last");
+  end.join();
+  EXPECT_TRUE(loses(*ranks[0], 1));
+  ranks[0]->send(1, Kind::message, "is dropped");
+  ranks[0]->flush(in(60s));
+}
+
+TEST(Links, AnEndInTheMiddleOfALargeMessageIsOne) {
+  auto ranks = meet(2);
+  const std::string large(64 << 20, 'x');
+  ranks[1]->send(0, Kind::message, large);  // nobody flushes it
+  ranks[0]->send(1, Kind::message, large);
+  ranks[1].reset();
+  EXPECT_TRUE(loses(*ranks[0], 1));
+  EXPECT_FALSE(ranks[0]->poll());
+  ranks[0]->flush(in(60s));
+}
+
+TEST(Links, AForgottenRankIsBackOnceItIsHeard) {
+  const auto ranks = meet(2);
+  ranks[0]->forget(1);
+  EXPECT_TRUE(ranks[0]->lost(1));
+  ranks[0]->send(1, Kind::message, "dropped");
+  ranks[1]->send(0, Kind::message, "here");
+  EXPECT_EQ(next(*ranks[0], 1), "here");
+  EXPECT_FALSE(ranks[0]->lost(1));
+  ranks[0]->send(1, Kind::message, "welcome back");
+  EXPECT_EQ(next(*ranks[1], 0), "welcome back");
+}
+
+TEST(Links, WhoDoesNotTakeItsMessagesIsForgottenByAFlush) {
+  const auto ranks = meet(2);
+  ranks[0]->send(1, Kind::message, std::string(64 << 20, 'x'));
+  ranks[0]->flush(in(50ms));
+  EXPECT_TRUE(ranks[0]->lost(1));
+}
+
+TEST(Links, OnlyTheStarIsConnected) {
+  const auto ranks = meet(3);
+  ranks[1]->send(2, Kind::message, "to nobody");
+  ranks[1]->flush(in(60s));
+  EXPECT_FALSE(ranks[1]->lost(2));
+  ranks[1]->forget(2);
+  EXPECT_FALSE(ranks[1]->lost(2));
+}
+
+TEST(Links, AWaitEndsWhenItIsAskedTo) {
+  const auto ranks = meet(2);
+  const auto start = Clock::now();
+  ranks[0]->wake();  // before it begins
+  EXPECT_FALSE(ranks[0]->poll());
+  ranks[0]->wait(100s);
+  std::thread other([&] {
+    std::this_thread::sleep_for(20ms);
+    ranks[0]->wake();
+  });
+  // It may end early, for what was left over.
+  for (int i = 0; i < 3 && Clock::now() < start + 15ms; ++i) ranks[0]->wait(100s);
+  other.join();
+  std::thread peer([&] {
+    ranks[1]->send(0, Kind::message, "hello");
+    ranks[1]->flush(in(60s));
+  });
+  EXPECT_EQ(next(*ranks[0], 1), "hello");
+  peer.join();
+  EXPECT_LT(Clock::now() - start, 90s);
+}
+
+// Who connects to rank 0 and says `hello`: what he is answered, "" if he is shown the door.
+std::string knock(const std::string& invitation, const std::string& hello) {
+  std::istringstream words(invitation);
+  uint16_t port = 0;
+  words >> port;
+  asio::io_context io;
+  asio::ip::tcp::socket socket(io);
+  socket.connect({asio::ip::address_v4::loopback(), port});
+  asio::error_code error;
+  asio::write(socket, asio::buffer(hello), error);
+  std::string answer(16, ' ');
+  asio::read(socket, asio::buffer(answer), error);
+  return error ? "" : answer;
+}
+
+TEST(Links, LetNobodyInWhoIsNotInvited) {
+  Links zero(0, 2);
+  const std::string invitation = zero.invite(true, "");
+  auto welcome = std::async(std::launch::async, [&] { zero.welcome(in(60s)); });
+  EXPECT_EQ(knock(invitation, std::string(20, '\1')), "");
+  EXPECT_EQ(knock(invitation, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
+  EXPECT_EQ(welcome.wait_for(0s), std::future_status::timeout);
+  Links one(1, 2);
+  one.join(invitation, in(60s));
+  welcome.get();
+  one.send(0, Kind::message, "it is me");
+  EXPECT_EQ(next(zero, 1), "it is me");
+}
+
+TEST(Links, DoNotTakeAnotherServiceForRank0) {
+  Links zero(0, 2);
+  const std::string invitation = zero.invite(true, "");
+  asio::io_context io;
+  asio::ip::tcp::acceptor other(io, {asio::ip::address_v4::loopback(), 0});
+  std::thread service([&] {
+    asio::ip::tcp::socket socket(io);
+    other.accept(socket);
+    std::array<char, 20> hello{};
+    asio::read(socket, asio::buffer(hello));
+    asio::write(socket, asio::buffer(hello.data(), 16));
+    asio::error_code ignored;
+    asio::read(socket, asio::buffer(hello), ignored);  // until it goes
+    other.close();
+  });
+  std::istringstream words(invitation);
+  std::string port, ours, theirs;
+  words >> port >> ours >> theirs;
+  Links one(1, 2);
+  try {
+    one.join(std::to_string(other.local_endpoint().port()) + " " + ours + " " + theirs + " 127.0.0.1", in(200ms));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_CANCELLED);
+    EXPECT_NE(std::string(error.what()).find("of 127.0.0.1: it has died, or no network leads to it"), std::string::npos)
+        << error.what();
+  }
+  service.join();
+}
+
+TEST(Links, NameWhoHasNotCome) {
+  Links zero(0, 3);
+  const std::string invitation = zero.invite(true, "");
+  std::thread one([&] { Links(1, 3).join(invitation, in(60s)); });
+  try {
+    zero.welcome(in(300ms));
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_CANCELLED);
+    EXPECT_NE(std::string(error.what()).find("rank 2."), std::string::npos) << error.what();
+  }
+  one.join();
+}
+
+TEST(Links, MeetOverAllAddressesOfAHostToo) {
+  Links zero(0, 2), one(1, 2);
+  const std::string invitation = zero.invite(false, "");
+  auto joined = std::async(std::launch::async, [&] { one.join(invitation, in(60s)); });
+  zero.welcome(in(60s));
+  joined.get();
+  one.send(0, Kind::message, "hello");
+  EXPECT_EQ(next(zero, 1), "hello");
+}
+
+TEST(Addresses, OfANetworkThatIsNotThereAreRefused) {
+  try {
+    (void)addresses("203.0.113.0/24");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.status(), MK_INVALID_ARGUMENT);
+    EXPECT_EQ(std::string(error.what()).rfind("MOKUME_MPI_NETWORK=203.0.113.0/24: this host has no such network; it has", 0), 0U)
+        << error.what();
+  }
+  EXPECT_THROW((void)addresses("no-such-interface0"), Error);
+}
+
+TEST(Addresses, OfOneNetworkAreThoseInIt) {
+  for (const auto& address : addresses("")) {
+    EXPECT_FALSE(address.is_loopback());
+    const std::string itself = address.to_string() + (address.is_v4() ? "/32" : "/128");
+    EXPECT_EQ(addresses(itself), std::vector{address});
+    const auto all = addresses(address.is_v4() ? "0.0.0.0/0" : "::/0");
+    EXPECT_NE(std::find(all.begin(), all.end(), address), all.end());
+  }
+}
+
+}  // namespace
+}  // namespace mokume::mpi
