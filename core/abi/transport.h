@@ -1,5 +1,5 @@
-/* Point-to-point messages between the nodes of a run. All functions but wake() are called from one thread. No collective
- * exists on purpose: one would hang for ever once a node is gone.
+/* Point-to-point messages between the nodes of a run. All functions but wake() are called from one thread. No
+ * collective exists on purpose: one would hang for ever once a node is gone.
  *
  * A node may die at any time. It is then lost to the others: nobody waits for it, and what is sent to it is dropped.
  * Nodes speak with rank 0, and rank 0 with all; no two others ever need to know of each other.

@@ -115,7 +115,7 @@ class TeamSite {
   std::condition_variable changed_;
   std::shared_ptr<Attempt> attempt_;  // under way
   uint64_t attempts_ = 0;
-  std::vector<Work> works_;            // this rank's members but the leader
+  std::vector<Work> works_;  // this rank's members but the leader
 };
 
 // What keep_account() has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.

@@ -80,21 +80,24 @@ double Policy::work_now(uint32_t piece) const {
 void Policy::estimate() {
   std::map<uint32_t, double> refits;  // by bootstrap: the longest that it may come to
   for (uint32_t i = 0; i < pieces(); ++i) {
-    states_[i].work = work_now(i);
+    if (!is_over(states_[i])) states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
     if (!contenders_.may_win(bootstrap_[i], first_candidate(pieces_[i]))) continue;
     double& refit = refits[bootstrap_[i]];
     for (const uint32_t fit : pieces_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
   }
-  std::set<uint32_t> scouts = tried_;  // candidates that have one, or need none
+  std::vector<bool> scouts = tried_;  // candidates that have one, or need none
   order_.clear();
   waiting_work_ = 0;
   for (uint32_t i = 0; i < pieces(); ++i) {
+    if (is_over(states_[i])) continue;
     const auto refit = refits.find(bootstrap_[i]);
     const uint32_t candidate = first_candidate(pieces_[i]);
+    if (candidate >= scouts.size()) scouts.resize(candidate + 1);
     const bool unseen =
         !costs_.has_seen(candidate) || (refit != refits.end() && !contenders_.has_seen(bootstrap_[i], candidate));
-    const bool scout = states_[i].waiting && unseen && scouts.insert(candidate).second;
+    const bool scout = states_[i].waiting && unseen && !scouts[candidate];
+    if (scout) scouts[candidate] = true;
     states_[i].rank = states_[i].work * (scout ? k_unseen : 1) + (refit == refits.end() ? 0 : refit->second);
     if (!states_[i].waiting) continue;
     order_.emplace(-states_[i].rank, i);
@@ -170,7 +173,13 @@ void Policy::scored(uint32_t fit, double loss) {
 void Policy::finished(uint32_t piece) {
   remove(piece);
   states_[piece].done = true;
-  tried_.insert(first_candidate(pieces_[piece]));
+  tried(piece);
+}
+
+void Policy::tried(uint32_t piece) {
+  const uint32_t candidate = first_candidate(pieces_[piece]);
+  if (candidate >= tried_.size()) tried_.resize(candidate + 1);
+  tried_[candidate] = true;
 }
 
 std::vector<uint32_t> Policy::superfluous() {

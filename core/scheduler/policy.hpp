@@ -157,7 +157,9 @@ class Policy {
   }
   void watch(double now);  // learns from what runs longer than it should
   void estimate();         // works, ranks and the order, anew
+  bool is_over(const State& state) const { return state.done && state.holders == 0; }
   void insert(uint32_t piece);
+  void tried(uint32_t piece);
   void remove(uint32_t piece);
   double rest_of(const UnitState& unit, double now) const;  // seconds until it is idle
   Outlook outlook(double now) const;
@@ -181,7 +183,7 @@ class Policy {
   bool scores_changed_ = false;  // since the last estimate
   uint64_t estimated_ = 0;       // the cost model's version
   size_t asked_ = 0;             // times, since a newer one was there
-  std::set<uint32_t> tried_;     // candidates of which a piece was given or is done
+  std::vector<bool> tried_;      // by candidate: a piece of it was given or is done
   std::set<Key> order_;          // what waits
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // what waits

@@ -70,7 +70,7 @@ void Policy::give(uint32_t unit, const Assignment& assignment, double now) {
     ++states_[i].holders;
     ++states_[i].given;
     states_[i].given_as = costs_.knows_seconds() ? states_[i].work : 0;
-    tried_.insert(first_candidate(pieces_[i]));
+    tried(i);
   }
   takes.holds = assignment.pieces;
   takes.busy = true;

@@ -59,7 +59,8 @@ TEST(Links, CarryMessagesOfAnySizeInOrderBothWays) {
     for (size_t i = 0; i < sizes.size(); ++i) ranks[2]->send(0, Kind::message, next(*ranks[2], 0) + "!");
     ranks[2]->flush(in(60s));
   });
-  for (const size_t size : sizes) ranks[0]->send(2, Kind::message, std::string(size, static_cast<char>('a' + size % 7)));
+  for (const size_t size : sizes)
+    ranks[0]->send(2, Kind::message, std::string(size, static_cast<char>('a' + size % 7)));
   for (const size_t size : sizes) {
     const std::string expected = std::string(size, static_cast<char>('a' + size % 7)) + "!";
     EXPECT_TRUE(next(*ranks[0], 2) == expected) << size;
@@ -237,7 +238,9 @@ TEST(Addresses, OfANetworkThatIsNotThereAreRefused) {
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), MK_INVALID_ARGUMENT);
-    EXPECT_EQ(std::string(error.what()).rfind("MOKUME_MPI_NETWORK=203.0.113.0/24: this host has no such network; it has", 0), 0U)
+    EXPECT_EQ(
+        std::string(error.what()).rfind("MOKUME_MPI_NETWORK=203.0.113.0/24: this host has no such network; it has", 0),
+        0U)
         << error.what();
   }
   EXPECT_THROW((void)addresses("no-such-interface0"), Error);

@@ -49,7 +49,8 @@ bool lies_in(const asio::ip::address& address, const std::string& network) {
 
 std::vector<asio::ip::address> addresses(const std::string& network) {
   ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) throw Error(MK_INTERNAL, fmt::format("cannot list network addresses: {}", strerror(errno)));
+  if (getifaddrs(&list) != 0)
+    throw Error(MK_INTERNAL, fmt::format("cannot list network addresses: {}", strerror(errno)));
   const std::unique_ptr<ifaddrs, void (*)(ifaddrs*)> owner(list, freeifaddrs);
   std::vector<asio::ip::address> found;
   std::set<std::string> names;
@@ -63,9 +64,8 @@ std::vector<asio::ip::address> addresses(const std::string& network) {
   if (found.empty() && !network.empty()) {
     std::string all;
     for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-    throw Error(MK_INVALID_ARGUMENT,
-                fmt::format("MOKUME_MPI_NETWORK={}: this host has no such network; it has {}", network,
-                            all.empty() ? "none" : all));
+    throw Error(MK_INVALID_ARGUMENT, fmt::format("MOKUME_MPI_NETWORK={}: this host has no such network; it has {}",
+                                                 network, all.empty() ? "none" : all));
   }
   return found;
 }

@@ -165,9 +165,10 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   } while (Clock::now() < deadline);
   std::string tried;
   for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
-  throw Error(MK_CANCELLED, fmt::format("rank 0 is not reached on TCP port {} of {}: it has died, or no network leads to "
-                                        "it (MOKUME_MPI_NETWORK names one)",
-                                        port, tried));
+  throw Error(MK_CANCELLED,
+              fmt::format("rank 0 is not reached on TCP port {} of {}: it has died, or no network leads to "
+                          "it (MOKUME_MPI_NETWORK names one)",
+                          port, tried));
 }
 
 bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
@@ -304,8 +305,6 @@ void Links::forget(int peer) {
   if (knows(peer)) link(peer).forgotten = true;
 }
 
-bool Links::lost(int peer) const {
-  return knows(peer) && (link(peer).forgotten || link(peer).state == State::closed);
-}
+bool Links::lost(int peer) const { return knows(peer) && (link(peer).forgotten || link(peer).state == State::closed); }
 
 }  // namespace mokume::mpi

@@ -68,8 +68,8 @@ class Links {
   // Until the kernel has all that was sent. Who has not taken his part by the deadline is forgotten.
   void flush(Clock::time_point deadline);
 
-  void forget(int peer);         // lost until a message from it is polled
-  bool lost(int peer) const;     // forgotten, or its connection is closed and all that came over it was polled
+  void forget(int peer);      // lost until a message from it is polled
+  bool lost(int peer) const;  // forgotten, or its connection is closed and all that came over it was polled
 
  private:
   struct Header {

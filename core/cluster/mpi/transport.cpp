@@ -173,7 +173,8 @@ class Mpi {
     }
     const auto gone = [&](int peer) { return links_.lost(peer); };
     const bool everybody = !any(gone);
-    for (int peer = 1; peer < size_; ++peer) links_.send(peer, Kind::verdict, everybody ? k_everybody : k_not_everybody);
+    for (int peer = 1; peer < size_; ++peer)
+      links_.send(peer, Kind::verdict, everybody ? k_everybody : k_not_everybody);
     links_.flush(std::max(deadline, Clock::now() + std::chrono::seconds(1)));
     return everybody && !any(gone);
   }
@@ -262,7 +263,8 @@ mk_transport make_table() {
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
-    // Starting waits for all ranks, inside of MPI for ever if one dies before it is through. Nothing has been begun yet.
+    // Starting waits for all ranks, inside of MPI for ever if one dies before it is through. Nothing has been begun
+    // yet.
     const std::chrono::seconds limit = start_limit();
     Watch watch(limit, [=] {
       end(mokume::sdk::Host(host),

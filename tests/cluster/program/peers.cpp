@@ -4,7 +4,8 @@
 //
 // starting: the victim dies before MPI has started; idle: between two messages; sending: with a large message on its
 // way to others; owed: with a large message to it on its way; receiving: in the middle of several; parting: instead of
-// saying farewell; away: it only falls silent for a while. Every rank prints its process id, and at its end what it found.
+// saying farewell; away: it only falls silent for a while. Every rank prints its process id, and at its end what it
+// found.
 #include <signal.h>
 #include <unistd.h>
 
