@@ -24,12 +24,18 @@ typedef struct mk_transport {
   uint32_t (*rank)(void* self);
   uint32_t (*size)(void* self);
 
-  /* Copies the message and returns at once; never blocks on the receiver. Messages between two nodes keep their order.
-   * A message to a lost node is dropped; that is no error. */
-  int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error);
+  /* Returns at once; never blocks on the receiver. Messages between two nodes keep their order. A message to a lost
+   * node is dropped; that is no error. `release` NULL: the message is copied. Otherwise it must stay as it is until
+   * release(context), which is called once, also after an error, within this call or a later one. */
+  int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, void (*release)(void* context),
+                  void* context, mk_error* error);
 
-  /* If a message waits: its sender and size, and a pointer valid until the next poll(). Otherwise *bytes = 0. */
-  int32_t (*poll)(void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error* error);
+  /* If a message waits: its sender, its size, and its bytes, aligned as malloc() does. They are the caller's, to read
+   * and write, until he gives them back by release(). Otherwise *bytes = 0. */
+  int32_t (*poll)(void* self, uint32_t* from, void** message, uint64_t* bytes, mk_error* error);
+
+  /* Takes back what poll() gave. From any thread, also after shutdown(). */
+  void (*release)(void* message);
 
   /* Waits until poll() or lost() may have something new to say, wake() was called since the last wait, or `timeout_us`
    * is over; maybe less. */

@@ -45,9 +45,10 @@ class SideChannel {
   }
 
   // Set before the run by who uses the channel, called on the pump's thread; must be quick.
-  std::function<void(uint32_t from, std::string_view frame)> received;  // an Error ends the run
-  std::function<void(uint32_t node)> lost;                              // maybe more than once
-  std::function<bool()> busy;                                           // this rank must go on pumping
+  // The frame's bytes are the callee's, as long as it holds the owner. An Error ends the run.
+  std::function<void(uint32_t from, std::string_view frame, const std::shared_ptr<char>& owner)> received;
+  std::function<void(uint32_t node)> lost;  // maybe more than once
+  std::function<bool()> busy;               // this rank must go on pumping
 
  private:
   std::mutex mutex_;

@@ -20,7 +20,7 @@ uint64_t end_of(const Block& b) { return uint64_t{b.first} + b.size; }
 
 // Sums blocks, sorted and apart, of the leaves [first, first + size).
 Floats sum_of(std::span<const Block> blocks, uint64_t first, uint64_t size) {
-  if (blocks.empty()) return nullptr;
+  if (blocks.empty()) return {};
   if (blocks.size() == 1) return blocks.front().values;
   const uint64_t half = size / 2;
   const auto middle =
@@ -29,11 +29,17 @@ Floats sum_of(std::span<const Block> blocks, uint64_t first, uint64_t size) {
   const Floats left = sum_of(blocks.first(left_of), first, half);
   const Floats right = sum_of(blocks.subspan(left_of), first + half, half);
   if (!left || !right) return left ? left : right;
-  std::transform(left->begin(), left->end(), right->begin(), left->begin(), std::plus<float>());
+  const std::span<float> sum = left.span(), more = right.span();
+  std::transform(sum.begin(), sum.end(), more.begin(), sum.begin(), std::plus<float>());
   return left;
 }
 
 }  // namespace
+
+Floats::Floats(std::span<const float> copied)
+    : first_(new float[copied.size()], std::default_delete<float[]>()), count_(copied.size()) {
+  std::copy(copied.begin(), copied.end(), first_.get());
+}
 
 Floats add_up(std::vector<Block> blocks, uint64_t count) {
   std::sort(blocks.begin(), blocks.end(), [](const Block& a, const Block& b) { return a.first < b.first; });
@@ -41,10 +47,10 @@ Floats add_up(std::vector<Block> blocks, uint64_t count) {
   for (const Block& b : blocks) {
     if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is no subtree");
     if (b.first < end) throw Error(MK_INTERNAL, "two blocks of a sum overlap");
-    if (b.values->size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
+    if (b.values.size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
     end = end_of(b);
   }
-  if (blocks.empty()) return std::make_shared<std::vector<float>>(count);
+  if (blocks.empty()) return Floats(count);
   return sum_of(blocks, 0, std::bit_ceil(end));
 }
 
@@ -109,8 +115,7 @@ void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
     return setup_.send(seat.member, number, count, blocks);
   }
   Gift gift{seat.member, number, count, {}};
-  for (const mk_block& b : blocks)
-    gift.blocks.push_back({b.first, b.size, std::make_shared<std::vector<float>>(b.values, b.values + count)});
+  for (const mk_block& b : blocks) gift.blocks.push_back({b.first, b.size, Floats(std::span(b.values, count))});
   take_gift(std::move(gift));
 }
 
@@ -165,8 +170,8 @@ void Team::take(Seat& seat, std::span<float> to) {
     sum = made.sum;
     if (--made.left == 0) made_.erase(number);
   }
-  if (sum->size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team was taken in another length than given");
-  std::memcpy(to.data(), sum->data(), to.size_bytes());
+  if (sum.size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team was taken in another length than given");
+  std::memcpy(to.data(), sum.span().data(), to.size_bytes());
 }
 
 void Team::break_up(const std::string& why) {

@@ -18,7 +18,22 @@
 
 namespace mokume::cluster {
 
-using Floats = std::shared_ptr<std::vector<float>>;
+// Floats that several may hold, alone or among other bytes.
+class Floats {
+ public:
+  Floats() = default;
+  explicit Floats(uint64_t count) : first_(new float[count](), std::default_delete<float[]>()), count_(count) {}
+  explicit Floats(std::span<const float> copied);
+  Floats(std::shared_ptr<float> first, uint64_t count) : first_(std::move(first)), count_(count) {}
+
+  uint64_t size() const { return count_; }
+  std::span<float> span() const { return {first_.get(), count_}; }
+  explicit operator bool() const { return first_ != nullptr; }
+
+ private:
+  std::shared_ptr<float> first_;
+  uint64_t count_ = 0;
+};
 
 struct Block {
   uint32_t first = 0, size = 1;  // leaves
@@ -26,7 +41,7 @@ struct Block {
 };
 
 // The sum of blocks of `count` floats each as mk_block has it; zeros if there are none. Error(MK_INTERNAL) if a block
-// is no subtree, or two overlap. The blocks' own vectors may become the sum.
+// is no subtree, or two overlap. The blocks' own floats may become the sum.
 Floats add_up(std::vector<Block> blocks, uint64_t count);
 
 // What a member gave to the sum of this number.

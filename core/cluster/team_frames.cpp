@@ -41,12 +41,12 @@ struct Encoder {
   }
   std::string operator()(const TeamGift& f) const {
     std::vector<mk_block> blocks;
-    for (const Block& b : f.gift.blocks) blocks.push_back({b.first, b.size, b.values->data()});
+    for (const Block& b : f.gift.blocks) blocks.push_back({b.first, b.size, b.values.span().data()});
     return encode_gift(f.attempt, f.gift.member, f.gift.number, f.gift.count, blocks);
   }
   std::string operator()(const TeamSum& f) const {
-    return frame_of({{"type", "sum"}, {"attempt", f.attempt}, {"number", f.number}, {"count", f.sum->size()}},
-                    {*f.sum});
+    return frame_of({{"type", "sum"}, {"attempt", f.attempt}, {"number", f.number}, {"count", f.sum.size()}},
+                    {f.sum.span()});
   }
   std::string operator()(const TeamBreak& f) const {
     return frame_of({{"type", "break"}, {"attempt", f.attempt}, {"why", clean_text(f.why)}});
@@ -63,15 +63,15 @@ struct Encoder {
 // The floats behind the head, one vector after the other.
 class Payload {
  public:
-  explicit Payload(std::string_view bytes) : left_(bytes) {}
+  Payload(std::string_view bytes, const std::shared_ptr<char>& owner) : left_(bytes), owner_(owner) {}
 
   Floats take(uint64_t count) {
     if (count > left_.size() / sizeof(float)) throw Error(MK_BAD_DATA, "a frame of a team is cut off");
     if (reinterpret_cast<uintptr_t>(left_.data()) % alignof(float) != 0)
       throw Error(MK_BAD_DATA, "the floats of a team's frame are out of place");
-    const auto* const first = reinterpret_cast<const float*>(left_.data());
+    char* const first = owner_.get() + (left_.data() - owner_.get());
     left_.remove_prefix(count * sizeof(float));
-    return std::make_shared<std::vector<float>>(first, first + count);
+    return {std::shared_ptr<float>(owner_, reinterpret_cast<float*>(first)), count};
   }
   void expect_end() const {
     if (!left_.empty()) throw Error(MK_BAD_DATA, "a frame of a team is longer than it says");
@@ -79,6 +79,7 @@ class Payload {
 
  private:
   std::string_view left_;
+  const std::shared_ptr<char>& owner_;
 };
 
 TeamFrame read_start(const json& head) {
@@ -121,13 +122,13 @@ std::string encode_gift(uint64_t attempt, uint32_t member, uint64_t number, uint
 
 std::string encode_frame(const TeamFrame& frame) { return std::visit(Encoder(), frame); }
 
-TeamFrame decode_frame(std::string_view bytes) {
+TeamFrame decode_frame(std::string_view bytes, const std::shared_ptr<char>& owner) {
   const size_t end = bytes.find('\n');
   if (bytes.empty() || bytes.front() != SideChannel::kMark || end == std::string_view::npos)
     throw Error(MK_BAD_DATA, "what came over the side channel is no frame of a team");
   const json head = json::parse(bytes.begin() + 1, bytes.begin() + static_cast<std::ptrdiff_t>(end), nullptr, false);
   if (!head.is_object()) throw Error(MK_BAD_DATA, "the head of a team's frame is no JSON object");
-  Payload payload(bytes.substr(end + 1));
+  Payload payload(bytes.substr(end + 1), owner);
   const std::string type = text_field(head, "type");
   const uint64_t attempt = whole_field(head, "attempt", UINT64_MAX);
   TeamFrame frame = [&]() -> TeamFrame {

@@ -51,7 +51,7 @@ std::string encode_frame(const TeamFrame& frame);
 // A TeamGift out of the giver's own memory.
 std::string encode_gift(uint64_t attempt, uint32_t member, uint64_t number, uint64_t count,
                         std::span<const mk_block> blocks);
-// Throws Error(MK_BAD_DATA).
-TeamFrame decode_frame(std::string_view bytes);
+// Throws Error(MK_BAD_DATA). Floats stay where they are, in the bytes that `owner` holds.
+TeamFrame decode_frame(std::string_view bytes, const std::shared_ptr<char>& owner);
 
 }  // namespace mokume::cluster

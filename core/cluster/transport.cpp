@@ -23,13 +23,15 @@ const mk_transport* self_transport() {
       nullptr,
       [](void*) { return 0u; },
       [](void*) { return 1u; },
-      [](void*, uint32_t, const void*, uint64_t, mk_error* error) -> int32_t {
+      [](void*, uint32_t, const void*, uint64_t, void (*release)(void*), void* context, mk_error* error) -> int32_t {
+        if (release != nullptr) release(context);
         return sdk::fail(error, MK_INVALID_ARGUMENT, "there is no other node to send to");
       },
-      [](void*, uint32_t*, const void**, uint64_t* bytes, mk_error*) -> int32_t {
+      [](void*, uint32_t*, void**, uint64_t* bytes, mk_error*) -> int32_t {
         *bytes = 0;
         return MK_OK;
       },
+      [](void*) {},
       nullptr,
       nullptr,
       [](void*, uint32_t, mk_error*) -> int32_t { return MK_OK; },
@@ -42,17 +44,27 @@ const mk_transport* self_transport() {
 }
 
 void Transport::send(uint32_t to, const std::string& message) {
-  sdk::call(table_->send, table_->self, to, static_cast<const void*>(message.data()), uint64_t{message.size()});
+  sdk::call(table_->send, table_->self, to, static_cast<const void*>(message.data()), uint64_t{message.size()}, nullptr,
+            nullptr);
+}
+
+void Transport::send(uint32_t to, std::shared_ptr<const std::string> message) {
+  using Kept = std::shared_ptr<const std::string>;
+  const std::string& text = *message;
+  void (*const release)(void*) = [](void* kept) { delete static_cast<Kept*>(kept); };
+  sdk::call(table_->send, table_->self, to, static_cast<const void*>(text.data()), uint64_t{text.size()}, release,
+            static_cast<void*>(new Kept(std::move(message))));
 }
 
 std::optional<Transport::Received> Transport::poll() {
   uint32_t from = 0;
-  const void* message = nullptr;
+  void* message = nullptr;
   uint64_t bytes = 0;
   sdk::call(table_->poll, table_->self, &from, &message, &bytes);
   if (bytes == 0) return std::nullopt;
+  const std::shared_ptr<char> owner(static_cast<char*>(message), table_->release);
   if (from >= size()) throw Error(MK_INTERNAL, "the transport names a sender that does not exist");
-  return Received{from, {static_cast<const char*>(message), bytes}};
+  return Received{from, {owner.get(), bytes}, owner};
 }
 
 void Transport::wait(std::chrono::microseconds at_most) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -30,11 +31,13 @@ class Transport {
   uint32_t rank() const { return table_->rank(table_->self); }
   uint32_t size() const { return table_->size(table_->self); }
 
-  void send(uint32_t to, const std::string& message);
+  void send(uint32_t to, const std::string& message);  // a copy
+  void send(uint32_t to, std::shared_ptr<const std::string> message);
 
   struct Received {
     uint32_t from = 0;
-    std::string_view text;  // until the next poll()
+    std::string_view text;
+    std::shared_ptr<char> owner;  // of the text, which may be written to
   };
   std::optional<Received> poll();
 

@@ -74,7 +74,9 @@ TeamSite::TeamSite(Worker& worker, base::Log& log, uint32_t node,
       if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
   if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
     throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
-  channel_.received = [this](uint32_t from, std::string_view frame) { received(from, frame); };
+  channel_.received = [this](uint32_t from, std::string_view frame, const std::shared_ptr<char>& owner) {
+    received(from, frame, owner);
+  };
   channel_.lost = [this](uint32_t lost) { lose(lost); };
   channel_.busy = [this] { return busy(); };
 }
@@ -343,8 +345,8 @@ report::TeamAccount read_team_account(const std::string& run_directory) {
 
 // ---- every rank ----
 
-void TeamSite::received(uint32_t from, std::string_view bytes) {
-  cluster::TeamFrame frame = cluster::decode_frame(bytes);
+void TeamSite::received(uint32_t from, std::string_view bytes, const std::shared_ptr<char>& owner) {
+  cluster::TeamFrame frame = cluster::decode_frame(bytes, owner);
   if (const auto* one = std::get_if<cluster::TeamStart>(&frame)) return start(*one);
   if (const auto* one = std::get_if<cluster::TeamEnded>(&frame)) return ended(from, *one);
   std::shared_ptr<Attempt> attempt;

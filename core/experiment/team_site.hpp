@@ -80,7 +80,7 @@ class TeamSite {
     std::thread thread;
   };
 
-  void received(uint32_t from, std::string_view frame);
+  void received(uint32_t from, std::string_view bytes, const std::shared_ptr<char>& owner);
   void start(const cluster::TeamStart& start);
   void ended(uint32_t from, const cluster::TeamEnded& ended);
   void lose(uint32_t node);

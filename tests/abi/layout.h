@@ -134,12 +134,12 @@ PLACE(mk_model, teams, 56);
 PLACE(mk_model, check, 64);
 PLACE(mk_model, fit, 104);
 PLACE(mk_model, shutdown, 168);
-SIZE(mk_transport, 104);
+SIZE(mk_transport, 112);
 PLACE(mk_transport, self, 8);
 PLACE(mk_transport, rank, 16);
-PLACE(mk_transport, wait, 48);
-PLACE(mk_transport, wake, 56);
-PLACE(mk_transport, leave, 88);
-PLACE(mk_transport, shutdown, 96);
+PLACE(mk_transport, wait, 56);
+PLACE(mk_transport, wake, 64);
+PLACE(mk_transport, leave, 96);
+PLACE(mk_transport, shutdown, 104);
 
 #endif

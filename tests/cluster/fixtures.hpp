@@ -43,7 +43,6 @@ class Hub {
     std::condition_variable changed;
     bool woken = false;
     std::deque<std::pair<uint32_t, std::string>> inbox;
-    std::string delivered;
     mk_transport table{};
   };
 
@@ -55,8 +54,12 @@ class Hub {
     table.self = node;
     table.rank = [](void* self) { return static_cast<Node*>(self)->rank; };
     table.size = [](void* self) { return static_cast<uint32_t>(static_cast<Node*>(self)->hub->nodes_.size()); };
-    table.send = [](void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error) {
+    table.send = [](void* self, uint32_t to, const void* message, uint64_t bytes, void (*release)(void*), void* context,
+                    mk_error* error) {
       return sdk::guard(error, [&] {
+        const std::shared_ptr<void> owner(context, [=](void* kept) {
+          if (release != nullptr) release(kept);
+        });
         Node& from = *static_cast<Node*>(self);
         Node& target = from.hub->nodes_.at(to);
         const std::lock_guard lock(target.mutex);
@@ -64,18 +67,19 @@ class Hub {
         target.changed.notify_one();
       });
     };
-    table.poll = [](void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error*) -> int32_t {
+    table.poll = [](void* self, uint32_t* from, void** message, uint64_t* bytes, mk_error*) -> int32_t {
       Node& own = *static_cast<Node*>(self);
       const std::lock_guard lock(own.mutex);
       *bytes = 0;
       if (own.inbox.empty()) return MK_OK;
       *from = own.inbox.front().first;
-      own.delivered = std::move(own.inbox.front().second);
+      const std::string& text = own.inbox.front().second;
+      *bytes = text.size();
+      *message = std::copy(text.begin(), text.end(), new char[text.size()]) - text.size();
       own.inbox.pop_front();
-      *message = own.delivered.data();
-      *bytes = own.delivered.size();
       return MK_OK;
     };
+    table.release = [](void* message) { delete[] static_cast<char*>(message); };
     table.wait = [](void* self, uint32_t timeout_us, mk_error*) -> int32_t {
       Node& own = *static_cast<Node*>(self);
       std::unique_lock lock(own.mutex);

@@ -17,8 +17,10 @@ class AloneOfTwo {
     table_.self = this;
     table_.rank = [](void* self) { return static_cast<AloneOfTwo*>(self)->rank_; };
     table_.size = [](void*) { return 2u; };
-    table_.send = [](void*, uint32_t, const void*, uint64_t, mk_error*) -> int32_t { return MK_OK; };
-    table_.poll = [](void*, uint32_t*, const void**, uint64_t* bytes, mk_error*) -> int32_t {
+    table_.send = [](void*, uint32_t, const void*, uint64_t, void (*)(void*), void*, mk_error*) -> int32_t {
+      return MK_OK;
+    };
+    table_.poll = [](void*, uint32_t*, void**, uint64_t* bytes, mk_error*) -> int32_t {
       *bytes = 0;
       return MK_OK;
     };

@@ -12,7 +12,7 @@
 namespace mokume::cluster {
 namespace {
 
-Floats floats(std::vector<float> values) { return std::make_shared<std::vector<float>>(std::move(values)); }
+Floats floats(const std::vector<float>& values) { return Floats(std::span(values)); }
 
 // Sums of these depend on their order.
 const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
@@ -30,13 +30,13 @@ TEST(AddUp, WhoeverAddedUpWhichPart) {
       {block(0, 2), block(2, 1), block(3, 1), block(4, 2), block(6, 2)},
       {block(7, 1), block(6, 1), block(5, 1), block(4, 1), block(3, 1), block(2, 1), block(1, 1), block(0, 1)},
   };
-  for (const auto& blocks : ways) EXPECT_EQ(add_up(blocks, 1)->at(0), tree(0, 8));
+  for (const auto& blocks : ways) EXPECT_EQ(add_up(blocks, 1).span()[0], tree(0, 8));
 }
 
 TEST(AddUp, LeavesOutWhatNobodyGave) {
-  EXPECT_EQ(add_up({}, 2)->at(1), 0);
-  EXPECT_EQ(add_up({block(2, 1), block(7, 1)}, 1)->at(0), kLeaves[2] + kLeaves[7]);
-  EXPECT_EQ(std::signbit(add_up({{5, 1, floats({-0.0F})}}, 1)->at(0)), true) << "alone, it comes out bit by bit";
+  EXPECT_EQ(add_up({}, 2).span()[1], 0);
+  EXPECT_EQ(add_up({block(2, 1), block(7, 1)}, 1).span()[0], kLeaves[2] + kLeaves[7]);
+  EXPECT_EQ(std::signbit(add_up({{5, 1, floats({-0.0F})}}, 1).span()[0]), true) << "alone, it comes out bit by bit";
 }
 
 TEST(AddUp, RefusesBlocksThatAreNoSubtreesOrOverlap) {
@@ -77,7 +77,8 @@ TEST(Team, IsOneAcrossProcesses) {
                   {2},
                   false,
                   [&](uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block> blocks) {
-                    const TeamFrame frame = decode_frame(encode_gift(7, member, number, count, blocks));
+                    const auto bytes = std::make_shared<std::string>(encode_gift(7, member, number, count, blocks));
+                    const TeamFrame frame = decode_frame(*bytes, {bytes, bytes->data()});
                     near->take_gift(std::get<TeamGift>(frame).gift);
                   },
                   {},

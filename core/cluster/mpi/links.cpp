@@ -24,6 +24,7 @@ using asio::ip::tcp;
 
 constexpr std::chrono::seconds k_connect(5);
 constexpr std::chrono::milliseconds k_again(50);
+constexpr int k_buffer = 2 << 20;
 constexpr uint32_t k_largest = std::numeric_limits<int32_t>::max();
 
 // Asio moves at most 64 KB at a time unless it is told otherwise.
@@ -206,6 +207,9 @@ void Links::open(int peer, tcp::socket socket) {
   of.socket = std::move(socket);
   of.socket.set_option(tcp::no_delay(true));
   of.socket.non_blocking(true);
+  // The kernel would begin with less than one bucket of a team's sums, and grow slowly. It may give less than asked.
+  of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
+  of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
   of.state = State::open;
   read_header(peer);
 }
@@ -227,7 +231,6 @@ void Links::read_header(int peer) {
 void Links::read_body(int peer) {
   Link& from = link(peer);
   from.body = std::make_unique_for_overwrite<char[]>(from.header.bytes);
-  if (from.header.bytes == 0) return arrive(peer);
   asio::async_read(from.socket, asio::buffer(from.body.get(), from.header.bytes), everything,
                    [this, peer](const asio::error_code& error, size_t) { error ? close(peer) : arrive(peer); });
 }
@@ -258,19 +261,22 @@ void Links::wake() {
 
 // ---- what goes ----
 
-void Links::send(int to, Kind kind, std::string_view text) {
+void Links::send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner) {
   if (!knows(to) || lost(to) || link(to).deaf) return;
-  Parcel parcel{{static_cast<uint32_t>(kind), static_cast<uint32_t>(text.size())},
-                std::make_unique_for_overwrite<char[]>(text.size())};
-  std::copy(text.begin(), text.end(), parcel.bytes.get());
-  link(to).outgoing.push_back(std::move(parcel));
+  if (!owner) {
+    auto copy = std::make_shared<const std::string>(text);
+    text = *copy;
+    owner = std::move(copy);
+  }
+  const Header header{static_cast<uint32_t>(kind), static_cast<uint32_t>(text.size())};
+  link(to).outgoing.push_back({header, text.data(), std::move(owner)});
   if (link(to).outgoing.size() == 1) write(to);
 }
 
 void Links::write(int peer) {
   const Parcel& parcel = link(peer).outgoing.front();
   const std::array<asio::const_buffer, 2> both{asio::buffer(&parcel.header, sizeof(Header)),
-                                               asio::buffer(parcel.bytes.get(), parcel.header.bytes)};
+                                               asio::buffer(parcel.bytes, parcel.header.bytes)};
   asio::async_write(link(peer).socket, both, everything, [this, peer](const asio::error_code& error, size_t) {
     Link& to = link(peer);
     // What it sent before its end is still to be read: only the end of that is the peer's.
@@ -284,7 +290,7 @@ void Links::write(int peer) {
 }
 
 void Links::flush(Clock::time_point deadline) {
-  const auto behind = [this](const auto& of) {
+  const auto behind = [](const auto& of) {
     return of->state == State::open && !of->forgotten && !of->outgoing.empty();
   };
   if (run_until(deadline, [&] { return std::none_of(links_.begin(), links_.end(), behind); })) return;

@@ -48,8 +48,9 @@ class Links {
     verdict = 3,   // from rank 0, on the farewells
   };
 
-  // Takes a copy of at most 2 GiB. What is for a lost peer, or one that this rank has no connection to, is dropped.
-  void send(int to, Kind kind, std::string_view text);
+  // At most 2 GiB, which `owner` keeps as they are; without one they are copied. What is for a lost peer, or one that
+  // this rank has no connection to, is dropped.
+  void send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner = nullptr);
 
   struct Arrived {
     int from = 0;
@@ -77,7 +78,8 @@ class Links {
   };
   struct Parcel {
     Header header;
-    std::unique_ptr<char[]> bytes;
+    const char* bytes = nullptr;
+    std::shared_ptr<const void> owner;
   };
   enum class State { absent, open, closed };
   struct Link {

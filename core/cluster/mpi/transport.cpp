@@ -96,29 +96,24 @@ class Mpi {
   uint32_t rank() const { return static_cast<uint32_t>(rank_); }
   uint32_t size() const { return static_cast<uint32_t>(size_); }
 
-  void send(uint32_t to, const void* message, uint64_t bytes) {
+  void send(uint32_t to, const void* message, uint64_t bytes, std::shared_ptr<const void> owner) {
     if (to >= size() || to == rank()) throw Error(MK_INVALID_ARGUMENT, "there is no such other node to send to");
     if (bytes == 0 || bytes > std::numeric_limits<int32_t>::max()) {
       throw Error(MK_INVALID_ARGUMENT, "a message must have between 1 byte and 2 GiB");
     }
-    links_.send(static_cast<int>(to), Kind::message, {static_cast<const char*>(message), bytes});
+    links_.send(static_cast<int>(to), Kind::message, {static_cast<const char*>(message), bytes}, std::move(owner));
   }
 
-  bool poll(uint32_t* from, const void** message, uint64_t* bytes) {
+  // The next message; what ranks say to each other's transport is taken in.
+  std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
-      if (arrived->kind == Kind::message && arrived->size > 0) {
-        *from = static_cast<uint32_t>(arrived->from);
-        *bytes = arrived->size;
-        delivered_ = std::move(arrived->bytes);
-        *message = delivered_.get();
-        return true;
-      }
+      if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::farewell) parted_[static_cast<size_t>(arrived->from)] = true;
       if (arrived->kind == Kind::verdict) {
         everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == k_everybody;
       }
     }
-    return false;
+    return std::nullopt;
   }
 
   void wait(Clock::duration at_most) { links_.wait(at_most); }
@@ -147,11 +142,8 @@ class Mpi {
   // Until `done()` or the deadline; what others still have to say nobody wants any more.
   template <class Done>
   void listen(Clock::time_point deadline, Done&& done) {
-    uint32_t from = 0;
-    const void* message = nullptr;
-    uint64_t bytes = 0;
     while (true) {
-      while (poll(&from, &message, &bytes)) {
+      while (poll()) {
       }
       const auto now = Clock::now();
       if (done() || now >= deadline) return;
@@ -188,10 +180,9 @@ class Mpi {
 
   const int rank_, size_;
   Links links_;
-  std::vector<bool> parted_;           // who said farewell
-  std::unique_ptr<char[]> delivered_;  // what poll() gave out last
-  std::optional<bool> everybody_;      // what rank 0 found on this parting
-  std::optional<bool> left_;           // what leave() found
+  std::vector<bool> parted_;       // who said farewell
+  std::optional<bool> everybody_;  // what rank 0 found on this parting
+  std::optional<bool> left_;       // what leave() found
 };
 
 std::chrono::seconds start_limit() {
@@ -234,14 +225,25 @@ mk_transport make_table() {
   table.abi_minor = MK_ABI_MINOR;
   table.rank = [](void* self) { return of(self).rank(); };
   table.size = [](void* self) { return of(self).size(); };
-  table.send = [](void* self, uint32_t to, const void* message, uint64_t bytes, mk_error* error) {
-    return mokume::sdk::guard(error, [&] { of(self).send(to, message, bytes); });
-  };
-  table.poll = [](void* self, uint32_t* from, const void** message, uint64_t* bytes, mk_error* error) {
+  table.send = [](void* self, uint32_t to, const void* message, uint64_t bytes, void (*release)(void*), void* context,
+                  mk_error* error) {
     return mokume::sdk::guard(error, [&] {
-      if (!of(self).poll(from, message, bytes)) *bytes = 0;
+      std::shared_ptr<const void> owner;
+      if (release != nullptr) owner = std::shared_ptr<const void>(context, [=](const void*) { release(context); });
+      of(self).send(to, message, bytes, std::move(owner));
     });
   };
+  table.poll = [](void* self, uint32_t* from, void** message, uint64_t* bytes, mk_error* error) {
+    return mokume::sdk::guard(error, [&] {
+      *bytes = 0;
+      auto arrived = of(self).poll();
+      if (!arrived) return;
+      *from = static_cast<uint32_t>(arrived->from);
+      *bytes = arrived->size;
+      *message = arrived->bytes.release();
+    });
+  };
+  table.release = [](void* message) { delete[] static_cast<char*>(message); };
   table.wait = [](void* self, uint32_t timeout_us, mk_error* error) {
     return mokume::sdk::guard(error, [&] { of(self).wait(std::chrono::microseconds(timeout_us)); });
   };
