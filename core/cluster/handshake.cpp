@@ -14,7 +14,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds k_longest_wait(20);
+constexpr std::chrono::milliseconds k_look_again(20);
 constexpr uint32_t k_flush_ms = 10000;
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
@@ -57,7 +57,7 @@ std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, c
     if (const auto received = transport.poll()) return std::pair(received->from, decode(received->text));
     check_present(transport);
     if (deadline && Clock::now() >= *deadline) return std::nullopt;
-    transport.wait(k_longest_wait);
+    transport.wait(k_look_again);
   }
 }
 
@@ -206,7 +206,7 @@ void wait_for_bye(Transport& transport) {
       heard = listening.seconds();
     } else {
       if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
-      transport.wait(k_longest_wait);
+      transport.wait(k_look_again);
     }
   }
   throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", 2 * k_lease_s));
