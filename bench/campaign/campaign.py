@@ -3,7 +3,7 @@
 
     bench/campaign/campaign.py [--runs 200] [--seed 1] [--out bench/results/campaign.json]
 
-Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 ranks, over shared memory or over TCP on
+Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 ranks, MPI over shared memory or over TCP on
 loopback, with and without --enable-recovery. One process is killed with SIGKILL at a moment drawn from the time that an
 undisturbed run takes: a rank, rank 0, or, with devices in processes of their own, one of these. Then:
 

@@ -1,5 +1,5 @@
-/* Point-to-point messages between the nodes of a run. All functions but wake() are called from one thread. No
- * collective exists on purpose: one would hang for ever once a node is gone.
+/* Point-to-point messages between the nodes of a run. All functions but wake() and release() are called from one
+ * thread. No collective exists on purpose: one would hang for ever once a node is gone.
  *
  * A node may die at any time. It is then lost to the others: nobody waits for it, and what is sent to it is dropped.
  * Nodes speak with rank 0, and rank 0 with all; no two others ever need to know of each other.
@@ -37,8 +37,9 @@ typedef struct mk_transport {
   /* Takes back what poll() gave. From any thread, also after shutdown(). */
   void (*release)(void* message);
 
-  /* Waits until poll() or lost() may have something new to say, wake() was called since the last wait, or `timeout_us`
-   * is over; maybe less. */
+  /* Waits until poll() or lost() may have something to say that is new since poll() last found nothing, wake() was
+   * called since the last wait, or `timeout_us` is over; maybe less. Messages that were sent go on leaving meanwhile.
+   */
   int32_t (*wait)(void* self, uint32_t timeout_us, mk_error* error);
 
   /* Ends a wait(), or the next one if none is under way. From any thread, until shutdown(). */
@@ -52,9 +53,9 @@ typedef struct mk_transport {
    * this transport can be lost. */
   void (*forget)(void* self, uint32_t peer);
 
-  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, its process on this host has ended).
-   * Only a hint: of a node on another host that falls silent, only its silence tells. What it sent before is delivered
-   * first, as far as it has arrived. NULL: never. */
+  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, as it does when its process ends).
+   * Only a hint: of a host that loses its power or its network, only its silence tells. What it sent before is
+   * delivered first, as far as it has arrived. NULL: never. */
   int32_t (*lost)(void* self, uint32_t peer);
 
   /* Parts from the other nodes, in at most about `timeout_ms`. Called once, by every node, after the last message and

@@ -101,8 +101,7 @@ class Pump {
     while (coordinator_ != nullptr || !agent_.leaving() || (side_ != nullptr && side_->busy())) {
       const auto received = transport_.poll();
       if (!received) break;
-      receive(*received);
-      active = true;
+      active = receive(*received) || active;
     }
     watch_others();
     if (coordinator_ != nullptr) deliver(coordinator_->tick(now_()));
@@ -126,13 +125,16 @@ class Pump {
     }
   }
 
-  void receive(const Transport::Received& received) {
+  // Whether more may follow at once: not behind a heartbeat.
+  bool receive(const Transport::Received& received) {
     try {
       if (SideChannel::is_frame(received.text)) {
         if (side_ == nullptr) throw Error(MK_INTERNAL, "it was not expected");
-        return side_->received(received.from, received.text, received.owner);
+        side_->received(received.from, received.text, received.owner);
+        return true;
       }
       const Message message = decode(received.text);
+      const bool beat = std::holds_alternative<Beat>(message);
       if (coordinator_ != nullptr) {
         deliver(coordinator_->handle(received.from, message, now_()));
       } else if (received.from == 0) {
@@ -140,8 +142,10 @@ class Pump {
       } else {
         throw Error(MK_INTERNAL, fmt::format("node {} wrote to this node, which is not node 0", received.from));
       }
+      return !beat;
     } catch (const Error& error) {
       tell_coordinator(Stop{error.status(), fmt::format("a message of node {}: {}", received.from, error.what())});
+      return true;
     }
   }
 

@@ -41,8 +41,8 @@ class Transport {
   };
   std::optional<Received> poll();
 
-  // Until a message may have come, a peer may be lost, somebody has called wake() since the last wait, or the time is
-  // over; maybe less.
+  // Until, since poll() last found nothing, a message may have come, a peer may be lost, somebody has called wake()
+  // since the last wait, or the time is over; maybe less.
   void wait(std::chrono::microseconds at_most);
   void wake();  // from any thread
 
@@ -50,7 +50,7 @@ class Transport {
 
   // Gives a node up: what goes to it is dropped until it is heard of again.
   void forget(uint32_t peer);
-  // Given up, or known to be gone. Of a node on another host only its silence may tell.
+  // Given up, or known to be gone. Of a host that loses its power or its network only its silence tells.
   bool lost(uint32_t peer) const;
 
   // Parts from the others, once, after everything is written. False: a node was lost, so that the process must end by

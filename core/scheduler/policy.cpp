@@ -142,6 +142,11 @@ uint32_t Policy::append(Piece piece, uint32_t bootstrap) {
 }
 
 void Policy::wait(uint32_t piece) {
+  // While it was over nobody estimated it: that is made up for before anything is given.
+  if (is_over(states_[piece])) {
+    scores_changed_ = true;
+    asked_ = pieces();
+  }
   states_[piece].done = false;
   insert(piece);
 }

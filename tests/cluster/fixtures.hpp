@@ -41,7 +41,7 @@ class Hub {
     uint32_t rank = 0;
     std::mutex mutex;
     std::condition_variable changed;
-    bool woken = false;
+    bool woken = false;  // or something came
     std::deque<std::pair<uint32_t, std::string>> inbox;
     mk_transport table{};
   };
@@ -64,6 +64,7 @@ class Hub {
         Node& target = from.hub->nodes_.at(to);
         const std::lock_guard lock(target.mutex);
         target.inbox.emplace_back(from.rank, std::string(static_cast<const char*>(message), bytes));
+        target.woken = true;
         target.changed.notify_one();
       });
     };
@@ -83,8 +84,7 @@ class Hub {
     table.wait = [](void* self, uint32_t timeout_us, mk_error*) -> int32_t {
       Node& own = *static_cast<Node*>(self);
       std::unique_lock lock(own.mutex);
-      own.changed.wait_for(lock, std::chrono::microseconds(timeout_us),
-                           [&] { return own.woken || !own.inbox.empty(); });
+      own.changed.wait_for(lock, std::chrono::microseconds(timeout_us), [&] { return own.woken; });
       own.woken = false;
       return MK_OK;
     };

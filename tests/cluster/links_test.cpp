@@ -71,6 +71,19 @@ TEST(Links, CarryMessagesOfAnySizeInOrderBothWays) {
   EXPECT_FALSE(ranks[0]->lost(1) || ranks[0]->lost(2) || ranks[1]->lost(0));
 }
 
+// As a node does that leaves: it waits and speaks, and listens no more.
+TEST(Links, MessagesLeaveThoughOthersLieUnread) {
+  const auto ranks = meet(2);
+  for (const char* text : {"unread", "unread too"}) ranks[0]->send(1, Kind::message, text);
+  ranks[0]->flush(in(60s));
+  std::this_thread::sleep_for(20ms);
+  for (int i = 0; i < 5; ++i) {
+    ranks[1]->send(0, Kind::message, std::to_string(i));
+    for (const auto end = in(20ms); Clock::now() < end;) ranks[1]->wait(10ms);
+  }
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(next(*ranks[0], 1), std::to_string(i));
+}
+
 TEST(Links, WhatARankSaidBeforeItsEndIsHeardFirst) {
   auto ranks = meet(2);
   const std::string large(5 << 20, 'x');

@@ -1,4 +1,5 @@
-// Real ranks under mpirun: over shared memory, and over TCP on loopback, which behaves as two machines do.
+// Real ranks under mpirun. MPI itself uses shared memory, or TCP on loopback as between two machines; the messages are
+// the same.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -7,6 +7,8 @@
 
 #include <asio/ip/network_v4.hpp>
 #include <asio/ip/network_v6.hpp>
+#include <cerrno>
+#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -17,12 +19,15 @@
 namespace mokume::mpi {
 namespace {
 
+constexpr uint32_t k_link_local = 169U << 8 | 254U;  // 169.254.0.0/16
+
 std::optional<asio::ip::address> address_of(const sockaddr* raw) {
   if (raw == nullptr) return std::nullopt;
   if (raw->sa_family == AF_INET) {
     sockaddr_in v4{};
     std::memcpy(&v4, raw, sizeof(v4));
-    return asio::ip::address_v4(ntohl(v4.sin_addr.s_addr));
+    const asio::ip::address_v4 address(ntohl(v4.sin_addr.s_addr));
+    if ((address.to_uint() >> 16) != k_link_local) return address;
   }
   if (raw->sa_family == AF_INET6) {
     sockaddr_in6 v6{};
@@ -55,7 +60,8 @@ std::vector<asio::ip::address> addresses(const std::string& network) {
   std::vector<asio::ip::address> found;
   std::set<std::string> names;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    if ((one->ifa_flags & IFF_UP) == 0 || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    constexpr unsigned k_at_work = IFF_UP | IFF_RUNNING;
+    if ((one->ifa_flags & k_at_work) != k_at_work || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
     const auto address = address_of(one->ifa_addr);
     if (!address) continue;
     names.insert(fmt::format("{} ({})", one->ifa_name, address->to_string()));

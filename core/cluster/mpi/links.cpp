@@ -8,7 +8,9 @@
 #include <asio/ip/v6_only.hpp>
 #include <asio/post.hpp>
 #include <asio/read.hpp>
+#include <asio/system_error.hpp>
 #include <asio/write.hpp>
+#include <fstream>
 #include <limits>
 #include <sstream>
 #include <thread>
@@ -22,7 +24,7 @@ namespace {
 
 using asio::ip::tcp;
 
-constexpr std::chrono::seconds k_connect(5);
+constexpr std::chrono::seconds k_connect(5), k_answer(20);
 constexpr std::chrono::milliseconds k_again(50);
 constexpr int k_buffer = 2 << 20;
 constexpr uint32_t k_largest = std::numeric_limits<int32_t>::max();
@@ -34,6 +36,13 @@ size_t everything(const asio::error_code& error, size_t) { return error ? 0 : k_
 template <class Socket>
 void keep_to_this_process(Socket& socket) {
   fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
+}
+
+// Of the kernel, for a buffer that a program asks for; 0 if it does not say.
+long limit_of(const std::string& name) {
+  long bytes = 0;
+  std::ifstream("/proc/sys/net/core/" + name) >> bytes;
+  return bytes;
 }
 
 std::string hex(const unsigned char* bytes, size_t n) {
@@ -86,14 +95,18 @@ bool Links::run_until(Clock::time_point deadline, Done&& done) {
 std::string Links::invite(bool this_host_only, const std::string& network) {
   std::vector<asio::ip::address> where;
   if (!this_host_only) where = addresses(network);
-  where.push_back(asio::ip::address_v4::loopback());  // last: on another host it leads nowhere
-  const bool v6 = std::any_of(where.begin(), where.end(), [](const auto& address) { return address.is_v6(); });
-  acceptor_.open(v6 ? tcp::v6() : tcp::v4());
-  keep_to_this_process(acceptor_);
-  if (v6) acceptor_.set_option(asio::ip::v6_only(false));
-  acceptor_.bind(this_host_only ? tcp::endpoint(asio::ip::address_v4::loopback(), 0)
-                                : tcp::endpoint(v6 ? tcp::v6() : tcp::v4(), 0));
-  acceptor_.listen();
+  if (where.empty()) where.push_back(asio::ip::address_v4::loopback());
+  try {
+    const bool v6 = std::any_of(where.begin(), where.end(), [](const auto& address) { return address.is_v6(); });
+    const tcp::endpoint all(v6 ? tcp::v6() : tcp::v4(), 0);
+    acceptor_.open(all.protocol());
+    keep_to_this_process(acceptor_);
+    if (v6) acceptor_.set_option(asio::ip::v6_only(false));
+    acceptor_.bind(where.size() == 1 ? tcp::endpoint(where.front(), 0) : all);
+    acceptor_.listen();
+  } catch (const asio::system_error& error) {
+    throw Error(MK_INTERNAL, fmt::format("cannot listen for the other ranks: {}", error.what()));
+  }
   accept();
 
   for (Secret* secret : {&ours_, &theirs_})
@@ -125,7 +138,7 @@ void Links::welcome(Clock::time_point deadline) {
 
 void Links::accept() {
   acceptor_.async_accept([this](const asio::error_code& error, tcp::socket socket) {
-    if (error == asio::error::operation_aborted) return;
+    if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
     if (!error) ask(std::make_shared<Guest>(std::move(socket)));
     accept();
   });
@@ -192,7 +205,7 @@ bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
   });
   // Somebody who is there may be slow to answer; one behind a firewall never is there.
   run_until(std::min(deadline, Clock::now() + k_connect), [&] { return attempt->connected || attempt->over; });
-  if (attempt->connected) run_until(deadline, [&] { return attempt->over; });
+  if (attempt->connected) run_until(std::min(deadline, Clock::now() + k_answer), [&] { return attempt->over; });
   if (attempt->reached) {
     open(0, std::move(attempt->socket));
   } else {
@@ -207,9 +220,10 @@ void Links::open(int peer, tcp::socket socket) {
   of.socket = std::move(socket);
   of.socket.set_option(tcp::no_delay(true));
   of.socket.non_blocking(true);
-  // The kernel would begin with less than one bucket of a team's sums, and grow slowly. It may give less than asked.
-  of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
-  of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
+  // By itself the kernel begins with less than a bucket of a team's sums, and grows slowly. Where it allows less than
+  // this, what it grows to is more.
+  if (limit_of("wmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
+  if (limit_of("rmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
   of.state = State::open;
   read_header(peer);
 }
@@ -251,7 +265,7 @@ std::optional<Links::Arrived> Links::poll() {
 }
 
 void Links::wait(Clock::duration at_most) {
-  if (inbox_.empty() && !woken_) io_.run_one_for(at_most);
+  if (!woken_) io_.run_one_for(at_most);
   woken_ = false;
 }
 

@@ -61,8 +61,8 @@ class Links {
   // Next of what has arrived; of one peer in the order sent.
   std::optional<Arrived> poll();
 
-  // Until something has happened that poll() or lost() may tell of, wake() was called, or `at_most` is over; maybe
-  // earlier.
+  // Until something has happened since poll() last found nothing that it or lost() may tell of, wake() was called, or
+  // `at_most` is over; maybe earlier. What was sent goes on leaving meanwhile.
   void wait(Clock::duration at_most);
   void wake();  // from any thread
 

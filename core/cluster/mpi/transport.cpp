@@ -36,6 +36,7 @@ using Kind = Links::Kind;
 constexpr std::string_view k_everybody = "everybody", k_not_everybody = "not everybody";
 constexpr std::chrono::seconds k_leave(30);  // for those who only shut down
 constexpr std::chrono::seconds k_start_limit(120);
+constexpr std::chrono::seconds k_connect(5);  // at least
 constexpr const char* k_start_variable = "MOKUME_MPI_START_S";
 constexpr const char* k_network_variable = "MOKUME_MPI_NETWORK";
 constexpr int k_exit_run_again = 75;
@@ -79,11 +80,18 @@ class Mpi {
     std::array<char, 4096> invitation{};
     if (rank_ == 0) {
       const char* network = std::getenv(k_network_variable);
-      const std::string text = links_.invite(one_host, network == nullptr ? "" : network);
-      if (text.size() >= invitation.size()) throw Error(MK_INTERNAL, "this host has too many network addresses");
-      std::copy(text.begin(), text.end(), invitation.begin());
+      try {
+        const std::string text = links_.invite(one_host, network == nullptr ? "" : network);
+        if (text.size() >= invitation.size())
+          throw Error(MK_INTERNAL,
+                      std::string("this host has too many addresses; name a network: ") + k_network_variable);
+        std::copy(text.begin(), text.end(), invitation.begin());
+      } catch (...) {
+        tell(invitation);  // nothing: the others need not wait
+        throw;
+      }
     }
-    check(MPI_Bcast(invitation.data(), static_cast<int>(invitation.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+    tell(invitation);
     if (rank_ == 0) {
       links_.welcome(deadline);
     } else {
@@ -92,6 +100,11 @@ class Mpi {
   }
 
   mk_transport table{};
+
+  template <class Text>
+  static void tell(Text& text) {
+    check(MPI_Bcast(text.data(), static_cast<int>(text.size()), MPI_CHAR, 0, MPI_COMM_WORLD), "MPI_Bcast");
+  }
 
   uint32_t rank() const { return static_cast<uint32_t>(rank_); }
   uint32_t size() const { return static_cast<uint32_t>(size_); }
@@ -191,7 +204,7 @@ std::chrono::seconds start_limit() {
   return seconds > 0 ? std::chrono::seconds(seconds) : k_start_limit;
 }
 
-// Without the usual end: a thread is inside MPI and does not come back.
+// Without the usual end: a thread is inside MPI and does not come back, or others are.
 void end(const mokume::sdk::Host& host, const std::string& why) {
   host.log(MK_LOG_ERROR, "mpi", why);
   std::fflush(nullptr);
@@ -275,9 +288,17 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
               k_start_variable + " where starting takes longer");
     });
     const Watch::Call call(watch);
-    const auto deadline = Clock::now() + limit * 9 / 10;  // before the watch, which knows less
+    const auto begin = Clock::now();
     initialize();
-    auto mpi = std::make_unique<Mpi>(deadline);
+    // Before the watch, which knows less.
+    const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + k_connect);
+    std::unique_ptr<Mpi> mpi;
+    try {
+      mpi = std::make_unique<Mpi>(deadline);
+    } catch (const Error& e) {
+      if (e.status() == MK_CANCELLED) end(mokume::sdk::Host(host), e.what());
+      throw;
+    }
     mpi->table = make_table();
     mpi->table.self = mpi.get();
     *table = &mpi.release()->table;  // shutdown() deletes it
