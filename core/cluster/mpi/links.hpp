@@ -31,9 +31,9 @@ class Links {
 
   // ---- first of all ----
 
-  // Rank 0 listens, on this host only or on all its addresses, or those of one network (an interface's name, or
-  // "10.0.0.0/8"; empty: all). Returns what the others need to join; who knows it may join.
-  // Error(MK_INVALID_ARGUMENT) if there is no such network here.
+  // Rank 0 listens: `this_host_only` on loopback, otherwise where others may reach it. Returns what they need to join, and
+  // who knows that may: its addresses, or those of one network (an interface's name, or "10.0.0.0/8"; empty: all), a port
+  // and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network here.
   std::string invite(bool this_host_only, const std::string& network);
   // Rank 0 waits for the others. Error(MK_CANCELLED) names who has not come by the deadline.
   void welcome(Clock::time_point deadline);
