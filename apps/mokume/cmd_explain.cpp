@@ -1,7 +1,8 @@
-// status, explain: run directories, live or dead.
+// status, explain, compare: run directories, live or dead.
 #include <cstdio>
 
 #include "commands.hpp"
+#include "experiment/compare.hpp"
 #include "experiment/explain.hpp"
 #include "experiment/inspect.hpp"
 
@@ -27,6 +28,11 @@ int explain(Runtime& runtime, const std::string& directory, const std::string& f
   const std::string text = fit.empty() ? experiment::explain_run(run)
                                        : experiment::explain_fit(run, experiment::parse_fit(run.view.plan, fit));
   std::fputs(text.c_str(), stdout);
+  return kDone;
+}
+
+int compare(Runtime& runtime, const std::string& a, const std::string& b) {
+  std::fputs(experiment::compare_text(inspect(runtime, a), inspect(runtime, b)).c_str(), stdout);
   return kDone;
 }
 

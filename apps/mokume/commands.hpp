@@ -35,6 +35,7 @@ int check_config(Runtime& runtime, const RunOptions& options);
 
 int show_status(Runtime& runtime, const std::string& directory, bool json);
 int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
+int compare(Runtime& runtime, const std::string& a, const std::string& b);            // directories
 int rebuild_report(Runtime& runtime, const std::string& directory);
 
 struct PredictOptions {

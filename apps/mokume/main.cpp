@@ -80,7 +80,7 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   cli.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
   RunOptions options;
   options.command = quoted_command(argc, argv);
-  std::string path, spec, name, from;
+  std::string path, other, spec, name, from;
   bool json = false, probe = false;
 
   CLI::App* run = cli.add_subcommand("run", "run an experiment, or go on with its unfinished run");
@@ -107,6 +107,9 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
       "FIT", name, "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
   CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
   report->add_option("RUN", path, "run directory")->required();
+  CLI::App* compare = cli.add_subcommand("compare", "say in what two runs differ, and whether their fits do");
+  compare->add_option("A", path, "run directory")->required();
+  compare->add_option("B", other, "another")->required();
   PredictOptions asked;
   CLI::App* predict = cli.add_subcommand("predict", "predict a picture, or rows as CSV, with a run's models");
   add_predict_options(predict, asked);
@@ -152,6 +155,7 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   if (check->parsed()) return check_config(runtime, options);
   if (status->parsed()) return show_status(runtime, path, json);
   if (explain->parsed()) return mokume::app::explain(runtime, path, name);
+  if (compare->parsed()) return mokume::app::compare(runtime, path, other);
   if (report->parsed()) return rebuild_report(runtime, path);
   if (predict->parsed()) return mokume::app::predict(runtime, asked);
   if (list->parsed()) return list_devices(runtime, json, probe);

@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "device.hpp"
+#include "subnormals.hpp"
 
 namespace mokume::host {
 
@@ -27,14 +28,23 @@ struct Call {
   View<float> output(int i = 0) const { return view<float>(op.outputs[i]); }
   View<int32_t> places(int i) const { return view<int32_t>(op.outputs[i]); }
 
+  // body(i) for every i in [0, count), in parallel. The body must not throw.
+  template <class Body>
+  void parallel_for(uint64_t count, Body&& body) const {
+    host.parallel_for(count, [&](uint64_t i) {
+      const SubnormalsAreZero here;
+      body(i);
+    });
+  }
+
   // body(r0, r1) for pieces of [0, rows), in parallel. Pieces have a fixed size, so results cannot depend on the
-  // number of threads. `work_per_row` is in elements. The body must not throw.
+  // number of threads. `work_per_row` is in elements.
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
     constexpr int64_t kPiece = 32768;  // elements: about the cost of ten hand-overs to another thread
     const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);
-    host.parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {
+    parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {
       const int64_t from = static_cast<int64_t>(piece) * step;
       body(from, std::min(rows, from + step));
     });

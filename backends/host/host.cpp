@@ -201,6 +201,7 @@ int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* err
     const auto code = static_cast<size_t>(op->code);
     const OpFunction run = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
     timed(*queue, event, [&] {
+      const SubnormalsAreZero here;
       if (!sdk::empty(op->outputs[0])) run(Call{*op, device.host, *device.loops});
     });
   });

@@ -4,6 +4,9 @@
  * the host backend is one piece of code. What each op's operands and attributes mean, its shape rule, tolerance and
  * cost are in core/sdk/ops/<op>.hpp. The set is closed and small: at most MK_OP_CAP codes, admitted by the rule in
  * docs/howto/add-op.md.
+ *
+ * Subnormal floats (below 2^-126) are zeros: an op reads them as zeros and gives zeros for them, where its device can
+ * (docs/adr/0020). Fills, copies and gathered rows keep their bits.
  */
 #ifndef MOKUME_ABI_OP_H
 #define MOKUME_ABI_OP_H

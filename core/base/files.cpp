@@ -9,8 +9,11 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <system_error>
 
+#include "base/text.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::base {
@@ -78,6 +81,27 @@ bool make_directories(const std::string& path) {
 }
 
 EVP_MD_CTX* evp(void* context) { return static_cast<EVP_MD_CTX*>(context); }
+
+constexpr const char* kSums = "/SHA256SUMS";
+
+std::string sha256_of_file(const std::string& path) {
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe has no writer
+  const auto fail = [&](int code) {
+    throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE, "cannot read '" + path + "': " + cause(code));
+  };
+  if (fd.get() < 0) fail(errno);
+  struct stat status {};
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) fail_read(path, "it is no file");
+  Sha256 hash;
+  std::vector<char> piece(size_t{1} << 20);
+  for (;;) {
+    const ssize_t n = ::read(fd.get(), piece.data(), piece.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) fail(errno);
+    if (n == 0) return hash.hex();
+    hash.update(piece.data(), static_cast<size_t>(n));
+  }
+}
 
 }  // namespace
 
@@ -155,6 +179,31 @@ std::string sha256(std::string_view bytes) {
   Sha256 hash;
   hash.update(bytes.data(), bytes.size());
   return hash.hex();
+}
+
+void write_sums(const std::string& directory) {
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator(directory))
+    if (entry.is_regular_file()) names.insert(entry.path().filename().string());
+  std::string text;
+  for (const std::string& name : names) text += sha256_of_file(directory + "/" + name) + "  " + name + "\n";
+  write_file(directory + kSums, text);
+}
+
+void check_sums(const std::string& directory) {
+  const std::string sums = directory + kSums;
+  if (::access(sums.c_str(), F_OK) != 0 && errno == ENOENT) return;
+  std::vector<std::string> lines = split(read_file(sums, uint64_t{1} << 20), '\n');
+  if (lines.back().empty()) lines.pop_back();
+  if (lines.empty()) throw Error(MK_BAD_DATA, sums + " is empty: restore it");
+  for (const std::string& line : lines) {
+    const size_t name = line.find("  ");
+    const bool plain = name == 64 && line.find('/') == std::string::npos;
+    if (!plain) throw Error(MK_BAD_DATA, sums + " is damaged: restore it");
+    const std::string path = directory + "/" + line.substr(name + 2);
+    if (sha256_of_file(path) != line.substr(0, name))
+      throw Error(MK_BAD_DATA, path + " is not as it was written (its SHA-256 differs): restore it");
+  }
 }
 
 std::string cache_directory() {

@@ -89,10 +89,12 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const Config& 
                         base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
   text += summaries(prepared);
   text += "plan " + plan.hash + "\n";
-  if (formations.empty() || workload.pieces.empty()) return text;
+  if (formations.empty()) return text;
+  if (workload.pieces.empty())
+    return text + "no formations: without validation there are only refits, whose time the cost model does not know\n";
   const Expectation expectation =
       expect(plan, workload, config.output + "/" + config.name,
-             remembered_rates(rates_file(), rates_key(config.model, data)), devices.front().device_class());
+             remembered_rates(rates_file(), rates_key(config.model, data, workload)), devices.front().device_class());
   return text + formations_table(workload, expectation, refit_factor(config), formations);
 }
 

@@ -8,7 +8,9 @@
 #include <map>
 #include <optional>
 
+#include "base/files.hpp"
 #include "experiment/prediction.hpp"
+#include "experiment/run_directory.hpp"
 #include "experiment/tally.hpp"
 #include "sdk/error.hpp"
 
@@ -81,9 +83,13 @@ void combine_numbers(const mk_model& model, const Ensemble& ensemble, const mk_d
 
 }  // namespace
 
-Trained::Trained(const mk_model& model, const std::string& directory, const std::string& run) : model_(model) {
+Trained::Trained(const mk_model& model, const std::string& directory, const std::string& run)
+    : fitted_(nullptr, model.fitted_destroy) {
   try {
-    sdk::call(model.load, model.self, directory.c_str(), &fitted_);
+    mk_fitted* loaded = nullptr;
+    sdk::call(model.load, model.self, directory.c_str(), &loaded);
+    fitted_.reset(loaded);
+    base::check_sums(directory);  // behind what the model itself has to say of its files
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     throw Error(MK_BAD_DATA,
@@ -92,18 +98,14 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
   mk_data about{};
   const double *mean_values = nullptr, *scale_values = nullptr;
   uint32_t n_scaling = 0;
-  if (model.describe(fitted_, &about, &mean_values, &scale_values, &n_scaling) != MK_OK) {
-    model.fitted_destroy(fitted_);
+  if (model.describe(get(), &about, &mean_values, &scale_values, &n_scaling) != MK_OK)
     throw Error(MK_INTERNAL, "the model cannot describe itself");
-  }
   classes.assign(about.class_names, about.class_names + about.n_classes);
   features = about.features;
   shape = {about.height, about.width, about.channels};
   mean.assign(mean_values, mean_values + n_scaling);
   scale.assign(scale_values, scale_values + n_scaling);
 }
-
-Trained::~Trained() { model_.fitted_destroy(fitted_); }
 
 std::vector<std::string> model_directories(const std::string& run) {
   std::map<uint32_t, std::string> members;
@@ -116,7 +118,9 @@ std::vector<std::string> model_directories(const std::string& run) {
   const std::string best = run + "/models/best";
   if (!fs::exists(best, error))
     throw Error(MK_INVALID_ARGUMENT,
-                fmt::format("{0} holds no model yet: finish the run with `mokume resume {0}`", run));
+                read_run_record(run).state == "failed fits"
+                    ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` says why", run)
+                    : fmt::format("{0} holds no model yet: finish the run with `mokume resume {0}`", run));
   return {best};
 }
 

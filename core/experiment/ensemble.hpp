@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,11 +20,8 @@ class Trained {
   // `directory`: what mk_model.save wrote, below the run directory `run`. Error(MK_BAD_DATA) says how to have a damaged
   // one again.
   Trained(const mk_model& model, const std::string& directory, const std::string& run);
-  ~Trained();
-  Trained(const Trained&) = delete;
-  Trained& operator=(const Trained&) = delete;
 
-  const mk_fitted* get() const { return fitted_; }
+  const mk_fitted* get() const { return fitted_.get(); }
 
   std::vector<std::string> classes;  // in label order; empty for regression
   int64_t features = 0;
@@ -31,8 +29,7 @@ class Trained {
   std::vector<double> mean, scale;  // x' = (x - mean) / scale: one value, one per feature, or none
 
  private:
-  const mk_model& model_;
-  mk_fitted* fitted_ = nullptr;
+  std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;
 };
 
 // The directories of a run's models in ascending order; a member that could not be trained is left out.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <tuple>
@@ -146,15 +147,21 @@ std::string rates_file() {
   return cache.empty() ? "" : cache + "/fit-rates.json";
 }
 
-std::string rates_key(const std::string& model, const data::Dataset& data) {
-  return fmt::format("{}, {} rows x {}", model, data.train.rows, data.train.features);
+std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload) {
+  double sum = 0;
+  const std::vector<double> guesses = scheduler::guesses_of(workload);
+  for (const double cost : guesses) sum += cost;
+  const double mean = guesses.empty() ? 0 : sum / static_cast<double>(guesses.size());
+  return fmt::format("{}, {} rows x {}, cost 1e{}", model, data.train.rows, data.train.features,
+                     std::isfinite(mean) && mean > 0 ? std::lround(std::log10(mean)) : 0);
 }
 
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
   std::erase_if(records, [](const journal::FitRecord& r) { return r.device == TeamSite::kId; });  // no device alone
   name_classes(records, run);
-  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data()),
-                 workload_of(prepared, kSeveralDevices), timed_work(records));
+  const scheduler::Workload workload = workload_of(prepared, kSeveralDevices);
+  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data(), workload), workload,
+                 timed_work(records));
 }
 
 Expectation expect(const search::Plan& plan, const scheduler::Workload& workload, const std::string& runs,

@@ -28,7 +28,8 @@ void remember_rates(const std::string& file, const std::string& key, const sched
                     const std::vector<scheduler::TimedWork>& work);
 Rates remembered_rates(const std::string& file, const std::string& key);  // empty if there are none
 std::string rates_file();                                                 // in the cache; "" if there is no cache
-std::string rates_key(const std::string& model, const data::Dataset& data);
+// Of fits of about these costs: a small network takes longer for a multiply-add than a large one.
+std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload);
 
 // After a run: keeps what it took for experiments of its model on as much data.
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records);

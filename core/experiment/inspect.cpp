@@ -26,6 +26,7 @@ std::string ago(const Inspection& run, double time_s) { return base::human_secon
 
 // What the device does, or did when it was last heard of; "" if there is nothing to say.
 std::string doing(const Inspection& run, const DeviceStatus& device) {
+  if (!run.live && (run.view.state == "done" || run.view.state == "failed fits")) return "";
   const std::string why = device.what.empty() ? "" : ": " + device.what;
   if (device.state == "retired" || device.state == "lost")
     return fmt::format("{} {} ago{}", device.state, ago(run, device.since_s), why);

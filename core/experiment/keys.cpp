@@ -36,7 +36,7 @@ constexpr std::array kKeys = {
     Key{"data", "target", Type::text, "name of the label column; the last one if not given",
         [](Config& c) -> Slot { return &c.data.target; }, kInPlan, 0, 0, "", "csv"},
     Key{"data", "categorical", Type::texts, "columns to turn into one feature per value",
-        [](Config& c) -> Slot { return &c.data.categorical; }, kInPlan, 0, 0, "", "csv"},
+        [](Config& c) -> Slot { return &c.data.categorical; }, kInPlan | kEmptyAllowed, 0, 0, "", "csv"},
     Key{"data", "missing", Type::choice, "what an empty cell means: an error, a dropped row, or the column's mean",
         [](Config& c) -> Slot { return &c.data.missing; }, kInPlan, 0, 0, "error|drop|mean", "csv"},
     Key{"data", "limit", Type::integer, "use only the first N training rows; a test set stays whole",

@@ -37,8 +37,9 @@ using Slot = std::variant<std::monostate, std::string*, bool*, double*, int64_t*
 
 // Flags.
 inline constexpr uint32_t kRequired = 1;
-inline constexpr uint32_t kInPlan = 2;       // fits depend on it
-inline constexpr uint32_t kZeroAllowed = 4;  // integer: 0 as well as minimum..maximum
+inline constexpr uint32_t kInPlan = 2;        // fits depend on it
+inline constexpr uint32_t kZeroAllowed = 4;   // integer: 0 as well as minimum..maximum
+inline constexpr uint32_t kEmptyAllowed = 8;  // texts
 
 struct Key {
   const char* table;  // "" is the top level

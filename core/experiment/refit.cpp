@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
 #include <memory>
 
+#include "base/files.hpp"
 #include "experiment/fit_report.hpp"
 #include "experiment/prediction.hpp"
 #include "experiment/vote.hpp"
@@ -117,17 +119,26 @@ void train_and_test(const Prepared& prepared, OwnDevice& device, const cluster::
   data::FloatTable said{test.rows, 1, {}};
   if (tested) {
     device.in_phase("predict", [&] {
-      if (classes)
-        said = class_predictions(model, fitted.get(), device.services(), prepared.data(), context.reporter);
-      else
-        said.values = predict_targets(model, fitted.get(), device.services(), test);
+      try {
+        if (classes)
+          said = class_predictions(model, fitted.get(), device.services(), prepared.data(), context.reporter);
+        else
+          said.values = predict_targets(model, fitted.get(), device.services(), test);
+      } catch (const Error& e) {
+        if (e.status() != MK_BAD_DATA) throw;
+        throw Error(MK_INVALID_ARGUMENT, e.what());  // what it says of rows that it should know
+      }
     });
     context.record.n = test.rows;
     context.record.values = {classes ? wrong_rows(said, test.labels) : mean_squared_error(said.values, test.targets)};
+    if (!std::isfinite(context.record.values.front()))
+      throw Error(MK_INVALID_ARGUMENT,
+                  "the mean squared error on the test rows is no finite number: the training diverged");
   }
   make_whole(attempt_in(run_directory, item.fits.front(), item.attempt), [&](const std::string& directory) {
     sdk::call(model.save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
     if (tested && prepared.plan().bootstraps > 1) write_test_predictions(directory, said);
+    base::write_sums(directory);
   });
 }
 
@@ -147,7 +158,7 @@ void refit(const Prepared& prepared, OwnDevice& device, const cluster::WorkItem&
     train_and_test(prepared, device, item, run_directory, context);
   } catch (const Error& e) {
     if (e.status() != MK_INVALID_ARGUMENT) throw;
-    // This candidate cannot be trained on all rows: that says nothing of the device.
+    // This candidate cannot be trained on all rows, or learned nothing: that says nothing of the device.
     context.record.status = journal::FitStatus::failed;
     context.record.n = 0;
     context.record.values.clear();

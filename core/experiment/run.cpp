@@ -359,13 +359,12 @@ class Participant {
     }
   }
 
-  // The fits stand all the same. A refit without a candidate follows from fits that failed; of a single one they say
-  // all.
+  // The fits stand all the same. Where fits failed, they say all of a single refit without a candidate.
   void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
     const bool bagging = prepared_->plan().bootstraps > 1;
     uint32_t failed = 0;
     for (const journal::FitRecord& refit : refits) {
-      if (!has_failed(refit) || !(refit.refit || bagging)) continue;
+      if (!has_failed(refit) || (!refit.refit && !bagging && result_.failed > 0)) continue;
       if (failed++ == 0)
         result_.reason = fmt::format("{} failed: {}", report::fit_name(prepared_->plan(), refit.fit), refit.note);
     }

@@ -23,8 +23,11 @@ namespace fs = std::filesystem;
 
 constexpr const char* kRecord = "run.json";
 
+// What passes, where the same command goes on: not what was named wrongly.
+bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
+
 [[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
-  throw Error(MK_INVALID_ARGUMENT,
+  throw Error(no_storage(why.value()) ? MK_STORAGE : MK_INVALID_ARGUMENT,
               "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
 }
 
@@ -141,9 +144,9 @@ RunDirectory RunDirectory::open(const std::string& path) {
 RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
   const std::string file = path_ + "/lock";
   lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (lock_ < 0)
-    throw Error(MK_INVALID_ARGUMENT,
-                "cannot open " + file + ": " + std::strerror(errno) + "; a run must be able to write to its directory");
+  if (const int why = errno; lock_ < 0)
+    throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
+                "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
   // is_held() takes the lock for a moment.
   for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (tries < 10) {

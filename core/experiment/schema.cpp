@@ -55,8 +55,11 @@ ordered_json key_schema(const Key& key) {
     case Type::share:
       return {
           {"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}, {"maximum", 1}, {"exclusiveMaximum", true}};
-    case Type::texts:
-      return list_of(text_schema());
+    case Type::texts: {
+      ordered_json list = list_of(text_schema());
+      if (key.has(kEmptyAllowed)) list.erase("minItems");
+      return list;
+    }
     case Type::directories:
       return list_of({{"type", "string"}, {"pattern", "^/"}});
     case Type::seed:

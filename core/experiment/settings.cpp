@@ -180,7 +180,7 @@ class SettingReader {
       if (!seen.insert(*word).second) good = fail(item, "lists " + quoted(*word) + " twice");
       result.push_back(std::move(*word));
     }
-    if (node_.items.empty()) good = fail(node_, "must not be empty");
+    if (node_.items.empty() && !key_.has(kEmptyAllowed)) good = fail(node_, "must not be empty");
     return good ? std::optional(result) : std::nullopt;
   }
 

@@ -28,7 +28,7 @@ namespace mokume::experiment {
 
 class TeamSite {
  public:
-  static constexpr const char* kId = "team";
+  static constexpr const char* kId = journal::kTeamDevice;
 
   // `nodes`: on rank 0 the devices of each rank, all of which take part but for spare ones; else empty. The references
   // outlive it. `patience_s`: for a member that gives nothing.

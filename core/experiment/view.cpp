@@ -52,8 +52,7 @@ void add_devices(report::RunView& view, const RunRecord& record) {
     use.fits = static_cast<uint64_t>(std::count_if(view.records.begin(), view.records.end(), [&](const auto& r) {
       return r.node == use.node && r.device == use.id;
     }));
-    const auto found = busy.find({use.node, use.id});
-    use.busy_s = found == busy.end() ? 0 : found->second;
+    use.busy_s = journal::busy_of(busy, use.node, use.id);
     last_node = std::max(last_node, use.node);
     view.devices.push_back(use);
   }

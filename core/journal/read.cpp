@@ -250,12 +250,20 @@ Contents read_all(const std::string& directory, const search::Plan& plan) {
   return reader.finish();
 }
 
-std::map<std::pair<uint32_t, std::string>, double> busy_seconds(const std::vector<FitRecord>& records) {
+BusySeconds busy_seconds(const std::vector<FitRecord>& records) {
   std::map<std::pair<uint32_t, std::string>, Intervals> intervals;
   for (const FitRecord& one : records) add_interval(intervals[{one.node, one.device}], one.start_s, one.end_s);
-  std::map<std::pair<uint32_t, std::string>, double> busy;
+  BusySeconds busy;
   for (auto& [where, list] : intervals) busy[where] = union_seconds(std::move(list));
   return busy;
+}
+
+double busy_of(const BusySeconds& busy, uint32_t node, const std::string& device) {
+  const auto seconds = [&](uint32_t n, const char* id) {
+    const auto found = busy.find({n, id});
+    return found == busy.end() ? 0 : found->second;
+  };
+  return seconds(node, device.c_str()) + seconds(0, kTeamDevice);
 }
 
 }  // namespace mokume::journal

@@ -50,6 +50,9 @@ Contents read_all(const std::string& directory, const search::Plan& plan);
 
 // Seconds in which a device had a fit of these in work, by (node, device). Fits of one bundle overlap in time, hence
 // the union of their intervals.
-std::map<std::pair<uint32_t, std::string>, double> busy_seconds(const std::vector<FitRecord>& records);
+using BusySeconds = std::map<std::pair<uint32_t, std::string>, double>;
+BusySeconds busy_seconds(const std::vector<FitRecord>& records);
+// Of one device. What a team did all of them did, waiting for each other included.
+double busy_of(const BusySeconds& busy, uint32_t node, const std::string& device);
 
 }  // namespace mokume::journal

@@ -18,6 +18,9 @@ struct Curve {
   std::vector<double> values;  // of epoch 1, 2, ...; may hold NaN and infinities
 };
 
+// Where all devices of all nodes trained together, the device of node 0 that a record names.
+inline constexpr const char* kTeamDevice = "team";
+
 // Of a refit the rows are those of the test set (none: n is 0 and there are no values), and the one value is the wrong
 // ones of a classifier, or the mean squared error.
 struct FitRecord {

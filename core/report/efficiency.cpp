@@ -104,6 +104,7 @@ std::vector<double> estimate(const std::vector<Member>& members, const journal::
   double slowest = kForever;
   for (const auto& [name, amount] : done)
     if (seconds[name] > 0) slowest = std::min(slowest, amount / seconds[name]);
+  if (slowest == kForever) slowest = 1;  // a team: nobody did anything alone
   std::vector<double> speeds;
   for (const Member& one : members) {
     const double at_work = seconds[one.device_class], amount = done[one.device_class];
@@ -133,10 +134,7 @@ Efficiency efficiency(const std::vector<Member>& members, const journal::Content
   if (members.empty() || !(span.end > span.start)) return result;
   const auto by_device = journal::busy_seconds(contents.records);
   std::vector<double> busy;
-  for (const Member& one : members) {
-    const auto found = by_device.find({one.node, one.id});
-    busy.push_back(found == by_device.end() ? 0 : found->second);
-  }
+  for (const Member& one : members) busy.push_back(journal::busy_of(by_device, one.node, one.id));
   const bool measured = std::all_of(members.begin(), members.end(),
                                     [](const Member& m) { return m.speed > 0 && std::isfinite(m.speed); });
   result.source = measured ? Speeds::measured : Speeds::estimated;

@@ -220,14 +220,17 @@ std::string notes_table(const RunView& view) {
 
 std::string fits_section(const Figure& figure, const Counts& counts) {
   const RunView& view = figure.view;
-  size_t unusable = 0;  // no value to rank by, whatever the status
+  if (counts.planned == 0) return {};  // straight to the refit
+  size_t unusable = 0;                 // no value to rank by, whatever the status
   for (const Pooled& row : figure.pooled) unusable += row.failed;
   const auto one = [](const char* name, size_t number, bool bad) {
     return fmt::format("<div{}><b>{}</b>{}</div>\n", bad && number > 0 ? " class=\"bad\"" : "", grouped(number), name);
   };
   std::string body = "<div class=\"counts\">\n";
-  body += one("solved", counts.ok, false) + one("copied from an equal problem", counts.copied, false);
-  body += one("stopped at the iteration cap", counts.capped, false) + one("failed", counts.failed, true);
+  body += one("done", counts.ok, false);
+  if (counts.copied > 0) body += one("copied from an equal problem", counts.copied, false);
+  if (counts.capped > 0) body += one("stopped at the iteration cap", counts.capped, false);
+  body += one("failed", counts.failed, true);
   if (unusable > counts.failed)
     body += one("without a finite value, left out of plots", unusable - counts.failed, true);
   if (counts.finished < counts.planned) body += one("not finished", counts.planned - counts.finished, false);

@@ -22,7 +22,7 @@ Needs needs(const Network& network, int64_t batch) {
   n.activations = network.input.elements() * batch;
   n.flow = network.input.elements() * batch;
   for (const Stage& s : network.stages) {
-    if (!s.in_place()) n.activations += s.out.elements() * batch;
+    if (!s.in_place) n.activations += s.out.elements() * batch;
     n.flow = std::max(n.flow, s.out.elements() * batch);
     if (s.kind == Kind::max_pool) n.places += s.out.elements() * batch;
     if (s.kind == Kind::normalise) n.moments += 2 * s.in.elements();
@@ -47,8 +47,6 @@ int64_t gradients_kept(const Network& network, bool fused) {
     if (!fused || keeps_gradient(p)) count += p.size();
   return count;
 }
-
-bool ends_in_relu(const Stage& s) { return s.kind == Kind::relu || s.activation == ops::Activation::relu; }
 
 int levels(int64_t leaves) { return std::countr_zero(static_cast<uint64_t>(leaves)); }
 
@@ -94,7 +92,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   activations_.push_back(from.take(batch * network.input.elements()));
   slot_.push_back(0);
   for (const Stage& s : network.stages) {
-    if (!s.in_place()) activations_.push_back(from.take(batch * s.out.elements()));
+    if (!s.in_place) activations_.push_back(from.take(batch * s.out.elements()));
     slot_.push_back(activations_.size() - 1);
     places_.push_back(s.kind == Kind::max_pool ? from.take(batch * s.out.elements()) : Slice());
     shift_.emplace_back();
@@ -185,7 +183,7 @@ mk_tensor Engine::forward(int64_t rows, const ops::DropoutPlace* place) const {
         }
         break;
       case Kind::normalise:
-        forward_normalise(k, x);
+        submit(ops::affine_columns(x, scale_[k].vector(x.columns), shift_[k].vector(x.columns), y));
         break;
     }
   }
@@ -204,10 +202,6 @@ void Engine::forward_linear(const Stage& s, const mk_tensor& x, const mk_tensor&
     else
       submit(ops::gemm(columns_of(x, p), false, w, false, y, 1.0F, keep));
   }
-}
-
-void Engine::forward_normalise(size_t k, const mk_tensor& x) const {
-  submit(ops::affine_columns(x, scale_[k].vector(x.columns), shift_[k].vector(x.columns), x));
 }
 
 void Engine::backward(int64_t rows, const ops::DropoutPlace& place) const {
@@ -265,10 +259,11 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
     const mk_tensor dy = in_place ? y : flow_[current].matrix(rows, s.out.elements());
     if (s.activation != ops::Activation::none && !relu_done) submit(ops::act_grad(dy, y, s.activation, dy));
     const bool own_step = fused_ && s.kind == Kind::linear && takes_own_step(s.out.elements());
-    const bool after_relu = own_step && k > first && ends_in_relu(network_.stages[k - 1]);
+    const Stage* before = k > first ? &network_.stages[k - 1] : nullptr;
+    const bool after_relu = own_step && before != nullptr && before->ends_in_relu() && !before->relu_before;
     // Nothing looks at what a relu gave after such a step: its gradient takes the place, while that is in the cache.
     const mk_tensor dx = after_relu ? x : flow_[1 - current].matrix(rows, s.in.elements());
-    const mk_tensor* wanted = k > first ? &dx : nullptr;
+    const mk_tensor* wanted = before != nullptr ? &dx : nullptr;
     switch (s.kind) {
       case Kind::convolution:
         gradients(s, x, dy);
@@ -298,12 +293,12 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& place, const Step* s
         break;
       }
       case Kind::normalise:
-        submit(ops::affine_columns(dy, scale_[k].vector(dy.columns), {}, dy));
+        submit(ops::affine_columns(dy, scale_[k].vector(dy.columns), {}, s.in_place ? dy : dx));
         break;
     }
     relu_done = after_relu;
-    in_place = after_relu || (in_place && s.in_place());
-    if (!s.in_place()) current = 1 - current;
+    in_place = after_relu || (in_place && s.in_place);
+    if (!s.in_place) current = 1 - current;
   }
 }
 

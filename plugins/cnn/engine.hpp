@@ -103,7 +103,6 @@ class Engine {
   void update_linear(const Stage& stage, const mk_tensor& x, const mk_tensor& dy, const mk_tensor* dx, bool after_relu,
                      const Step& step) const;
   void bias_gradient(const Stage& stage, const mk_tensor& dy, const ParameterVector& to) const;
-  void forward_normalise(size_t stage, const mk_tensor& x) const;
 
   sdk::Device device_;
   const Network& network_;

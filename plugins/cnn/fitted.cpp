@@ -58,6 +58,14 @@ void check_tensors(const st::Reader& reader, const std::string& path, const Netw
   }
 }
 
+// A network that diverged in its last steps, or whose file is damaged, must not pass for one that is sure.
+void expect_numbers(const float* values, int64_t count) {
+  if (!std::all_of(values, values + count, [](float v) { return std::isfinite(v); }))
+    throw Error(MK_BAD_DATA,
+                "the network's outputs are no finite numbers: its training diverged (lower lr, or scale the data), or "
+                "its rows are far from those it learned from");
+}
+
 }  // namespace
 
 void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
@@ -71,6 +79,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
     const int64_t count = std::min(batch, rows - first);
     engine.write_input(x + first * features, count);
     engine.read(engine.forward(count, nullptr), values.data());
+    expect_numbers(values.data(), count * outputs);
     for (int64_t r = 0; r < count; ++r) {
       const float* row = values.data() + r * outputs;
       float* to = scores != nullptr ? scores + (first + r) * outputs : nullptr;

@@ -35,10 +35,23 @@ class Builder {
                  std::to_string(outputs),
              "set the last layer's out_features to " + std::to_string(outputs));
     if (net_.parameters.empty()) refuse("the network has nothing to learn", "add a linear or a conv2d layer");
+    share_memory();
     return std::move(net_);
   }
 
  private:
+  // A relu's gradient is 0 where it gave 0. Another relu or a dropout behind it leaves that to be seen, or has a
+  // gradient of 0 there itself.
+  void share_memory() {
+    bool relu = false;
+    for (Stage& s : net_.stages) {
+      s.in_place =
+          s.kind == Stage::Kind::relu || s.kind == Stage::Kind::dropout || (s.kind == Stage::Kind::normalise && !relu);
+      s.relu_before = relu && s.in_place;
+      relu = s.relu_before || s.ends_in_relu();
+    }
+  }
+
   [[noreturn]] void refuse(const std::string& what, const std::string& cure) const {
     throw Error(MK_INVALID_ARGUMENT, "layer " + std::to_string(at_ + 1) + " (" + type_of(settings_.layers[at_]) +
                                          "): " + what + "; " + cure);

@@ -59,11 +59,12 @@ struct Stage {
   double p = 0;                                        // dropout
   Normalise normalise{0, 1, false};
 
+  bool ends_in_relu() const { return kind == Kind::relu || activation == ops::Activation::relu; }
   bool has_parameters() const { return weight >= 0; }
   // Of its weight and bias, which lie behind each other from `weight` on.
   int64_t n_parameters = 0;
-  // Works on its input's memory: nothing behind it needs what was there.
-  bool in_place() const { return kind == Kind::relu || kind == Kind::dropout || kind == Kind::normalise; }
+  bool in_place = false;     // works on its input's memory: nobody needs what was there
+  bool relu_before = false;  // a relu of a stage before it looks at that memory on the way back
 };
 
 struct Network {

@@ -248,6 +248,9 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
     const auto phase = device_.phase("transfer");
     fitted->parameters = training.take_parameters();
   }
+  // By the last step, behind the last loss.
+  if (!std::all_of(fitted->parameters.begin(), fitted->parameters.end(), [](float p) { return std::isfinite(p); }))
+    throw Error(MK_INVALID_ARGUMENT, divergence(training));
   fitted->feature_mean = training.feature_mean();
   fitted->feature_sd = training.feature_sd();
   fitted->target_mean = training.target_mean();

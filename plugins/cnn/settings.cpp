@@ -91,7 +91,8 @@ const std::vector<mk_form> kOptimizers = {
 const mk_param kGamma = real("gamma", 0, 1e3, "0.1", "factor of the rate", MK_PARAM_EXCLUSIVE_MIN);
 const std::vector<mk_param> kStep = {kGamma, integer("step_size", 1, 1e9, "1", "epochs between two factors")};
 const std::vector<mk_param> kExponential = {kGamma};
-const std::vector<mk_param> kCosine = {real("eta_min", 0, 1e6, "0.0", "the last epoch's rate")};
+const std::vector<mk_param> kCosine = {
+    real("eta_min", 0, 1e6, "0.0", "the rate that the cosine comes down to, behind the last epoch")};
 const std::vector<mk_param> kOneCycle = {
     real("max_lr", 0, 1e6, "0.01", "the largest rate", MK_PARAM_EXCLUSIVE_MIN),
     real("pct_start", 0, 1, "0.3", "share of the steps in which the rate rises"),
@@ -325,6 +326,11 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.layers_json = v[kLayersParam].text;
     s.layers = layers_of(s.layers_json);
     s.loss = loss_of(v[kLossParam].text, classifies);
+    if (v[kLossParam].text == std::string("nll") &&
+        (s.layers.empty() || !std::holds_alternative<LogSoftmax>(s.layers.back())))
+      throw Error(MK_INVALID_ARGUMENT,
+                  "loss = \"nll\" takes what a log_softmax layer gives, and there is none at the end: add one, or use "
+                  "cross_entropy");
     s.epochs = v[kEpochs].integer;
     s.batch_size = v[kBatchSize].integer;
     s.shuffle = v[kShuffle].integer != 0;

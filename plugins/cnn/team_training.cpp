@@ -374,13 +374,17 @@ void TeamTraining::show(double elapsed, double busiest) {
   }
   const std::vector<double>& before = training_.history().train_loss;
   double shown_loss = before.empty() ? 0 : before.back();
+  std::array<char, 32> right{};
   if (recent.rows > 0) shown_loss = loss / static_cast<double>(recent.rows);
+  if (recent.rows > 0 && training_.classifies())
+    std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
   std::array<char, 200> text{};
   const double rate = first ? 0 : static_cast<double>(std::exchange(rows_to_show_, 0)) / seconds;
   const std::string shares = parallel_.kind == Parallel::Kind::synchronous ? ", shares " + text_of(shares_) : "";
-  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g, %.0f rows/s; %u devices%s, %.0f %% waiting",
+  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s; %u devices%s, %.0f %% waiting",
                 static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()), shown_loss,
-                rate, team_.members(), shares.c_str(), elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
+                right.data(), rate, team_.members(), shares.c_str(),
+                elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
   sink_.progress(sink_.self, text.data(), training_.share_done());
 }
 

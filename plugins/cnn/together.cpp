@@ -1,7 +1,9 @@
 // Networks of one shape, trained side by side: see train_together().
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
+#include <utility>
 
 #include "pace.hpp"
 #include "training.hpp"
@@ -21,6 +23,7 @@ class Together {
     for (Training* m : all_) m->restore();
     pace_.begin();
     shown_at_ = now_s();
+    shown_rows_ = rows_trained();
     for (Training* m : live_) m->begin_epoch();
     while (!live_.empty()) {
       run_batch();
@@ -30,7 +33,7 @@ class Together {
       unheeded_ = 0;
       device_.finish();
       heed();
-      show();
+      show(ended);
     }
   }
 
@@ -112,34 +115,46 @@ class Together {
     if (cancelled) throw Error(MK_CANCELLED, "stopped");
   }
 
-  void show() {
+  int64_t rows_trained() const {
+    int64_t rows = 0;
+    for (const Training* m : all_) rows += m->rows_trained();
+    return rows;
+  }
+
+  // Twice a second; and those whose loss is no number any more need not wait for the end of their epoch.
+  void show(const std::function<void(Training&)>& ended) {
     const double now = now_s(), seconds = now - shown_at_;
     if (shown_ && seconds < kShowSeconds) return;
     shown_ = true;
     shown_at_ = now;
+    const int64_t before = std::exchange(shown_rows_, rows_trained());
+    const double rate = static_cast<double>(shown_rows_ - before) / seconds;
     Score recent;
     for (Training* m : live_) {
       const Score s = m->recent_score();
+      if (!std::isfinite(s.loss)) {
+        m->diverge();
+        continue;
+      }
       recent.loss += s.loss * static_cast<double>(s.rows);
       recent.hits += s.hits;
       recent.rows += s.rows;
     }
     const Training& first = *live_.front();
     std::array<char, 160> text{};
-    std::array<char, 64> rate{};
-    std::array<char, 32> networks{};
-    const auto rows = static_cast<double>(recent.rows);
-    if (recent.rows > 0 && first.classifies())
-      std::snprintf(rate.data(), rate.size(), ", %.1f %% right, %.0f rows/s", 100 * recent.accuracy(), rows / seconds);
-    else if (recent.rows > 0)
-      std::snprintf(rate.data(), rate.size(), ", %.0f rows/s", rows / seconds);
+    std::array<char, 32> right{}, networks{};
+    if (first.classifies()) std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
     if (live_.size() > 1) std::snprintf(networks.data(), networks.size(), "%zu networks, ", live_.size());
-    std::snprintf(text.data(), text.size(), "%sepoch %lld/%lld: loss %.4g%s", networks.data(),
-                  static_cast<long long>(first.epochs_done() + 1), static_cast<long long>(first.epochs()),
-                  recent.rows > 0 ? recent.loss / rows : first.history().train_loss.back(), rate.data());
+    std::snprintf(text.data(), text.size(), "%sepoch %lld/%lld: loss %.4g%s, %.0f rows/s", networks.data(),
+                  static_cast<long long>(std::min(first.epochs_done() + 1, first.epochs())),
+                  static_cast<long long>(first.epochs()), recent.loss / static_cast<double>(recent.rows), right.data(),
+                  rate);
     double share = 0;
     for (const Training* m : all_) share += m->share_done() / static_cast<double>(all_.size());
     sink_->progress(sink_->self, text.data(), share);
+    for (Training* m : live_)
+      if (m->at_end()) ended(*m);
+    std::erase_if(live_, [](const Training* m) { return m->at_end(); });
   }
 
   const sdk::Device& device_;
@@ -149,6 +164,7 @@ class Together {
   bool shown_ = false;
   int64_t unheeded_ = 0;  // batches since a wish to stop was last looked for
   double shown_at_ = 0;
+  int64_t shown_rows_ = 0;
   SavePace pace_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "initial.hpp"
@@ -192,9 +193,17 @@ void Training::end_epoch() {
   ++epoch_;
   const auto n = static_cast<int64_t>(task_.train.size());
   const Score trained = score(0, std::min(n, batches() * settings_.batch_size));
+  if (!std::isfinite(trained.loss)) return diverge();
   history_.train_loss.push_back(trained.loss);
   if (data_.classifies) history_.train_accuracy.push_back(trained.accuracy());
-  diverged_ = !std::isfinite(trained.loss);
+}
+
+// The epoch's curves say that, wherever in the epoch it was noticed.
+void Training::diverge() {
+  if (!at_start_of_epoch()) batch_ = 0, ++epoch_;
+  history_.train_loss.push_back(std::numeric_limits<double>::quiet_NaN());
+  if (data_.classifies) history_.train_accuracy.push_back(std::numeric_limits<double>::quiet_NaN());
+  diverged_ = true;
 }
 
 void Training::end_validation() {
@@ -203,6 +212,7 @@ void Training::end_validation() {
     validation_results_.read(device_, results.data(), results.size());
     validation_ = sum_up(results);
     history_.validation_loss.push_back(validation_.loss);
+    diverged_ = !std::isfinite(validation_.loss);  // by the last steps of the epoch
     if (data_.classifies) history_.validation_accuracy.push_back(validation_.accuracy());
   }
   stopped_ = !diverged_ && stops();
@@ -350,6 +360,12 @@ bool Training::stops() const {
 }
 
 Score Training::recent_score() {
+  if (shown_batch_ >= batch_) {  // an epoch has just ended
+    const std::vector<double>& loss = history_.train_loss;
+    const auto n = static_cast<int64_t>(loss.empty() ? 0 : task_.train.size());
+    const double right = history_.train_accuracy.empty() ? 0 : history_.train_accuracy.back();
+    return {loss.empty() ? 0 : loss.back(), std::llround(right * static_cast<double>(n)), n};
+  }
   const int64_t first = shown_batch_ * settings_.batch_size;
   const int64_t end = std::min(batch_ * settings_.batch_size, static_cast<int64_t>(task_.train.size()));
   shown_batch_ = batch_;

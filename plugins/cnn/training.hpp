@@ -151,8 +151,11 @@ class Training {
   bool stopped() const { return stopped_; }
   void set_stopped(bool stopped) { stopped_ = stopped; }
 
-  // Losses and hits since the last call: for the progress line.
+  // Losses and hits since the last call, or of the last epoch where none has begun: for the progress line.
   Score recent_score();
+  int64_t rows_trained() const { return epoch_ * static_cast<int64_t>(task_.train.size()) + rows_done(); }
+  // It is at its end: a loss is no finite number.
+  void diverge();
   int64_t epochs() const { return settings_.epochs; }
   bool classifies() const { return data_.classifies; }
   double share_done() const;

@@ -90,6 +90,30 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
   text_of([&] { read_file("/proc/self/status", 10); }, MK_BAD_DATA);
 }
 
+TEST_F(Files, SumsTellAChangedFile) {
+  check_sums(directory_);  // none: nothing to check
+  write_file(path("a"), "abc");
+  write_file(path("b"), "");
+  fs::create_directory(path("inner"));
+  write_sums(directory_);
+  check_sums(directory_);
+  EXPECT_EQ(read_file(path("SHA256SUMS")), sha256("abc") + "  a\n" + sha256("") + "  b\n");
+  write_file(path("a"), "abd");
+  EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find(path("a") + " is not as it was written"),
+            std::string::npos);
+  fs::remove(path("a"));
+  EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find(path("a")), std::string::npos);
+  ASSERT_EQ(mkfifo(path("a").c_str(), 0600), 0);
+  text_of([&] { check_sums(directory_); }, MK_BAD_DATA);
+  for (const std::string& damaged :
+       {std::string("nonsense"), sha256("") + "  ../b", sha256("") + " b", std::string("\n")}) {
+    write_file(path("SHA256SUMS"), damaged);
+    EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find("SHA256SUMS is damaged"), std::string::npos);
+  }
+  write_file(path("SHA256SUMS"), "");
+  EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find("SHA256SUMS is empty"), std::string::npos);
+}
+
 TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
   EXPECT_EQ(sha256(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");

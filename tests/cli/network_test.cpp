@@ -196,6 +196,7 @@ TEST(Network, FaultsAreSentences) {
   expect(place.mokume("run e.toml --set model_options.layers[0].kernel_size=29"), 2, {"layer 1 (conv2d)", "29 x 29"});
   expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
   expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layer 6 (linear)", "10"});
+  expect(place.mokume("run e.toml --set model_options.loss=nll"), 2, {"loss = \"nll\"", "log_softmax"});
   std::string rows = "x,y\n";
   for (int k = 0; k < 40; ++k) rows += std::to_string(k) + "," + std::to_string(2 * k) + ".5\n";
   place.write("line.csv", rows);
@@ -207,6 +208,13 @@ TEST(Network, FaultsAreSentences) {
   expect(place.mokume("run line.toml"), 5, {"2 fits failed"});
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
+  // By its only step, behind its only loss.
+  rows = "x,y\n";
+  for (int k = 1; k <= 40; ++k) rows += std::to_string(k) + "e15," + std::to_string(k) + "e16\n";
+  place.write("line.csv", rows);
+  expect(place.mokume("run line.toml --set validation.folds=0 model_options.epochs=1 model_options.batch_size=40 "
+                      "'model_options.optimizer={ type = \"sgd\", lr = 1e6 }'"),
+         5, {"the refit failed", "diverged", "lower lr"});
   expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 4,
          {"needs 2.1 MiB of memory", "raise devices.memory"});
 }

@@ -87,6 +87,25 @@ TEST(Status, TellsALiveRunFromADeadOne) {
   EXPECT_TRUE(has(wrong.err, "'37' is no fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
 }
 
+TEST(Compare, SeesWhetherARunIsTheSame) {
+  const Place place;
+  place.write("e.toml", small_experiment("host"));
+  for (const char* run : {"run e.toml --out a", "run e.toml --out b", "run e.toml --out c --set data.limit=400"})
+    ASSERT_EQ(place.mokume(run).code, 0) << run;
+  const auto run = [&](const char* out) {
+    return fs::directory_iterator(place.path() / out / "small")->path().string();
+  };
+  const Ended same = place.mokume("compare " + run("a") + " " + run("b"));
+  EXPECT_EQ(same.code, 0) << same.err;
+  EXPECT_TRUE(has(same.out, "36 of 36 in both, with the same values bit for bit\n")) << same.out;
+  const Ended other = place.mokume("compare " + run("a") + " " + run("c"));
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_TRUE(has(other.out, "  data.limit: 500 | 400\n")) << other.out;
+  EXPECT_TRUE(has(other.out, "of different plans")) << other.out;
+  EXPECT_EQ(place.mokume("compare " + run("a") + " nowhere").code, 2);
+  EXPECT_EQ(place.mokume("compare " + run("a")).code, 2);
+}
+
 TEST(Status, EfficiencySaysWhereItsSpeedsAreFrom) {
   const Place place;
   place.write("e.toml", small_experiment("host"));

@@ -235,6 +235,16 @@ TEST(Links, NameWhoHasNotCome) {
   one.join();
 }
 
+TEST(Links, KnowThatRank0IsGoneBeforeTheyHaveMet) {
+  auto rank0 = std::make_unique<Links>(0, 2);
+  const std::string invitation = rank0->invite(true, "");
+  rank0.reset();
+  Links rank1(1, 2);
+  const auto deadline = in(10min);
+  EXPECT_THROW(rank1.join(invitation, deadline), Error);
+  EXPECT_LT(Clock::now(), deadline - 1min);
+}
+
 TEST(Links, MeetOverAllAddressesOfAHostToo) {
   Links zero(0, 2), one(1, 2);
   const std::string invitation = zero.invite(false, "");

@@ -107,9 +107,10 @@ INSTANTIATE_TEST_SUITE_P(Devices, Parts, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
 // Parameters and states after some steps, in an engine of these options.
-std::vector<std::vector<float>> trained(const sdk::Device& device, const ops::OptimizerSettings& optimizer,
-                                        int64_t batch, int64_t hidden, const EngineOptions& options) {
-  const Network network = network_of(settings_of(optimizer, hidden));
+std::vector<std::vector<float>> trained(const sdk::Device& device, const Settings& settings, int64_t batch,
+                                        const EngineOptions& options) {
+  const Network network = network_of(settings);
+  const ops::OptimizerSettings& optimizer = settings.optimizer;
   const Engine engine(device, network, batch, true, optimizer, options);
   const std::vector<float> initial = all_initial_values(network, 3, 0);
   engine.parameters().write(0, initial);
@@ -157,13 +158,14 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
   for (const ops::OptimizerSettings& optimizer : kinds)
     for (const auto& [batch, hidden] : {std::pair<int64_t, int64_t>{1, 70}, {10, 70}, {80, 70}, {1, 1}, {10, 1}})
       for (const bool gradients : {true, false}) {
-        const auto whole = trained(world.device(), optimizer, batch, hidden, {gradients});
+        const Settings settings = settings_of(optimizer, hidden);
+        const auto whole = trained(world.device(), settings, batch, {gradients});
         for (const uint64_t most : {bytes_of_rows(1100, hidden), bytes_of_rows(512, hidden)})
-          EXPECT_TRUE(trained(world.device(), optimizer, batch, hidden, {gradients, most}) == whole)
+          EXPECT_TRUE(trained(world.device(), settings, batch, {gradients, most}) == whole)
               << "optimizer " << static_cast<int>(optimizer.kind) << ", batch " << batch << ", " << hidden
               << " hidden, gradients " << gradients << ", segments of " << most;
         if (gradients) continue;
-        const auto apart = trained(world.device(), optimizer, batch, hidden, {});
+        const auto apart = trained(world.device(), settings, batch, {});
         // OpenCL's fused steps sum the input gradient in another order: what is before the layer moves a little.
         const bool other_order =
             GetParam() == std::string("opencl") && ops::has_linear_update(optimizer, batch) && hidden > 1;
@@ -173,6 +175,27 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
           EXPECT_TRUE(apart == whole) << "fused, batch " << batch << ", " << hidden << " hidden";
         }
       }
+}
+
+// Whatever lies between layers that take their steps on the way back, and whoever looks there at what a relu gave.
+TEST_P(Parts, TakeTheSameStepsOnTheWayBack) {
+  const World world(GetParam());
+  if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
+  const Conv2d conv{3, 3, 2, 0, true};
+  const Linear wide{40, true}, last{kClasses, true};
+  const std::vector<LayerSettings> nets[] = {
+      {conv, Relu{}, Relu{}, Flatten{}, wide, Relu{}, Relu{}, wide, Relu{}, last},
+      {conv, MaxPool2d{2, 2, 0}, Relu{}, Dropout{0.3}, Relu{}, Flatten{}, wide, last},
+      {conv, Relu{}, Normalise{0.3, 2, false}, Flatten{}, wide, Relu{}, Normalise{0.1, 0.5, false}, wide, last},
+      {Flatten{}, wide, Relu{}, Dropout{0.5}, Relu{}, wide, Dropout{0.2}, Relu{}, wide, Relu{}, last}};
+  for (const std::vector<LayerSettings>& layers : nets)
+    for (const double momentum : {0.0, 0.9}) {
+      Settings settings;
+      settings.layers = layers;
+      settings.optimizer = {ops::Optimizer::sgd, 0.05, 1e-3, momentum, 0, 0};
+      SCOPED_TRACE(&layers - nets);
+      expect_near(trained(world.device(), settings, 10, {}), trained(world.device(), settings, 10, {false}));
+    }
 }
 
 TEST(Engines, WithoutGradientsSaySo) {

@@ -148,7 +148,7 @@ void exp_is_accurate(Machine& machine) {
 void exp_ends_well(Machine& machine) {
   const float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
   const std::pair<float, float> pairs[] = {{0, 1},          {104, 0},           {1e30F, 0}, {infinity, 0},
-                                           {-89, infinity}, {-1e30F, infinity}, {nan, nan}, {100, 3.78350585e-44F}};
+                                           {-89, infinity}, {-1e30F, infinity}, {nan, nan}, {100, 0}};
   for (const auto& [argument, want] : pairs) {
     Problem p;
     const mk_tensor dot = p.floats(1, 1, {}, [](int64_t, int64_t) { return 0.0F; });

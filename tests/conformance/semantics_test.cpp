@@ -174,6 +174,42 @@ void convolution_follows_its_weights(DeviceUnderTest& dut) {
   expect(3);
 }
 
+// Dead units leave state behind that shrinks with every step, and products of subnormals cost a CPU a hundred times
+// what others do.
+void subnormals_are_zeros(DeviceUnderTest& dut) {
+  if (dut.backend() == "opencl" && (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)))
+    GTEST_SKIP() << "the driver cannot";
+  constexpr int64_t kRows = 3, kColumns = 19;
+  constexpr float kSubnormal = 1e-39F, kSmall = 1.5e-38F;  // half of the latter is subnormal
+  const auto filled = [&](int64_t rows, int64_t columns, float value) {
+    return std::make_unique<Buffer>(dut, Words(static_cast<size_t>(rows * columns), as_word(value)));
+  };
+  for (const float state : {kSubnormal, kSmall}) {
+    const auto x = filled(kRows, kRows, 1), dy = filled(kRows, kColumns, 0), weight = filled(kRows, kColumns, 1);
+    const auto shrunk = filled(kRows, kColumns, state), dx = filled(kRows, kRows, 0);
+    const ops::OptimizerSettings settings{ops::Optimizer::sgd, 0.1, 0, 0.5};
+    const auto flat = [](const Buffer& b) { return sdk::vector(b.handle(), kRows * kColumns); };
+    const auto matrix = [](const Buffer& b, int64_t columns) { return sdk::matrix(b.handle(), kRows, columns); };
+    const std::vector<mk_op> apart = {ops::optimizer_step(flat(*dy), flat(*weight), flat(*shrunk), {}, settings, 2)};
+    const std::vector<mk_op> fused = {ops::linear_update(matrix(*x, kRows), matrix(*dy, kColumns),
+                                                         matrix(*weight, kColumns), matrix(*shrunk, kColumns),
+                                                         matrix(*dx, kRows), settings, 2, false)};
+    for (const std::vector<mk_op>& step : {apart, fused}) {
+      if (!all_supported(dut, step)) GTEST_SKIP() << kUnsupportedOp;
+      must(submit(dut, ops::fill(flat(*shrunk), state)));
+      must(submit(dut, step[0]));
+      finish(dut);
+      for (const uint32_t word : shrunk->read()) ASSERT_EQ(word & 0x7fffffff, 0) << state;
+    }
+  }
+  const auto large = filled(kRows, kRows, 1e30F), tiny = filled(kRows, kRows, kSubnormal),
+             out = filled(kRows, kRows, 1);
+  const auto square = [](const Buffer& b) { return sdk::matrix(b.handle(), kRows, kRows); };
+  must(submit(dut, ops::gemm(square(*large), false, square(*tiny), false, square(*out))));
+  finish(dut);
+  for (const uint32_t word : out->read()) ASSERT_EQ(as_float(word), 0);
+}
+
 // The gradient of max_pool goes where the largest element was, all of it: of integers, so that sums are exact.
 void max_pool_gradient_arrives(DeviceUnderTest& dut) {
   const ops::Window w{7, 6, 3, 3, 2, 2, 2, 1, 0};
@@ -470,6 +506,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.rbf_of_equal_rows_is_one", [&dut] { rbf_of_equal_rows_is_one(dut); });
   add_test(dut.label(), "semantics.convolution_of_integers_is_exact",
            [&dut] { convolution_of_integers_is_exact(dut); });
+  add_test(dut.label(), "semantics.subnormals_are_zeros", [&dut] { subnormals_are_zeros(dut); });
   add_test(dut.label(), "semantics.convolution_of_an_image_is_its_own_affair",
            [&dut] { convolution_of_an_image_is_its_own_affair(dut); });
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });

@@ -55,6 +55,14 @@ TEST(Efficiency, FitsOfOneBundleCountTheirTimeOnce) {
   EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 20);
 }
 
+TEST(Efficiency, ATeamsWorkIsThatOfAllItsDevices) {
+  journal::Contents contents = two_devices();
+  contents.sessions.push_back({1, 0, 10, true, "done"});
+  contents.records = {at_work(0, 0, journal::kTeamDevice, 0, 8), at_work(1, 0, journal::kTeamDevice, 9, 10)};
+  const std::vector<Member> members = {{0, "a", "x", 0}, {0, "b", "y", 0}, {1, "a", "x", 0}};
+  EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 0.9);
+}
+
 TEST(Efficiency, RepeatsAreNoWork) {
   journal::Contents contents = two_devices();
   contents.repeats = {at_work(0, 0, "b", 5, 10)};

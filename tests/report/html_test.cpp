@@ -69,7 +69,7 @@ TEST(Html, CountsAndNotesOfFits) {
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_NE(text.find("out of memory &lt;b&gt;"), std::string::npos);
   EXPECT_EQ(text.find("kept for resume"), std::string::npos);
-  EXPECT_NE(text.find("<b>8</b>solved"), std::string::npos);
+  EXPECT_NE(text.find("<b>8</b>done"), std::string::npos);
   EXPECT_NE(text.find("<b>1</b>without a finite value"), std::string::npos);
   EXPECT_NE(text.find("<b>1</b>not finished"), std::string::npos);
   EXPECT_NE(text.find("of 12 planned, 1 failed"), std::string::npos);

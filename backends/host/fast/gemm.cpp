@@ -53,7 +53,7 @@ void gemm(const Call& call) {
   if (across * down == 1)
     tile(0);
   else
-    call.host.parallel_for(static_cast<uint64_t>(across * down), tile);
+    call.parallel_for(static_cast<uint64_t>(across * down), tile);
   if (failed) throw Error(MK_OUT_OF_MEMORY, "gemm: oneDNN could not get the memory to pack its operands");
 }
 

@@ -105,7 +105,7 @@ void linear_update(const Call& call) {
   if (pieces == 1)
     piece(0);
   else
-    call.host.parallel_for(static_cast<uint64_t>(pieces), piece);
+    call.parallel_for(static_cast<uint64_t>(pieces), piece);
   if (failed) throw Error(MK_OUT_OF_MEMORY, "linear_update: no memory for the gradients of a few rows");
 }
 

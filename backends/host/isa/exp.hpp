@@ -11,7 +11,7 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// exp(x) within 1.2 ulp where the result is normal; gradual below; 0 under -104, infinity above 88.8; NaN stays.
+// exp(x) within 1.2 ulp where the result is normal; 0 below, as the ops have it; infinity above 88.8; NaN stays.
 //
 // x = k ln2 + r, |r| <= ln2/2. k is rounded by adding 1.5 * 2^23, which leaves it in the low bits of the sum: no
 // conversion that a NaN could make undefined. k ln2 is subtracted in two parts; the first has 9 bits, so its product

@@ -24,7 +24,7 @@ namespace {
 
 using asio::ip::tcp;
 
-constexpr std::chrono::seconds k_connect(5), k_answer(20);
+constexpr std::chrono::seconds k_connect(5), k_answer(20), k_refused(4);
 constexpr std::chrono::milliseconds k_again(50);
 constexpr int k_buffer = 2 << 20;
 constexpr uint32_t k_largest = std::numeric_limits<int32_t>::max();
@@ -73,7 +73,8 @@ struct Links::Attempt {
   tcp::socket socket;
   decltype(Guest::hello) hello{};
   Secret answer{};
-  bool connected = false, over = false, reached = false;
+  bool connected = false, over = false;
+  Outcome outcome = Outcome::silence;
 };
 
 Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_executor()), acceptor_(io_) {
@@ -172,11 +173,18 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
     throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
   std::vector<tcp::endpoint> places;
   for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
-  do {
-    for (const tcp::endpoint& place : places)
-      if (reach(place, deadline)) return;
+  // Rank 0 has listened since before it said where: refused everywhere for a while, it is there no more.
+  auto heard = Clock::now();  // of a place that did not refuse
+  for (auto now = heard; now < deadline && now - heard < k_refused; now = Clock::now()) {
+    bool refused = !places.empty();
+    for (const tcp::endpoint& place : places) {
+      const Outcome outcome = reach(place, deadline);
+      if (outcome == Outcome::reached) return;
+      refused = refused && outcome == Outcome::refused;
+    }
+    if (!refused) heard = Clock::now();
     std::this_thread::sleep_for(k_again);
-  } while (Clock::now() < deadline);
+  }
   std::string tried;
   for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
   throw Error(MK_CANCELLED,
@@ -185,12 +193,13 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
                           port, tried));
 }
 
-bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
+Links::Outcome Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
   const auto attempt = std::make_shared<Attempt>(io_);
   attempt->hello = {theirs_, static_cast<uint32_t>(rank_)};
   const auto give_up = [attempt] { attempt->over = true; };
-  attempt->socket.async_connect(where, [=, this](const asio::error_code& refused) {
-    if (refused) return give_up();
+  attempt->socket.async_connect(where, [=, this](const asio::error_code& error) {
+    if (error == asio::error::connection_refused) attempt->outcome = Outcome::refused;
+    if (error) return give_up();
     attempt->connected = true;
     keep_to_this_process(attempt->socket);
     asio::async_write(attempt->socket, asio::buffer(&attempt->hello, sizeof(attempt->hello)),
@@ -198,7 +207,7 @@ bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
                         if (unsent) return give_up();
                         asio::async_read(attempt->socket, asio::buffer(attempt->answer),
                                          [=, this](const asio::error_code& silent, size_t) {
-                                           attempt->reached = !silent && attempt->answer == ours_;
+                                           if (!silent && attempt->answer == ours_) attempt->outcome = Outcome::reached;
                                            give_up();
                                          });
                       });
@@ -206,13 +215,13 @@ bool Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
   // Somebody who is there may be slow to answer; one behind a firewall never is there.
   run_until(std::min(deadline, Clock::now() + k_connect), [&] { return attempt->connected || attempt->over; });
   if (attempt->connected) run_until(std::min(deadline, Clock::now() + k_answer), [&] { return attempt->over; });
-  if (attempt->reached) {
+  if (attempt->outcome == Outcome::reached) {
     open(0, std::move(attempt->socket));
   } else {
     asio::error_code ignored;
     attempt->socket.close(ignored);
   }
-  return attempt->reached;
+  return attempt->outcome;
 }
 
 void Links::open(int peer, tcp::socket socket) {

@@ -31,13 +31,13 @@ class Links {
 
   // ---- first of all ----
 
-  // Rank 0 listens: `this_host_only` on loopback, otherwise where others may reach it. Returns what they need to join, and
-  // who knows that may: its addresses, or those of one network (an interface's name, or "10.0.0.0/8"; empty: all), a port
-  // and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network here.
+  // Rank 0 listens: `this_host_only` on loopback, otherwise where others may reach it. Returns what they need to join,
+  // and who knows that may: its addresses, or those of one network (an interface's name, or "10.0.0.0/8"; empty: all),
+  // a port and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network here.
   std::string invite(bool this_host_only, const std::string& network);
   // Rank 0 waits for the others. Error(MK_CANCELLED) names who has not come by the deadline.
   void welcome(Clock::time_point deadline);
-  // Another rank connects to rank 0. Error(MK_CANCELLED) if it is not reached by the deadline.
+  // Another rank connects to rank 0. Error(MK_CANCELLED) if it is not reached by the deadline, or is gone.
   void join(const std::string& invitation, Clock::time_point deadline);
 
   // ---- then ----
@@ -100,7 +100,8 @@ class Links {
   void accept();
   void ask(const std::shared_ptr<Guest>& guest);
   void admit(const std::shared_ptr<Guest>& guest);
-  bool reach(const asio::ip::tcp::endpoint& where, Clock::time_point deadline);
+  enum class Outcome { reached, refused, silence };
+  Outcome reach(const asio::ip::tcp::endpoint& where, Clock::time_point deadline);
   void open(int peer, asio::ip::tcp::socket socket);
   void read_header(int peer);
   void read_body(int peer);
