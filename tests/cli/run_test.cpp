@@ -190,18 +190,19 @@ TEST(Run, DevicesCanBeSwappedAndMixed) {
   if (probe.code == 4) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   ASSERT_EQ(probe.code, 0) << probe.err;
   EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed(kLong)), 2);
-  // The host's device, slow enough that the other one has fits to do once it is open.
-  const Ended mixed =
-      place.shell("MOKUME_FAULT=slow:1 " + Place::program() + " run e.toml --devices opencl:0,fault:0 --out mixed" +
-                  " --set 'plugins.directories=[\"" MOKUME_FAULT_LIBRARY "\"]'");
-  ASSERT_EQ(mixed.code, 0) << mixed.err;
-  for (const auto& entry : fs::directory_iterator(place.path() / "mixed/small")) {
-    EXPECT_LE(worst_difference(slurp(entry.path() / "results.csv"), undisturbed(kLong)), 2);
-    std::map<std::string, int> fits;
-    for (const auto& row : rows(slurp(entry.path() / "timeline.csv"))) ++fits[row.at(5)];
-    EXPECT_GT(fits["opencl:0"], 0);
-    EXPECT_GT(fits["fault:0"], 0);
+  // One device may have done all before the other is open: until both took part.
+  std::map<std::string, int> fits;
+  for (int k = 0; k < 20 && (fits["opencl:0"] == 0 || fits["host:0"] == 0); ++k) {
+    const fs::path out = place.path() / ("mixed" + std::to_string(k));
+    const Ended mixed = place.mokume("run e.toml --devices opencl:0,host --out " + out.string());
+    ASSERT_EQ(mixed.code, 0) << mixed.err;
+    const fs::path run = fs::directory_iterator(out / "small")->path();
+    EXPECT_LE(worst_difference(slurp(run / "results.csv"), undisturbed(kLong)), 2);
+    fits.clear();
+    for (const auto& row : rows(slurp(run / "timeline.csv"))) ++fits[row.at(5)];
   }
+  EXPECT_GT(fits["opencl:0"], 0);
+  EXPECT_GT(fits["host:0"], 0);
 }
 
 }  // namespace

@@ -2,7 +2,7 @@
 // that follow, counted from 1 in each process; without it the device is a good one.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
-//   slow     takes 100 ms more        garbage  writes bytes that are no message to descriptor 3, and never returns
+//   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
 // MOKUME_FAULT_ONCE=FILE: at the first time only; FILE is created then.
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -59,7 +59,7 @@ struct Fault {
       std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit code of it
       ::write(STDERR_FILENO, "the driver's last words\n", 24) < 0 ? abort() : static_cast<void>(raise(SIGSEGV));
     }
-    if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (kind == "garbage") {
       const char bytes[16] = {'\x0c', 0, 0, 0, 'n', 'o', ' ', 'm', 'e', 's', 's', 'a', 'g', 'e', '!', '!'};
       if (::write(3, &bytes[0], sizeof(bytes)) < 0) abort();
