@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Makes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses for the cnn tests to follow.
 
-Three small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
+Four small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
 optimizers. Run it again only if the tests need other cases; the file is part of the tree.
 
     python3 bench/peers/cnn_vectors.py tests/cnn/data/torch.safetensors
@@ -45,6 +45,15 @@ NETS = {
                  {"type": "adaptive_avg_pool2d", "output_size": 3},
                  {"type": "flatten"},
                  {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
+    # The form of the study: the weights of "linear" of 16 outputs and more take their steps on the way back.
+    "study": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 5, "stride": 1, "padding": 0, "bias": True},
+               {"type": "relu"},
+               {"type": "flatten"},
+               {"type": "linear", "out_features": 33, "bias": True},
+               {"type": "relu"},
+               {"type": "linear", "out_features": 16, "bias": True},
+               {"type": "relu"},
+               {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
     "regression": ([{"type": "linear", "out_features": 20, "bias": True},
                     {"type": "relu"},
                     {"type": "linear", "out_features": 1, "bias": True}], (64,)),
@@ -53,6 +62,8 @@ NETS = {
 OPTIMIZERS = {
     "sgd": ({"type": "sgd", "lr": 0.05, "momentum": 0.9, "weight_decay": 0.001},
             lambda p: torch.optim.SGD(p, lr=0.05, momentum=0.9, weight_decay=0.001)),
+    "study": ({"type": "sgd", "lr": 0.02, "momentum": 0.1, "weight_decay": 0.0},
+              lambda p: torch.optim.SGD(p, lr=0.02, momentum=0.1)),
     "plain": ({"type": "sgd", "lr": 0.1, "momentum": 0.0, "weight_decay": 0.0}, lambda p: torch.optim.SGD(p, lr=0.1)),
     "adam": ({"type": "adam", "lr": 0.002, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8, "weight_decay": 0.0},
              lambda p: torch.optim.Adam(p, lr=0.002)),
@@ -76,7 +87,9 @@ SCHEDULES = {
 
 RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "adadelta", "step"),
         ("average", "plain", "exponential"), ("average", "rmsprop", "cosine"), ("average", "sgd", "one_cycle"),
-        ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant")]
+        ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant"),
+        ("study", "study", "constant"), ("study", "sgd", "step"), ("study", "plain", "cosine"),
+        ("regression", "plain", "constant"), ("regression", "sgd", "one_cycle")]
 
 
 class Normalise(nn.Module):

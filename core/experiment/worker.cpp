@@ -1,5 +1,9 @@
 #include "experiment/worker.hpp"
 
+#include <fmt/format.h>
+
+#include <exception>
+
 #include "device/core_plan.hpp"
 #include "experiment/device_process.hpp"
 #include "sdk/error.hpp"
@@ -13,31 +17,54 @@ const device::Choices& choices_for(const cluster::ClassChoices& all, const std::
   return found == all.end() ? kNone : found->second;
 }
 
+// Trouble of one device, which must not end a run that has others.
+bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
+
 }  // namespace
 
 Worker::Worker(const Machine& machine, const Prepared& prepared, base::Log& log, const std::string& selection,
-               uint32_t ranks, const cluster::ClassChoices& recorded) {
+               uint32_t ranks, const cluster::ClassChoices& recorded)
+    : log_(log) {
   const std::vector<device::Listed> listed = machine.select(selection);
   const std::vector<uint64_t> budgets = Machine::budgets(listed, ranks, prepared.config().memory_bytes);
-  spare_ = device::spare(listed);
-  for (size_t d = 0; d < listed.size(); ++d)
-    if (spare_[d])
-      log.info(listed[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
-  const auto recorded_for = [&](size_t d) { return choices_for(recorded, listed[d].device_class()); };
+  const auto recorded_for = [&](const device::Listed& d) { return choices_for(recorded, d.device_class()); };
+  std::vector<device::Listed> opened;
+  std::vector<std::string> unopened;
+  std::exception_ptr refusal;
+  const auto add = [&](const device::Listed& d, auto&& open) {
+    try {
+      workers_.push_back(open());
+      opened.push_back(d);
+    } catch (const Error& e) {
+      if (!is_its_own(e)) throw;
+      refusal = std::current_exception();
+      const std::string title = device_title(d), text = e.what();
+      unopened.push_back((text.starts_with(title) ? "" : title) + text);
+    }
+  };
   if (prepared.config().isolation != "process") {
     for (size_t d = 0; d < listed.size(); ++d)
-      workers_.push_back(std::make_unique<OwnDevice>(machine, prepared, listed[d], recorded_for(d), budgets[d]));
-    return;
+      add(listed[d], [&] {
+        return std::make_unique<OwnDevice>(machine, prepared, listed[d], recorded_for(listed[d]), budgets[d]);
+      });
+  } else {
+    // All children load the data at the same time.
+    std::vector<std::unique_ptr<DeviceProcess>> children;
+    for (size_t d = 0; d < listed.size(); ++d)
+      children.push_back(std::make_unique<DeviceProcess>(prepared, log, listed[d], recorded_for(listed[d]), budgets[d],
+                                                         machine.cores_of(listed[d])));
+    for (size_t d = 0; d < listed.size(); ++d)
+      add(listed[d], [&] {
+        children[d]->open();
+        return std::move(children[d]);
+      });
   }
-  // All children load the data at the same time.
-  std::vector<DeviceProcess*> children;
-  for (size_t d = 0; d < listed.size(); ++d) {
-    auto child = std::make_unique<DeviceProcess>(prepared, log, listed[d], recorded_for(d), budgets[d],
-                                                 machine.cores_of(listed[d]));
-    children.push_back(child.get());
-    workers_.push_back(std::move(child));
-  }
-  for (DeviceProcess* child : children) child->open();
+  if (workers_.empty() && refusal) std::rethrow_exception(refusal);
+  for (const std::string& text : unopened) log_.warn("device", text + "; the run goes on without it");
+  spare_ = device::spare(opened);
+  for (size_t d = 0; d < opened.size(); ++d)
+    if (spare_[d])
+      log_.info(opened[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
 }
 
 std::vector<cluster::LocalDevice> Worker::devices() const {
@@ -63,7 +90,15 @@ void Worker::agree(const cluster::ClassChoices& choices) {
 }
 
 void Worker::measure() {
-  for (const auto& worker : workers_) worker->measure();
+  for (const auto& worker : workers_) {
+    try {
+      worker->measure();
+    } catch (const Error& e) {
+      // Of a speed that nobody knows; its first fits will show whether it works.
+      if (!is_its_own(e)) throw;
+      log_.warn(worker->info().id, fmt::format("its speed could not be measured: {}", e.what()));
+    }
+  }
 }
 
 void Worker::begin(const std::string& run_directory, uint32_t node, bool profile) {

@@ -14,7 +14,8 @@ namespace mokume::experiment {
 class Worker {
  public:
   // Opens the devices with the choices recorded for their classes, one after the other: what a device measures of
-  // itself then, it measures alone. The references outlive it.
+  // itself then, it measures alone. One that cannot be opened is left out, with a warning, while there are others; Error
+  // where there are none. The references outlive it.
   Worker(const Machine& machine, const Prepared& prepared, base::Log& log, const std::string& selection, uint32_t ranks,
          const cluster::ClassChoices& recorded);
   Worker(const Worker&) = delete;
@@ -49,6 +50,7 @@ class Worker {
   void keep_profile(uint32_t device);
   void profiled(uint32_t device, const std::function<void()>& call);
 
+  base::Log& log_;
   std::vector<std::unique_ptr<DeviceWorker>> workers_;
   std::vector<bool> spare_;               // by device
   std::unique_ptr<ProfileFile> profile_;  // none unless the run is profiled

@@ -119,6 +119,24 @@ TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
+TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutOnEitherSide) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0,host"));
+  const std::string run = "MOKUME_FAULT=closed " + Place::program() + " run --fresh e.toml --out ";
+  for (const bool apart : {false, true}) {
+    const std::string out = apart ? "apart" : "plain", process = apart ? kProcess : "";
+    const Ended ended = place.shell(run + out + process);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("the device stays closed, as it was told to; the run goes on without it"),
+              std::string::npos)
+        << ended.err;
+    const Ended alone = place.shell(run + out + "-alone --devices fault:0" + process);
+    EXPECT_EQ(alone.code, 4) << alone.err;
+    EXPECT_EQ(alone.err.find("goes on without it"), std::string::npos) << alone.err;
+  }
+  EXPECT_EQ(results(place, "apart"), results(place, "plain"));
+}
+
 TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
   for (const char* fault : {"", "hang:4"}) {
     const Place place;

@@ -1,5 +1,6 @@
 // The host backend's first device, as "fault:0", with a fault: MOKUME_FAULT=KIND:N says what happens to op N and all
-// that follow, counted from 1 in each process; without it the device is a good one.
+// that follow, counted from 1 in each process; without it the device is a good one. It cannot be opened where KIND is
+// "closed".
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
@@ -44,7 +45,7 @@ struct Fault {
   }
 
   bool due() {
-    if (kind.empty() || ++ops < from) return false;
+    if (kind.empty() || kind == "closed" || ++ops < from) return false;
     if (once.empty()) return true;
     const int file = ::open(once.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) return false;
@@ -85,6 +86,13 @@ int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t
   return status;
 }
 
+int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t count, mk_device** device, mk_error* error) {
+  const int32_t status = sdk::guard(error, [] {
+    if (the_backend->fault.kind == "closed") throw Error(MK_DEVICE_ERROR, "the device stays closed, as it was told to");
+  });
+  return status != MK_OK ? status : the_backend->host->open(self, index, choices, count, device, error);
+}
+
 int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
   const int32_t status = sdk::guard(error, [] {
     if (the_backend->fault.due()) the_backend->fault.strike();
@@ -104,6 +112,7 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
     backend->host = static_cast<const mk_backend*>(real);
     backend->table = *backend->host;
     backend->table.enumerate = enumerate;
+    backend->table.open = open;
     backend->table.submit = submit;
     the_backend = backend.release();
     *table = &the_backend->table;
