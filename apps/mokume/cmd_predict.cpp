@@ -15,6 +15,7 @@
 #include "experiment/run_directory.hpp"
 #include "experiment/vote.hpp"
 #include "report/certainty.hpp"
+#include "report/format.hpp"
 #include "report/stats.hpp"
 #include "sdk/error.hpp"
 
@@ -61,18 +62,19 @@ void print_classes(const Combined& said, const std::vector<int32_t>& labels, con
                    size_t members) {
   const bool known = !labels.empty(), several = members > 1;
   say(stdout, "row,predicted{}{}\n", known ? ",label" : "", several ? ",votes" : "");
-  int64_t errors = 0;
+  int64_t errors = 0, told = 0;
   for (size_t r = 0; r < said.labels.size(); ++r) {
-    say(stdout, "{},{}", r, names[static_cast<size_t>(said.labels[r])]);
+    say(stdout, "{},{}", r, report::csv_field(names[static_cast<size_t>(said.labels[r])]));
     if (known) {
-      errors += labels[r] != said.labels[r] ? 1 : 0;
-      say(stdout, ",{}", labels[r] < 0 ? "" : names[static_cast<size_t>(labels[r])]);
+      told += labels[r] != data::kNoLabel ? 1 : 0;
+      errors += experiment::is_error(said.labels[r], labels[r]) ? 1 : 0;
+      say(stdout, ",{}", labels[r] < 0 ? "" : report::csv_field(names[static_cast<size_t>(labels[r])]));
     }
     if (several) say(stdout, ",{}", said.votes[r]);
     std::fputc('\n', stdout);
   }
-  if (!known) return;
-  say(stderr, "errors: {} of {}\n", errors, said.labels.size());
+  if (told == 0) return;
+  say(stderr, "errors: {} of {}\n", errors, told);
   if (!several) return;
   std::vector<double> alone(said.errors.begin(), said.errors.end());
   std::sort(alone.begin(), alone.end());
@@ -94,14 +96,14 @@ data::Shape image_shape(const Trained& model, const std::string& run, std::strin
 }
 
 report::Thumbnail thumbnail(const std::vector<float>& values, const data::Shape& shape) {
-  report::Thumbnail picture{static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), {}};
   const auto channels = static_cast<size_t>(shape.channels);
+  std::vector<double> grey;
   for (size_t i = 0; i < values.size(); i += channels) {
-    float sum = 0;
-    for (size_t c = 0; c < channels; ++c) sum += values[i + c];
-    picture.grey.push_back(static_cast<uint8_t>(std::lround(sum / static_cast<float>(channels))));
+    double sum = 0;
+    for (size_t c = 0; c < channels; ++c) sum += static_cast<double>(values[i + c]);
+    grey.push_back(sum / static_cast<double>(channels));
   }
-  return picture;
+  return report::thumbnail(static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), grey);
 }
 
 void print_json(const PredictOptions& options, const std::string& how, const report::Certainty& certainty,

@@ -89,7 +89,7 @@ RUNS = [("pool", "sgd", "constant"), ("pool", "adam", "constant"), ("pool", "ada
         ("average", "plain", "exponential"), ("average", "rmsprop", "cosine"), ("average", "sgd", "one_cycle"),
         ("square", "sgd", "constant"), ("square", "adam", "constant"), ("regression", "adam", "constant"),
         ("study", "study", "constant"), ("study", "sgd", "step"), ("study", "plain", "cosine"),
-        ("regression", "plain", "constant"), ("regression", "sgd", "one_cycle")]
+        ("regression", "plain", "constant"), ("regression", "study", "cosine")]
 
 
 class Normalise(nn.Module):

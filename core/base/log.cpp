@@ -91,7 +91,7 @@ void Log::open_file(const std::string& path) {
   try {
     file = std::make_unique<spdlog::sinks::basic_file_sink_st>(path, false);
   } catch (const std::exception& e) {
-    throw Error(MK_INTERNAL, "cannot open the log file '" + path + "': " + e.what());
+    throw Error(MK_STORAGE, "cannot open the log file '" + path + "': " + e.what());
   }
   file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
   const std::lock_guard lock(state_->mutex);

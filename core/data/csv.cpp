@@ -139,7 +139,7 @@ class Reader {
                    "; put cells that contain commas in quotes");
     const bool drop = options_.missing == Missing::drop;
     const auto needed = [&](size_t place) { return drop && cells[place].empty(); };
-    if (target_ < header_.size() && needed(target_)) return;
+    if (options_.target_required && target_ < header_.size() && needed(target_)) return;
     for (const Source& column : columns_)
       if (needed(column.place)) return;
     const bool keep = options_.limit == 0 || count_ < options_.limit;
@@ -197,7 +197,7 @@ class Reader {
       for (const auto& [level, id] : source.seen) column.levels.push_back(level);
       std::sort(column.levels.begin(), column.levels.end());
       if (source.categorical) continue;
-      if (options_.missing == Missing::mean) column.fill = mean(source.name, numeric);
+      column.fill = mean(source.name, numeric);  // also where none is missing: rows to predict may have gaps
       ++numeric;
     }
     return result;

@@ -10,6 +10,7 @@
 #include <system_error>
 
 #include "base/text.hpp"
+#include "device/budget.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {
@@ -19,12 +20,6 @@ namespace {
 constexpr uint64_t kDeflateRatio = 1032;
 
 std::string cause(int code) { return std::generic_category().message(code); }
-
-uint64_t memory_bytes() {
-  const long pages = ::sysconf(_SC_PHYS_PAGES);
-  const long page = ::sysconf(_SC_PAGESIZE);
-  return pages > 0 && page > 0 ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) : kMaxFileBytes;
-}
 
 }  // namespace
 
@@ -88,12 +83,11 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
 size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
   const auto r = static_cast<uint64_t>(rows);
   const auto f = static_cast<uint64_t>(features);
-  const uint64_t most = memory_bytes() / sizeof(float);
-  if (f != 0 && r > most / f)
+  const uint64_t left = device::host_available_bytes();
+  if (f != 0 && left != 0 && r > left / sizeof(float) / f)
     bad_data(path, "",
-             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) +
-                 " features, more than this machine's memory of " + base::human_bytes(memory_bytes()) +
-                 " holds as float32; set data.limit");
+             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, more than the " +
+                 base::human_bytes(left) + " of memory that are left here hold as float32; set data.limit");
   return static_cast<size_t>(r * f);
 }
 

@@ -110,7 +110,10 @@ void apply_labels(const LabelMap& map, const std::string& path, const Labels& la
   for (const std::string& name : map.class_names) classes.emplace(name, static_cast<int32_t>(classes.size()));
   table.labels.assign(static_cast<size_t>(table.rows), -1);
   for (size_t i = 0; i < table.labels.size(); ++i) {
-    if (is_missing(labels, i)) continue;
+    if (is_missing(labels, i)) {
+      table.labels[i] = kNoLabel;
+      continue;
+    }
     double value = 0;
     const bool number = labels.values.empty() ? parse_number(labels.texts[i], value) : true;
     if (!labels.values.empty()) value = labels.values[i];

@@ -153,6 +153,7 @@ class Reader {
   void check_search() {
     const Entry* params = tables_.count(kParams) != 0 ? tables_.at(kParams) : nullptr;
     const Entry* method = entry_of("search", "method");
+    check_compat(method);
     if (method == nullptr) {
       if (params != nullptr && !is_meant("search", "method"))
         findings_.add(params->place, "[search.params] needs a search method",
@@ -169,7 +170,6 @@ class Reader {
       findings_.add(method->value.place, fmt::format("method \"{}\" needs parameters to search", config_.method),
                     "add them to [search.params]");
     check_candidates(*method);
-    check_bagging(*method);
     const Entry* folds = entry_of("validation", "folds");
     if (!none && !has_no_choice() && is_good("validation.folds") && config_.folds == 0)
       findings_.add(folds->value.place, "a search compares candidates by cross-validation, so folds must not be 0",
@@ -190,14 +190,19 @@ class Reader {
                     config_.method == "list" ? "it goes with [bagging]" : "it goes with method \"random\"");
   }
 
-  void check_bagging(const Entry& method) {
+  void check_compat(const Entry* method) {
     const Entry* compat = entry_of("random", "compat");
     if (compat == nullptr || config_.random_compat.empty()) return;
     if (config_.bootstraps == 0 || config_.method != "random" || config_.folds < 2 || config_.share > 0)
       findings_.add(compat->place, "compat = \"numpy\" replays bagging with random search and folds",
-                    config_.bootstraps == 0      ? "add bootstraps = 12 to [bagging]"
-                    : config_.method != "random" ? fmt::format("the method is \"{}\"", method.value.text)
-                                                 : "set validation.folds to 2 or more");
+                    config_.bootstraps == 0 ? "add bootstraps = 12 to [bagging]"
+                    : config_.method != "random"
+                        ? (method == nullptr ? "add method = \"random\" to [search]"
+                                             : fmt::format("the method is \"{}\"", method->value.text))
+                        : "set validation.folds to 2 or more");
+    if (config_.shuffle || config_.stratified)
+      findings_.add(compat->place, "compat = \"numpy\" replays folds as they were drawn, which nothing shuffles",
+                    fmt::format("remove validation.{}", config_.shuffle ? "shuffle" : "stratified"));
   }
 
   // ---- keys that the model defines

@@ -168,6 +168,7 @@ void DeviceProcess::revive() {
   log_.info(info_.id, "another process is started for it");
   start();
   open();
+  crashes_ = 0;  // of this child: the coordinator counts how often its work has failed
   if (begin_) send(*begin_);
 }
 

@@ -37,7 +37,7 @@ Classified say(const mk_model& model, const Trained& member, const mk_device_ser
 
 int64_t errors_of(const std::vector<int32_t>& labels, const std::vector<int32_t>& truth) {
   int64_t errors = 0;
-  for (size_t r = 0; r < labels.size(); ++r) errors += labels[r] != truth[r] ? 1 : 0;
+  for (size_t r = 0; r < labels.size(); ++r) errors += is_error(labels[r], truth[r]) ? 1 : 0;
   return errors;
 }
 

@@ -36,6 +36,8 @@ class Trained {
 // Error(MK_INVALID_ARGUMENT) if there is none yet.
 std::vector<std::string> model_directories(const std::string& run);
 
+inline bool is_error(int32_t said, int32_t label) { return label != data::kNoLabel && said != label; }
+
 class Ensemble {
  public:
   // Reads the first member. `model` outlives it. Errors as above.

@@ -11,7 +11,6 @@ namespace mokume::experiment {
 namespace {
 
 constexpr size_t kOfEachKind = 4;
-constexpr uint64_t kMaxSide = 4096;  // of a picture that is kept
 
 double entropy(std::span<const double> sums) {
   const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -25,18 +24,18 @@ double entropy(std::span<const double> sums) {
 report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
   const data::Shape& shape = data.shape;
   if (int64_t{shape.height} * shape.width <= 1) return {};
-  report::Thumbnail picture{static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), {}};
   const auto at = [](const std::vector<double>& values, size_t i, double none) {
     return values.empty() ? none : values.size() == 1 ? values[0] : values[i];
   };
-  const auto channels = static_cast<size_t>(shape.channels);
-  for (size_t i = 0; i < picture.width * picture.height; ++i) {
+  const auto channels = static_cast<size_t>(shape.channels), width = static_cast<size_t>(shape.width),
+             height = static_cast<size_t>(shape.height);
+  std::vector<double> grey(width * height);
+  for (size_t i = 0; i < grey.size(); ++i) {
     const size_t feature = i * channels;
     const auto x = static_cast<double>(data.test.x[static_cast<size_t>(row * data.test.features) + feature]);
-    const double grey = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
-    picture.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(grey) ? grey : 0.0, 0.0, 255.0) + 0.5));
+    grey[i] = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
   }
-  return picture;
+  return report::thumbnail(width, height, grey);
 }
 
 std::vector<double> certainties_from(const nlohmann::json& list, size_t classes) {
@@ -51,8 +50,8 @@ std::vector<double> certainties_from(const nlohmann::json& list, size_t classes)
 
 report::Thumbnail picture_from(const nlohmann::json& object) {
   report::Thumbnail picture;
-  picture.width = journal::whole_field(object, "width", kMaxSide);
-  picture.height = journal::whole_field(object, "height", kMaxSide);
+  picture.width = journal::whole_field(object, "width", report::kThumbnailSide);
+  picture.height = journal::whole_field(object, "height", report::kThumbnailSide);
   for (const uint32_t grey : journal::u32_list_field(object, "grey")) {
     if (grey > 255) journal::bad_field("grey", "a list of numbers up to 255");
     picture.grey.push_back(static_cast<uint8_t>(grey));

@@ -36,6 +36,11 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
     if (record.device_class.empty()) record.device_class = classes[{record.node, record.device}];
 }
 
+// What a team took says nothing of a device alone.
+void leave_out_teams(std::vector<journal::FitRecord>& records) {
+  std::erase_if(records, [](const journal::FitRecord& r) { return r.device == TeamSite::kId; });
+}
+
 struct Earlier {
   std::string directory;
   std::vector<scheduler::TimedWork> work;
@@ -48,6 +53,7 @@ Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
       const RunRecord run = read_run_record(directory);
       if (run.plan_hash != plan.hash) continue;
       std::vector<journal::FitRecord> records = journal::read_all(directory + "/journal", plan).records;
+      leave_out_teams(records);
       name_classes(records, run);
       std::vector<scheduler::TimedWork> work = timed_work(records);
       if (!work.empty()) return {directory, std::move(work)};
@@ -124,6 +130,7 @@ void remember_rates(const std::string& file, const std::string& key, const sched
     for (const uint32_t fit : one.fits) cost += guesses.at(fit);
   }
   nlohmann::json all = read_rates(file);
+  if (!all[key].is_object()) all[key] = nlohmann::json::object();
   for (const auto& [device_class, sum] : sums)
     if (!device_class.empty() && sum.first > 0 && sum.second > 0) all[key][device_class] = sum.first / sum.second;
   try {
@@ -157,7 +164,7 @@ std::string rates_key(const std::string& model, const data::Dataset& data, const
 }
 
 void remember_run(const Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
-  std::erase_if(records, [](const journal::FitRecord& r) { return r.device == TeamSite::kId; });  // no device alone
+  leave_out_teams(records);
   name_classes(records, run);
   const scheduler::Workload workload = workload_of(prepared, kSeveralDevices);
   remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data(), workload), workload,

@@ -49,15 +49,28 @@ struct Context {
   }
 };
 
+// What the file system refuses is no fault of a device.
+template <class Body>
+void on_disk(const Body& body) {
+  try {
+    body();
+  } catch (const fs::filesystem_error& e) {
+    throw Error(MK_STORAGE, fmt::format("cannot write {}: {}; check free space and permissions", e.path1().string(),
+                                        e.code().message()));
+  }
+}
+
 // Makes the directory with `fill(path)`, which a kill leaves under no name that counts.
 template <class Fill>
 void make_whole(const fs::path& directory, const Fill& fill) {
   const fs::path fresh = directory.string() + ".new";
-  fs::remove_all(fresh);
-  fs::remove_all(directory);  // of a session that was killed
-  fs::create_directories(fresh);
-  fill(fresh.string());
-  fs::rename(fresh, directory);
+  on_disk([&] {
+    fs::remove_all(fresh);
+    fs::remove_all(directory);  // of a session that was killed
+    fs::create_directories(fresh);
+    fill(fresh.string());
+    fs::rename(fresh, directory);
+  });
 }
 
 // A part of the rows after the other.
@@ -188,12 +201,14 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
                                   ": let every node see the same directory, and run again");
     if (made == same.end()) continue;  // an earlier session gave it its name
-    fs::remove_all(named);
-    fs::rename(attempt_in(run_directory, made->fit, made->attempt), named);
+    on_disk([&] {
+      fs::remove_all(named);
+      fs::rename(attempt_in(run_directory, made->fit, made->attempt), named);
+    });
   }
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(models_in(run_directory), none))
-    if (entry.path().filename().string().starts_with(k_attempt)) fs::remove_all(entry.path());
+    if (entry.path().filename().string().starts_with(k_attempt)) on_disk([&] { fs::remove_all(entry.path()); });
 }
 
 }  // namespace mokume::experiment

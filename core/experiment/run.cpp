@@ -94,6 +94,16 @@ class Keeper {
     record_.device_classes.assign(classes.begin(), classes.end());
   }
 
+  // A device is as fast as at its first start: shares of a team, and in local SGD its results, follow from it.
+  void recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& nodes) const {
+    for (const auto& known : record_.devices)
+      for (size_t node = 0; node < nodes.size(); ++node)
+        for (cluster::LocalDevice& d : nodes[node])
+          if (known.value("node", size_t{0}) == node && known.value("id", std::string()) == d.id &&
+              known.value("speed", 0.0) > 0)
+            d.speed = known.value("speed", 0.0);
+  }
+
   std::string reproducibility(bool team) const {
     if (team && record_.device_classes.size() == 1)
       return "bit-identical on any number of devices of this class where a team sums gradients of global batches; else "
@@ -225,6 +235,7 @@ class Participant {
   // All devices become one of rank 0.
   void form_team(cluster::Handshake& seen) {
     const bool leads = transport_.rank() == 0;
+    if (leads) keeper_->recall_speeds(seen.nodes);
     team_ = std::make_unique<TeamSite>(*worker_, log_, transport_.rank(), seen.nodes, request_.hang_s / 2);
     agent_.side = &team_->channel();
     agent_.devices.clear();

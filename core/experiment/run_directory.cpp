@@ -15,6 +15,7 @@
 
 #include "base/files.hpp"
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::experiment {
 namespace {
@@ -69,12 +70,32 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
 
 }  // namespace
 
+namespace {
+
+// Whether every entry has fields of the types that Keeper::note_devices() writes, or lacks them.
+bool are_devices(const nlohmann::ordered_json& devices) {
+  const auto has = [](const nlohmann::ordered_json& entry, const char* name, auto&& suits) {
+    const auto found = entry.find(name);
+    return found == entry.end() || suits(*found);
+  };
+  return devices.is_array() && std::all_of(devices.begin(), devices.end(), [&](const auto& entry) {
+           if (!entry.is_object()) return false;
+           for (const char* name : {"id", "backend", "name", "vendor", "class"})
+             if (!has(entry, name, [](const auto& v) { return v.is_string(); })) return false;
+           for (const char* name : {"node", "budget_bytes"})
+             if (!has(entry, name, [](const auto& v) { return v.is_number_unsigned(); })) return false;
+           return has(entry, "speed", [](const auto& v) { return v.is_number(); });
+         });
+}
+
+}  // namespace
+
 void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
 
 RunRecord read_run_record(const std::string& path) {
   const std::string file = path + "/" + kRecord;
   try {
-    const auto json = nlohmann::ordered_json::parse(base::read_file(file, 64U << 20));
+    const auto json = sdk::parse_json<nlohmann::ordered_json>(base::read_file(file, 64U << 20));
     RunRecord record;
     record.plan_hash = json.at("plan_hash").get<std::string>();
     record.state = json.at("state").get<std::string>();
@@ -84,6 +105,10 @@ RunRecord read_run_record(const std::string& path) {
     record.data = json.value("data", nlohmann::ordered_json::object());
     record.devices = json.value("devices", nlohmann::ordered_json::array());
     record.environment = json.value("environment", nlohmann::ordered_json::object());
+    if (!record.data.is_object() || !record.environment.is_object() || !are_devices(record.devices))
+      throw Error(MK_BAD_DATA, file +
+                                   " is damaged (data, environment or devices are not what was written): restore it, "
+                                   "or start a new run with --fresh");
     return record;
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");

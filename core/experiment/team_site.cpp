@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -22,17 +24,24 @@ constexpr uint64_t k_most_bytes = uint64_t{1} << 26;
 
 std::string account_file(const std::string& run_directory) { return run_directory + "/logs/team.json"; }
 
-// Devices of one class count as equally fast: what they measured differs by noise.
+// Devices of one class count as equally fast where what they measured may differ by noise: they may have unequal
+// numbers of cores.
 std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
-  std::map<std::string, std::pair<double, size_t>> sums;
-  for (const cluster::LocalDevice& d : devices) {
-    sums[d.device_class].first += d.speed;
-    ++sums[d.device_class].second;
-  }
-  std::vector<double> speeds;
-  for (const cluster::LocalDevice& d : devices) {
-    const auto& [sum, count] = sums.at(d.device_class);
-    speeds.push_back(sum / static_cast<double>(count));
+  constexpr double k_noise = 1.3;
+  std::vector<size_t> order(devices.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(devices[a].device_class, devices[a].speed) < std::tie(devices[b].device_class, devices[b].speed);
+  });
+  std::vector<double> speeds(devices.size());
+  for (size_t first = 0, end = 0; first < order.size(); first = end) {
+    const cluster::LocalDevice& slowest = devices[order[first]];
+    double sum = 0;
+    for (; end < order.size() && devices[order[end]].device_class == slowest.device_class &&
+           devices[order[end]].speed <= k_noise * slowest.speed;
+         ++end)
+      sum += devices[order[end]].speed;
+    for (size_t k = first; k < end; ++k) speeds[order[k]] = sum / static_cast<double>(end - first);
   }
   return speeds;
 }
@@ -145,14 +154,17 @@ void TeamSite::work(const cluster::WorkItem& item, cluster::Reporter& reporter) 
       worker_.lead(attempt->members.front().device, attempt->item, recorder, team);
       wait_for_others(*attempt);
       write_account();
-      drop_failed(*attempt);  // they have done what was asked of them; what failed is for the next item
+      drop_failed(*attempt, MK_OK);  // they have done what was asked of them; what failed is for the next item
       return;
     } catch (const Error& e) {
       break_up(*attempt, e.what());
       write_account();
       wait_for_others(*attempt);
-      const bool fewer = drop_failed(*attempt);
-      if (!fewer || e.status() != MK_CANCELLED || reporter.cancelled()) throw;
+      // What the leader's device fails at as well speaks against the work.
+      const bool fewer = drop_failed(*attempt, e.status());
+      const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*attempt, e.what());
+      if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
+      if (reporter.cancelled()) throw;
       reporter.progress("going on without a device of the team", 0);
     }
   }
@@ -234,28 +246,49 @@ void TeamSite::wait_for_others(Attempt& attempt) {
   {
     std::unique_lock lock(mutex_);
     for (const uint32_t index : attempt.team->missing())
-      if (index != 0) attempt.failed.try_emplace(index, fmt::format("it has given nothing for {:.0f} s", patience_s_));
+      if (index != 0)
+        attempt.failed.try_emplace(index,
+                                   Failure{MK_OK, fmt::format("it has given nothing for {:.0f} s", patience_s_)});
     const auto limit = std::chrono::duration<double>(k_end_s);
     changed_.wait_for(lock, limit, [&] { return attempt.running.empty(); });
     for (const uint32_t index : attempt.running)
-      attempt.failed.try_emplace(index, "it has not come back from its work");
+      attempt.failed.try_emplace(index, Failure{MK_OK, "it has not come back from its work"});
     late = !attempt.running.empty();
   }
   if (late) break_up(attempt, "a device of the team has not come back from its work");
 }
 
-// Whether the next attempt has fewer members.
-bool TeamSite::drop_failed(const Attempt& attempt) {
+// Those that have failed, but for those that failed as `everybody` did, MK_OK for nobody. Whether the next attempt has
+// fewer members.
+bool TeamSite::drop_failed(const Attempt& attempt, mk_status everybody) {
+  bool any = false;
   const std::lock_guard lock(mutex_);
-  for (const auto& [index, why] : attempt.failed) {
-    const cluster::TeamMember& at = attempt.members[index];
-    for (Member& m : members_)
-      if (m.at.node == at.node && m.at.device == at.device && !m.left) {
-        m.left = true;
-        log_.warn("team", fmt::format("node {} {} leaves the team: {}", at.node, m.device.id, why));
-      }
-  }
-  return !attempt.failed.empty();
+  for (const auto& [index, failure] : attempt.failed)
+    if (everybody == MK_OK || failure.status != everybody) {
+      drop(attempt.members[index], failure.why);
+      any = true;
+    }
+  return any;
+}
+
+// The leader's device has failed, and no other: whether another one of this rank can lead from now on.
+bool TeamSite::drop_leader(const Attempt& attempt, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
+  if (std::any_of(attempt.failed.begin(), attempt.failed.end(), fails_too)) return false;
+  const auto left =
+      std::count_if(members_.begin(), members_.end(), [&](const Member& m) { return m.at.node == node_ && !m.left; });
+  if (left < 2) return false;
+  drop(attempt.members.front(), why);
+  return true;
+}
+
+void TeamSite::drop(const cluster::TeamMember& at, const std::string& why) {
+  for (Member& m : members_)
+    if (m.at.node == at.node && m.at.device == at.device && !m.left) {
+      m.left = true;
+      log_.warn("team", fmt::format("node {} {} leaves the team: {}", at.node, m.device.id, why));
+    }
 }
 
 void TeamSite::ended(uint32_t from, const cluster::TeamEnded& ended) {
@@ -267,7 +300,8 @@ void TeamSite::ended(uint32_t from, const cluster::TeamEnded& ended) {
     if (ended.member == 0 || ended.member >= attempt->members.size() || attempt->members[ended.member].node != from)
       throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
     attempt->running.erase(ended.member);
-    if (ended.status != MK_OK && ended.status != MK_CANCELLED) attempt->failed.try_emplace(ended.member, ended.text);
+    if (ended.status != MK_OK && ended.status != MK_CANCELLED)
+      attempt->failed.try_emplace(ended.member, Failure{static_cast<mk_status>(ended.status), ended.text});
     changed_.notify_all();
   }
   if (ended.status != MK_OK) break_here(*attempt, ended.text);
@@ -283,7 +317,8 @@ void TeamSite::lose(uint32_t node) {
     if (node_ == 0) {
       bool any = false;
       for (uint32_t k = 0; k < attempt->members.size(); ++k)
-        if (attempt->members[k].node == node && attempt->failed.try_emplace(k, "its node is gone").second) {
+        if (attempt->members[k].node == node &&
+            attempt->failed.try_emplace(k, Failure{MK_OK, "its node is gone"}).second) {
           any = true;
           attempt->running.erase(k);
         }

@@ -47,7 +47,8 @@ class TeamSite {
   cluster::SideChannel& channel() { return channel_; }
 
   // Runs an item on all members that are there, on rank 0. A member that fails or is lost leaves the team, and the
-  // others go on from the last checkpoint. Throws what the leader's own device throws.
+  // others go on from the last checkpoint; another device of rank 0 leads where the leader's fails. What all of them
+  // fail at is thrown, as is what the last device of rank 0 throws.
   void work(const cluster::WorkItem& item, cluster::Reporter& reporter);
 
   // Where the account of who did what is kept, of rank 0; behind what an earlier session left.
@@ -59,13 +60,17 @@ class TeamSite {
     cluster::LocalDevice device;
     bool left = false;
   };
+  struct Failure {
+    mk_status status = MK_OK;  // of its work; MK_OK: it was lost
+    std::string why;
+  };
   // One start of one item.
   struct Attempt {
     uint64_t number = 0;
     cluster::WorkItem item;
     std::vector<cluster::TeamMember> members;  // by their index in the team
     std::shared_ptr<cluster::Team> team;       // null: the leader is alone
-    std::map<uint32_t, std::string> failed;    // index -> why; on rank 0
+    std::map<uint32_t, Failure> failed;        // by index; on rank 0
     std::set<uint32_t> running;                // other members; on rank 0
     std::optional<double> broken_at;
   };
@@ -96,7 +101,9 @@ class TeamSite {
   void reap();
   bool working();
   void wait_for_others(Attempt& attempt);
-  bool drop_failed(const Attempt& attempt);
+  bool drop_failed(const Attempt& attempt, mk_status everybody);
+  bool drop_leader(const Attempt& attempt, const std::string& why);
+  void drop(const cluster::TeamMember& at, const std::string& why);
   void break_here(Attempt& attempt, const std::string& why);
   void break_up(Attempt& attempt, const std::string& why);
   void send_to_nodes(const Attempt& attempt, const cluster::TeamFrame& frame);

@@ -143,7 +143,7 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
   const std::string path = run_directory + kVote;
   if (!fs::exists(path)) return std::nullopt;
   try {
-    const auto json = nlohmann::json::parse(base::read_file(path, 1U << 24), nullptr, false);
+    const auto json = nlohmann::json::parse(base::read_file(path, 1U << 28), nullptr, false);
     report::Vote vote;
     vote.members = journal::u32_field(json, "members");
     vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));
@@ -155,6 +155,7 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
     std::vector<std::string> classes;
     for (const auto& name : journal::array_field(json, "classes"))
       classes.push_back(journal::to_string(name, "classes"));
+    if (classes.empty()) journal::bad_field("classes", "a list of names");
     if (journal::find_field(json, "doubt") != nullptr)  // older runs have none
       for (const auto& nats : journal::array_field(json, "doubt"))
         vote.doubt.push_back(journal::to_real(nats, "doubt"));

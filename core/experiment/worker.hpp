@@ -14,8 +14,8 @@ namespace mokume::experiment {
 class Worker {
  public:
   // Opens the devices with the choices recorded for their classes, one after the other: what a device measures of
-  // itself then, it measures alone. One that cannot be opened is left out, with a warning, while there are others; Error
-  // where there are none. The references outlive it.
+  // itself then, it measures alone. One that cannot be opened is left out, with a warning, while there are others;
+  // Error where there are none. The references outlive it.
   Worker(const Machine& machine, const Prepared& prepared, base::Log& log, const std::string& selection, uint32_t ranks,
          const cluster::ClassChoices& recorded);
   Worker(const Worker&) = delete;

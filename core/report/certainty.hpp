@@ -46,11 +46,15 @@ double share_below(std::span<const double> percentiles, double value);
 // if not known.
 std::string certainty_text(const Certainty& certainty, size_t width = kTextWidth, std::span<const double> doubt = {});
 
-// Grey values 0 to 255, row-major; drawn beside a plot. None: width 0.
+// Grey values 0 to 255, row-major, no side longer than kThumbnailSide; drawn beside a plot. None: width 0.
 struct Thumbnail {
   size_t width = 0, height = 0;
   std::vector<uint8_t> grey;
 };
+inline constexpr size_t kThumbnailSide = 64;
+
+// Of a picture of width * height grey values: means of squares of its pixels, so large that it fits.
+Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
 
 // The same as SVG, light and dark, `title` above it; of more than 40 classes those with the highest mean certainty.
 std::string certainty_svg(const Certainty& certainty, std::string_view title, const Thumbnail& picture = {});

@@ -14,7 +14,6 @@ namespace {
 
 constexpr size_t kMaxRows = 40;
 constexpr size_t kMaxPoints = 30;  // beyond, only the points outside the whiskers are drawn
-constexpr size_t kMaxSide = 64;    // pixels of a picture; a larger one would be a large file
 constexpr double kTop = 68, kRow = 26, kAxis = 360, kPicture = 140;
 
 std::string caption(const Certainty& certainty, const Verdict& verdict) {
@@ -67,11 +66,26 @@ void draw_picture(Svg& svg, const Thumbnail& picture, double x, double y) {
 
 }  // namespace
 
+Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
+  const size_t step = std::max<size_t>(1, (std::max(width, height) + kThumbnailSide - 1) / kThumbnailSide);
+  Thumbnail small{(width + step - 1) / step, (height + step - 1) / step, {}};
+  for (size_t top = 0; top < height; top += step)
+    for (size_t left = 0; left < width; left += step) {
+      double sum = 0;
+      size_t count = 0;
+      for (size_t y = top; y < std::min(top + step, height); ++y)
+        for (size_t x = left; x < std::min(left + step, width); ++x, ++count) sum += grey[y * width + x];
+      const double mean = sum / static_cast<double>(count);
+      small.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(mean) ? mean : 0.0, 0.0, 255.0) + 0.5));
+    }
+  return small;
+}
+
 std::string certainty_svg(const Certainty& certainty, std::string_view title, const Thumbnail& picture) {
   const Verdict verdict = judge(certainty);
   const std::vector<size_t> shown = shown_classes(verdict, kMaxRows);
   const bool several = certainty.members.size() > 1;
-  const bool pictured = picture.width > 0 && std::max(picture.width, picture.height) <= kMaxSide;
+  const bool pictured = picture.width > 0;
   double labels = 48;
   for (const size_t c : shown) labels = std::max(labels, 32 + text_width(elide(certainty.classes[c], 24)));
   const double end = labels + kAxis, right = end + (several ? 120 : 72);

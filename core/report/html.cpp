@@ -183,20 +183,22 @@ std::string devices_section(const RunView& view) {
   return section("Devices at work", lead, body);
 }
 
-// Failed and capped fits with what the model said about them, the most frequent note first.
+// Failed and capped fits and refits with what the model said about them, the most frequent note first.
 std::string notes_table(const RunView& view) {
   struct Note {
     size_t fits = 0;
-    search::FitKey example;
+    std::string example;
   };
   std::map<std::pair<journal::FitStatus, std::string>, Note> notes;
-  for (const auto* record : by_fit(view.plan, view.records)) {
-    if (record == nullptr) continue;
-    const bool told = record->status == journal::FitStatus::failed || record->status == journal::FitStatus::capped;
-    if (!told) continue;
-    Note& note = notes[{record->status, elide(record->note, 240)}];
-    if (note.fits++ == 0) note.example = view.plan.key(record->fit);
-  }
+  const auto add = [&](const journal::FitRecord& record) {
+    const bool told = record.status == journal::FitStatus::failed || record.status == journal::FitStatus::capped;
+    if (!told) return;
+    Note& note = notes[{record.status, elide(record.note, 240)}];
+    if (note.fits++ == 0) note.example = fit_name(view.plan, record.fit);
+  };
+  for (const auto* record : by_fit(view.plan, view.records))
+    if (record != nullptr) add(*record);
+  for (const journal::FitRecord& refit : view.refits) add(refit);
   std::vector<std::pair<std::pair<journal::FitStatus, std::string>, Note>> order(notes.begin(), notes.end());
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
     const bool fa = a.first.first == journal::FitStatus::failed, fb = b.first.first == journal::FitStatus::failed;
@@ -205,9 +207,7 @@ std::string notes_table(const RunView& view) {
   std::string rows;
   for (size_t i = 0; i < std::min(order.size(), kMaxNotes); ++i) {
     const auto& [what, note] = order[i];
-    std::string example = fmt::format("candidate {}, fold {}", note.example.candidate, note.example.fold);
-    if (view.plan.bootstraps > 1) example += fmt::format(", bootstrap {}", note.example.bootstrap);
-    rows += "<tr>" + cell(journal::to_text(what.first)) + number_cell(grouped(note.fits)) + cell(example) +
+    rows += "<tr>" + cell(journal::to_text(what.first)) + number_cell(grouped(note.fits)) + cell(note.example) +
             cell(what.second.empty() ? "–" : what.second) + "</tr>\n";
   }
   if (rows.empty()) return {};
@@ -220,8 +220,11 @@ std::string notes_table(const RunView& view) {
 
 std::string fits_section(const Figure& figure, const Counts& counts) {
   const RunView& view = figure.view;
-  if (counts.planned == 0) return {};  // straight to the refit
-  size_t unusable = 0;                 // no value to rank by, whatever the status
+  if (counts.planned == 0) {  // straight to the refit
+    const std::string notes = notes_table(view);
+    return notes.empty() ? "" : section("Fits", "", notes);
+  }
+  size_t unusable = 0;  // no value to rank by, whatever the status
   for (const Pooled& row : figure.pooled) unusable += row.failed;
   const auto one = [](const char* name, size_t number, bool bad) {
     return fmt::format("<div{}><b>{}</b>{}</div>\n", bad && number > 0 ? " class=\"bad\"" : "", grouped(number), name);

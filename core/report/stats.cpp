@@ -30,6 +30,12 @@ std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics) {
   return static_cast<size_t>(found - metrics.begin());
 }
 
+size_t failed_refits(const RunView& view) {
+  return static_cast<size_t>(std::count_if(view.refits.begin(), view.refits.end(), [](const auto& refit) {
+    return refit.status == journal::FitStatus::failed;
+  }));
+}
+
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan,
                                               const std::vector<journal::FitRecord>& records) {
   std::vector<const journal::FitRecord*> fits(plan.n_fits(), nullptr);

@@ -13,6 +13,8 @@ namespace mokume::report {
 // The place of the metric that selects (the first marked so); none: no candidate can be ranked.
 std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
 
+size_t failed_refits(const RunView& view);
+
 // One pointer per fit of the plan, null where there is no record. Records outside the plan are left out.
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const std::vector<journal::FitRecord>& records);
 

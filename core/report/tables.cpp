@@ -194,12 +194,11 @@ std::string summary_json(const RunView& view) {
   summary["candidates"] = view.plan.candidates.size();
   summary["folds"] = view.plan.folds;
   summary["bootstraps"] = view.plan.bootstraps;
-  if (view.plan.bootstraps > 1)
-    summary["members"] = std::count_if(view.refits.begin(), view.refits.end(),
-                                       [](const auto& refit) { return refit.status != journal::FitStatus::failed; });
+  if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary["fits"] = finished;
   summary["fits_planned"] = fits.size();
   summary["failed"] = failed;
+  summary["failed_refits"] = failed_refits(view);
   summary["best"] = json_best(view);
   summary["test"] = json_test(view);
   summary["wall_s"] = json_number(view.wall_s);

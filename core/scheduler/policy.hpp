@@ -143,7 +143,7 @@ class Policy {
   struct Outlook {
     uint32_t units = 0;         // that are left
     double rest = 0;            // until everything would be done if all units shared the rest evenly
-    std::vector<double> first;  // by kind: until its first unit is idle; infinite if it has none
+    std::vector<double> first;  // by kind: until its first unit is idle; infinite if it has none but spare ones
   };
   using Key = std::pair<double, uint32_t>;  // -rank, index
 

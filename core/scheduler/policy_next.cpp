@@ -95,7 +95,8 @@ Policy::Outlook Policy::outlook(double now) const {
   for (const UnitState& unit : units_) {
     if (unit.retired) continue;
     const double left = unit.busy ? rest_of(unit, now) : 0;
-    found.first[unit.kind] = std::min(found.first[unit.kind], left);
+    // One that rests is waited for by nobody.
+    if (!unit.unit.spare) found.first[unit.kind] = std::min(found.first[unit.kind], left);
     const double speed = costs_.speed(unit.device_class);
     busy.emplace_back(left, speed);
     work += left * speed;

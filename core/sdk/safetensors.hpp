@@ -128,18 +128,25 @@ class Writer {
     metadata_[key] = value;
   }
 
-  // Writes PATH.tmp, fsyncs and renames: a reader sees the old or the new file, a kill leaves at most the .tmp, which
-  // the next write replaces. One writer per path at a time. Error(MK_STORAGE) names the path and the cause.
+  // Writes another file beside it, fsyncs and renames: a reader sees the old or the new file, whoever else writes to
+  // the same path; a kill leaves at most PATH.tmp-.... Error(MK_STORAGE) names the path and the cause.
   void write(const std::string& path) const {
-    const std::string temporary = path + ".tmp";
+    std::string temporary;
     const auto check = [&](bool good) {
       if (good) return;
       const std::string cause = std::generic_category().message(errno);
       throw Error(MK_STORAGE, "cannot write " + path + ": " + cause + "; check free space and permissions");
     };
-    detail::Descriptor file(::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666));
+    detail::Descriptor file = [&] {
+      constexpr int kMost = 1000;  // left by killed processes of that number
+      for (int attempt = 0;; ++attempt) {
+        temporary = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
+        const int fd = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+        check(fd >= 0 || (errno == EEXIST && attempt < kMost));
+        if (fd >= 0) return detail::Descriptor(fd);
+      }
+    }();
     try {
-      check(file.get() >= 0);
       const std::string head = header();
       check(put(file.get(), head.data(), head.size()));
       for (const auto& [name, entry] : in_order()) {

@@ -1,6 +1,7 @@
 #include "checkpoint.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
@@ -53,12 +54,18 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   writer.metadata("fit", c.fingerprint);
   writer.metadata("position", json{{"epoch", c.epoch},
                                    {"batch", c.batch},
+                                   {"batch_size", c.batch_size},
                                    {"train_loss", h.train_loss},
                                    {"train_accuracy", h.train_accuracy},
                                    {"validation_loss", h.validation_loss},
                                    {"validation_accuracy", h.validation_accuracy}}
                                   .dump());
-  writer.write(file_in(directory));
+  try {
+    writer.write(file_in(directory));
+  } catch (const Error& e) {
+    // Another device has finished the fit meanwhile, and nobody wants its checkpoint any more.
+    if (e.status() != MK_STORAGE || std::filesystem::exists(directory, failed)) throw;
+  }
 }
 
 void StoredCheckpoint::read_into(const Engine& engine) const {
@@ -72,8 +79,37 @@ void StoredCheckpoint::read_into(const Engine& engine) const {
   }
 }
 
+int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint) {
+  if (directory.empty() || !std::filesystem::exists(file_in(directory))) return 0;
+  try {
+    const st::Reader reader(file_in(directory));
+    if (reader.metadata().at("fit") != fingerprint) return 0;
+    return json::parse(reader.metadata().at("position")).at("batch_size");
+  } catch (const Error&) {
+    return 0;
+  } catch (const json::exception&) {
+    return 0;
+  } catch (const std::out_of_range&) {
+    return 0;
+  }
+}
+
+namespace {
+
+// Of writers that were killed. One that is at work has begun lately.
+void remove_remains(const std::string& directory) {
+  std::error_code failed;
+  const auto old = std::filesystem::file_time_type::clock::now() - std::chrono::hours(1);
+  for (const auto& entry : std::filesystem::directory_iterator(directory, failed))
+    if (entry.path().string().starts_with(file_in(directory) + ".tmp-") && entry.last_write_time(failed) < old)
+      std::filesystem::remove(entry.path(), failed);
+}
+
+}  // namespace
+
 std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
                                                 const Engine& engine) {
+  if (!directory.empty()) remove_remains(directory);
   if (directory.empty() || !std::filesystem::exists(file_in(directory))) return std::nullopt;
   try {
     st::Reader reader(file_in(directory));
@@ -85,6 +121,7 @@ std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, co
     const json position = json::parse(reader.metadata().at("position"));
     c.epoch = position.at("epoch");
     c.batch = position.at("batch");
+    c.batch_size = position.at("batch_size");
     c.history = {position.at("train_loss"), position.at("train_accuracy"), position.at("validation_loss"),
                  position.at("validation_accuracy")};
     if (const st::Tensor* results = reader.find("results"); results != nullptr) {

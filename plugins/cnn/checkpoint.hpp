@@ -18,15 +18,16 @@ struct History {
 };
 
 struct Checkpoint {
-  std::string fingerprint;     // of the fit: another one's checkpoint is not taken
-  int64_t epoch = 0;           // in work, from 0
-  int64_t batch = 0;           // the next of this epoch
+  std::string fingerprint;  // of the fit: another one's checkpoint is not taken
+  int64_t epoch = 0;        // in work, from 0
+  int64_t batch = 0;        // the next of this epoch
+  int64_t batch_size = 0;
   History history;             // of the epochs before
   std::vector<float> results;  // of this epoch's batches so far: loss and hit of each row
 };
 
-// Replaces the checkpoint in `directory`, which is created; a kill leaves the old one. The engine's parameters and
-// states go to the file piece by piece. Error(MK_INTERNAL).
+// Replaces the checkpoint in `directory`, which is created; a kill leaves the old one, and whoever removes the
+// directory meanwhile wants none. The engine's parameters and states go to the file piece by piece. Error(MK_INTERNAL).
 void save_checkpoint(const std::string& directory, const Checkpoint& checkpoint, const Engine& engine);
 
 // A checkpoint that was found, with the parameters and states still in its file.
@@ -43,6 +44,9 @@ class StoredCheckpoint {
  private:
   sdk::safetensors::Reader reader_;
 };
+
+// The batch size of the checkpoint in `directory`, which may be ""; 0 if there is none of this fit.
+int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint);
 
 // Nothing if there is none, or what there is belongs to another fit or network than the engine's, or is damaged: then
 // the training starts anew.

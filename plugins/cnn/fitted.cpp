@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "engine.hpp"
+#include "sdk/json.hpp"
 #include "sdk/safetensors.hpp"
 
 namespace mokume::cnn {
@@ -134,7 +134,7 @@ Fitted Fitted::load(const std::string& directory) {
   try {
     std::ifstream in(path, std::ios::binary);
     if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
-    const ordered_json manifest = ordered_json::parse(in);
+    const auto manifest = sdk::parse_json<ordered_json>(in);
     if (manifest.at("mokume_cnn").get<int>() != kFormat)
       throw Error(MK_BAD_DATA, path + " is of another version of mokume: use that one");
     f.settings.layers_json = manifest.at("layers").dump();

@@ -129,6 +129,12 @@ TrainingTask Session::task(const mk_fit& fit) const {
   return t;
 }
 
+// As this session's devices take them.
+Settings Session::settings_of(const mk_fit& fit, const TrainingTask& task) const {
+  const Settings given = candidate_settings(experiment_, fit.candidate);
+  return settings_for(given, team(), begun_with(given, team(), task));
+}
+
 struct Session::Job {
   uint32_t index;  // among the fits that were asked for
   Settings settings;
@@ -140,9 +146,10 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<std::unique_ptr<Job>> jobs;
   for (uint32_t k = 0; k < fits.size(); ++k) {
     if (fits[k].done != 0) continue;
-    Settings settings = settings_for(candidate_settings(experiment_, fits[k].candidate), team());
+    TrainingTask what = task(fits[k]);
+    Settings settings = settings_of(fits[k], what);
     Network network = candidate_network(experiment_, settings);
-    jobs.push_back(std::make_unique<Job>(Job{k, std::move(settings), std::move(network), task(fits[k])}));
+    jobs.push_back(std::make_unique<Job>(Job{k, std::move(settings), std::move(network), std::move(what)}));
   }
   for (const std::vector<Job*>& group : groups_of(jobs)) {
     if (group.front()->settings.parallel.kind == Parallel::Kind::none)
@@ -216,7 +223,7 @@ void Session::report(const Job& job, const Training& training, const mk_fit_sink
   std::string note = "epochs=" + std::to_string(training.epochs_done());
   double values[3] = {};
   const Score score = training.validation();
-  result.n = score.rows;
+  result.n = training.validation_rows();
   if (training.diverged()) {
     result.status = MK_FIT_FAILED;
     note = divergence(training);
@@ -237,11 +244,12 @@ void Session::report(const Job& job, const Training& training, const mk_fit_sink
 }
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
-  const Settings settings = settings_for(candidate_settings(experiment_, fit.candidate), team());
+  TrainingTask what = task(fit);
+  const Settings settings = settings_of(fit, what);
   auto fitted = std::make_unique<Fitted>();
   fitted->settings = settings;
   fitted->network = candidate_network(experiment_, settings);
-  Training training(host_, device_, data(), fitted->network, settings, task(fit));
+  Training training(host_, device_, data(), fitted->network, settings, std::move(what));
   train(settings, training, sink);
   if (training.diverged()) throw Error(MK_INVALID_ARGUMENT, divergence(training));
   {

@@ -24,6 +24,7 @@ class Session {
  private:
   const ResidentData& data();
   TrainingTask task(const mk_fit& fit) const;
+  Settings settings_of(const mk_fit& fit, const TrainingTask& task) const;
   struct Job;
   std::vector<std::vector<Job*>> groups_of(std::vector<std::unique_ptr<Job>>& jobs);
   void fit_group(const std::vector<Job*>& group, const mk_fit_sink& sink);

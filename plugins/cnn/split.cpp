@@ -1,6 +1,7 @@
 #include "split.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace mokume::cnn {
 namespace {
@@ -33,6 +34,7 @@ Speeds::Speeds(std::vector<double> first) : now_(std::move(first)) {
 }
 
 void Speeds::measure(const std::vector<int64_t>& units, const std::vector<double>& seconds) {
+  if (!std::exchange(warm_, true)) return;
   // What was known before is in another unit: it still says how fast those are that had nothing to do.
   double known = 0, shown = 0;
   std::vector<double> measured(now_.size());

@@ -17,12 +17,13 @@ class Speeds {
   explicit Speeds(std::vector<double> first);
 
   const std::vector<double>& now() const { return now_; }
-  // Units that each has done since the last call, and the seconds that took it.
+  // Units that each has done since the last call, and the seconds that took it. The first call is left out: a device
+  // may have built its kernels then.
   void measure(const std::vector<int64_t>& units, const std::vector<double>& seconds);
 
  private:
   std::vector<double> now_;
-  bool measured_ = false;
+  bool warm_ = false, measured_ = false;
 };
 
 // Whether shares of these sizes end earlier by more than what measurements vary.

@@ -50,18 +50,28 @@ void in_buckets(const Stage& stage, Body&& body) {
 
 }  // namespace
 
-Settings settings_for(Settings settings, const sdk::Team& team) {
+Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with) {
   const Parallel& p = settings.parallel;
   if (!team.alone() && p.kind == Parallel::Kind::none)
     throw Error(MK_INVALID_ARGUMENT, "a team of " + std::to_string(team.members()) +
                                          " devices cannot train this network: set model_options.parallel to "
                                          "synchronous or local_sgd, or [devices] team to false");
   if (p.kind != Parallel::Kind::synchronous || !p.per_device) return settings;
-  settings.batch_size *= team.members();
+  const int64_t members = begun_with > 0 ? begun_with : team.members();
+  settings.batch_size *= members;
   if (p.scale_lr)
     for (double* rate : {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min})
-      *rate *= team.members();
+      *rate *= static_cast<double>(members);
   return settings;
+}
+
+int64_t begun_with(const Settings& given, const sdk::Team& team, const TrainingTask& task) {
+  if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device) return 0;
+  std::array<float, 1> members = {0};
+  if (team.leads())
+    members[0] = static_cast<float>(checkpoint_batch(task.scratch, task.fingerprint) / given.batch_size);
+  team.from_leader(members);
+  return static_cast<int64_t>(members[0]);
 }
 
 TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, const Parallel& parallel,
@@ -87,18 +97,28 @@ void TeamTraining::run() {
   pace_.begin();
   heeded_at_ = now_s();
   if (!training_.at_end()) training_.begin_epoch();
+  since_ = position();
   while (!training_.at_end()) {
     local ? local_round() : synchronous_step();
     if (training_.at_end_of_epoch()) {
       end_epoch();
-      if (training_.at_end()) return;
-      training_.begin_epoch();  // a checkpoint lies within an epoch
+      if (!training_.at_end()) training_.begin_epoch();  // a checkpoint lies within an epoch
     }
-    if (++unheeded_ < (local ? 1 : kStepsPerLook)) continue;
+    if (++unheeded_ < (local ? 1 : kStepsPerLook) && !training_.at_end()) continue;
     unheeded_ = 0;
     device_.finish();
     heed();
   }
+}
+
+std::string TeamTraining::position() const {
+  return "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1);
+}
+
+// Whose shards of a batch, or batches of a round, are whose.
+std::vector<int64_t> TeamTraining::shares() const {
+  if (parallel_.kind == Parallel::Kind::synchronous) return shares_;
+  return split(parallel_.period_of(training_.epoch()) * team_.members(), speeds_.now());
 }
 
 // The leader's checkpoint is everybody's.
@@ -301,11 +321,14 @@ void TeamTraining::end_epoch() {
   std::vector<RowRange> validated;
   {
     const auto scope = device_.phase("validate");
+    const double start = now_s();
     for (int64_t k = at[team_.member()]; k < at[team_.member() + 1]; ++k) {
       training_.put_validation(k);
       flush();
       validated.push_back(training_.validation_range(k));
     }
+    device_.finish();
+    meter_.busy_s += now_s() - start;
   }
   if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
   training_.end_validation();
@@ -324,7 +347,7 @@ void TeamTraining::heed() {
   row[0] = static_cast<float>(meter_.busy_s);
   row[1] = static_cast<float>(meter_.units);
   const double start = now_s();
-  if (team_.leads()) {
+  if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
     table.back() = static_cast<float>(cancelled ? Word::stop : pace_.due() ? Word::save : Word::go_on);
   }
@@ -346,15 +369,13 @@ void TeamTraining::heed() {
   const double elapsed = now_s() - heeded_at_, busiest = *std::max_element(seconds.begin(), seconds.end());
   heeded_at_ = now_s();
   meter_ = {};
+  if (team_.leads()) team_.account(elapsed, seconds, done, text_of(shares()), since_);
+  since_ = position();
   if (parallel_.adapt) speeds_.measure(units, seconds);
   if (parallel_.kind == Parallel::Kind::synchronous && parallel_.adapt && n > 1) {
     const std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
     if (is_better(next, shares_, speeds_.now())) shares_ = next;
   }
-  if (team_.leads())
-    team_.account(
-        elapsed, seconds, done, parallel_.kind == Parallel::Kind::synchronous ? text_of(shares_) : "",
-        "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1));
   show(elapsed, busiest);
 }
 
@@ -380,7 +401,7 @@ void TeamTraining::show(double elapsed, double busiest) {
     std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
   std::array<char, 200> text{};
   const double rate = first ? 0 : static_cast<double>(std::exchange(rows_to_show_, 0)) / seconds;
-  const std::string shares = parallel_.kind == Parallel::Kind::synchronous ? ", shares " + text_of(shares_) : "";
+  const std::string shares = ", shares " + text_of(this->shares());
   std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s; %u devices%s, %.0f %% waiting",
                 static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()), shown_loss,
                 right.data(), rate, team_.members(), shares.c_str(),

@@ -8,8 +8,13 @@
 
 namespace mokume::cnn {
 
-// Settings as the team takes them: with batch_scope = "per_device" its batch is that of all devices together.
-Settings settings_for(Settings settings, const sdk::Team& team);
+// Settings as the team takes them: with batch_scope = "per_device" its batch is that of all devices together, or of the
+// `begun_with` that a training has begun with which goes on from a checkpoint.
+Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
+
+// How many devices' batches the batch of the checkpoint is, which the leader has; 0 where there is none, or the number
+// does not matter. Every member calls it.
+int64_t begun_with(const Settings& given, const sdk::Team& team, const TrainingTask& task);
 
 // Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
 struct Subtree {
@@ -52,6 +57,8 @@ class TeamTraining {
   void average(double weight);
   void end_epoch();
   void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
+  std::string position() const;
+  std::vector<int64_t> shares() const;
   void heed();
   void show(double elapsed_s, double busiest_s);
   void flush();
@@ -69,6 +76,7 @@ class TeamTraining {
   int64_t unheeded_ = 0;
   int64_t rows_to_show_ = 0;  // of all members
   double shown_at_ = 0, heeded_at_ = 0;
+  std::string since_;  // the position at the last look
   SavePace pace_;
   std::vector<std::vector<float>> staged_;  // by subtree: its gradients in host memory
   std::vector<float> room_;

@@ -151,6 +151,7 @@ void Training::restore() {
   if (!found) return;
   const Checkpoint& c = found->checkpoint;
   if (c.epoch < 0 || c.epoch >= settings_.epochs || c.batch < 0 || c.batch >= batches() ||
+      c.batch_size != settings_.batch_size ||
       c.results.size() != static_cast<size_t>(2 * c.batch * settings_.batch_size) ||
       c.history.train_loss.size() != static_cast<size_t>(c.epoch))
     return;
@@ -168,6 +169,7 @@ void Training::save() {
   c.fingerprint = task_.fingerprint;
   c.epoch = epoch_;
   c.batch = batch_;
+  c.batch_size = settings_.batch_size;
   c.history = history_;
   c.results.resize(static_cast<size_t>(2 * batch_ * settings_.batch_size));
   results_.read(device_, c.results.data(), c.results.size());

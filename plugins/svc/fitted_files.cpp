@@ -4,12 +4,11 @@
 #include <fstream>
 #include <numeric>
 
-#include <nlohmann/json.hpp>
-
 #include "fitted.hpp"
 #include "libsvm_file.hpp"
 #include "rows.hpp"
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::svc {
 namespace {
@@ -158,7 +157,7 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f;
   bool rest = false;
   try {
-    const json manifest = json::parse(in);
+    const auto manifest = sdk::parse_json<json>(in);
     if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
       throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
     f.class_names = manifest.at("classes").get<std::vector<std::string>>();

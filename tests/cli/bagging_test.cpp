@@ -234,6 +234,10 @@ TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
          {"1 of 3 members, test error ", "the refit of bootstrap 1 failed: the training diverged", "(and 1 more)\n"});
   const Ended again = place.mokume("explain " + only(place.path() / "runs/bag").string() + " refit,1");
   EXPECT_NE(again.out.find("tries it again"), std::string::npos) << again.out;
+  const std::string whole = slurp(only(place.path() / "runs/bag") / "report.html");
+  EXPECT_NE(whole.find("2 members failed"), std::string::npos);
+  EXPECT_NE(whole.find("the refit of bootstrap 1"), std::string::npos) << "with what the model said";
+  EXPECT_EQ(summary(only(place.path() / "runs/bag"))["failed_refits"], 2);
   fs::remove_all(place.path() / "runs");
   expect("candidates = 1\nparams.lr = [1e6, 1e6, 1e6]\n[validation]\nfolds = 0\n",
          {"the refit of bootstrap 0 failed: the training diverged", "(and 2 more)\n"});

@@ -78,7 +78,12 @@ TEST_F(Damage, WhatIsNoRunDirectoryIsNamed) {
 
 TEST_F(Damage, ARecordThatIsDamagedOrGoneSaysWhatToDo) {
   const fs::path run = copy("small");
-  for (const char* text : {"", "{", "{}", "[]"}) {
+  std::string deep = R"({"plan_hash":"x","state":"done","choices":{},"environment":)";
+  deep += std::string(200000, '[') + std::string(200000, ']') + "}";
+  for (const std::string& text :
+       {std::string(), std::string("{"), std::string("{}"), std::string("[]"), deep,
+        std::string(R"({"plan_hash":"x","state":"done","choices":{},"devices":[1]})"),
+        std::string(R"({"plan_hash":"x","state":"done","choices":{},"devices":[{"speed":null}]})")}) {
     place_.write("d/run.json", text);
     for (const char* command : {"status d", "explain d", "report d", "resume d", "predict d --data digits"})
       expect(command, 3, {"d/run.json is damaged", "start a new run with --fresh"});

@@ -101,9 +101,18 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), prepared_->plan().n_fits());
 }
 
-TEST_F(AProcess, IsGivenUpAfterThreeCrashesInARow) {
+// Whose work it was is for the coordinator to judge.
+TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
-  for (uint32_t k = 0; k < DeviceProcess::kMostCrashes; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
+  for (uint32_t k = 0; k < DeviceProcess::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
+}
+
+TEST_F(AProcess, IsGivenUpWhenItsDeviceCannotBeOpenedThreeTimesInARow) {
+  const auto device = open("crash:1");
+  EXPECT_TRUE(says(failure(*device), "crashed"));
+  setenv("MOKUME_FAULT", "closed", 1);
+  for (uint32_t k = 0; k + 1 < DeviceProcess::kMostCrashes; ++k)
+    EXPECT_TRUE(says(failure(*device), "the device stays closed")) << k;
   EXPECT_TRUE(says(failure(*device), "lost 3 times in a row and is not started again"));
 }
 

@@ -71,6 +71,30 @@ TEST_F(Kinds, RowsToPredictAreReadAsThoseOfTheRun) {
   EXPECT_EQ(place.mokume(predict + "csv:./train.csv,test=./new.csv").out, bare.out) << "the test file's rows";
 }
 
+TEST_F(Kinds, GapsOfRowsToPredictAreFilledThoughTheRunHadNone) {
+  place.write("train.csv", "y,a\n1.5,2\n2.5,3\n3.5,4\n4.5,5\n");
+  ASSERT_EQ(run(R"(source = "csv", path = "./train.csv", target = "y")", "validation.folds = 2\n").code, 0);
+  const json columns = json::parse(file("run.json"))["data"]["columns"];
+  EXPECT_EQ(columns[0]["fill"], 3.5) << columns;
+}
+
+TEST_F(Kinds, ClassesThatNeedQuotesAndRowsWithoutALabel) {
+  place.write("train.csv",
+              "a,b,y\n1,0,\"yes, maybe\"\n2,0,no\n1,1,\"yes, maybe\"\n2,1,no\n1,2,\"yes, maybe\"\n2,2,no\n");
+  place.write("svc.toml",
+              "name = \"q\"\nmodel = \"svc\"\ndevices.use = \"host\"\nvalidation.folds = 2\n"
+              "data = { source = \"csv\", path = \"./train.csv\", missing = \"drop\" }\n");
+  const Ended ended = place.mokume("run svc.toml");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string predict = "predict " + place.run("q").string() + " --devices host --data ";
+  place.write("new.csv", "a,b,y\n1,0,no\n1,1,\n2,0,other\n");
+  const Ended some = place.mokume(predict + "csv:./new.csv");
+  EXPECT_EQ(some.out, "row,predicted,label\n0,\"yes, maybe\",no\n1,\"yes, maybe\",\n2,no,\n") << some.err;
+  EXPECT_NE(some.err.find("errors: 2 of 2"), std::string::npos) << "nobody says what the second is: " << some.err;
+  place.write("new.csv", "a,b,y\n1,0,\n");
+  EXPECT_EQ(place.mokume(predict + "csv:./new.csv").err.find("errors"), std::string::npos);
+}
+
 TEST(Shipped, EveryConfigIsGood) {
   const Place place;
   int files = 0;

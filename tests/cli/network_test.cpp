@@ -206,6 +206,8 @@ TEST(Network, FaultsAreSentences) {
               "optimizer = { type = \"sgd\", lr = 10.0 }\n[[model_options.layers]]\ntype = \"linear\"\n"
               "out_features = 1\n");
   expect(place.mokume("run line.toml"), 5, {"2 fits failed"});
+  EXPECT_NE(slurp(place.run("line") / "results.csv").find("\n0,0,1,20,,failed"), std::string::npos)
+      << "of the rows that were to be validated, whenever it failed: " << slurp(place.run("line") / "results.csv");
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
   // By its only step, behind its only loss.

@@ -60,7 +60,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   Outcome train_one(World& world, const sdk::Team& team, const Settings& given, const std::string& scratch,
                     int patience) const {
     const sdk::Device device = world.device();
-    const Settings settings = settings_for(given, team);
+    const Settings settings = settings_for(given, team, begun_with(given, team, task_of(scratch)));
     const Network network = make_network(settings, {6, 6, 1, false}, 4);
     const ResidentData data(device, pictures_.data);
     Sink sink{patience};
@@ -201,6 +201,18 @@ TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
   }
 }
 
+TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
+  Settings s = synchronous_settings();
+  s.parallel.per_device = true;
+  s.batch_size = 8;
+  const Scratch scratch;
+  const auto stopped = train(3, s, scratch.str(), 1);
+  ASSERT_FALSE(stopped[0]) << "it ended before it was stopped";
+  const auto once = train(3, s);
+  ASSERT_TRUE(once[0]);
+  EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two go on with the batch of three";
+}
+
 INSTANTIATE_TEST_SUITE_P(Backends, InTeam, testing::Values("host", "opencl"));
 
 TEST(Period, GrowsBehindTheWarmup) {
@@ -227,6 +239,8 @@ TEST(Split, EndsAsEarlyAsItGets) {
 
 TEST(Split, FollowsWhatDevicesShow) {
   Speeds speeds({3, 1});
+  speeds.measure({4, 4}, {1, 400});
+  EXPECT_EQ(speeds.now(), (std::vector<double>{3, 1})) << "it was building its kernels";
   speeds.measure({4, 4}, {1, 4});
   EXPECT_EQ(speeds.now(), (std::vector<double>{4, 1}));
   speeds.measure({4, 4}, {2, 4});

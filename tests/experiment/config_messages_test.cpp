@@ -162,6 +162,23 @@ TEST(Messages, ConflictNamesBothPlaces) {
             std::string::npos);
 }
 
+TEST(Messages, AReplayWantsWhatItReplays) {
+  const std::string head = "name = \"s\"\nmodel = \"svc\"\nrandom.compat = \"numpy\"\ndata.source = \"digits\"\n";
+  EXPECT_NE(shown(head).find("compat = \"numpy\" replays bagging with random search and folds"), std::string::npos)
+      << shown(head);
+  const std::string bag = head +
+                          "bagging.bootstraps = 2\nvalidation = { folds = 3, MORE }\n[search]\n"
+                          "method = \"random\"\ncandidates = 2\nparams.C = { uniform = [1, 2] }\n";
+  const auto with = [&](const char* more) {
+    std::string text = bag;
+    return shown(text.replace(text.find("MORE"), 4, more));
+  };
+  EXPECT_EQ(with("shuffle = false"), "");
+  EXPECT_NE(with("shuffle = true").find("remove validation.shuffle"), std::string::npos) << with("shuffle = true");
+  EXPECT_NE(with("stratified = true").find("remove validation.stratified"), std::string::npos)
+      << with("stratified = true");
+}
+
 TEST(Messages, ASyntaxErrorComesAlone) {
   EXPECT_EQ(shown("nme = 1\nmodel = svc\n", {"foo"}), R"(error: syntax error in value: could not determine value type
  --> svm.toml:2:9

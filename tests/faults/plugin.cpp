@@ -86,7 +86,8 @@ int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t
   return status;
 }
 
-int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t count, mk_device** device, mk_error* error) {
+int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t count, mk_device** device,
+             mk_error* error) {
   const int32_t status = sdk::guard(error, [] {
     if (the_backend->fault.kind == "closed") throw Error(MK_DEVICE_ERROR, "the device stays closed, as it was told to");
   });

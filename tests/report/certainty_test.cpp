@@ -144,8 +144,21 @@ TEST(CertaintySvg, ShowsThePictureBesideTheBoxes) {
   EXPECT_EQ(occurrences(svg, "fill=\"#ffffff\""), 1U) << "equal neighbours are one rectangle";
   EXPECT_EQ(occurrences(svg, "fill=\"#111111\""), 1U);
   EXPECT_EQ(occurrences(bare, "fill=\"#"), 0U);
-  picture = {65, 1, std::vector<uint8_t>(65, 9)};
-  EXPECT_EQ(certainty_svg(twelve(), "a", picture), bare) << "larger pictures are left out";
+}
+
+TEST(Thumbnail, IsTheMeanOfSquares) {
+  const std::vector<double> six = {0, 255, 300, -4, 7.5, std::nan("")};
+  EXPECT_EQ(thumbnail(3, 2, six).grey, (std::vector<uint8_t>{0, 255, 255, 0, 8, 0})) << "as it is";
+  std::vector<double> wide(130, 10);
+  wide[129] = 40;
+  const Thumbnail small = thumbnail(130, 1, wide);
+  EXPECT_EQ(small.width, 44U) << "130 / 3";
+  EXPECT_EQ(small.height, 1U);
+  EXPECT_EQ(small.grey.front(), 10);
+  EXPECT_EQ(small.grey.back(), 40) << "of one pixel";
+  const Thumbnail large = thumbnail(700, 1400, std::vector<double>(700 * 1400, 9));
+  EXPECT_EQ(large.height, 64U);
+  EXPECT_EQ(large.grey.size(), large.width * large.height);
 }
 
 TEST(CertaintySvg, TakesAnyNumberOfClassesAndMembers) {

@@ -98,6 +98,7 @@ TEST(SummaryJson, Golden) {
   "fits": 4,
   "fits_planned": 4,
   "failed": 1,
+  "failed_refits": 0,
   "best": {
     "candidate": 0,
     "params": {

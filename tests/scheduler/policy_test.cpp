@@ -199,6 +199,13 @@ TEST(Policy, ASpareUnitTakesOnlyWhatNoOtherCan) {
   EXPECT_TRUE(policy.next(1, 1000)) << "nobody else is left";
 }
 
+TEST(Policy, NobodyWaitsForASpareUnit) {
+  Policy policy(of({{{0}, 8, 1000, 0}}), {{"fast", 10, 13000}, {"slow", 1000, 40}, {"spare", 1000, 6520, true}});
+  policy.wait(0);
+  EXPECT_FALSE(policy.next(2, 0));
+  EXPECT_TRUE(policy.next(1, 0)) << "the faster one rests while this one can";
+}
+
 TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
   Policy policy(of({{{0}, 8, 1000, 0}, {{1}, 8, 1, 1}}), {{"fast", 10, 30}, {"slow", 1000, 1}});
   policy.wait(0);
