@@ -74,14 +74,18 @@ class Keeper {
 
   // Devices and hosts that take part now beside those of earlier sessions.
   void note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes) {
+    const double now = base::wall_s();
     std::set<std::string> classes(record_.device_classes.begin(), record_.device_classes.end());
     for (size_t node = 0; node < nodes.size(); ++node)
       for (const cluster::LocalDevice& d : nodes[node]) {
         classes.insert(d.device_class);
-        const bool known = std::any_of(record_.devices.begin(), record_.devices.end(), [&](const auto& e) {
+        const auto known = std::find_if(record_.devices.begin(), record_.devices.end(), [&](const auto& e) {
           return e.value("node", size_t{0}) == node && e.value("id", std::string()) == d.id;
         });
-        if (known) continue;
+        if (known != record_.devices.end()) {
+          if (known->contains("sessions")) known->at("sessions").push_back(now);
+          continue;
+        }
         record_.devices.push_back({{"node", node},
                                    {"id", d.id},
                                    {"backend", d.backend},
@@ -89,7 +93,8 @@ class Keeper {
                                    {"vendor", d.vendor},
                                    {"class", d.device_class},
                                    {"budget_bytes", d.budget_bytes},
-                                   {"speed", d.speed}});
+                                   {"speed", d.speed},
+                                   {"sessions", nlohmann::ordered_json::array({now})}});
       }
     record_.device_classes.assign(classes.begin(), classes.end());
   }

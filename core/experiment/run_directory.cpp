@@ -84,7 +84,10 @@ bool are_devices(const nlohmann::ordered_json& devices) {
              if (!has(entry, name, [](const auto& v) { return v.is_string(); })) return false;
            for (const char* name : {"node", "budget_bytes"})
              if (!has(entry, name, [](const auto& v) { return v.is_number_unsigned(); })) return false;
-           return has(entry, "speed", [](const auto& v) { return v.is_number(); });
+           const auto are_times = [](const auto& v) {
+            return v.is_array() && std::all_of(v.begin(), v.end(), [](const auto& time) { return time.is_number(); });
+          };
+          return has(entry, "sessions", are_times) && has(entry, "speed", [](const auto& v) { return v.is_number(); });
          });
 }
 

@@ -65,7 +65,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
   std::vector<report::Member> members;
   for (const auto& entry : record.devices)
     members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
-                       entry.value("speed", 0.0)});
+                       entry.value("speed", 0.0), entry.value("sessions", std::vector<double>())});
   const report::Efficiency found =
       report::efficiency(members, contents, cost_by_fit(read_pieces(directory), view.plan.n_fits()));
   view.efficiency = found.value;

@@ -33,12 +33,23 @@ double next_session(const journal::Contents& contents, uint32_t node, double tim
   return next;
 }
 
-// The time in which the node belonged to the run. Of a node that was killed nothing is known behind its last line, but
-// it was counted on until it was called lost.
-std::vector<Span> sessions_of(const journal::Contents& contents, uint32_t node) {
+// Whether the session is one of those that the device took part in: the nearest to a time that was noted for it.
+bool took_part(const journal::Contents& contents, const Member& member, const journal::Session& session) {
+  return member.sessions.empty() ||
+         std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
+           return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const journal::Session& other) {
+             return other.node == session.node && std::fabs(other.start_s - time) < std::fabs(session.start_s - time);
+           });
+         });
+}
+
+// The time in which the device belonged to the run. Of a node that was killed nothing is known behind its last line,
+// but it was counted on until it was called lost.
+std::vector<Span> sessions_of(const journal::Contents& contents, const Member& member) {
+  const uint32_t node = member.node;
   std::vector<Span> spans;
   for (const journal::Session& one : contents.sessions) {
-    if (one.node != node) continue;
+    if (one.node != node || !took_part(contents, member, one)) continue;
     Span span{one.start_s, one.stop_s};
     const double next = next_session(contents, node, one.start_s);
     for (const journal::EventRecord& event : contents.events)
@@ -79,7 +90,7 @@ double overlap(const std::vector<Span>& spans, const Span& with) {
 double present_seconds(const journal::Contents& contents, const Member& member, const Span& span) {
   double seconds = 0;
   const std::vector<Span> out = absences(contents, member);
-  for (const Span& session : sessions_of(contents, member.node)) {
+  for (const Span& session : sessions_of(contents, member)) {
     const Span here{std::max(session.start, span.start), std::min(session.end, span.end)};
     if (here.end > here.start) seconds += here.end - here.start - overlap(out, here);
   }

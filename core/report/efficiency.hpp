@@ -14,6 +14,8 @@ struct Member {
   std::string id;  // "opencl:0"
   std::string device_class;
   double speed = 0;  // measured before the run, relative to the others; 0: unknown
+  // About when the sessions began that it took part in, in seconds since the epoch; none: in all of its node's.
+  std::vector<double> sessions = {};
 };
 
 enum class Speeds {

@@ -126,6 +126,17 @@ TEST(Efficiency, LeavesOutTheTimeBetweenSessions) {
   EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 30.0 / 35);
 }
 
+TEST(Efficiency, CountsADeviceInTheSessionsItTookPartIn) {
+  journal::Contents contents = two_devices();
+  for (const journal::FitRecord& one : two_devices().records)
+    contents.records.push_back(at_work(one.fit + 3, 0, "a", one.start_s + 1000, one.end_s + 1000));
+  contents.sessions.push_back({0, 1000, 1010, true, "done"});
+  std::vector<Member> members = k_equal;
+  const double both = efficiency(members, contents, {}).value;
+  members[1].sessions = {0.5};  // the second device was there in the first session alone
+  EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, both * 40 / 30);
+}
+
 TEST(Efficiency, TimeBeforeTheFirstFitAndBehindTheLastIsNobodysFault) {
   journal::Contents contents = two_devices();
   contents.sessions = {{0, -50, 90, true, "done"}};
