@@ -3,7 +3,7 @@
 
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
-        averaged every 7 batches), images a second of a fit on made pictures
+        averaged every 16 batches), images a second of a fit on made pictures
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
         the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
         sum of what each does alone on a core
@@ -109,14 +109,14 @@ def two_at_a_time(args, text, cores, place):
 
 def speed(args, place):
     cores = sorted(os.sched_getaffinity(0))[:2]
-    trained = 1792  # of the 2000 digits: 14 whole batches for one rank, 7 for two
-    digits = (2000, 0.104)
+    trained = 4096  # of the 4500 digits: 32 whole batches for one rank, 16 for two
+    digits = (4500, 0.0898)
     cases = {
         "one rank, one core": (1, cores[:1], experiment(LIGHTNING, 128, '{ type = "none" }', *digits)),
         "two ranks, synchronous": (2, cores, experiment(
             LIGHTNING, 128, '{ type = "synchronous", batch_scope = "per_device", shards = 16 }', *digits)),
-        "two ranks, averaged every 7": (2, cores, experiment(
-            LIGHTNING, 128, '{ type = "local_sgd", period = 7 }', *digits)),
+        "two ranks, averaged every 16": (2, cores, experiment(
+            LIGHTNING, 128, '{ type = "local_sgd", period = 16 }', *digits)),
     }
     rates = {name: [] for name in cases}
     both = "two runs of their own at a time"
