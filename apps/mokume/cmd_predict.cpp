@@ -43,18 +43,21 @@ struct Opened {
 void print_numbers(const Combined& said, const std::vector<float>& targets, bool several) {
   say(stdout, "row,predicted{}{}\n", targets.empty() ? "" : ",target", several ? ",sd" : "");
   double sum = 0;
+  size_t told = 0;
   for (size_t r = 0; r < said.numbers.size(); ++r) {
     say(stdout, "{},{}", r, static_cast<float>(said.numbers[r]));
-    if (!targets.empty()) {
+    if (!targets.empty() && std::isnan(targets[r])) {
+      std::fputc(',', stdout);
+    } else if (!targets.empty()) {
       const double off = said.numbers[r] - static_cast<double>(targets[r]);
       sum += off * off;
+      ++told;
       say(stdout, ",{}", targets[r]);
     }
     if (several) say(stdout, ",{}", static_cast<float>(said.sd[r]));
     std::fputc('\n', stdout);
   }
-  if (!targets.empty())
-    std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(said.numbers.size()), said.numbers.size());
+  if (told > 0) std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(told), told);
 }
 
 // "row,predicted[,label][,votes]"

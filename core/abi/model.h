@@ -199,9 +199,8 @@ typedef struct mk_team {
    * block. MK_CANCELLED: another member is gone, or has failed. The call of the model must end with it. */
   int32_t (*take)(void* self, float* sum, uint64_t count, mk_error* error);
   /* The leader says now and then how it went since it said so last: `elapsed_s` of wall time, in which member m
-   * computed for busy_s[m] and did units[m] units of work; what is left is waiting. `shares`: how work is split from
-   * now on
-   * ("5+3"), and `at` where that is ("epoch 2, batch 17"). For the report. */
+   * computed for busy_s[m] and did units[m] units of work; what is left is waiting. `shares`: how work was split
+   * meanwhile ("5+3"), and `at` where that began ("epoch 2, batch 17"). For the report. */
   void (*account)(void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
                   const char* at);
 } mk_team;

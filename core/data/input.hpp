@@ -36,7 +36,7 @@ class Input {
 // The whole file without a UTF-8 byte order mark. Error(MK_BAD_DATA) if it holds more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
-// rows * features, if that many floats fit into this machine's memory; else Error(MK_BAD_DATA).
+// rows * features, if that many floats fit into the memory that is left here; else Error(MK_BAD_DATA).
 size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 
 // Text from a file for a message: in quotes, short, printable.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <unordered_map>
 
 #include "base/text.hpp"
@@ -41,9 +42,13 @@ bool parse_all(std::string_view text, Float& value, std::errc& code) {
 
 bool is_missing(const Labels& labels, size_t row) { return !labels.missing.empty() && labels.missing[row] != 0; }
 
-void apply_targets(const std::string& path, const Labels& labels, Table& table) {
+void apply_targets(const std::string& path, const Labels& labels, Unknown unknown, Table& table) {
   table.targets.resize(static_cast<size_t>(table.rows));
   for (size_t i = 0; i < table.targets.size(); ++i) {
+    if (unknown == Unknown::keep && is_missing(labels, i)) {
+      table.targets[i] = std::numeric_limits<float>::quiet_NaN();
+      continue;
+    }
     double value = 0;
     const bool number = labels.values.empty() ? parse_number(labels.texts[i], value) : true;
     if (!labels.values.empty()) value = labels.values[i];
@@ -105,7 +110,7 @@ LabelMap label_map(const std::vector<std::string>& class_names) {
 }
 
 void apply_labels(const LabelMap& map, const std::string& path, const Labels& labels, Unknown unknown, Table& table) {
-  if (map.regression) return apply_targets(path, labels, table);
+  if (map.regression) return apply_targets(path, labels, unknown, table);
   std::unordered_map<std::string, int32_t> classes;
   for (const std::string& name : map.class_names) classes.emplace(name, static_cast<int32_t>(classes.size()));
   table.labels.assign(static_cast<size_t>(table.rows), -1);

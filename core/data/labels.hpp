@@ -30,7 +30,8 @@ struct LabelMap {
 
 LabelMap learn_labels(const Labels& labels);
 
-// Fills labels or targets of `table` for its first rows. `unknown` is thrown about, or kept as label -1.
+// Fills labels or targets of `table` for its first rows. `unknown` is thrown about, or kept as label -1, and
+// what is empty as kNoLabel or a target that is no number.
 enum class Unknown { error, keep };
 void apply_labels(const LabelMap& map, const std::string& path, const Labels& labels, Unknown unknown, Table& table);
 

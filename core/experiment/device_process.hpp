@@ -15,8 +15,8 @@
 namespace mokume::experiment {
 
 // A child that is gone is Error(MK_DEVICE_ERROR) that says how it ended; the next work starts another one, with the
-// choices that this one had, until kMostCrashes have ended so in a row. What the child prints goes to the log, line by
-// line.
+// choices that this one had, until kMostCrashes in a row could not open the device. What the child prints goes to the
+// log, line by line.
 class DeviceProcess : public DeviceWorker {
  public:
   static constexpr uint32_t kMostCrashes = 3;
@@ -67,7 +67,7 @@ class DeviceProcess : public DeviceWorker {
   std::vector<uint32_t> cores_;
   std::optional<BeginRun> begin_;
   WorkEnded known_, earlier_;  // what this child has counted, and what those before it had
-  uint32_t crashes_ = 0;       // since work last ended
+  uint32_t crashes_ = 0;       // since one has opened the device
 
   mutable std::mutex child_mutex_;  // kill() against the start and the end of a child
   std::unique_ptr<base::Child> child_;

@@ -11,6 +11,7 @@ namespace mokume::experiment {
 namespace {
 
 constexpr size_t kOfEachKind = 4;
+constexpr uint64_t kMaxSide = 4096;  // of a picture in a file; those of today are thumbnails
 
 double entropy(std::span<const double> sums) {
   const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -50,15 +51,16 @@ std::vector<double> certainties_from(const nlohmann::json& list, size_t classes)
 
 report::Thumbnail picture_from(const nlohmann::json& object) {
   report::Thumbnail picture;
-  picture.width = journal::whole_field(object, "width", report::kThumbnailSide);
-  picture.height = journal::whole_field(object, "height", report::kThumbnailSide);
+  picture.width = journal::whole_field(object, "width", kMaxSide);
+  picture.height = journal::whole_field(object, "height", kMaxSide);
   for (const uint32_t grey : journal::u32_list_field(object, "grey")) {
     if (grey > 255) journal::bad_field("grey", "a list of numbers up to 255");
     picture.grey.push_back(static_cast<uint8_t>(grey));
   }
   if (picture.grey.size() != picture.width * picture.height)
     journal::bad_field("grey", "as long as the picture is large");
-  return picture;
+  return report::thumbnail(picture.width, picture.height,
+                           std::vector<double>(picture.grey.begin(), picture.grey.end()));
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ class Keeper {
       for (size_t node = 0; node < nodes.size(); ++node)
         for (cluster::LocalDevice& d : nodes[node])
           if (known.value("node", size_t{0}) == node && known.value("id", std::string()) == d.id &&
-              known.value("speed", 0.0) > 0)
+              known.value("class", std::string()) == d.device_class && known.value("speed", 0.0) > 0)
             d.speed = known.value("speed", 0.0);
   }
 

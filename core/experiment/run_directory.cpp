@@ -85,9 +85,9 @@ bool are_devices(const nlohmann::ordered_json& devices) {
            for (const char* name : {"node", "budget_bytes"})
              if (!has(entry, name, [](const auto& v) { return v.is_number_unsigned(); })) return false;
            const auto are_times = [](const auto& v) {
-            return v.is_array() && std::all_of(v.begin(), v.end(), [](const auto& time) { return time.is_number(); });
-          };
-          return has(entry, "sessions", are_times) && has(entry, "speed", [](const auto& v) { return v.is_number(); });
+             return v.is_array() && std::all_of(v.begin(), v.end(), [](const auto& time) { return time.is_number(); });
+           };
+           return has(entry, "sessions", are_times) && has(entry, "speed", [](const auto& v) { return v.is_number(); });
          });
 }
 

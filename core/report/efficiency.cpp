@@ -35,8 +35,7 @@ double next_session(const journal::Contents& contents, uint32_t node, double tim
 
 // Whether the session is one of those that the device took part in: the nearest to a time that was noted for it.
 bool took_part(const journal::Contents& contents, const Member& member, const journal::Session& session) {
-  return member.sessions.empty() ||
-         std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
+  return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
            return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const journal::Session& other) {
              return other.node == session.node && std::fabs(other.start_s - time) < std::fabs(session.start_s - time);
            });

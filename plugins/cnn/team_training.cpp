@@ -94,10 +94,13 @@ TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, con
 void TeamTraining::run() {
   const bool local = parallel_.kind == Parallel::Kind::local_sgd;
   restore();
+  // So that whoever goes on knows its batch.
+  if (parallel_.per_device && team_.leads() && !team_.alone() && training_.epoch() == 0 && training_.batch() == 0)
+    training_.save();
   pace_.begin();
   heeded_at_ = now_s();
   if (!training_.at_end()) training_.begin_epoch();
-  since_ = position();
+  note_split();
   while (!training_.at_end()) {
     local ? local_round() : synchronous_step();
     if (training_.at_end_of_epoch()) {
@@ -111,8 +114,10 @@ void TeamTraining::run() {
   }
 }
 
-std::string TeamTraining::position() const {
-  return "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1);
+// What the next account is of.
+void TeamTraining::note_split() {
+  since_ = "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1);
+  split_ = text_of(shares());
 }
 
 // Whose shards of a batch, or batches of a round, are whose.
@@ -369,13 +374,14 @@ void TeamTraining::heed() {
   const double elapsed = now_s() - heeded_at_, busiest = *std::max_element(seconds.begin(), seconds.end());
   heeded_at_ = now_s();
   meter_ = {};
-  if (team_.leads()) team_.account(elapsed, seconds, done, text_of(shares()), since_);
-  since_ = position();
+  if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
   if (parallel_.adapt) speeds_.measure(units, seconds);
   if (parallel_.kind == Parallel::Kind::synchronous && parallel_.adapt && n > 1) {
     const std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
     if (is_better(next, shares_, speeds_.now())) shares_ = next;
   }
+  if (training_.at_end()) return;
+  note_split();
   show(elapsed, busiest);
 }
 

@@ -57,7 +57,7 @@ class TeamTraining {
   void average(double weight);
   void end_epoch();
   void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
-  std::string position() const;
+  void note_split();
   std::vector<int64_t> shares() const;
   void heed();
   void show(double elapsed_s, double busiest_s);
@@ -76,7 +76,7 @@ class TeamTraining {
   int64_t unheeded_ = 0;
   int64_t rows_to_show_ = 0;  // of all members
   double shown_at_ = 0, heeded_at_ = 0;
-  std::string since_;  // the position at the last look
+  std::string since_, split_;  // where and how work has been split since the last look
   SavePace pace_;
   std::vector<std::vector<float>> staged_;  // by subtree: its gradients in host memory
   std::vector<float> room_;

@@ -76,6 +76,10 @@ TEST_F(Kinds, GapsOfRowsToPredictAreFilledThoughTheRunHadNone) {
   ASSERT_EQ(run(R"(source = "csv", path = "./train.csv", target = "y")", "validation.folds = 2\n").code, 0);
   const json columns = json::parse(file("run.json"))["data"]["columns"];
   EXPECT_EQ(columns[0]["fill"], 3.5) << columns;
+  place.write("new.csv", "a,y\n1,4.0\n2,\n");
+  const Ended some = place.mokume("predict " + place.run("k").string() + " --devices host --data csv:./new.csv");
+  EXPECT_EQ(some.out, "row,predicted,target\n0,3,4\n1,3,\n") << some.err;
+  EXPECT_NE(some.err.find("mse: 1 of 1"), std::string::npos) << some.err;
 }
 
 TEST_F(Kinds, ClassesThatNeedQuotesAndRowsWithoutALabel) {
