@@ -100,7 +100,7 @@ Counts count(const RunView& view) {
         break;
     }
   }
-  counts.failed_members = failed_refits(view);
+  counts.failed_refits = failed_refits(view);
   return counts;
 }
 
@@ -124,9 +124,9 @@ std::string headline(const Figure& figure, const Counts& counts) {
   const std::string of =
       counts.finished < counts.planned ? fmt::format("of {} planned, ", grouped(counts.planned)) : "";
   std::string failed = counts.failed > 0 ? grouped(counts.failed) + " failed" : "";
-  if (counts.failed_members > 0)
+  if (counts.failed_refits > 0)
     failed += (failed.empty() ? "" : ", ") +
-              (view.plan.bootstraps > 1 ? counted(counts.failed_members, "member") + " failed" : "the refit failed");
+              (view.plan.bootstraps > 1 ? counted(counts.failed_refits, "member") + " failed" : "the refit failed");
   out += tile("Fits", grouped(counts.finished), of + (failed.empty() ? "none failed" : failed));
   out += tile("Wall time", seconds_text(view.wall_s),
               fmt::format("{} on {}; efficiency {}", counted(view.devices.size(), "device"),

@@ -79,22 +79,20 @@ void StoredCheckpoint::read_into(const Engine& engine) const {
   }
 }
 
-int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint) {
-  if (directory.empty() || !std::filesystem::exists(file_in(directory))) return 0;
-  try {
-    const st::Reader reader(file_in(directory));
-    if (reader.metadata().at("fit") != fingerprint) return 0;
-    return json::parse(reader.metadata().at("position")).at("batch_size");
-  } catch (const Error&) {
-    return 0;
-  } catch (const json::exception&) {
-    return 0;
-  } catch (const std::out_of_range&) {
-    return 0;
-  }
-}
-
 namespace {
+
+// Nothing where the file is absent or damaged, or `read`, which is given its reader, throws for what it does not hold.
+template <class Read>
+auto read_checkpoint(const std::string& directory, const Read& read) -> decltype(read(std::declval<st::Reader>())) {
+  if (directory.empty() || !std::filesystem::exists(file_in(directory))) return {};
+  try {
+    return read(st::Reader(file_in(directory)));
+  } catch (const Error&) {
+  } catch (const json::exception&) {
+  } catch (const std::out_of_range&) {
+  }
+  return {};
+}
 
 // Of writers that were killed. One that is at work has begun lately.
 void remove_remains(const std::string& directory) {
@@ -107,12 +105,17 @@ void remove_remains(const std::string& directory) {
 
 }  // namespace
 
+int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint) {
+  return read_checkpoint(directory, [&](const st::Reader& reader) -> int64_t {
+    if (reader.metadata().at("fit") != fingerprint) return 0;
+    return json::parse(reader.metadata().at("position")).at("batch_size");
+  });
+}
+
 std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
                                                 const Engine& engine) {
   if (!directory.empty()) remove_remains(directory);
-  if (directory.empty() || !std::filesystem::exists(file_in(directory))) return std::nullopt;
-  try {
-    st::Reader reader(file_in(directory));
+  return read_checkpoint(directory, [&](st::Reader reader) -> std::optional<StoredCheckpoint> {
     if (reader.metadata().at("fit") != fingerprint) return std::nullopt;
     for (const auto& [name, vector] : vectors(engine))
       if (!holds(reader, name, size_of(*vector))) return std::nullopt;
@@ -130,13 +133,7 @@ std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, co
       reader.read(*results, c.results.data());
     }
     return StoredCheckpoint(std::move(c), std::move(reader));
-  } catch (const Error&) {
-    return std::nullopt;
-  } catch (const json::exception&) {
-    return std::nullopt;
-  } catch (const std::out_of_range&) {
-    return std::nullopt;
-  }
+  });
 }
 
 }  // namespace mokume::cnn

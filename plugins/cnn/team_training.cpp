@@ -68,8 +68,11 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
 int64_t begun_with(const Settings& given, const sdk::Team& team, const TrainingTask& task) {
   if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device) return 0;
   std::array<float, 1> members = {0};
-  if (team.leads())
-    members[0] = static_cast<float>(checkpoint_batch(task.scratch, task.fingerprint) / given.batch_size);
+  if (team.leads()) {
+    const int64_t batch = checkpoint_batch(task.scratch, task.fingerprint);
+    const bool possible = batch % given.batch_size == 0 && batch <= static_cast<int64_t>(task.train.size());
+    members[0] = possible ? static_cast<float>(batch / given.batch_size) : 0;
+  }
   team.from_leader(members);
   return static_cast<int64_t>(members[0]);
 }
