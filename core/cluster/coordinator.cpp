@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "journal/line.hpp"
+#include "journal/read.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {
@@ -43,6 +44,7 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
   failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
   index_refits();
+  for (const auto& [slot, attempt] : setup_.attempts) attempts_.at(slot) = attempt;
   for (journal::FitRecord& record : setup_.done) {
     if (record.fit >= slots() || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
@@ -190,8 +192,10 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   record.device_class = by.device_class;
   std::optional<journal::FitRecord>& known = done_[record.fit];
   if (known && given_up_.count(record.fit) == 0) {
+    if (journal::same_result(*known, record)) return;
+    supersede(record);
     // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
-    if (known->device_class != record.device_class || journal::same_result(*known, record)) return;
+    if (known->device_class != record.device_class) return;
     if (held.trial) {
       last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
       return convict(held.unit, last_error_.reason);
@@ -199,7 +203,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
-  if (known) return;
+  if (known) return supersede(record);
   ++held.own;
   condemned_.erase(record.fit);
   if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
@@ -208,6 +212,17 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
   release_next(piece);
   if (setup_.on_record) setup_.on_record(*done_[fit]);
+}
+
+// Both are on a disk. What follows from a fit, its refit above all, follows from the one that came first; and so does
+// what is read from the journals later.
+void Coordinator::supersede(const journal::FitRecord& record) const {
+  const journal::FitRecord& known = *done_[record.fit];
+  if (!setup_.on_event) return;
+  setup_.on_event(journal::supersede(record, now_,
+                                     known.device.empty()
+                                         ? "the fit had been given up"
+                                         : fmt::format("{} of node {} was first", known.device, known.node)));
 }
 
 // A fit is done.

@@ -101,6 +101,7 @@ class Coordinator {
   bool has_notes_coming(uint32_t piece) const;
   WorkItem item(const std::vector<uint32_t>& pieces) const;
   void count(journal::FitRecord record);
+  void supersede(const journal::FitRecord& record) const;  // by what is done
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);

@@ -67,6 +67,9 @@ std::string event_line(const Inspection& run, const EventRecord& event, bool nam
     case Kind::returned:
       text += fmt::format("{} returned", where(event.node, event.device));
       break;
+    case Kind::superseded:
+      text += fmt::format("{}on {} does not count", attempt, where(event.node, event.device));
+      break;
   }
   return text + (event.text.empty() ? "" : ": " + event.text);
 }
@@ -261,7 +264,7 @@ std::string failed_text(const Inspection& run) {
 
 std::string repeats_text(const Inspection& run) {
   if (run.view.repeats.empty()) return "";
-  std::string text = fmt::format("{} computed more than once; of each the first record by node and line counts\n",
+  std::string text = fmt::format("{} computed more than once; of each the one that came first counts\n",
                                  report::counted(run.view.repeats.size(), "result"));
   std::vector<std::string> lines;
   for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);

@@ -62,22 +62,26 @@ cluster::Refit choose_refit(const Prepared& prepared, const std::vector<schedule
   return refit;
 }
 
-std::vector<journal::FitRecord> done_before(const Prepared& prepared, const std::string& run_directory,
-                                            journal::Contents contents) {
+Before done_before(const Prepared& prepared, const std::string& run_directory, journal::Contents contents) {
   const search::Plan& plan = prepared.plan();
-  std::vector<journal::FitRecord> done = std::move(contents.records);
+  Before before;
+  for (const auto* records : {&contents.records, &contents.refits, &contents.repeats})
+    for (const journal::FitRecord& one : *records)
+      before.attempts[one.fit] = std::max(before.attempts[one.fit], one.attempt);
+  std::vector<journal::FitRecord>& done = before.done = std::move(contents.records);
   std::vector<bool> is_done(plan.n_fits());
   for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
   const auto bootstraps = fits_by_bootstrap(plan);
   for (journal::FitRecord& refit : contents.refits) {
     const uint32_t bootstrap = refit.fit - plan.n_fits();
-    const std::vector<uint32_t>& before = bootstraps[bootstrap];
-    const bool all = std::all_of(before.begin(), before.end(), [&](uint32_t fit) { return is_done[fit]; });
-    if (all && refit.status != journal::FitStatus::failed && refit.refit == best_candidate(prepared, done, bootstrap) &&
-        has_model(run_directory, plan, refit))
-      done.push_back(std::move(refit));
+    const std::vector<uint32_t>& fits = bootstraps[bootstrap];
+    const bool all = std::all_of(fits.begin(), fits.end(), [&](uint32_t fit) { return is_done[fit]; });
+    const bool stands = all && refit.status != journal::FitStatus::failed &&
+                        refit.refit == best_candidate(prepared, done, bootstrap) &&
+                        has_model(run_directory, plan, refit);
+    (stands ? done : before.to_redo).push_back(std::move(refit));
   }
-  return done;
+  return before;
 }
 
 }  // namespace mokume::experiment

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,9 +29,12 @@ std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 cluster::Refit choose_refit(const Prepared& prepared, const std::vector<scheduler::Piece>& pieces, uint32_t bootstrap,
                             const std::vector<journal::FitRecord>& fits);
 
-// What need not be computed again: all fits, and the refits of what is still the best, with their models in
-// `run_directory`.
-std::vector<journal::FitRecord> done_before(const Prepared& prepared, const std::string& run_directory,
-                                            journal::Contents contents);
+struct Before {
+  // What need not be computed again: all fits, and the refits of what is still the best, with their models.
+  std::vector<journal::FitRecord> done;
+  std::vector<journal::FitRecord> to_redo;  // refits, which those that follow supersede
+  std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records
+};
+Before done_before(const Prepared& prepared, const std::string& run_directory, journal::Contents contents);
 
 }  // namespace mokume::experiment

@@ -82,19 +82,27 @@ class Keeper {
         const auto known = std::find_if(record_.devices.begin(), record_.devices.end(), [&](const auto& e) {
           return e.value("node", size_t{0}) == node && e.value("id", std::string()) == d.id;
         });
-        if (known != record_.devices.end()) {
-          if (known->contains("sessions")) known->at("sessions").push_back(now);
+        nlohmann::ordered_json sessions = nlohmann::ordered_json::array();
+        if (known != record_.devices.end()) sessions = known->value("sessions", sessions);
+        sessions.push_back(now);
+        if (known != record_.devices.end() && known->value("class", std::string()) == d.device_class) {
+          (*known)["sessions"] = sessions;
           continue;
         }
-        record_.devices.push_back({{"node", node},
-                                   {"id", d.id},
-                                   {"backend", d.backend},
-                                   {"name", d.name},
-                                   {"vendor", d.vendor},
-                                   {"class", d.device_class},
-                                   {"budget_bytes", d.budget_bytes},
-                                   {"speed", d.speed},
-                                   {"sessions", nlohmann::ordered_json::array({now})}});
+        // New; or the node is another machine than before.
+        nlohmann::ordered_json entry = {{"node", node},
+                                        {"id", d.id},
+                                        {"backend", d.backend},
+                                        {"name", d.name},
+                                        {"vendor", d.vendor},
+                                        {"class", d.device_class},
+                                        {"budget_bytes", d.budget_bytes},
+                                        {"speed", d.speed},
+                                        {"sessions", sessions}};
+        if (known != record_.devices.end())
+          *known = std::move(entry);
+        else
+          record_.devices.push_back(std::move(entry));
       }
     record_.device_classes.assign(classes.begin(), classes.end());
   }
@@ -287,14 +295,20 @@ class Participant {
       return refit;
     };
     setup.loss = [this](const journal::FitRecord& fit) { return loss_of(*prepared_, fit); };
-    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), plan);
+    journal::Contents contents = read_journals();
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     write_pieces(result_.directory, setup.workload.pieces);
     setup.timed = timed_work(contents.records);
     if (resumed)
       observer_.phase(fmt::format("going on with {}: {} of {} fits are done", keeper_->directory().path(),
                                   contents.records.size(), plan.n_fits()));
-    setup.done = done_before(*prepared_, result_.directory, std::move(contents));
+    Before earlier = done_before(*prepared_, result_.directory, std::move(contents));
+    for (const journal::FitRecord& refit : earlier.to_redo)
+      journal.append(
+          journal::supersede(refit, base::wall_s(),
+                             "it failed, its model is gone, or another candidate is the best: it is trained again"));
+    setup.done = std::move(earlier.done);
+    setup.attempts = std::move(earlier.attempts);
     status_ =
         std::make_unique<StatusFile>(result_.directory, handshake.nodes, plan.n_slots(), setup.done, base::wall_s);
     observer_.begin_fits(plan.n_slots(), setup.done.size());
@@ -315,9 +329,22 @@ class Participant {
     return setup;
   }
 
-  // What counts: as results.csv has it, from the files, whatever came first over the wire.
-  journal::Contents counted(const cluster::Outcome& outcome) {
-    journal::Contents contents = journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
+  journal::Contents read_journals() const {
+    return journal::read_all(keeper_->directory().journal_path(), prepared_->plan());
+  }
+
+  // What counts: as results.csv has it, from the files.
+  journal::Contents counted(const cluster::Outcome& outcome, journal::Journal& journal) {
+    journal.flush();
+    journal::Contents contents = read_journals();
+    // Of a node that was thought lost, and came to the disk unseen.
+    const std::vector<journal::FitRecord> rivals = journal::rivals(outcome.records, contents);
+    for (const journal::FitRecord& one : rivals)
+      journal.append(journal::supersede(one, base::wall_s(), "another one was counted before it came"));
+    if (!rivals.empty()) {
+      journal.flush();
+      contents = read_journals();
+    }
     for (const journal::Disagreement& one : contents.disagreements) log_.warn("journal", one.text);
     const size_t found = contents.records.size() + contents.refits.size();
     if (found >= outcome.records.size()) return contents;
@@ -335,7 +362,7 @@ class Participant {
 
   void finish(const cluster::Outcome& outcome, journal::Journal& journal) {
     RunRecord& record = keeper_->record();
-    const journal::Contents contents = counted(outcome);
+    const journal::Contents contents = counted(outcome, journal);
     result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), has_failed));
     result_.reproducibility = keeper_->reproducibility(request_.config.team);
     if (outcome.finished) {

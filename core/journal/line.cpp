@@ -16,9 +16,9 @@ namespace {
 
 constexpr std::string_view k_crc = ",\"crc\":\"";
 constexpr size_t k_tail = 18;  // ,"crc":"89abcdef"}
-constexpr EventRecord::Kind k_kinds[] = {EventRecord::Kind::failed, EventRecord::Kind::moved,
-                                         EventRecord::Kind::retired, EventRecord::Kind::lost,
-                                         EventRecord::Kind::returned};
+constexpr EventRecord::Kind k_kinds[] = {EventRecord::Kind::failed,   EventRecord::Kind::moved,
+                                         EventRecord::Kind::retired,  EventRecord::Kind::lost,
+                                         EventRecord::Kind::returned, EventRecord::Kind::superseded};
 constexpr FitStatus k_statuses[] = {FitStatus::ok, FitStatus::copied, FitStatus::capped, FitStatus::failed};
 
 std::string quoted(const std::string& text) {
@@ -99,6 +99,8 @@ const char* to_text(EventRecord::Kind kind) {
       return "lost";
     case EventRecord::Kind::returned:
       return "returned";
+    case EventRecord::Kind::superseded:
+      return "superseded";
   }
   return "unknown";
 }

@@ -7,7 +7,9 @@
 #include <cmath>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string_view>
+#include <tuple>
 
 #include "base/files.hpp"
 #include "journal/agree.hpp"
@@ -118,11 +120,12 @@ class Reader {
  private:
   // Entries of one fit come by node and line, as the files were read.
   void choose(std::vector<Entry>& entries) {
-    std::stable_sort(entries.begin(), entries.end(),
-                     [](const Entry& a, const Entry& b) { return !a.failed() && b.failed(); });
+    const auto rank = [&](const Entry& one) { return std::pair(is_superseded(one.record), one.failed()); };
+    std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
     for (size_t i = 1; i < entries.size(); ++i) {
       const Entry &counts = entries.front(), &other = entries[i];
-      if (consistent(counts.record, other.record)) continue;
+      const bool same_work = counts.record.refit == other.record.refit;
+      if (!same_work || consistent(counts.record, other.record)) continue;
       const bool one_class = counts.record.device_class == other.record.device_class;
       contents_.disagreements.push_back({counts.record.fit, one_class, disagreement_text(counts, other, one_class)});
     }
@@ -131,6 +134,10 @@ class Reader {
       auto& counting = plan_.is_refit(record.fit) ? contents_.refits : contents_.records;
       (i == 0 ? counting : contents_.repeats).push_back(std::move(record));
     }
+  }
+
+  bool is_superseded(const FitRecord& record) const {
+    return superseded_.count({record.fit, record.node, record.attempt}) > 0;
   }
 
   [[noreturn]] void bad(const std::string& what) const {
@@ -186,6 +193,8 @@ class Reader {
       if (!event) return;
       if (event->fit >= int64_t{plan_.n_slots()} || !std::isfinite(event->time_s)) bad_field("fit", "one of the plan");
       extend_session(event->time_s);
+      if (event->kind == EventRecord::Kind::superseded)
+        superseded_.insert({static_cast<uint32_t>(event->fit), event->node, event->attempt});
       contents_.events.push_back(*event);
     } catch (const Error& error) {
       contents_.notices.push_back(fmt::format("{}, line {}: an event with a field that makes no sense, left out: {}",
@@ -239,6 +248,7 @@ class Reader {
   const File* file_ = nullptr;
   size_t line_ = 0;
   std::map<uint32_t, std::vector<Entry>> entries_;
+  std::set<std::tuple<uint32_t, uint32_t, uint32_t>> superseded_;  // fit, node, attempt
   Contents contents_;
 };
 
@@ -248,6 +258,32 @@ Contents read_all(const std::string& directory, const search::Plan& plan) {
   Reader reader(plan);
   for (const File& file : list_files(directory)) reader.read(file);
   return reader.finish();
+}
+
+std::vector<FitRecord> rivals(const std::vector<FitRecord>& counted, const Contents& contents) {
+  std::map<uint32_t, const FitRecord*> ours;
+  for (const FitRecord& one : counted) ours[one.fit] = &one;
+  const auto is_rival = [&](const FitRecord& one) {
+    const auto found = ours.find(one.fit);
+    if (found == ours.end()) return false;
+    const FitRecord& own = *found->second;
+    return (own.node != one.node || own.attempt != one.attempt) && !same_result(own, one);
+  };
+  std::set<uint32_t> fits;
+  std::vector<FitRecord> found;
+  for (const auto* records : {&contents.records, &contents.refits})
+    for (const FitRecord& one : *records)
+      if (is_rival(one)) {
+        fits.insert(one.fit);
+        found.push_back(one);
+      }
+  for (const FitRecord& one : contents.repeats)
+    if (fits.count(one.fit) > 0 && is_rival(one)) found.push_back(one);
+  return found;
+}
+
+EventRecord supersede(const FitRecord& record, double time_s, const std::string& why) {
+  return {time_s, EventRecord::Kind::superseded, record.node, record.device, record.fit, record.attempt, why};
 }
 
 BusySeconds busy_seconds(const std::vector<FitRecord>& records) {

@@ -41,12 +41,20 @@ struct Contents {
 };
 
 // Merges node-*.ndjson below `directory`; none, or no such directory, is an empty run. Of several records of one fit or
-// refit the first counts in this order: those that did not fail before those that did, then by node, then by line.
-// Which one that is depends on the files alone, and neither its repeats nor what they say make a run unreadable.
+// refit the first counts in this order: those that no event calls superseded, those that did not fail before those that
+// did, then by node, then by line. Which one that is depends on the files alone, and neither its repeats nor what they
+// say make a run unreadable.
 //
 // Throws Error(MK_BAD_DATA) that names file, line and cure for: a damaged line that is not the last, another plan or
 // format, a fit the plan does not have. Events of an unknown kind are skipped.
 Contents read_all(const std::string& directory, const search::Plan& plan);
+
+// Those of `contents` that count there in place of one of `counted`, with another result; in which order records came
+// is not in the files. Superseded they leave `counted` to count.
+std::vector<FitRecord> rivals(const std::vector<FitRecord>& counted, const Contents& contents);
+
+// `record` does not count, for `why`.
+EventRecord supersede(const FitRecord& record, double time_s, const std::string& why);
 
 // Seconds in which a device had a fit of these in work, by (node, device). Fits of one bundle overlap in time, hence
 // the union of their intervals.

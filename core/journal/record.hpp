@@ -46,11 +46,12 @@ struct FitRecord {
 // What happened to a run beside its fits: for `mokume explain` and the report, never for results.
 struct EventRecord {
   enum class Kind {
-    failed,   // a fit failed on a device, and may be tried again
-    moved,    // a fit was taken from a device, for `text`
-    retired,  // a device gets no more work
-    lost,     // a node was not heard of any more
-    returned  // it was heard of again
+    failed,     // a fit failed on a device, and may be tried again
+    moved,      // a fit was taken from a device, for `text`
+    retired,    // a device gets no more work
+    lost,       // a node was not heard of any more
+    returned,   // it was heard of again
+    superseded  // a record of `fit`, by its node and attempt, does not count: there is another one
   };
   double time_s = 0;  // seconds since the epoch
   Kind kind = Kind::failed;
@@ -61,6 +62,6 @@ struct EventRecord {
   std::string text;      // one sentence
 };
 
-const char* to_text(EventRecord::Kind kind);  // "failed", "moved", "retired", "lost", "returned"
+const char* to_text(EventRecord::Kind kind);  // "failed", "moved", "retired", "lost", "returned", "superseded"
 
 }  // namespace mokume::journal

@@ -19,11 +19,11 @@ double first_start(const RunView& view) {
   return start;
 }
 
-std::string event_rows(const RunView& view) {
+std::string event_rows(const RunView& view, const std::vector<journal::EventRecord>& events) {
   const double zero = first_start(view);
   std::string rows;
-  for (size_t i = 0; i < std::min(view.events.size(), kMaxEvents); ++i) {
-    const journal::EventRecord& event = view.events[i];
+  for (size_t i = 0; i < std::min(events.size(), kMaxEvents); ++i) {
+    const journal::EventRecord& event = events[i];
     const std::string fit = event.fit < 0 || event.fit >= int64_t{view.plan.n_slots()}
                                 ? "–"
                                 : fit_name(view.plan, static_cast<uint32_t>(event.fit));
@@ -54,7 +54,9 @@ std::string fit_name(const search::Plan& plan, uint32_t fit) {
 
 std::string events_section(const RunView& view) {
   std::string body;
-  if (!view.events.empty()) {
+  std::vector<journal::EventRecord> events = view.events;
+  std::erase_if(events, [](const auto& one) { return one.kind == journal::EventRecord::Kind::superseded; });
+  if (!events.empty()) {
     body += table("",
                   {{"after", true},
                    {"what", false},
@@ -63,8 +65,8 @@ std::string events_section(const RunView& view) {
                    {"fit", false},
                    {"attempt", true},
                    {"why", false}},
-                  event_rows(view)) +
-            more(view.events.size(), "events");
+                  event_rows(view, events)) +
+            more(events.size(), "events");
   }
   if (!view.disagreements.empty()) {
     std::string rows;

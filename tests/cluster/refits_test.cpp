@@ -41,6 +41,49 @@ TEST(Refits, FollowOnTheirFits) {
   EXPECT_EQ(desk.coordinator().records().size(), 3u);
 }
 
+// Of a fit that two devices of unlike classes did the first counts, wherever the files put it: the refit follows from
+// it.
+TEST(Refits, FollowFromTheRecordsThatCameFirst) {
+  CoordinatorSetup setup = bagged(1);
+  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
+    Refit refit;
+    refit.candidate = refit.like = fits[0].values[0] <= fits[1].values[0] ? 0 : 1;
+    refit.cost = 1;
+    refit.bytes = 100;
+    return refit;
+  };
+  LocalDevice card = make_device("opencl:0");
+  card.device_class = "opencl/card";
+  Desk desk(std::move(setup), {{card}, {make_device("host:0")}});
+  desk.nodes(2);
+  const Grant slow = desk.expect_grant(0), other = desk.expect_grant(1);
+  desk.finish(1, other);
+  std::optional<Grant> copy;
+  for (int i = 0; i < 1000 && !copy; ++i) copy = desk.ask(1);
+  ASSERT_TRUE(copy);
+  ASSERT_EQ(copy->item.fits, slow.item.fits);
+  desk.finish(1, *copy);
+  const Grant refit = desk.expect_grant(1);
+  EXPECT_EQ(desk.count(Desk::Kind::superseded), 0u);
+  journal::FitRecord late = result_of(slow.item.fits[0]);
+  late.values[0] += 1;
+  desk.say(0, Done{slow.lease, {late}});
+  ASSERT_EQ(desk.count(Desk::Kind::superseded), 1u);
+  EXPECT_EQ(desk.events().back().node, 0u);
+  EXPECT_EQ(desk.events().back().attempt, slow.item.attempt);
+  EXPECT_EQ(desk.events().back().fit, late.fit);
+  desk.finish(1, refit);
+  for (const journal::FitRecord& one : desk.coordinator().records()) EXPECT_EQ(one.node, 1u);
+}
+
+TEST(Refits, TrainedAgainHaveAnAttemptOfTheirOwn) {
+  CoordinatorSetup setup = bagged(1);
+  setup.done = {result_of(0), result_of(1)};
+  setup.attempts = {{0, 1}, {1, 1}, {2, 3}};
+  Desk desk(std::move(setup), {{make_device("host:0")}});
+  EXPECT_EQ(desk.expect_grant(0).item.attempt, 4u);
+}
+
 // Two bootstraps of candidates that take 4 and 1, of which one fold each is done: a long refit is ahead where the long
 // one leads, and what is left of that bootstrap goes first.
 TEST(Refits, AheadDecideTheOrderByTheLossesOfFits) {

@@ -229,6 +229,67 @@ TEST(ReadAll, AResultCountsBeforeAFailure) {
   EXPECT_EQ(contents.disagreements.size(), 1u) << "of the failure only";
 }
 
+FitRecord fifth_wrong(uint32_t attempt) {
+  FitRecord record = make_record(4);
+  record.values[0] += 1;
+  record.attempt = attempt;
+  return record;
+}
+
+TEST(ReadAll, ASupersededRecordCountsAfterAllOthers) {
+  const Scratch scratch;
+  FitRecord failed = make_record(4);
+  failed.status = FitStatus::failed;
+  failed.values.clear();
+  const FitRecord late = fifth_wrong(2);
+  write_file(scratch, 0, {event_text(supersede(late, 50, "host:0 was first")), text_of(late)});
+  for (const FitRecord& first : {make_record(4), failed}) {
+    write_file(scratch, 1, {text_of(first)});
+    const Contents contents = read_all(scratch.directory(), k_plan);
+    ASSERT_EQ(contents.records.size(), 1u);
+    EXPECT_EQ(contents.records[0].node, 1u);
+    EXPECT_TRUE(same_result(contents.records[0], first));
+    EXPECT_EQ(contents.repeats.size(), 1u);
+  }
+  std::filesystem::remove(scratch.file(1));
+  EXPECT_EQ(read_all(scratch.directory(), k_plan).records.size(), 1u) << "better than none";
+}
+
+TEST(ReadAll, RefitsOfTwoCandidatesDoNotDisagree) {
+  const Scratch scratch;
+  FitRecord first = make_record(200), second = first;
+  first.refit = 3;
+  second.refit = 4;
+  second.values[0] += 1;
+  second.attempt = 2;
+  write_file(
+      scratch, 0,
+      {record_text(first, nullptr), event_text(supersede(first, 5, "trained again")), record_text(second, nullptr)});
+  const Contents contents = read_all(scratch.directory(), k_plan);
+  ASSERT_EQ(contents.refits.size(), 1u);
+  EXPECT_EQ(contents.refits[0].refit, 4u);
+  EXPECT_TRUE(contents.disagreements.empty());
+}
+
+TEST(Rivals, AreThoseThatCountInPlaceOfOurs) {
+  const Scratch scratch;
+  FitRecord ours = fifth_wrong(2), same = make_record(6), other = same;
+  ours.node = other.node = 1;
+  other.attempt = 2;
+  write_file(scratch, 0, {text_of(make_record(4)), text_of(make_record(5)), text_of(same)});
+  write_file(scratch, 1, {text_of(ours), text_of(other)});
+  Contents contents = read_all(scratch.directory(), k_plan);
+  FitRecord fifth = make_record(5);
+  const std::vector<FitRecord> found = rivals({ours, fifth, other}, contents);
+  ASSERT_EQ(found.size(), 1u) << "what is the same result is no rival";
+  EXPECT_EQ(found[0].fit, 4u);
+  EXPECT_EQ(found[0].node, 0u);
+  write_file(scratch, 2, {event_text(supersede(found[0], 50, "late"))});
+  contents = read_all(scratch.directory(), k_plan);
+  EXPECT_TRUE(same_result(contents.records[0], ours));
+  EXPECT_TRUE(rivals({ours, fifth, other}, contents).empty());
+}
+
 TEST(ReadAll, KeepsTheClassOfADevice) {
   FitRecord record = make_record(4);
   record.device_class = "opencl/\"Card\"/1.2";
