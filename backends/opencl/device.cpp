@@ -148,6 +148,21 @@ std::unique_ptr<mk_queue> create_queue(mk_device& device, uint32_t flags) {
   return queue;
 }
 
+// As vendors' guides have it: memory of the driver's own choice, which it can lock, mapped once.
+std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes) {
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes");
+  auto block = std::make_unique<mk_host_block>();
+  cl_int code = CL_SUCCESS;
+  block->queue = &queue;
+  block->memory.reset(
+      clCreateBuffer(queue.device->context.get(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, bytes, nullptr, &code));
+  check(code, "host memory of " + size_text(bytes) + " on " + queue.device->info.name);
+  block->mapped = clEnqueueMapBuffer(queue.handle.get(), block->memory.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                     bytes, 0, nullptr, nullptr, &code);
+  check(code, "clEnqueueMapBuffer");
+  return block;
+}
+
 void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
   const bool to_host = copy.kind == MK_COPY_READ, from_host = copy.kind == MK_COPY_WRITE;
   if (!to_host && !from_host && copy.kind != MK_COPY_DEVICE) throw Error(MK_INVALID_ARGUMENT, "copy: unknown kind");
@@ -267,6 +282,12 @@ std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) 
   const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
   // -w: PoCL's compiler counts its warnings on the user's terminal.
   return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
+}
+
+mk_host_block::~mk_host_block() {
+  if (mapped == nullptr) return;
+  clEnqueueUnmapMemObject(queue->handle.get(), memory.get(), mapped, 0, nullptr, nullptr);
+  clFinish(queue->handle.get());
 }
 
 void mk_buffer::written() {

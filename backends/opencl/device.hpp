@@ -113,6 +113,15 @@ struct mk_queue {
   uint64_t uses_ = 0;
 };
 
+// Memory that the driver has mapped for the host, for as long as this lives.
+struct mk_host_block {
+  mk_queue* queue = nullptr;
+  mokume::opencl::Memory memory;
+  void* mapped = nullptr;
+
+  ~mk_host_block();
+};
+
 // The first and the last command of what it stands for.
 struct mk_event {
   mk_queue* queue = nullptr;
@@ -127,6 +136,7 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
 
 // `bytes` > 0; throws MK_OUT_OF_MEMORY with the sizes if the device cannot hold it.
 mk_buffer create_buffer(mk_device& device, uint64_t bytes);
+std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes);
 std::unique_ptr<mk_queue> create_queue(mk_device& device, uint32_t flags);
 // `done` may be NULL.
 void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done);

@@ -144,12 +144,25 @@ int32_t submit_group(mk_queue* queue, const mk_op* ops, uint32_t n_ops, mk_event
   });
 }
 
+int32_t host_memory_create(mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error) {
+  return sdk::guard(error, [&] {
+    need(queue != nullptr && block != nullptr && memory != nullptr, "queue or places for the memory");
+    auto made = create_host_block(*queue, bytes);
+    *memory = made->mapped;
+    *block = made.release();
+  });
+}
+
+void host_memory_destroy(mk_host_block* block) { delete block; }
+
+constexpr mk_host_memory kHostMemory = {sizeof(mk_host_memory), 0, host_memory_create, host_memory_destroy};
 constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
 
 const void* extension(void*, const char* name) {
   if (name == nullptr) return nullptr;
   if (std::string_view(name) == "kernel_source_v1") return kernel_source_table();
   if (std::string_view(name) == "group_v1") return &kGroup;
+  if (std::string_view(name) == "host_memory_v1") return &kHostMemory;
   return nullptr;
 }
 

@@ -7,6 +7,9 @@
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
         the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
         sum of what each does alone on a core
+    python3 bench/parallel/parallel.py throttled [--rounds 3] [--out FILE]
+        the same network at a batch of 128 on two ranks, PoCL with a core each, of which the second may use its core for
+        a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against the sum of both alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
         the same of PyTorch's DistributedDataParallel over gloo (needs torch)
@@ -72,16 +75,20 @@ parallel = {parallel}
 """
 
 
-def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False):
-    """Of one run of the program; `cores`: a list for taskset."""
+def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False, last=()):
+    """Of one run of the program; `cores`: a list for taskset; `last`: what the last rank is started with."""
     config = pathlib.Path(place) / "parallel.toml"
     config.write_text(text)
     out = pathlib.Path(place) / f"out-{time.monotonic_ns()}"
     command = ["taskset", "-c", ",".join(map(str, cores))]
-    if ranks > 1:
-        command += ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
-    command += [mokume, "run", str(config), "--fresh", "--out", str(out), "--set", f"model_options.epochs={epochs}",
-                "--set", f"devices.team={'true' if team or ranks > 1 else 'false'}"]
+    run = [mokume, "run", str(config), "--fresh", "--out", str(out), "--set", f"model_options.epochs={epochs}",
+           "--set", f"devices.team={'true' if team or ranks > 1 else 'false'}"]
+    if ranks == 1:
+        command += [*last, *run]
+    elif not last:
+        command += ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none", *run]
+    else:
+        command += ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", str(ranks - 1), *run, ":", "-n", "1", *last, *run]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
         sys.exit(f"{' '.join(command)}\n{done.stderr}")
@@ -91,9 +98,9 @@ def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False):
     return float(first["end_s"]) - float(first["start_s"])
 
 
-def seconds_per_epoch(mokume, text, epochs, ranks, cores, place, team=False):
-    short = fit_seconds(mokume, text, epochs, ranks, cores, place, team)
-    return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place, team) - short) / epochs
+def seconds_per_epoch(mokume, text, epochs, ranks, cores, place, team=False, last=()):
+    short = fit_seconds(mokume, text, epochs, ranks, cores, place, team, last)
+    return (fit_seconds(mokume, text, 2 * epochs, ranks, cores, place, team, last) - short) / epochs
 
 
 def two_at_a_time(args, text, cores, place):
@@ -151,6 +158,46 @@ def unequal(args, place):
     return {"of_the_sum": share, "of_the_faster": faster, "rounds": rates}
 
 
+class Quarter:
+    """A control group whose processes may use a quarter of a core."""
+
+    def __enter__(self):
+        v1 = pathlib.Path("/sys/fs/cgroup/cpu")
+        self.path = (v1 if v1.is_dir() else pathlib.Path("/sys/fs/cgroup")) / f"mokume-quarter-{os.getpid()}"
+        try:
+            self.path.mkdir()
+            if v1.is_dir():
+                (self.path / "cpu.cfs_period_us").write_text("10000")
+                (self.path / "cpu.cfs_quota_us").write_text("2500")
+            else:
+                (self.path / "cpu.max").write_text("2500 10000")
+        except OSError as error:
+            sys.exit(f"cannot make a control group with a quota: {error}")
+        return ["sh", "-c", f'echo $$ > {self.path}/cgroup.procs; exec "$@"', "sh"]
+
+    def __exit__(self, *_):
+        self.path.rmdir()
+
+
+def throttled(args, place):
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    digits, trained = (4500, 0.0898), 4096
+    text = experiment(LIGHTNING, 128, '{ type = "synchronous", shards = 16 }', *digits)
+    rates = {name: [] for name in ("whole", "quarter", "both")}
+    with Quarter() as quarter:
+        # The team begins with equal shares: the longer its runs, the less hangs on how fast it leaves them.
+        cases = {"whole": (1, cores[:1], (), 3), "quarter": (1, cores[1:], quarter, 1), "both": (2, cores, quarter, 6)}
+        for _ in range(args.rounds):
+            for name, (ranks, use, last, epochs) in cases.items():
+                rates[name].append(
+                    trained / seconds_per_epoch(args.mokume, text, epochs, ranks, use, place, last=last))
+            print({name: round(all_of_it[-1]) for name, all_of_it in rates.items()}, flush=True)
+    share = statistics.median(b / (f + s) for f, s, b in zip(*rates.values()))
+    faster = statistics.median(b / max(f, s) for f, s, b in zip(*rates.values()))
+    print(f"{share:.2f} of the sum, {faster:.2f} of the faster")
+    return {"of_the_sum": share, "of_the_faster": faster, "rounds": rates}
+
+
 def torch_step(hidden, ranks, cores, seconds):
     """Seconds a step of a rank at batch 16, from a process of PyTorch for each rank."""
     done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
@@ -194,7 +241,7 @@ def reduce(args, place):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["speed", "unequal", "reduce"])
+    parser.add_argument("what", choices=["speed", "unequal", "throttled", "reduce"])
     parser.add_argument("--mokume", default=str(ROOT / "build/release/bin/mokume"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--epochs", type=int, default=2)
@@ -204,7 +251,7 @@ def main():
     parser.add_argument("--out")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
-        rows = {"speed": speed, "unequal": unequal, "reduce": reduce}[args.what](args, place)
+        rows = {"speed": speed, "unequal": unequal, "throttled": throttled, "reduce": reduce}[args.what](args, place)
     if args.out:
         path = pathlib.Path(args.out)
         known = json.loads(path.read_text()) if path.exists() else {}

@@ -123,7 +123,7 @@ typedef struct mk_backend {
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
   /* An optional table by name, or NULL. Names are never reused. Known: "kernel_source_v1" (mk_kernel_source),
-   * "host_pointer_v1" (mk_host_pointer), "group_v1" (mk_group). */
+   * "host_pointer_v1" (mk_host_pointer), "group_v1" (mk_group), "host_memory_v1" (mk_host_memory). */
   const void* (*extension)(void* self, const char* name);
 
   /* Frees everything. */
@@ -136,6 +136,19 @@ typedef struct mk_host_pointer {
   uint32_t reserved;
   void* (*pointer)(mk_buffer* buffer);
 } mk_host_pointer;
+
+/* Extension "host_memory_v1": host memory that a driver copies from and to a device without a copy of its own between
+ * (page-locked). Any host memory will do for mk_copy; this one is faster where the device has memory of its own. */
+typedef struct mk_host_block mk_host_block;
+
+typedef struct mk_host_memory {
+  uint32_t struct_size;
+  uint32_t reserved;
+  /* `bytes` > 0, undefined contents, aligned for any type; for the caller alone to use until destroy(), which must come
+   * before that of the queue, once no copy uses the memory. */
+  int32_t (*create)(mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error);
+  void (*destroy)(mk_host_block* block);
+} mk_host_memory;
 
 /* Extension "group_v1": ops that belong together, such as those of several networks of one shape, in as few launches as
  * can be. Same rules and same bits as submitting one after the other. */

@@ -203,6 +203,9 @@ typedef struct mk_team {
    * meanwhile ("5+3"), and `at` where that began ("epoch 2, batch 17"). For the report. */
   void (*account)(void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
                   const char* at);
+  /* For member 0: how work was split in a run that is to be repeated, a line for each `at` and `shares` that account()
+   * was told there ("epoch 2, batch 17: 5+3"), in that order. Speeds decide nothing then. NULL: they do. */
+  const char* splits;
 } mk_team;
 
 /* Device services: the program's own view of an open device. submit() falls back to the host backend for ops the
@@ -236,6 +239,11 @@ typedef struct mk_device_services {
    * What is done meanwhile counts to the innermost scope. Both wait for the device around a kernel. */
   void (*scope_begin)(void* self, int32_t kind, const char* name);
   void (*scope_end)(void* self);
+  /* Host memory of `bytes` > 0, undefined contents, from which write() and to which read() are as fast as they get
+   * (page-locked where the backend can; any other memory will do). For what is copied again and again: it cannot be
+   * swapped out. */
+  int32_t (*host_memory_create)(void* self, uint64_t bytes, void** memory, mk_error* error);
+  void (*host_memory_destroy)(void* self, void* memory);
   /* Those with whom this device runs the call of fit() or refit() that is under way; NULL: it works alone. */
   const mk_team* team;
 } mk_device_services;

@@ -71,6 +71,7 @@ Team::Team(Setup setup) : setup_(std::move(setup)) {
     table.member = member;
     table.self = seat.get();
     table.speeds = setup_.speeds.data();
+    if (member == 0 && !setup_.splits.empty()) table.splits = setup_.splits.c_str();
     table.give = [](void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error) {
       return sdk::guard(error, [&] {
         Seat& from = *static_cast<Seat*>(self);

@@ -68,6 +68,7 @@ class Team {
                        const std::string& shares, const std::string& at)>
         account;
     double patience_s = 600;  // for a sum, once somebody waits for it: then those who have not given are missing
+    std::string splits = {};  // for the leader, see mk_team; empty: none
   };
   explicit Team(Setup setup);
   ~Team();

@@ -1,6 +1,7 @@
 #include "device/device.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
 #include "sdk/error.hpp"
@@ -62,6 +63,7 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
   device->kernel_source_ = extension<mk_kernel_source>(table, "kernel_source_v1");
   device->host_pointer_ = extension<mk_host_pointer>(table, "host_pointer_v1");
   device->group_ = extension<mk_group>(table, "group_v1");
+  device->host_memory_ = extension<mk_host_memory>(table, "host_memory_v1");
   device->fill_services();
   return device;
 }
@@ -73,6 +75,7 @@ Device::~Device() {
     listed_.table->finish(queue_, &ignored);
   }
   for (const auto& [buffer, bytes] : sizes_) listed_.table->buffer_destroy(device_, buffer);
+  while (!host_blocks_.empty()) host_memory_destroy(host_blocks_.begin()->first);
   listed_.table->queue_destroy(queue_);
   listed_.table->close(device_);
 }
@@ -119,6 +122,36 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   allocated_ -= at->second;
   sizes_.erase(at);
   listed_.table->buffer_destroy(device_, buffer);
+}
+
+// What is locked is lost to all other programs of the machine.
+void* Device::host_memory_create(uint64_t bytes) {
+  constexpr uint64_t kMostLocked = uint64_t{1} << 30;
+  constexpr size_t kAlignment = 64;
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes was asked for");
+  uint64_t locked = bytes;
+  for (const auto& [memory, block] : host_blocks_) locked += block.of_backend != nullptr ? block.bytes : 0;
+  HostBlock block{nullptr, bytes};
+  void* memory = nullptr;
+  mk_error refused{};  // systems limit it
+  if (host_memory_ == nullptr || locked > kMostLocked ||
+      host_memory_->create(queue_, bytes, &block.of_backend, &memory, &refused) != MK_OK) {
+    block.of_backend = nullptr;
+    memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
+    if (memory == nullptr) throw Error(MK_OUT_OF_MEMORY, "the host has no " + std::to_string(bytes) + " bytes left");
+  }
+  host_blocks_[memory] = block;
+  return memory;
+}
+
+void Device::host_memory_destroy(void* memory) noexcept {
+  const auto at = host_blocks_.find(memory);
+  if (at == host_blocks_.end()) return;
+  if (at->second.of_backend != nullptr)
+    host_memory_->destroy(at->second.of_backend);
+  else
+    std::free(memory);
+  host_blocks_.erase(at);
 }
 
 uint64_t Device::size_of(mk_buffer* buffer) const {
@@ -276,6 +309,10 @@ void Device::fill_services() {
     return sdk::guard(error, [&] { *buffer = device_of(self).buffer_create(bytes); });
   };
   s.buffer_destroy = [](void* self, mk_buffer* buffer) { device_of(self).buffer_destroy(buffer); };
+  s.host_memory_create = [](void* self, uint64_t bytes, void** memory, mk_error* error) {
+    return sdk::guard(error, [&] { *memory = device_of(self).host_memory_create(bytes); });
+  };
+  s.host_memory_destroy = [](void* self, void* memory) { device_of(self).host_memory_destroy(memory); };
   s.write = [](void* self, mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes, mk_error* error) {
     return sdk::guard(error, [&] { device_of(self).write(to, offset, from, bytes); });
   };

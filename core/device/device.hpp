@@ -55,6 +55,8 @@ class Device {
   void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocking
   void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
   void copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes);
+  void* host_memory_create(uint64_t bytes);  // see mk_device_services
+  void host_memory_destroy(void* memory) noexcept;
   void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
   void submit_group(std::span<const mk_op> group);  // see mk_device_services
   void finish();
@@ -95,10 +97,16 @@ class Device {
   const mk_kernel_source* kernel_source_ = nullptr;
   const mk_host_pointer* host_pointer_ = nullptr;
   const mk_group* group_ = nullptr;
+  const mk_host_memory* host_memory_ = nullptr;
   std::shared_ptr<Device> fallback_;
   std::mutex turn_;  // held by a device that falls back to this one
   uint64_t budget_ = 0, allocated_ = 0, peak_ = 0;
   std::map<mk_buffer*, uint64_t> sizes_;
+  struct HostBlock {
+    mk_host_block* of_backend;  // or null: of the process's own
+    uint64_t bytes;
+  };
+  std::map<void*, HostBlock> host_blocks_;
   std::map<std::string, uint64_t> fallbacks_;
   Choices choices_;
   std::unique_ptr<Profile> profile_;

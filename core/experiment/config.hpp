@@ -67,6 +67,7 @@ struct Config {
   std::string devices = "all";                  // [devices] use
   std::string isolation = "thread";             // [devices] isolation: thread | process
   bool team = false;                            // [devices] team: all of them train one network together
+  std::string repeat_splits;                    // [devices] repeat_splits: a run directory; "": speeds decide
   std::vector<std::string> plugin_directories;  // [plugins] directories (absolute)
   uint64_t memory_bytes = 0;                    // [devices] memory: budget per device; 0 = from the machine
   std::string output = "runs";                  // [output] directory

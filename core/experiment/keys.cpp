@@ -81,6 +81,9 @@ constexpr std::array kKeys = {
     Key{"devices", "team", Type::boolean,
         "true: all devices of all nodes train each network together, as the model's own options say (cnn: parallel)",
         [](Config& c) -> Slot { return &c.team; }},
+    Key{"devices", "repeat_splits", Type::text,
+        "a run directory: a team splits work at the places and in the shares of that run, instead of by speed",
+        [](Config& c) -> Slot { return &c.repeat_splits; }},
 
     Key{"plugins", "directories", Type::directories, "absolute paths of directories with further plugins",
         [](Config& c) -> Slot { return &c.plugin_directories; }},

@@ -21,6 +21,9 @@ Prepared::Prepared(registry::Registry& registry, const Config& config)
 }
 
 void Prepared::check_team() const {
+  if (!config_.team && !config_.repeat_splits.empty())
+    throw Error(MK_INVALID_ARGUMENT,
+                "devices.repeat_splits is about a team: set devices.team to true, or leave it out");
   if (!config_.team) return;
   if (model_->teams == 0)
     throw Error(MK_INVALID_ARGUMENT, "devices.team is true, and devices cannot train one model '" + config_.model +

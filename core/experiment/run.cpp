@@ -254,6 +254,7 @@ class Participant {
     agent_.devices.clear();
     if (!leads) return;
     team_->keep_account(seen.run_directory);
+    if (!request_.config.repeat_splits.empty()) team_->repeat_splits(request_.config.repeat_splits);
     agent_.devices = {team_->device()};
     seen.nodes.assign(transport_.size(), {});
     seen.nodes[0] = agent_.devices;

@@ -191,7 +191,7 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
     std::set<uint32_t> others;
     for (const cluster::TeamMember& m : attempt->members)
       if (m.node != node_) others.insert(m.node);
-    cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_};
+    cluster::Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, splits_to_repeat(*attempt)};
     if (!others.empty()) {
       setup.publish = [this, others, number = attempt->number](uint64_t sum_number, const cluster::Floats& sum) {
         const auto frame =
@@ -334,7 +334,41 @@ void TeamSite::keep_account(const std::string& run_directory) {
   account_ = read_team_account(run_directory);
 }
 
-void TeamSite::account(const Attempt& attempt, double elapsed_s, std::span<const double> busy_s,
+void TeamSite::repeat_splits(const std::string& run_directory) {
+  const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
+  report::TeamAccount other;
+  try {
+    other = read_team_account(run_directory);
+  } catch (const Error& e) {
+    throw Error(MK_INVALID_ARGUMENT, setting + ": " + e.what());
+  }
+  if (other.splits.empty())
+    throw Error(MK_INVALID_ARGUMENT, setting + ", which is no run of a team: name a run directory with logs/team.json");
+  if (other.splits.size() >= k_most_splits)
+    throw Error(MK_INVALID_ARGUMENT, setting + ", whose splits were too many to be recorded");
+  for (const report::TeamSplit& split : other.splits) {
+    const auto devices = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
+    if (devices != members_.size())
+      throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, and here there are {}",
+                                                   setting, devices, split.at, members_.size()));
+  }
+  to_repeat_ = std::move(other.splits);
+}
+
+// As mk_team has it; empty where speeds decide.
+std::string TeamSite::splits_to_repeat(const Attempt& attempt) const {
+  if (to_repeat_.empty()) return {};
+  if (attempt.members.size() != members_.size()) {
+    log_.warn("team", "with fewer devices the recorded splits cannot be repeated: from now on speeds decide");
+    return {};
+  }
+  std::string text;
+  for (const report::TeamSplit& split : to_repeat_)
+    if (split.fit == attempt.item.fits.front()) text += fmt::format("{}: {}\n", split.at, split.shares);
+  return text;
+}
+
+void TeamSite::account(Attempt& attempt, double elapsed_s, std::span<const double> busy_s,
                        std::span<const double> units, const std::string& shares, const std::string& at) {
   const uint32_t fit = attempt.item.fits.front();  // a team has one at a time
   const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
@@ -354,8 +388,10 @@ void TeamSite::account(const Attempt& attempt, double elapsed_s, std::span<const
     row->reduce_s += std::max(0.0, elapsed_s - busiest);
   }
   const auto& splits = account_.splits;
+  // An attempt begins at a checkpoint, maybe before the last place there is.
+  const bool begins = !std::exchange(attempt.accounted, true);
   if (!shares.empty() && splits.size() < k_most_splits &&
-      (splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
+      (begins || splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
     account_.splits.push_back({fit, at, shares});
 }
 
@@ -412,7 +448,7 @@ void TeamSite::start(const cluster::TeamStart& start) {
   attempt->number = start.attempt;
   attempt->members = start.members;
   attempt->item = start.item;
-  cluster::Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_};
+  cluster::Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, {}};
   for (uint32_t k = 0; k < start.members.size(); ++k) {
     setup.speeds.push_back(start.members[k].speed);
     if (start.members[k].node == node_) setup.local.push_back(k);

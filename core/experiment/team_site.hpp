@@ -54,6 +54,10 @@ class TeamSite {
   // Where the account of who did what is kept, of rank 0; behind what an earlier session left.
   void keep_account(const std::string& run_directory);
 
+  // Work is split as the account of that run has it, for the same fits; of rank 0. Error(MK_INVALID_ARGUMENT) if there
+  // is none, or it is of another number of devices.
+  void repeat_splits(const std::string& run_directory);
+
  private:
   struct Member {
     cluster::TeamMember at;
@@ -73,6 +77,7 @@ class TeamSite {
     std::map<uint32_t, Failure> failed;        // by index; on rank 0
     std::set<uint32_t> running;                // other members; on rank 0
     std::optional<double> broken_at;
+    bool accounted = false;  // on the leader's thread
   };
   // A member at work in a thread of this rank.
   struct Work {
@@ -90,11 +95,12 @@ class TeamSite {
   void ended(uint32_t from, const cluster::TeamEnded& ended);
   void lose(uint32_t node);
   bool busy();
-  void account(const Attempt& attempt, double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
+  void account(Attempt& attempt, double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                const std::string& shares, const std::string& at);
   void write_account() const;
 
   std::shared_ptr<Attempt> begin(const cluster::WorkItem& item);
+  std::string splits_to_repeat(const Attempt& attempt) const;
   void run_members(const std::shared_ptr<Attempt>& attempt);
   void follow(const Attempt& attempt, uint32_t index, Work::State& state);
   void tell_ended(const cluster::TeamEnded& end);
@@ -117,6 +123,7 @@ class TeamSite {
   // On the leader's thread.
   std::string run_directory_;
   report::TeamAccount account_;
+  std::vector<report::TeamSplit> to_repeat_;
 
   std::mutex mutex_;
   std::condition_variable changed_;

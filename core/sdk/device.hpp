@@ -45,6 +45,48 @@ class Buffer {
   uint64_t bytes_ = 0;
 };
 
+// Room for floats in host memory from and to which copies are fast; see mk_device_services. Must not outlive the
+// device.
+class HostFloats {
+ public:
+  HostFloats() = default;
+  HostFloats(HostFloats&& other) noexcept { swap(other); }
+  HostFloats& operator=(HostFloats&& other) noexcept {
+    HostFloats moved(std::move(other));
+    swap(moved);
+    return *this;
+  }
+  ~HostFloats() {
+    if (memory_ != nullptr) device_->host_memory_destroy(device_->self, memory_);
+  }
+
+  // Room for `count` at least; contents are lost where it grows.
+  std::span<float> room(const mk_device_services* device, uint64_t count) {
+    if (count > count_) {
+      HostFloats larger;
+      larger.device_ = device;
+      void* memory = nullptr;
+      *this = HostFloats();  // before the next: both may be large
+      call(device->host_memory_create, device->self, count * sizeof(float), &memory);
+      larger.memory_ = static_cast<float*>(memory);
+      larger.count_ = count;
+      swap(larger);
+    }
+    return {memory_, count};
+  }
+  float* data() const { return memory_; }
+
+ private:
+  void swap(HostFloats& other) noexcept {
+    std::swap(device_, other.device_);
+    std::swap(memory_, other.memory_);
+    std::swap(count_, other.count_);
+  }
+  const mk_device_services* device_ = nullptr;
+  float* memory_ = nullptr;
+  uint64_t count_ = 0;
+};
+
 // A stretch of time that a profile shows by itself, from here to the end of the block. Costs a comparison where nothing
 // is profiled.
 class [[nodiscard]] Scope {

@@ -22,6 +22,7 @@ class Team {
   uint32_t member() const { return table_ == nullptr ? 0 : table_->member; }
   bool alone() const { return table_ == nullptr; }
   bool leads() const { return member() == 0; }
+  const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }  // of the leader; see mk_team
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
   // body(first, count) for each of the sums that [begin, begin + size) of a vector goes through: while one is added up,

@@ -55,6 +55,18 @@ void Speeds::measure(const std::vector<int64_t>& units, const std::vector<double
   measured_ = true;
 }
 
+std::optional<size_t> SecondChances::next(const std::vector<int64_t>& shares) {
+  std::optional<size_t> tried;
+  for (size_t k = 0; k < shares.size(); ++k) {
+    if (shares[k] > 0)
+      idle_[k] = 0;
+    else if (++idle_[k] >= wait_[k] && !tried)
+      tried = k;
+  }
+  if (tried) wait_[*tried] *= 2;
+  return tried;
+}
+
 bool is_better(const std::vector<int64_t>& next, const std::vector<int64_t>& now, const std::vector<double>& speeds) {
   return time_of(next, speeds) * kGain < time_of(now, speeds);
 }

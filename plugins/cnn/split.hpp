@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 namespace mokume::cnn {
@@ -24,6 +25,19 @@ class Speeds {
  private:
   std::vector<double> now_;
   bool warm_ = false, measured_ = false;
+};
+
+// Whoever turned out too slow for any share is tried again, ever more seldom: what slowed it down may be over.
+class SecondChances {
+ public:
+  explicit SecondChances(size_t members) : wait_(members, kFirst), idle_(members, 0) {}
+
+  // After each look, with the shares of that time: who gets a unit now, if anybody.
+  std::optional<size_t> next(const std::vector<int64_t>& shares);
+
+ private:
+  static constexpr int64_t kFirst = 64;  // looks
+  std::vector<int64_t> wait_, idle_;
 };
 
 // Whether shares of these sizes end earlier by more than what measurements vary.

@@ -40,6 +40,22 @@ std::string text_of(const std::vector<int64_t>& shares) {
   return text;
 }
 
+// Who does how much of a step, and how long each computes in it: what is left of the step all wait for sums.
+std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, const std::vector<double>& busy_s,
+                       int64_t steps) {
+  constexpr size_t kShown = 8;
+  const auto ms = [&](double seconds) {
+    std::array<char, 32> text{};
+    std::snprintf(text.data(), text.size(), "%.3g", 1000 * seconds / static_cast<double>(std::max<int64_t>(1, steps)));
+    return std::string(text.data());
+  };
+  std::string each;
+  for (size_t m = 0; m < std::min(kShown, busy_s.size()); ++m) each += (m == 0 ? "" : "+") + ms(busy_s[m]);
+  if (busy_s.size() > kShown) each += "+...";
+  const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
+  return ", shares " + text_of(shares) + " in " + each + " ms, sums " + ms(std::max(0.0, elapsed_s - busiest)) + " ms";
+}
+
 // body(first, count) for each of the sums that the gradients of a stage go through.
 template <class Body>
 void in_buckets(const Stage& stage, Body&& body) {
@@ -89,7 +105,9 @@ TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, con
         std::vector<double> speeds;
         for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
         return speeds;
-      }()) {
+      }()),
+      chances_(team.members()),
+      recorded_(team) {
   if (parallel_.kind == Parallel::Kind::local_sgd) training_.share_steps(team_.members());
   shares_ = split(parallel_.shards, speeds_.now());
 }
@@ -105,6 +123,7 @@ void TeamTraining::run() {
   if (!training_.at_end()) training_.begin_epoch();
   note_split();
   while (!training_.at_end()) {
+    repeat_split();
     local ? local_round() : synchronous_step();
     if (training_.at_end_of_epoch()) {
       end_epoch();
@@ -123,10 +142,29 @@ void TeamTraining::note_split() {
   split_ = text_of(shares());
 }
 
+// Takes the split of the training that is repeated.
+void TeamTraining::repeat_split() {
+  const std::vector<int64_t>* recorded = recorded_.at(training_.epoch(), training_.batch());
+  if (recorded == nullptr || *recorded == shares_) return;
+  const int64_t units = std::accumulate(recorded->begin(), recorded->end(), int64_t{0});
+  if (parallel_.kind == Parallel::Kind::synchronous && units != parallel_.shards)
+    throw Error(MK_INVALID_ARGUMENT, "the split that is to be repeated, " + text_of(*recorded) + ", is of " +
+                                         std::to_string(units) + " shards, and this training has " +
+                                         std::to_string(parallel_.shards));
+  shares_ = *recorded;
+  note_split();
+}
+
 // Whose shards of a batch, or batches of a round, are whose.
 std::vector<int64_t> TeamTraining::shares() const {
-  if (parallel_.kind == Parallel::Kind::synchronous) return shares_;
+  if (parallel_.kind == Parallel::Kind::synchronous || recorded_.any()) return shares_;
   return split(parallel_.period_of(training_.epoch()) * team_.members(), speeds_.now());
+}
+
+// Of something else in the same proportions: from the shares, since they are what is recorded.
+std::vector<int64_t> TeamTraining::shares_of(int64_t units) const {
+  const std::vector<int64_t> now = shares();
+  return split(units, {now.begin(), now.end()});
 }
 
 // The leader's checkpoint is everybody's.
@@ -150,10 +188,10 @@ void TeamTraining::share_state() {
   if (team_.alone()) return;
   for (const ParameterVector* vector : training_.engine().parameters_and_states())
     in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
-      room_.resize(static_cast<size_t>(count));
-      if (team_.leads()) vector->read(first, room_);
-      team_.from_leader(room_);
-      if (!team_.leads()) vector->write(first, room_);
+      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
+      if (team_.leads()) vector->read(first, room);
+      team_.from_leader(room);
+      if (!team_.leads()) vector->write(first, room);
     });
 }
 
@@ -213,15 +251,15 @@ void TeamTraining::synchronous_step() {
     given.push_back(tree);
     plans.push_back(std::move(passes));
   }
-  staged_.resize(given.size());
+  if (staged_.size() < given.size()) staged_.resize(given.size());
   for (size_t b = 0; b < plans.size(); ++b)
     for (const Pass& pass : plans[b]) {
       const bool whole = !team_.alone() && &pass == &plans[b].back();
       run_pass(pass, [&](const Stage& stage) {
         if (!whole) return;
-        staged_[b].resize(static_cast<size_t>(network_.n_parameters));
+        const std::span<float> all = staged_[b].room(device_.table(), static_cast<uint64_t>(network_.n_parameters));
         in_buckets(stage, [&](int64_t first, int64_t count) {
-          gradients.read(first, std::span(staged_[b]).subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
+          gradients.read(first, all.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
           if (b + 1 == plans.size()) give(first, count, given);
         });
       });
@@ -231,6 +269,7 @@ void TeamTraining::synchronous_step() {
     mine_.push_back({training_.batch() * training_.batch_size() + first_row(begin), first_row(end) - first_row(begin)});
   meter_.busy_s += now_s() - start;
   meter_.units += end - begin;
+  ++steps_;
   rows_to_show_ += rows;
   if (!team_.alone()) take_gradients();
   const auto scope = device_.phase(Training::name(Training::Phase::step));
@@ -258,9 +297,9 @@ void TeamTraining::take_gradients() {
   for (size_t k = network_.stages.size(); k-- > 0;) {
     if (!network_.stages[k].has_parameters()) continue;
     in_buckets(network_.stages[k], [&](int64_t first, int64_t count) {
-      room_.resize(static_cast<size_t>(count));
-      team_.take(room_);
-      training_.engine().gradients().write(first, room_);
+      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
+      team_.take(room);
+      training_.engine().gradients().write(first, room);
     });
   }
 }
@@ -270,7 +309,7 @@ void TeamTraining::local_round() {
   const int64_t left = training_.batches() - training_.batch();
   const int64_t most = parallel_.period_of(training_.epoch()) * team_.members();
   const int64_t first = training_.batch(), batches = std::min(left, most);
-  const std::vector<int64_t> at = bounds(split(batches, speeds_.now()));
+  const std::vector<int64_t> at = bounds(shares_of(batches));
   int64_t rows = 0, all = 0;
   for (int64_t b = 0; b < batches; ++b) {
     training_.go_to(training_.epoch(), first + b);
@@ -288,6 +327,7 @@ void TeamTraining::local_round() {
   device_.finish();
   meter_.busy_s += now_s() - start;
   meter_.units += at[team_.member() + 1] - at[team_.member()];
+  ++steps_;
   training_.go_to(training_.epoch(), first + batches);
   rows_to_show_ += all;
   if (!team_.alone()) average(static_cast<double>(rows) / static_cast<double>(all));
@@ -298,11 +338,11 @@ void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for (const ParameterVector* vector : training_.engine().parameters_and_states())
     in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
-      room_.resize(static_cast<size_t>(count));
-      if (weight > 0) vector->read(first, room_);
-      for (float& v : room_) v = static_cast<float>(weight * static_cast<double>(v));
-      team_.sum(room_, weight == 0);
-      vector->write(first, room_);
+      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
+      if (weight > 0) vector->read(first, room);
+      for (float& v : room) v = static_cast<float>(weight * static_cast<double>(v));
+      team_.sum(room, weight == 0);
+      vector->write(first, room);
     });
 }
 
@@ -325,7 +365,7 @@ void TeamTraining::end_epoch() {
   mine_.clear();
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
-  const std::vector<int64_t> at = bounds(split(n, speeds_.now()));
+  const std::vector<int64_t> at = bounds(shares_of(n));
   std::vector<RowRange> validated;
   {
     const auto scope = device_.phase("validate");
@@ -374,21 +414,32 @@ void TeamTraining::heed() {
     done.push_back(static_cast<double>(table[2 * m + 1]));
     units.push_back(static_cast<int64_t>(done.back()));
   }
-  const double elapsed = now_s() - heeded_at_, busiest = *std::max_element(seconds.begin(), seconds.end());
+  const double elapsed = now_s() - heeded_at_;
   heeded_at_ = now_s();
   meter_ = {};
   if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
-  if (parallel_.adapt) speeds_.measure(units, seconds);
-  if (parallel_.kind == Parallel::Kind::synchronous && parallel_.adapt && n > 1) {
-    const std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
-    if (is_better(next, shares_, speeds_.now())) shares_ = next;
-  }
+  if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
+  const int64_t steps = std::exchange(steps_, 0);
   if (training_.at_end()) return;
   note_split();
-  show(elapsed, busiest);
+  show(elapsed, seconds, steps);
 }
 
-void TeamTraining::show(double elapsed, double busiest) {
+void TeamTraining::adapt(const std::vector<int64_t>& units, const std::vector<double>& seconds) {
+  speeds_.measure(units, seconds);
+  if (parallel_.kind != Parallel::Kind::synchronous || team_.alone()) return;
+  std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
+  const auto tried = chances_.next(shares_);
+  if (tried && next[*tried] == 0) {
+    --*std::max_element(next.begin(), next.end());
+    next[*tried] = 1;
+    shares_ = next;
+  } else if (is_better(next, shares_, speeds_.now())) {
+    shares_ = next;
+  }
+}
+
+void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t steps) {
   const double now = now_s();
   if (now - shown_at_ < kShowSeconds || !team_.leads()) return;
   const double seconds = now - shown_at_;
@@ -410,12 +461,11 @@ void TeamTraining::show(double elapsed, double busiest) {
     std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
   std::array<char, 200> text{};
   const double rate = first ? 0 : static_cast<double>(std::exchange(rows_to_show_, 0)) / seconds;
-  const std::string shares = ", shares " + text_of(this->shares());
-  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s; %u devices%s, %.0f %% waiting",
+  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s; %u devices",
                 static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()), shown_loss,
-                right.data(), rate, team_.members(), shares.c_str(),
-                elapsed > 0 ? 100 * std::max(0.0, 1 - busiest / elapsed) : 0.0);
-  sink_.progress(sink_.self, text.data(), training_.share_done());
+                right.data(), rate, team_.members());
+  const std::string all = text.data() + times_text(shares(), elapsed, busy, steps);
+  sink_.progress(sink_.self, all.c_str(), training_.share_done());
 }
 
 }  // namespace mokume::cnn

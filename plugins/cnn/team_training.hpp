@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pace.hpp"
+#include "recorded_splits.hpp"
 #include "sdk/team.hpp"
 #include "split.hpp"
 #include "training.hpp"
@@ -58,9 +59,12 @@ class TeamTraining {
   void end_epoch();
   void gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine);
   void note_split();
+  void repeat_split();
   std::vector<int64_t> shares() const;
+  std::vector<int64_t> shares_of(int64_t units) const;
+  void adapt(const std::vector<int64_t>& units, const std::vector<double>& seconds);
   void heed();
-  void show(double elapsed_s, double busiest_s);
+  void show(double elapsed_s, const std::vector<double>& busy_s, int64_t steps);
   void flush();
 
   const sdk::Device& device_;
@@ -70,16 +74,19 @@ class TeamTraining {
   const mk_fit_sink& sink_;
   const Network& network_;
   Speeds speeds_;
-  std::vector<int64_t> shares_;  // of shards, by member
+  SecondChances chances_;
+  RecordedSplits recorded_;
+  std::vector<int64_t> shares_;  // by member: of shards, or what was recorded
   std::vector<RowRange> mine_;   // places of this epoch whose results are in this device's memory
   Meter meter_;
   int64_t unheeded_ = 0;
+  int64_t steps_ = 0;         // since the last look: of the team, or rounds
   int64_t rows_to_show_ = 0;  // of all members
   double shown_at_ = 0, heeded_at_ = 0;
   std::string since_, split_;  // where and how work has been split since the last look
   SavePace pace_;
-  std::vector<std::vector<float>> staged_;  // by subtree: its gradients in host memory
-  std::vector<float> room_;
+  std::vector<sdk::HostFloats> staged_;  // by subtree: its gradients in host memory
+  sdk::HostFloats room_;                 // for sums on their way back
 };
 
 }  // namespace mokume::cnn

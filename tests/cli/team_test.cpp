@@ -56,12 +56,13 @@ out_features = 10
 const char* const k_synchronous = R"({ type = "synchronous", shards = 8 })";
 
 // Without OpenCL drivers: the host device is enough here, and listing is quick.
-std::string on_ranks(int ranks) {
-  if (ranks == 1) return "OCL_ICD_VENDORS=/nowhere ";
+std::string by_mpirun(int ranks) {
   return "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
          "--oversubscribe --bind-to none --enable-recovery -np " +
          std::to_string(ranks) + " ";
 }
+
+std::string on_ranks(int ranks) { return ranks == 1 ? "OCL_ICD_VENDORS=/nowhere " : by_mpirun(ranks); }
 
 class InTeam : public testing::Test {
  protected:
@@ -176,6 +177,31 @@ TEST(Team, GoesOnWithoutTheDeviceThatLed) {
   EXPECT_EQ(bytes_of(place.run("net")), bytes_of(good.run("net")));
 }
 
+TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
+  place_.write("e.toml", std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" +
+                             experiment(4, k_synchronous));
+  const std::string run = Place::program() + " run e.toml --devices ";
+  const Ended ended = place_.shell(by_mpirun(1) + run + "host : -np 1 env MOKUME_FAULT=fail:300 " + run + "fault:0");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("node 1 fault:0 leaves the team: "), std::string::npos) << ended.err;
+  EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, k_synchronous)));
+}
+
+// Averages follow from the split: a run of a single class repeats those of another one, to its bytes.
+TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
+  place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, adapt = true })"));
+  const std::string run = on_ranks(2) + Place::program() + " run e.toml --fresh";
+  ASSERT_EQ(place_.shell(run).code, 0);
+  const fs::path first = place_.run("net");
+  fs::rename(first, place_.path() / "other");
+  const std::string account = slurp(place_.path() / "other/logs/team.json");
+  const Ended again = place_.shell(run + " --set devices.repeat_splits=other");
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(bytes_of(place_.run("net")), bytes_of(place_.path() / "other"));
+  const auto splits = [](const std::string& text) { return nlohmann::json::parse(text)["splits"]; };
+  EXPECT_EQ(splits(slurp(place_.run("net") / "logs/team.json")), splits(account));
+}
+
 TEST(Team, RefusalsNameTheCure) {
   const Place place;
   place.write("plain.toml", experiment(2, R"({ type = "none" })"));
@@ -192,6 +218,9 @@ TEST(Team, RefusalsNameTheCure) {
       "--set \"model_options.parallel={type='synchronous',batch_scope='per_device'}\"");
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("400 for each of 2 devices"), std::string::npos) << ended.err;
+  ended = place.mokume("run child.toml --fresh --set devices.repeat_splits=nowhere");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_NE(ended.err.find("no run of a team"), std::string::npos) << ended.err;
   place.write("svc.toml", small_experiment("host") + "team = true\n");
   ended = place.mokume("run svc.toml");
   EXPECT_EQ(ended.code, 2) << ended.err;

@@ -33,14 +33,24 @@ class InTeam : public testing::TestWithParam<const char*> {
 
   // What each member is left with; none where it was cancelled. `patience`: of the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
-                                            int patience = kNever, std::vector<double> speeds = {}) {
+                                            int patience = kNever, std::vector<double> speeds = {},
+                                            const std::string& splits = "") {
     speeds.resize(members, 1);
     std::vector<uint32_t> all;
     for (uint32_t m = 0; m < members; ++m) {
       all.push_back(m);
       world(m);
     }
-    cluster::Team team({speeds, all, true, {}, {}, {}, 60});
+    cluster::Team team({speeds,
+                        all,
+                        true,
+                        {},
+                        {},
+                        [&](double, auto, auto, const std::string& shares, const std::string& at) {
+                          account_ += at + ": " + shares + "\n";
+                        },
+                        60,
+                        splits});
     std::vector<std::optional<Outcome>> outcomes(members);
     std::vector<std::thread> threads;
     for (uint32_t m = 0; m < members; ++m)
@@ -71,6 +81,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   }
 
   Pictures pictures_;
+  std::string account_;  // what teams have told, one after the other
   std::vector<std::unique_ptr<World>> worlds_;
 };
 
@@ -192,7 +203,7 @@ TEST_P(InTeam, LocalStepsLearn) {
 
 TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
   Settings s = small_settings();
-  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr};
+  const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   try {
     settings_for(s, sdk::Team(&table));
     FAIL();
@@ -211,6 +222,47 @@ TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   const auto once = train(3, s);
   ASSERT_TRUE(once[0]);
   EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two go on with the batch of three";
+}
+
+// Averages follow from who did what: with the splits of another training this one ends with its bits.
+TEST_P(InTeam, RepeatsRecordedSplits) {
+  Settings s = local_settings();
+  s.epochs = 3;
+  s.parallel.adapt = true;
+  const std::string recorded = "epoch 1, batch 1: 6+2\nepoch 1, batch 9: 1+7\nepoch 3, batch 9: 8+0\n";
+  const auto first = train(2, s, "", kNever, {}, recorded);
+  ASSERT_TRUE(first[0]);
+  EXPECT_EQ(first[0], first[1]);
+  EXPECT_NE(first[0]->parameters, train(2, s, "", kNever, {}, "epoch 1, batch 1: 4+4\n")[0]->parameters);
+  account_.clear();
+  EXPECT_EQ(train(2, s, "", kNever, {9, 1}, recorded), first) << "speeds decide nothing";
+  EXPECT_EQ(account_.rfind("epoch 1, batch 1: 6+2\nepoch 1, batch 9: 1+7\n", 0), 0u) << account_;
+  EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_)), first) << "what was told can be repeated";
+}
+
+// A training that went back to its checkpoint has told places twice: the last time counts.
+TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
+  Settings s = local_settings();
+  s.epochs = 3;
+  const Scratch scratch;
+  EXPECT_FALSE(train(2, s, scratch.str(), 1, {3, 1})[0]);
+  account_ += "epoch 3, batch 1: 1+1\n";  // of what came to nothing
+  const auto resumed = train(2, s, scratch.str(), kNever, {1, 3});
+  ASSERT_TRUE(resumed[0]);
+  EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);
+}
+
+TEST(RecordedSplits, RefuseWhatMakesNoSense) {
+  for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
+                           "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
+    cluster::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
+    try {
+      RecordedSplits(sdk::Team(team.table(0)));
+      ADD_FAILURE() << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT) << text;
+    }
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Backends, InTeam, testing::Values("host", "opencl"));
@@ -235,6 +287,18 @@ TEST(Split, EndsAsEarlyAsItGets) {
   EXPECT_EQ(split(16, {4, 1}), (std::vector<int64_t>{13, 3}));
   EXPECT_EQ(split(2, {50, 1, 1}), (std::vector<int64_t>{2, 0, 0}));
   EXPECT_EQ(split(0, {1}), (std::vector<int64_t>{0}));
+}
+
+TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
+  SecondChances chances(3);
+  std::vector<int> tried;
+  for (int look = 1; look <= 500; ++look)
+    if (const auto who = chances.next({8, 0, 8})) {
+      EXPECT_EQ(*who, 1u);
+      tried.push_back(look);
+      EXPECT_FALSE(chances.next({7, 1, 8})) << "it has its unit for a look";
+    }
+  EXPECT_EQ(tried, (std::vector<int>{64, 192, 448}));
 }
 
 TEST(Split, FollowsWhatDevicesShow) {

@@ -216,6 +216,32 @@ void queues_are_independent(DeviceUnderTest& dut) {
   EXPECT_EQ(host, dut.has(MK_DEVICE_TEMPLATE) ? Words(16, 0) : counting(16, 7));
 }
 
+void locked_memory_is_memory(DeviceUnderTest& dut) {
+  const mk_backend& t = dut.table();
+  const auto* locked = static_cast<const mk_host_memory*>(t.extension(t.self, "host_memory_v1"));
+  if (locked == nullptr) return;
+  constexpr size_t count = 5000, bytes = 4 * count;
+  mk_host_block* block = nullptr;
+  void* memory = nullptr;
+  mk_error error{};
+  EXPECT_NE(locked->create(dut.queue(), 0, &block, &memory, &error), MK_OK);
+  sdk::call(locked->create, dut.queue(), uint64_t{bytes}, &block, &memory);
+  ASSERT_NE(memory, nullptr);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % alignof(std::max_align_t), 0U);
+  const Words given = counting(count, 3);
+  std::memcpy(memory, given.data(), bytes);
+  Buffer a(dut, uint64_t{bytes});
+  const mk_copy write = transfer(MK_COPY_WRITE, nullptr, 0, a.handle(), 0, memory, bytes);
+  sdk::call(t.copy, dut.queue(), &write, static_cast<mk_event**>(nullptr));
+  finish(dut);
+  std::memset(memory, 0, bytes);
+  const mk_copy read = transfer(MK_COPY_READ, a.handle(), 4, nullptr, 0, memory, bytes - 4);
+  sdk::call(t.copy, dut.queue(), &read, static_cast<mk_event**>(nullptr));
+  finish(dut);
+  EXPECT_EQ(std::memcmp(memory, given.data() + 1, bytes - 4), 0);
+  locked->destroy(block);
+}
+
 }  // namespace
 
 void add_handle_tests(Machine&, DeviceUnderTest& dut) {
@@ -232,6 +258,7 @@ void add_handle_tests(Machine&, DeviceUnderTest& dut) {
   add("bad_copies_are_refused", bad_copies_are_refused);
   add("events_tell_times", events_tell_times);
   add("queues_are_independent", queues_are_independent);
+  add("locked_memory_is_memory", locked_memory_is_memory);
 }
 
 }  // namespace mokume::conformance

@@ -305,6 +305,31 @@ TEST(DeviceServices, ShowTheDeviceToAModel) {
   EXPECT_EQ(device->services()->host_pointer(device->services()->self, nullptr), nullptr);
 }
 
+TEST(DeviceServices, GiveMemoryThatIsLockedWhereItCanBe) {
+  FakeBackend backend;
+  for (const uint64_t may_lock : {0, 40, 1 << 20}) {
+    backend.may_lock = may_lock;
+    const auto device = Device::open(backend.listed(), {}, 64, nullptr);
+    const int expected = may_lock == 0 ? 0 : may_lock == 40 ? 1 : 2;
+    {
+      sdk::HostFloats small, large;
+      small.room(device->services(), 10)[9] = 1;
+      large.room(device->services(), 100)[99] = 2;
+      EXPECT_EQ(backend.locked, expected);
+      float* const before = small.data();
+      EXPECT_EQ(small.room(device->services(), 4).data(), before) << "there is room";
+      EXPECT_EQ(small.room(device->services(), 10)[9], 1);
+    }
+    EXPECT_EQ(backend.locked, 0);
+    void* memory = nullptr;
+    sdk::call(device->services()->host_memory_create, device->services()->self, uint64_t{8}, &memory);
+    mk_error error{};
+    EXPECT_EQ(device->services()->host_memory_create(device->services()->self, 0, &memory, &error),
+              MK_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(backend.locked, 0) << "a device gives back what a model forgot";
+}
+
 TEST(DeviceServices, TurnEveryExceptionIntoAStatus) {
   FakeBackend backend;
   const auto device = Device::open(backend.listed(), {}, 64, nullptr);

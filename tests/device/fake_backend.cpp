@@ -14,6 +14,10 @@ struct mk_device {
 struct mk_queue {
   mk_device* device;
 };
+struct mk_host_block {
+  mokume::device::FakeBackend* owner;
+  std::vector<char> bytes;
+};
 
 namespace mokume::device {
 namespace {
@@ -125,7 +129,25 @@ void fill_table(mk_backend& t) {
     const FakeBackend& backend = backend_of(self);
     if (backend.has_kernel_source && std::string(extension) == "kernel_source_v1") return &backend.kernel_source;
     if (backend.has_host_pointer && std::string(extension) == "host_pointer_v1") return &backend.host_pointer;
+    if (backend.may_lock > 0 && std::string(extension) == "host_memory_v1") return &backend.host_memory;
     return nullptr;
+  };
+}
+
+void fill_host_memory(mk_host_memory& table) {
+  table.struct_size = sizeof(table);
+  table.create = [](mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error) {
+    return sdk::guard(error, [&] {
+      FakeBackend& backend = *queue->device->owner;
+      if (bytes > backend.may_lock) throw Error(MK_OUT_OF_MEMORY, "that much cannot be locked");
+      *block = new mk_host_block{&backend, std::vector<char>(bytes)};
+      *memory = (*block)->bytes.data();
+      ++backend.locked;
+    });
+  };
+  table.destroy = [](mk_host_block* block) {
+    --block->owner->locked;
+    delete block;
   };
 }
 
@@ -139,6 +161,7 @@ FakeBackend::FakeBackend(const std::string& backend_name) : name(backend_name) {
   fill_table(table);
   kernel_source.struct_size = sizeof(kernel_source);
   host_pointer.struct_size = sizeof(host_pointer);
+  fill_host_memory(host_memory);
   host_pointer.pointer = [](mk_buffer* buffer) -> void* { return buffer->data.data(); };
 }
 

@@ -27,6 +27,9 @@ struct FakeBackend {
   std::set<int32_t> unsupported;  // op codes
   bool has_kernel_source = false;
   bool has_host_pointer = false;
+  mk_host_memory host_memory{};
+  uint64_t may_lock = 0;  // bytes; 0: it has no such extension
+  int locked = 0;         // blocks there are
   std::string fail_open;  // the error of open(), "" for none
   bool fail_queue = false;
   std::vector<mk_choice> own_choices;
