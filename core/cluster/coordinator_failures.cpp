@@ -241,7 +241,7 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   record.status = journal::FitStatus::failed;
   record.note = text;
   record.bundle = piece_of_[fit];
-  record.attempt = std::max(1u, attempts_[fit]);
+  record.attempt = ++attempts_[fit];  // of its own: records are told apart by it
   record.start_s = record.end_s = now_;
   if (is_refit(fit)) record.refit = refit_of_[fit - setup_.n_fits];
   given_up_.insert(fit);

@@ -103,7 +103,7 @@ struct CoordinatorSetup {
   // What choose_refit() looks at, smaller is better, infinite if there is nothing: for the order of work. May be empty.
   std::function<double(const journal::FitRecord& fit)> loss = {};
   std::vector<journal::FitRecord> done;                      // from the journals, one per fit
-  std::map<uint32_t, uint32_t> attempts = {};                // by slot, the last of all records, also of those not done
+  std::map<uint32_t, uint32_t> attempts = {};                // by slot, the last there was, also of those not done
   std::vector<scheduler::TimedWork> timed;                   // what these took: later ones take as long
   std::function<void(const journal::FitRecord&)> on_record;  // a fit that was not done before is done; may be empty
   std::function<void(uint32_t node, uint32_t device, const std::string& what, double share)> on_device_state;  // same

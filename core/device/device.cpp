@@ -140,7 +140,12 @@ void* Device::host_memory_create(uint64_t bytes) {
     memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
     if (memory == nullptr) throw Error(MK_OUT_OF_MEMORY, "the host has no " + std::to_string(bytes) + " bytes left");
   }
-  host_blocks_[memory] = block;
+  try {
+    host_blocks_[memory] = block;
+  } catch (...) {
+    block.of_backend != nullptr ? host_memory_->destroy(block.of_backend) : std::free(memory);
+    throw;
+  }
   return memory;
 }
 

@@ -264,7 +264,7 @@ std::string failed_text(const Inspection& run) {
 
 std::string repeats_text(const Inspection& run) {
   if (run.view.repeats.empty()) return "";
-  std::string text = fmt::format("{} computed more than once; of each the one that came first counts\n",
+  std::string text = fmt::format("{} computed more than once; `mokume explain RUN FIT` says which counts\n",
                                  report::counted(run.view.repeats.size(), "result"));
   std::vector<std::string> lines;
   for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);

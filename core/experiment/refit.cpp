@@ -190,20 +190,15 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
   for (const journal::FitRecord& refit : contents.refits) {
     if (refit.status == journal::FitStatus::failed) continue;
     const fs::path named = model_path(run_directory, plan, refit.fit);
-    // The one that counts; or, where that was lost and trained again, its repeat.
-    std::vector<journal::FitRecord> same = {refit};
-    for (const journal::FitRecord& repeat : contents.repeats)
-      if (repeat.fit == refit.fit && repeat.refit == refit.refit) same.push_back(repeat);
-    const auto made = std::find_if(same.begin(), same.end(), [&](const journal::FitRecord& one) {
-      return fs::exists(attempt_in(run_directory, one.fit, one.attempt));
-    });
-    if (made == same.end() && !fs::exists(named))
+    const fs::path made = attempt_in(run_directory, refit.fit, refit.attempt);
+    const bool is_new = fs::exists(made);
+    if (!is_new && !fs::exists(named))
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
                                   ": let every node see the same directory, and run again");
-    if (made == same.end()) continue;  // an earlier session gave it its name
+    if (!is_new) continue;  // an earlier session gave it its name
     on_disk([&] {
       fs::remove_all(named);
-      fs::rename(attempt_in(run_directory, made->fit, made->attempt), named);
+      fs::rename(made, named);
     });
   }
   std::error_code none;

@@ -68,6 +68,11 @@ Before done_before(const Prepared& prepared, const std::string& run_directory, j
   for (const auto* records : {&contents.records, &contents.refits, &contents.repeats})
     for (const journal::FitRecord& one : *records)
       before.attempts[one.fit] = std::max(before.attempts[one.fit], one.attempt);
+  for (const journal::EventRecord& event : contents.events)
+    if (event.fit >= 0) {
+      uint32_t& last = before.attempts[static_cast<uint32_t>(event.fit)];
+      last = std::max(last, event.attempt);
+    }
   std::vector<journal::FitRecord>& done = before.done = std::move(contents.records);
   std::vector<bool> is_done(plan.n_fits());
   for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;

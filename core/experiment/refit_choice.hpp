@@ -33,7 +33,7 @@ struct Before {
   // What need not be computed again: all fits, and the refits of what is still the best, with their models.
   std::vector<journal::FitRecord> done;
   std::vector<journal::FitRecord> to_redo;  // refits, which those that follow supersede
-  std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records
+  std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records and events
 };
 Before done_before(const Prepared& prepared, const std::string& run_directory, journal::Contents contents);
 

@@ -254,7 +254,8 @@ class Participant {
     agent_.devices.clear();
     if (!leads) return;
     team_->keep_account(seen.run_directory);
-    if (!request_.config.repeat_splits.empty()) team_->repeat_splits(request_.config.repeat_splits);
+    if (!request_.config.repeat_splits.empty())
+      team_->repeat_splits(request_.config.repeat_splits, prepared_->plan().hash);
     agent_.devices = {team_->device()};
     seen.nodes.assign(transport_.size(), {});
     seen.nodes[0] = agent_.devices;
@@ -305,9 +306,9 @@ class Participant {
                                   contents.records.size(), plan.n_fits()));
     Before earlier = done_before(*prepared_, result_.directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
-      journal.append(
-          journal::supersede(refit, base::wall_s(),
-                             "it failed, its model is gone, or another candidate is the best: it is trained again"));
+      journal.append(journal::supersede(
+          refit, base::wall_s(),
+          "it failed, its model or a fit before it is gone, or another candidate is the best: it is trained again"));
     setup.done = std::move(earlier.done);
     setup.attempts = std::move(earlier.attempts);
     status_ =

@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "experiment/run_directory.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::experiment {
@@ -206,6 +207,8 @@ std::shared_ptr<TeamSite::Attempt> TeamSite::begin(const cluster::WorkItem& item
     };
     attempt->team = std::make_shared<cluster::Team>(std::move(setup));
     for (uint32_t k = 1; k < attempt->members.size(); ++k) attempt->running.insert(k);
+  } else if (members_.size() > 1 || !account_.splits.empty()) {
+    keep_split({item.fits.front(), "the last checkpoint", "1"});  // the others are gone
   }
   {
     const std::lock_guard lock(mutex_);
@@ -334,16 +337,20 @@ void TeamSite::keep_account(const std::string& run_directory) {
   account_ = read_team_account(run_directory);
 }
 
-void TeamSite::repeat_splits(const std::string& run_directory) {
+void TeamSite::repeat_splits(const std::string& run_directory, const std::string& plan_hash) {
   const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
   report::TeamAccount other;
+  std::string other_plan;
   try {
     other = read_team_account(run_directory);
+    if (!other.splits.empty()) other_plan = read_run_record(run_directory).plan_hash;
   } catch (const Error& e) {
     throw Error(MK_INVALID_ARGUMENT, setting + ": " + e.what());
   }
   if (other.splits.empty())
     throw Error(MK_INVALID_ARGUMENT, setting + ", which is no run of a team: name a run directory with logs/team.json");
+  if (other_plan != plan_hash)
+    throw Error(MK_INVALID_ARGUMENT, setting + ", a run of another plan: config and data must be the same");
   if (other.splits.size() >= k_most_splits)
     throw Error(MK_INVALID_ARGUMENT, setting + ", whose splits were too many to be recorded");
   for (const report::TeamSplit& split : other.splits) {
@@ -365,6 +372,8 @@ std::string TeamSite::splits_to_repeat(const Attempt& attempt) const {
   std::string text;
   for (const report::TeamSplit& split : to_repeat_)
     if (split.fit == attempt.item.fits.front()) text += fmt::format("{}: {}\n", split.at, split.shares);
+  if (text.empty())
+    throw Error(MK_INVALID_ARGUMENT, "the run that devices.repeat_splits names has not recorded how it split this fit");
   return text;
 }
 
@@ -392,7 +401,13 @@ void TeamSite::account(Attempt& attempt, double elapsed_s, std::span<const doubl
   const bool begins = !std::exchange(attempt.accounted, true);
   if (!shares.empty() && splits.size() < k_most_splits &&
       (begins || splits.empty() || splits.back().fit != fit || splits.back().shares != shares))
-    account_.splits.push_back({fit, at, shares});
+    keep_split({fit, at, shares});
+}
+
+// On the disk before what follows from it.
+void TeamSite::keep_split(const report::TeamSplit& split) {
+  account_.splits.push_back(split);
+  write_account();
 }
 
 void TeamSite::write_account() const {

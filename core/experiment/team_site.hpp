@@ -55,8 +55,8 @@ class TeamSite {
   void keep_account(const std::string& run_directory);
 
   // Work is split as the account of that run has it, for the same fits; of rank 0. Error(MK_INVALID_ARGUMENT) if there
-  // is none, or it is of another number of devices.
-  void repeat_splits(const std::string& run_directory);
+  // is none, or it is of another plan or number of devices.
+  void repeat_splits(const std::string& run_directory, const std::string& plan_hash);
 
  private:
   struct Member {
@@ -97,6 +97,7 @@ class TeamSite {
   bool busy();
   void account(Attempt& attempt, double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                const std::string& shares, const std::string& at);
+  void keep_split(const report::TeamSplit& split);
   void write_account() const;
 
   std::shared_ptr<Attempt> begin(const cluster::WorkItem& item);

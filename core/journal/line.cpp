@@ -71,6 +71,11 @@ std::string checksum(const std::string& object) {
   return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(object.data()), object.size()));
 }
 
+// So that one more is always a number.
+uint32_t attempt_field(const nlohmann::json& object) {
+  return static_cast<uint32_t>(whole_field(object, "attempt", 1'000'000'000));
+}
+
 }  // namespace
 
 const char* to_text(FitStatus status) {
@@ -136,7 +141,7 @@ std::optional<EventRecord> event_from(const nlohmann::json& object) {
   record.device = text_field(object, "device");
   const nlohmann::json* fit = find_field(object, "fit");
   record.fit = fit != nullptr && *fit == -1 ? -1 : int64_t{u32_field(object, "fit")};
-  record.attempt = u32_field(object, "attempt");
+  record.attempt = attempt_field(object);
   record.text = text_field(object, "text");
   return record;
 }
@@ -173,7 +178,7 @@ FitRecord record_from(const nlohmann::json& object) {
   record.device = text_field(object, "device");
   if (find_field(object, "class") != nullptr) record.device_class = text_field(object, "class");
   record.bundle = u32_field(object, "bundle");
-  record.attempt = u32_field(object, "attempt");
+  record.attempt = attempt_field(object);
   record.start_s = real_field(object, "start");
   record.end_s = real_field(object, "end");
   record.curves = curves_from(object);

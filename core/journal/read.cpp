@@ -186,7 +186,7 @@ class Reader {
     }
   }
 
-  // Results do not hang on these: one that makes no sense is no reason to refuse the file.
+  // One that makes no sense is no reason to refuse the file.
   void note_event(const nlohmann::json& json) {
     try {
       const auto event = event_from(json);

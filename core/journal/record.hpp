@@ -43,7 +43,8 @@ struct FitRecord {
   std::optional<uint32_t> refit = {};  // the candidate that was trained on every row; of a fit its id says it
 };
 
-// What happened to a run beside its fits: for `mokume explain` and the report, never for results.
+// What happened to a run beside its fits: for `mokume explain` and the report; of `superseded` also hangs which record
+// of a fit counts.
 struct EventRecord {
   enum class Kind {
     failed,     // a fit failed on a device, and may be tried again

@@ -46,6 +46,8 @@ std::vector<RecordedSplits::Place> RecordedSplits::parse(const char* text, uint3
       places.pop_back();
     places.push_back(std::move(place));
   }
+  if (places.empty() || places.front().epoch != 0 || places.front().batch != 0)
+    throw Error(MK_INVALID_ARGUMENT, "the recorded splits of work do not begin at epoch 1, batch 1");
   return places;
 }
 

@@ -56,6 +56,11 @@ std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, con
   return ", shares " + text_of(shares) + " in " + each + " ms, sums " + ms(std::max(0.0, elapsed_s - busiest)) + " ms";
 }
 
+// The bounds of something else in the same proportions: from shares, since they are what is recorded.
+std::vector<int64_t> bounds_like(const std::vector<int64_t>& shares, int64_t units) {
+  return bounds(split(units, {shares.begin(), shares.end()}));
+}
+
 // body(first, count) for each of the sums that the gradients of a stage go through.
 template <class Body>
 void in_buckets(const Stage& stage, Body&& body) {
@@ -159,12 +164,6 @@ void TeamTraining::repeat_split() {
 std::vector<int64_t> TeamTraining::shares() const {
   if (parallel_.kind == Parallel::Kind::synchronous || recorded_.any()) return shares_;
   return split(parallel_.period_of(training_.epoch()) * team_.members(), speeds_.now());
-}
-
-// Of something else in the same proportions: from the shares, since they are what is recorded.
-std::vector<int64_t> TeamTraining::shares_of(int64_t units) const {
-  const std::vector<int64_t> now = shares();
-  return split(units, {now.begin(), now.end()});
 }
 
 // The leader's checkpoint is everybody's.
@@ -309,7 +308,7 @@ void TeamTraining::local_round() {
   const int64_t left = training_.batches() - training_.batch();
   const int64_t most = parallel_.period_of(training_.epoch()) * team_.members();
   const int64_t first = training_.batch(), batches = std::min(left, most);
-  const std::vector<int64_t> at = bounds(shares_of(batches));
+  const std::vector<int64_t> at = bounds_like(shares(), batches);
   int64_t rows = 0, all = 0;
   for (int64_t b = 0; b < batches; ++b) {
     training_.go_to(training_.epoch(), first + b);
@@ -363,9 +362,10 @@ void TeamTraining::end_epoch() {
   device_.finish();
   gather(training_.results(), training_.rows_done(), mine_);
   mine_.clear();
+  const std::vector<int64_t> shares = this->shares();  // of the epoch that ends
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
-  const std::vector<int64_t> at = bounds(shares_of(n));
+  const std::vector<int64_t> at = bounds_like(shares, n);
   std::vector<RowRange> validated;
   {
     const auto scope = device_.phase("validate");
@@ -400,13 +400,6 @@ void TeamTraining::heed() {
     table.back() = static_cast<float>(cancelled ? Word::stop : pace_.due() ? Word::save : Word::go_on);
   }
   team_.sum(table);
-  const auto word = static_cast<Word>(static_cast<int>(table.back()));
-  if (word != Word::go_on) {
-    gather(training_.results(), training_.rows_done(), mine_);
-    training_.save();
-    pace_.saved(start);
-  }
-  if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
   std::vector<int64_t> units;
   std::vector<double> seconds, done;
   for (size_t m = 0; m < n; ++m) {
@@ -415,11 +408,19 @@ void TeamTraining::heed() {
     units.push_back(static_cast<int64_t>(done.back()));
   }
   const double elapsed = now_s() - heeded_at_;
-  heeded_at_ = now_s();
-  meter_ = {};
-  if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
-  if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
   const int64_t steps = std::exchange(steps_, 0);
+  meter_ = {};
+  // Before the checkpoint: what lies before it must be known to whoever repeats it.
+  if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
+  const auto word = static_cast<Word>(static_cast<int>(table.back()));
+  if (word != Word::go_on) {
+    gather(training_.results(), training_.rows_done(), mine_);
+    training_.save();
+    pace_.saved(start);
+  }
+  if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
+  heeded_at_ = now_s();
+  if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
   if (training_.at_end()) return;
   note_split();
   show(elapsed, seconds, steps);
@@ -433,10 +434,8 @@ void TeamTraining::adapt(const std::vector<int64_t>& units, const std::vector<do
   if (tried && next[*tried] == 0) {
     --*std::max_element(next.begin(), next.end());
     next[*tried] = 1;
-    shares_ = next;
-  } else if (is_better(next, shares_, speeds_.now())) {
-    shares_ = next;
   }
+  if (tried || is_better(next, shares_, speeds_.now())) shares_ = next;
 }
 
 void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t steps) {

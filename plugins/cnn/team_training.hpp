@@ -61,7 +61,6 @@ class TeamTraining {
   void note_split();
   void repeat_split();
   std::vector<int64_t> shares() const;
-  std::vector<int64_t> shares_of(int64_t units) const;
   void adapt(const std::vector<int64_t>& units, const std::vector<double>& seconds);
   void heed();
   void show(double elapsed_s, const std::vector<double>& busy_s, int64_t steps);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <nlohmann/json.hpp>
+#include <sstream>
 #include <thread>
 
 #include "base/files.hpp"
@@ -10,6 +12,7 @@
 #include "cluster/transport.hpp"
 #include "experiment/prepared.hpp"
 #include "experiment/run.hpp"
+#include "journal/line.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 
@@ -88,6 +91,45 @@ TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
     return ended.abandoned && ended.error.find("it gave no sign of life for 5 s") != std::string::npos &&
            fs::exists(place.run("small") / "results.csv") && !fs::exists(place.run("small") / "models/best");
   });
+}
+
+// As when a late result of another device class turns a near tie after the refit: there is no way back to one winner
+// but to train the other, which must then count.
+TEST(Refit, OfACandidateThatIsNoMoreTheBestIsReplaced) {
+  const Place place;
+  place.write("e.toml", R"(name = "small"
+model = "svc"
+data = { source = "digits", limit = 200 }
+validation.folds = 2
+search = { method = "grid", params = { C = [0.1, 10], gamma = [0.01] } }
+devices.use = "host"
+)");
+  ASSERT_EQ(place.mokume("run e.toml").code, 0);
+  const fs::path run = place.run("small");
+  const auto best = [&] { return nlohmann::json::parse(slurp(run / "summary.json"))["best"]["candidate"].get<int>(); };
+  const int before = best();
+  const fs::path file = run / "journal/node-0000.ndjson";
+  std::istringstream lines(slurp(file));
+  std::string changed;
+  for (std::string line; std::getline(lines, line);) {
+    auto object = nlohmann::ordered_json::parse(*journal::unseal(line));
+    if (object.contains("fit") && !object.contains("refit") && !object.contains("event") &&
+        object["candidate"] == before)
+      for (auto& value : object["values"]) value = 90.0;
+    changed += journal::seal(object.dump());
+  }
+  place.write((fs::relative(file, place.path())).string(), changed);
+  std::string record = slurp(run / "run.json");
+  record.replace(record.find("\"done\""), 6, "\"stopped\"");
+  place.write(fs::relative(run / "run.json", place.path()).string(), record);
+  const Ended ended = place.mokume("resume " + run.string());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(best(), before);
+  const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
+  EXPECT_TRUE(summary["test"].is_object()) << "of the refit of the best: " << summary.dump();
+  const std::string story = place.mokume("explain " + run.string() + " refit").out;
+  EXPECT_NE(story.find(" does not count: "), std::string::npos) << story;
+  EXPECT_NE(slurp(run / "models/best/manifest.json").find("\"C\""), std::string::npos);
 }
 
 // One of two ranks refits, and rank 1 alone is asked to stop.

@@ -187,19 +187,29 @@ TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, k_synchronous)));
 }
 
-// Averages follow from the split: a run of a single class repeats those of another one, to its bytes.
+// Averages follow from the split: a run repeats those of another one, whatever the speeds are, to its bytes.
 TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, adapt = true })"));
   const std::string run = on_ranks(2) + Place::program() + " run e.toml --fresh";
   ASSERT_EQ(place_.shell(run).code, 0);
   const fs::path first = place_.run("net");
   fs::rename(first, place_.path() / "other");
-  const std::string account = slurp(place_.path() / "other/logs/team.json");
-  const Ended again = place_.shell(run + " --set devices.repeat_splits=other");
-  ASSERT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(bytes_of(place_.run("net")), bytes_of(place_.path() / "other"));
-  const auto splits = [](const std::string& text) { return nlohmann::json::parse(text)["splits"]; };
-  EXPECT_EQ(splits(slurp(place_.run("net") / "logs/team.json")), splits(account));
+  auto account = nlohmann::json::parse(slurp(place_.path() / "other/logs/team.json"));
+  account["splits"] = nlohmann::json::parse(R"([
+    {"fit": 0, "at": "epoch 1, batch 1", "shares": "6+2"}, {"fit": 0, "at": "epoch 3, batch 9", "shares": "1+7"},
+    {"fit": 1, "at": "epoch 1, batch 1", "shares": "3+5"}])");
+  place_.write("other/logs/team.json", account.dump());
+  const auto repeat = [&](const std::string& name) {
+    const Ended again = place_.shell(run + " --set devices.repeat_splits=" + name);
+    EXPECT_EQ(again.code, 0) << again.err;
+    EXPECT_EQ(nlohmann::json::parse(slurp(place_.run("net") / "logs/team.json"))["splits"], account["splits"]);
+    const Bytes bytes = bytes_of(place_.run("net"));
+    fs::rename(place_.run("net"), place_.path() / (name + "-again"));
+    return bytes;
+  };
+  const Bytes uneven = repeat("other");
+  EXPECT_NE(uneven, bytes_of(place_.path() / "other"));
+  EXPECT_EQ(repeat("other-again"), uneven);
 }
 
 TEST(Team, RefusalsNameTheCure) {

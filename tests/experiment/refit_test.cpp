@@ -51,16 +51,6 @@ TEST_F(AdoptModels, NamesTheOneThatCountsAndRemovesTheOthers) {
   EXPECT_TRUE(has("best/this")) << "it has its name already";
 }
 
-// The record of a model that was lost still counts; the one that was trained again has another attempt's number.
-TEST_F(AdoptModels, TakesARepeatForOneThatWasLost) {
-  make("attempt-4-1/again");
-  journal::Contents contents;
-  contents.refits = {record(2)};
-  contents.repeats = {record(1)};
-  adopt(contents);
-  EXPECT_TRUE(has("best/again"));
-}
-
 TEST_F(AdoptModels, MissesWhatIsNotThere) {
   make("attempt-4-2.new");
   journal::Contents contents;
