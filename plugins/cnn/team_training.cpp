@@ -46,7 +46,8 @@ std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, con
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
     std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.3g", 1000 * seconds / static_cast<double>(std::max<int64_t>(1, steps)));
+    const double value = 1000 * seconds / static_cast<double>(std::max<int64_t>(1, steps));
+    std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
     return std::string(text.data());
   };
   std::string each;
