@@ -3,13 +3,13 @@
 
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
-        averaged every 16 batches), images a second of a fit on made pictures
+        averaged every 16 batches), images a second of a training on made pictures
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
         the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
         sum of what each does alone on a core
     python3 bench/parallel/parallel.py throttled [--rounds 3] [--out FILE]
-        the same network at a batch of 256 in 32 shards on two ranks, PoCL with a core each, of which the second may use its core for
-        a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against the sum of both alone
+        the same network at a batch of 256 in 32 shards on two ranks, PoCL with a core each, of which the second may use its
+        core for a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against both alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
         the same of PyTorch's DistributedDataParallel over gloo (needs torch)
@@ -22,6 +22,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import random
 import shutil
 import statistics
 import struct
@@ -53,16 +54,17 @@ out_features = 10
 
 def write_images(folder, rows):
     """Of 28 x 28, as the built-in digits have too few: about as many pixels are ink as in those."""
-    random = __import__("random").Random(1)
+    draw = random.Random(1)
     for part, count in (("train", rows), ("t10k", 100)):
         images = bytearray(struct.pack(">4i", 2051, count, 28, 28))
         for _ in range(count):
             image = bytearray(784)
             for _ in range(6):
-                row, column, down, right = random.randrange(4, 22), random.randrange(4, 22), *random.choice([(0, 1), (1, 0), (1, 1)])
+                row, column = draw.randrange(4, 22), draw.randrange(4, 22)
+                down, right = draw.choice([(0, 1), (1, 0), (1, 1)])
                 for k in range(9):
                     at = 28 * min(26, row + k * down) + min(26, column + k * right)
-                    image[at:at + 2] = bytes((random.randrange(100, 256), random.randrange(100, 256)))
+                    image[at:at + 2] = bytes((draw.randrange(100, 256), draw.randrange(100, 256)))
             images += image
         (folder / f"{part}-images-idx3-ubyte").write_bytes(images)
         labels = bytes(k % 10 for k in range(count))

@@ -16,7 +16,7 @@ class RecordedSplits {
 
   bool any() const { return !places_.empty(); }
   // The shares that hold at this place of the training, the first batch of the first epoch being 0, 0. Asked for places
-  // in order; null before the first that was recorded.
+  // in order; null if nothing was recorded.
   const std::vector<int64_t>* at(int64_t epoch, int64_t batch);
 
  private:
