@@ -61,6 +61,7 @@ std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string&
   device->cache_directory = cache_directory;
   device->clblast = clblast;
   device->info = info;
+  device->cores = std::max<int64_t>(info.compute_units, 1);
   device->id = id;
   const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
   device->vector_width = width >= 16 ? 16 : width >= 8 ? 8 : 4;

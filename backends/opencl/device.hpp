@@ -16,6 +16,7 @@
 #include "group.hpp"
 #include "program_cache.hpp"
 #include "sdk/plugin.hpp"
+#include "sequence.hpp"
 
 namespace mokume::opencl {
 
@@ -27,6 +28,8 @@ struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
   std::string conv;  // "winograd" or "patches": see ops_convolution.cpp; they differ within the op's tolerance
   std::string map;   // "vector" or "scalar": kernel_map and every op that touches each element once
+  // Whether a core does all ops of a member of a group: "worthwhile", where enough of them come, "always" or "never".
+  std::string sequence;
 };
 
 // A key of the record, where it is kept, and what it may be.
@@ -35,9 +38,10 @@ struct ChoiceKey {
   std::string Choices::*slot;
   std::array<const char*, 3> values;
 };
-inline constexpr std::array<ChoiceKey, 3> kChoiceKeys{{{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}},
+inline constexpr std::array<ChoiceKey, 4> kChoiceKeys{{{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}},
                                                        {"conv", &Choices::conv, {"winograd", "patches", ""}},
-                                                       {"map", &Choices::map, {"vector", "scalar", ""}}}};
+                                                       {"map", &Choices::map, {"vector", "scalar", ""}},
+                                                       {"sequence", &Choices::sequence, {"worthwhile", "always", "never"}}}};
 
 }  // namespace mokume::opencl
 
@@ -50,6 +54,7 @@ struct mk_device {
   mokume::opencl::Context context;
   mokume::opencl::Choices choices;
   int vector_width = 4;  // floats of a native vector: 4, 8 or 16
+  int64_t cores = 1;     // that share the work of a launch: all there are, or one (sequence.hpp). Decides about no bits
 
   // The kernel of a built-in program, built on first use.
   cl_kernel kernel(const mokume::opencl::BuiltIn& program, const char* name);
@@ -65,6 +70,7 @@ struct mk_device {
   // group.cpp's:
   std::map<std::string, mokume::opencl::GroupKernel> group_kernels;
   std::set<int32_t> ungrouped;  // codes of ops of which a group went one by one
+  mokume::opencl::SequencePrograms sequences;
 
  private:
   std::map<std::string, mokume::opencl::KernelSet> programs_;
@@ -93,6 +99,7 @@ struct mk_queue {
   // Set while the ops of a group are recorded: workspaces then have room for all members, and nothing is kept.
   mokume::opencl::GroupSpace* group = nullptr;
   mokume::opencl::GroupTables group_tables;
+  mokume::opencl::SequenceTables sequence_tables;
   const mk_buffer& workspace_at(size_t slot) const { return workspaces_.at(slot); }
 
   // Memory with what make(memory) computes from a view alone; kept, as far as there is room, until the view's buffer is

@@ -22,7 +22,7 @@ struct VectorSizes {
 // Rows of a long operand that one work-item does, `side` of them at a time: enough of them for a launch to pay, few
 // enough to share well.
 inline int64_t rows_each(const mk_device& device, int64_t rows, int64_t side) {
-  return side * std::clamp<int64_t>(rows / side / (16 * device.info.compute_units), 1, 16);
+  return side * std::clamp<int64_t>(rows / side / (16 * device.cores), 1, 16);
 }
 
 inline std::string vector_options(const mk_device& device, int width) {

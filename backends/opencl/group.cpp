@@ -2,34 +2,18 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "device.hpp"
 #include "ops.hpp"
 #include "sdk/ops.hpp"
+#include "sequence.hpp"
 #include "share.hpp"
 
 namespace mokume::opencl {
 namespace {
 
 using Type = Argument::Type;
-
-const char* type_name(Type type) {
-  switch (type) {
-    case Type::memory:
-      return "__global void*";
-    case Type::local:
-      return "__local void*";
-    case Type::i64:
-      return "long";
-    case Type::i32:
-      return "int";
-    case Type::u32:
-      return "uint";
-    case Type::f32:
-      return "float";
-  }
-  return "";
-}
 
 // Argument i of the op's kernel, for a member: bits are added, so that a difference of 0 is any value unchanged.
 std::string of_member(Type type, const std::string& i) {
@@ -49,7 +33,7 @@ std::string of_member(Type type, const std::string& i) {
   return "";
 }
 
-// `name` called for the member in the third dimension, whose own extent is `depth`.
+// `name` called for the member in the third dimension, where each has an extent of `depth`.
 std::string group_source(const std::string& name, std::span<const Argument> arguments,
                          const std::array<int64_t, 3>& local) {
   std::string parameters, values, group;
@@ -59,9 +43,14 @@ std::string group_source(const std::string& name, std::span<const Argument> argu
     values += (i == 0 ? "" : ", ") + of_member(arguments[i].type, index);
   }
   for (const int64_t size : local) group += (group.empty() ? "" : ", ") + std::to_string(size);
-  return "\n__kernel __attribute__((reqd_work_group_size(" + group + "))) void " + name + "_group(" + parameters +
-         "__global const long* more, long table, uint depth) {\n  more += table + (uint)get_global_id(2) / depth * " +
-         std::to_string(arguments.size()) + ";\n  " + name + "(" + values + ");\n}\n";
+  return "\n#undef __kernel\n#undef get_global_id\n#undef get_global_size\n__kernel __attribute__((reqd_work_group_size(" +
+         group + "))) void " + name + "_group(" + parameters +
+         "__global const long* more, long table, uint depth) {\n"
+         "  const uint third = get_global_id(2);\n  more += table + third / depth * " +
+         std::to_string(arguments.size()) +
+         ";\n  const item_t item = {{get_global_id(0), get_global_id(1), third % depth},"
+         " {get_global_size(0), get_global_size(1), depth}};\n  " +
+         name + "(item, " + values + ");\n}\n";
 }
 
 std::string text(const std::array<int64_t, 3>& sizes) {
@@ -78,9 +67,9 @@ cl_kernel group_kernel(mk_device& device, const Recording::Launch& launch, std::
   if (found != device.group_kernels.end()) return found->second.kernel.get();
   GroupKernel& made = device.group_kernels[key];
   try {
-    made.program = build_program(
-        device, key, "#define GROUPED\n" + origin.program.source() + group_source(origin.name, arguments, launch.local),
-        device.built_in_options(origin.program));
+    made.program = build_program(device, key,
+                                 called_source(origin.program) + group_source(origin.name, arguments, launch.local),
+                                 device.built_in_options(origin.program));
     cl_int code = CL_SUCCESS;
     made.kernel.reset(clCreateKernel(made.program.get(), (origin.name + "_group").c_str(), &code));
     check(code, "clCreateKernel of " + origin.name + "_group");
@@ -107,17 +96,33 @@ bool same_but_for_values(const Recording& a, const Recording& b) {
   return true;
 }
 
-// One launch of every member, if that can be.
-class Together {
+class Group {
  public:
-  Together(Launcher& launcher, std::span<const mk_op> ops)
-      : launcher_(launcher), queue_(launcher.queue()), ops_(ops), space_{ops.size()} {}
+  Group(Launcher& launcher, std::span<const mk_op* const> members, size_t each)
+      : launcher_(launcher), queue_(launcher.queue()), ops_(members), each_(each), space_{members.size()} {}
 
-  // Some launch is a library's, which cannot be recorded.
-  bool in_library() const { return in_library_; }
+  // All ops of a member on one core.
+  bool run_sequences() {
+    mk_device& device = *queue_.device;
+    if (device.info.kind != MK_DEVICE_CPU || !wide(device) || members() < device.cores ||
+        device.choices.sequence == "never")
+      return false;
+    struct Scope {
+      mk_device& device;
+      int64_t cores;
+      ~Scope() { device.cores = cores; }
+    } const scope{device, std::exchange(device.cores, 1)};
+    return record(0, each_) && opencl::run_sequences(launcher_, recordings().first(ops_.size()), space_);
+  }
 
-  bool run() {
-    if (!record()) return false;
+  // Op k of every member in one launch, if that can be.
+  bool run_together(size_t k) {
+    const auto same_code = [&](size_t m) { return ops_[m][k].code == ops_[0][k].code; };
+    for (size_t m = 1; m < ops_.size(); ++m)
+      if (!same_code(m)) return false;
+    if (!record(k, 1)) return false;
+    for (size_t m = 1; m < ops_.size(); ++m)
+      if (!same_but_for_values(first(), recordings()[m])) return false;
     const std::vector<Recording::Launch>& launches = first().launches();
     std::vector<cl_kernel> kernels;
     for (const Recording::Launch& l : launches) {
@@ -130,36 +135,37 @@ class Together {
     return true;
   }
 
+  // Some launch of what was tried last is a library's, which cannot be recorded.
+  bool in_library() const { return in_library_; }
+
  private:
-  std::vector<Recording>& recordings() { return queue_.group_tables.recordings; }
+  std::span<Recording> recordings() { return queue_.group_tables.recordings; }
   const Recording& first() { return recordings().front(); }
   int64_t members() const { return static_cast<int64_t>(ops_.size()); }
 
-  bool record() {
-    if (std::any_of(ops_.begin(), ops_.end(), [&](const mk_op& op) { return op.code != ops_.front().code; }))
-      return false;
-    if (recordings().size() < ops_.size()) recordings().resize(ops_.size());
+  // Ops k to k + count of every member; false where that cannot be.
+  bool record(size_t k, size_t count) {
+    if (recordings().size() < ops_.size()) queue_.group_tables.recordings.resize(ops_.size());
     struct Scope {
       mk_queue& queue;
       ~Scope() { queue.group = nullptr; }
     } const scope{queue_};
     queue_.group = &space_;
-    const auto record_one = [&](size_t m) {
-      recordings()[m].clear();
-      Launcher recorder(queue_, recordings()[m]);
-      opencl::run(recorder, ops_[m]);
-    };
+    in_library_ = false;
+    space_ = {ops_.size()};
     // Again with its final memory, where a workspace had to grow.
     do {
       space_.grew = false;
-      record_one(0);
+      for (size_t m = 0; m < ops_.size() && !space_.grew; ++m) {
+        Recording& recording = recordings()[m];
+        recording.clear();
+        Launcher recorder(queue_, recording);
+        for (size_t i = 0; i < count; ++i) opencl::run(recorder, ops_[m][k + i]);
+        in_library_ = in_library_ || recording.refused();
+        if (space_.too_large || in_library_) return false;
+      }
     } while (space_.grew);
-    for (size_t m = 1; m < ops_.size(); ++m) {
-      record_one(m);
-      if (space_.grew || !same_but_for_values(first(), recordings()[m])) return false;
-    }
-    in_library_ = first().refused();
-    return !space_.too_large && !in_library_;
+    return true;
   }
 
   // What member m's argument is more than the first member's.
@@ -202,7 +208,8 @@ class Together {
 
   Launcher& launcher_;
   mk_queue& queue_;
-  std::span<const mk_op> ops_;
+  std::span<const mk_op* const> ops_;  // of each member
+  size_t each_;
   GroupSpace space_;
   bool in_library_ = false;
   std::vector<int64_t> more_;
@@ -210,6 +217,24 @@ class Together {
 };
 
 }  // namespace
+
+const char* type_name(Type type) {
+  switch (type) {
+    case Type::memory:
+      return "__global void*";
+    case Type::local:
+      return "__local void*";
+    case Type::i64:
+      return "long";
+    case Type::i32:
+      return "int";
+    case Type::u32:
+      return "uint";
+    case Type::f32:
+      return "float";
+  }
+  return "";
+}
 
 void Recording::clear() {
   launches_.clear();
@@ -264,18 +289,22 @@ int64_t GroupTables::place(mk_queue& queue, const std::vector<int64_t>& values) 
   return at;
 }
 
-void submit_group(Launcher& launcher, std::span<const mk_op> ops) {
-  for (const mk_op& op : ops) admit(launcher.device(), op);
-  if (ops.size() > 1) {
-    Together together(launcher, ops);
-    if (together.run()) return;
-    mk_device& device = launcher.device();
-    // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.
-    if (!together.in_library() && device.ungrouped.insert(ops.front().code).second)
-      device.host.log(MK_LOG_DEBUG, "opencl",
-                      std::string(ops::rule(ops.front().code).name) + ": a group goes one by one");
+void submit_group(Launcher& launcher, std::span<const mk_op* const> members, size_t each) {
+  mk_device& device = launcher.device();
+  for (const mk_op* ops : members)
+    for (size_t k = 0; k < each; ++k) admit(device, ops[k]);
+  Group group(launcher, members, each);
+  if (members.size() > 1 && group.run_sequences()) return;
+  for (size_t k = 0; k < each; ++k) {
+    if (members.size() > 1) {
+      if (group.run_together(k)) continue;
+      // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.
+      const int32_t code = members.front()[k].code;
+      if (!group.in_library() && device.ungrouped.insert(code).second)
+        device.host.log(MK_LOG_DEBUG, "opencl", std::string(ops::rule(code).name) + ": a group goes one by one");
+    }
+    for (const mk_op* ops : members) run(launcher, ops[k]);
   }
-  for (const mk_op& op : ops) run(launcher, op);
 }
 
 }  // namespace mokume::opencl

@@ -1,9 +1,10 @@
-// Ops that differ only in where their operands are and in their attributes, in one launch.
+// The ops of several members in fewer launches.
 //
-// Each op is recorded: which kernels it would launch, with which arguments. Where the launches of all members agree but
-// for the values of arguments, one launch does them all. Its kernel is made here: it calls the op's own, with the
-// arguments of the member that its place in the third dimension says. So no kernel needs to know of groups, but for
-// THIRD (common.cl), and a member's bits are those it has by itself.
+// Each op is recorded: which kernels it would launch, with which arguments. On CPUs, and where there are as many members
+// as cores, a core then does all that was recorded for a member: sequence.hpp. Elsewhere members go op by op: where the
+// launches of all members agree but for the values of arguments, one launch does them all. Its kernel is made here: it
+// calls the op's own, with the arguments of the member that its place in the third dimension says. So no kernel needs to
+// know of groups (see ITEM in common.cl), and a member's bits are those it has by itself.
 #pragma once
 
 #include <array>
@@ -44,7 +45,10 @@ struct Argument {
   uint64_t bits;
 };
 
-// The launches of one op.
+// As OpenCL C writes it.
+const char* type_name(Argument::Type type);
+
+// The launches of one op, or of several, in order.
 class Recording {
  public:
   struct Launch {
@@ -106,6 +110,6 @@ struct GroupKernel {
 };
 
 // mk_group.submit.
-void submit_group(Launcher& launcher, std::span<const mk_op> ops);
+void submit_group(Launcher& launcher, std::span<const mk_op* const> members, size_t each);
 
 }  // namespace mokume::opencl

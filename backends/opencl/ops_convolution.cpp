@@ -159,7 +159,7 @@ void winograd_convolve(Launcher& launcher, const Problem& p, Direction direction
   const int64_t out_h = back ? w.height : w.out_height(), out_w = back ? w.width : w.out_width();
   const int64_t all = tiles_of(out_h, out_w) * to.rows;
   // Few tiles: the cores share the output channels, so that each reads its part of the weights alone.
-  const int64_t cores = device.info.compute_units;
+  const int64_t cores = device.cores;
   const bool few = all <= tiles_at_once;
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
   const int64_t scratch_each = kSpace * tiles_at_once * (terms + panel);
@@ -236,7 +236,7 @@ void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias,
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const int64_t rows = p.images.rows * w.out_height();
-  const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.info.compute_units);
+  const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);
   const int64_t rows_each = divide_up(rows, items);
   const int64_t lines = std::min({rows_each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
   const int64_t scratch_each = round_up(round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
@@ -290,7 +290,7 @@ void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
                                            static_cast<uint64_t>((p.images.rows * gradients_step + strip) * kFloat));
     copy(p.windows, 1, gradients_step, 0, 0, gradients);
   }
-  const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.info.compute_units, strips));
+  const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.cores, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
   const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
   launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},

@@ -108,7 +108,7 @@ void gemm_packed(Launcher& launcher, const Problem& p) {
       for (int64_t m0 = 0; m0 < p.m; m0 += m_part) {
         const int64_t m = std::min(m_part, p.m - m0);
         pack(launcher, "pack_a", p.a.part(m0, k0, m), k, sizes.mr, packed_a);
-        const auto [rows, columns] = packed_block(sizes, m, n, device.info.compute_units);
+        const auto [rows, columns] = packed_block(sizes, m, n, device.cores);
         Problem part = p;
         part.bias.offset += n0;
         run_with_epilogue(launcher, vector_kernel(device, "gemm_packed"),
@@ -148,7 +148,7 @@ bool sums_fit(const Problem& p, int64_t blocks) { return blocks * p.m * p.n <= k
 
 void add_blocks(Launcher& launcher, const Problem& p, cl_mem part, int64_t blocks) {
   mk_device& device = launcher.device();
-  const int64_t share = std::max(kWideEnough, divide_up(p.n, device.info.compute_units));
+  const int64_t share = std::max(kWideEnough, divide_up(p.n, device.cores));
   const int64_t each = p.m * p.n >= 8192 ? share : p.n;
   run_with_epilogue(launcher, vector_kernel(device, "sum_of_blocks"), {divide_up(p.n, each), p.m, 1}, p, part, blocks,
                     static_cast<int32_t>(p.m), p.n, p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta, each);
@@ -159,7 +159,7 @@ void add_blocks(Launcher& launcher, const Problem& p, cl_mem part, int64_t block
 void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const int64_t width = VectorSizes::kShortPanel, cores = device.info.compute_units;
+  const int64_t width = VectorSizes::kShortPanel, cores = device.cores;
   const int64_t each = rows_each(device, s.x.rows, sizes.skinny_rows), blocks = divide_up(p.k, kBlock);
   if (divide_up(s.x.rows, sizes.skinny_rows) < 2 * cores && blocks >= 2 * cores && sums_fit(p, blocks)) {
     const int64_t blocks_each = std::clamp<int64_t>(blocks / (8 * cores), 1, 16),
@@ -189,13 +189,13 @@ void skinny_along_k(Launcher& launcher, const Problem& p, const Skinny& s) {
 // other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added
 // up, some of the blocks at a time, before they leave the caches.
 bool is_long_rows(const mk_device& device, const Problem& p) {
-  const int64_t cores = device.info.compute_units;
+  const int64_t cores = device.cores;
   return p.m <= VectorSizes::kShortPanel && p.n >= kLongRow && p.k >= 8 * cores * kBlock;
 }
 
 void long_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
-  const int64_t items = 4 * static_cast<int64_t>(device.info.compute_units), blocks = divide_up(p.k, kBlock);
+  const int64_t items = 4 * device.cores, blocks = divide_up(p.k, kBlock);
   const int64_t at_once =
       std::min(std::max(kSumsBytes / (p.m * p.n * kFloat) / items, int64_t{1}) * items, round_up(blocks, items));
   const auto bytes = [&](int64_t rows, int64_t columns) {
@@ -224,7 +224,7 @@ void long_rows(Launcher& launcher, const Problem& p) {
 void few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
-  const int64_t cores = device.info.compute_units, blocks = divide_up(p.k, kBlock);
+  const int64_t cores = device.cores, blocks = divide_up(p.k, kBlock);
   if (p.k == 1) {
     const int64_t each = std::clamp<int64_t>(divide_up(p.n, 4 * cores), kWideEnough, 64 * kWideEnough);
     return run_with_epilogue(launcher, vector_kernel(device, "few_rows_one_term"), {divide_up(p.n, each), 1, 1}, p,
@@ -232,7 +232,7 @@ void few_rows(Launcher& launcher, const Problem& p) {
                              static_cast<int32_t>(p.m), p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta,
                              each);
   }
-  const bool shared = blocks > 1 && p.n < kWideEnough * cores && sums_fit(p, blocks);
+  const bool shared = cores > 1 && blocks > 1 && p.n < kWideEnough * cores && sums_fit(p, blocks);
   const int64_t sharers = shared ? 1 : std::min(cores, divide_up(p.n, kWideEnough));
   const int64_t columns_each = round_up(divide_up(p.n, sharers * divide_up(p.n, sharers * 3 * kWideEnough)), sizes.nr);
   const int64_t groups = divide_up(p.n, columns_each);
@@ -308,7 +308,7 @@ Tile choose_tile(const mk_device& device, int64_t m, int64_t n) {
   if (n <= 16) return {64, 16, 4, 1};
   if (m <= 16) return {16, 64, 1, 4};
   const int64_t large = divide_up(m, 128) * divide_up(n, 128);
-  return large >= device.info.compute_units ? Tile{128, 128, 8, 8} : Tile{64, 64, 4, 4};
+  return large >= device.cores ? Tile{128, 128, 8, 8} : Tile{64, 64, 4, 4};
 }
 
 cl_kernel tile_kernel(mk_device& device, const Tile& t, const char* name) {
@@ -325,7 +325,7 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
   const Tile t = choose_tile(device, p.m, p.n);
   const int64_t tiles_m = divide_up(p.m, t.bm), tiles_n = divide_up(p.n, t.bn), blocks = divide_up(p.k, kBlock);
   const std::array<int64_t, 3> local{t.bn / t.tn, t.bm / t.tm, 1};
-  const bool few = tiles_m * tiles_n < 2 * static_cast<int64_t>(device.info.compute_units);
+  const bool few = tiles_m * tiles_n < 2 * device.cores;
   const bool fits = p.m * p.n <= kWorkspaceBytes / 8 / blocks;
   const bool partial = blocks > 1 && few && fits;
   const cl_mem to =

@@ -51,7 +51,8 @@ Padded padded(Launcher& launcher, const mk_tensor& dy) {
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  const bool skips = x.rows >= 4 && (after_relu(op) == 1 || wanted(op) == 0);
+  constexpr int64_t kWorthSkipping = 3 * kChains;  // columns
+  const bool skips = x.rows >= 4 && weight.columns >= kWorthSkipping && (after_relu(op) == 1 || wanted(op) == 0);
   const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
   const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (two_fit && !skips ? "2" : "1") +
                            " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op)) +
@@ -75,7 +76,7 @@ void on_cpu_with_one_output(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
   const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), one_source, vector_options(device)};
-  const int64_t each = round_up(divide_up(weight.rows, 8 * device.info.compute_units), kOneRows);
+  const int64_t each = round_up(divide_up(weight.rows, 8 * device.cores), kOneRows);
   launcher.run(device.kernel(program, "linear_update_one"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
                input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1), dy.offset,
                dy.row_stride, weight.rows, memory(weight), weight.offset, memory(state), state.offset, stateful(op),

@@ -135,11 +135,12 @@ int32_t finish(mk_queue* queue, mk_error* error) {
   });
 }
 
-int32_t submit_group(mk_queue* queue, const mk_op* ops, uint32_t n_ops, mk_event** event, mk_error* error) {
+int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
+                     mk_error* error) {
   return sdk::guard(error, [&] {
-    need(queue != nullptr && (ops != nullptr || n_ops == 0), "queue or ops");
+    need(queue != nullptr && (ops != nullptr || members == 0), "queue or ops");
     Launcher launcher(*queue, event != nullptr);
-    opencl::submit_group(launcher, {ops, n_ops});
+    opencl::submit_group(launcher, {ops, members}, each);
     if (event != nullptr) *event = launcher.take_event().release();
   });
 }

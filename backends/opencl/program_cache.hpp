@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,9 @@ struct BuiltIn {
   std::string (*source)();
   std::string options;
 };
+
+// The same with its kernels as functions, to be called by a kernel that is written behind it: see common.cl.
+std::string called_source(const BuiltIn& program);
 
 // A built program and its kernels by name, created on first use.
 class KernelSet {
@@ -37,5 +41,10 @@ class KernelSet {
 // again. PoCL's own cache does this better: there nothing is kept. Throws MK_DEVICE_ERROR with the first lines of the
 // build log, which also goes to the log; a build that takes over a second is told at INFO.
 Program build_program(mk_device& device, const std::string& name, std::string_view source, const std::string& options);
+
+// The two halves of a build, for programs that are put together of several; nothing is kept. Errors as above.
+Program compile_program(mk_device& device, const std::string& name, std::string_view source,
+                        const std::string& options);
+Program link_programs(mk_device& device, const std::string& name, std::span<const cl_program> programs);
 
 }  // namespace mokume::opencl

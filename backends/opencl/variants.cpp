@@ -252,6 +252,7 @@ void choose_variants(mk_device& device, const mk_choice* choices, uint32_t n_cho
   Choices measured = remembered(file);
   for (const ChoiceKey& key : kChoiceKeys)
     if ((device.choices.*key.slot).empty()) device.choices.*key.slot = measured.*key.slot;
+  if (device.choices.sequence.empty()) device.choices.sequence = "worthwhile";
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;

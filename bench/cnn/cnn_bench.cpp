@@ -8,7 +8,7 @@
 //           memory that is shared with others gives twice as much in one second as in another
 //       together: N networks side by side, images of all of them a second
 //
-// The images are made and resident; time runs from the second batch on, after a warm-up, until SECONDS are over.
+// The images are made and resident; time runs after a warm-up, in which kernels are built.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -67,6 +67,22 @@ int64_t run_in_epochs(const sdk::Device& device, std::span<Training* const> memb
   return done;
 }
 
+// Batches of each network a second: after a warm-up, and waited for every 50 ms or so, as in a training.
+double batches_per_s(const sdk::Device& device, std::span<Training* const> members, double seconds) {
+  constexpr double kWaitSeconds = 0.05;
+  int64_t most = 4, batches = 0;
+  double start = now_s(), warm = start + std::min(1.0, seconds / 2);
+  bool warming = true;
+  for (;;) {
+    const double before = now_s();
+    batches += run_in_epochs(device, members, most);
+    const double now = now_s();
+    if (now - before < kWaitSeconds) most *= 2;
+    if (warming && now > warm) warming = false, batches = 0, start = now;
+    if (!warming && now - start > seconds) return static_cast<double>(batches) / (now - start);
+  }
+}
+
 double train(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
              const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
@@ -74,12 +90,7 @@ double train(const sdk::Host& host, const sdk::Device& device, const Network& ne
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
   Training training(host, device, resident, network, settings, task);
   Training* const alone[] = {&training};
-  const auto run = [&] { return run_in_epochs(device, alone, 4); };
-  run();
-  const double start = now_s();
-  int64_t batches = 0;
-  while (now_s() - start < seconds) batches += run();
-  return static_cast<double>(batches * settings.batch_size) / (now_s() - start);
+  return static_cast<double>(settings.batch_size) * batches_per_s(device, alone, seconds);
 }
 
 // `count` networks side by side.
@@ -97,11 +108,7 @@ double together(const sdk::Host& host, const sdk::Device& device, const Network&
     memory.next_member();
     members.push_back(trainings.back().get());
   }
-  run_in_epochs(device, members, 4);
-  const double start = now_s();
-  int64_t batches = 0;
-  while (now_s() - start < seconds) batches += run_in_epochs(device, members, 4);
-  return static_cast<double>(count * batches * settings.batch_size) / (now_s() - start);
+  return static_cast<double>(count * settings.batch_size) * batches_per_s(device, members, seconds);
 }
 
 double median(std::vector<double> values) {

@@ -150,13 +150,15 @@ typedef struct mk_host_memory {
   void (*destroy)(mk_host_block* block);
 } mk_host_memory;
 
-/* Extension "group_v1": ops that belong together, such as those of several networks of one shape, in as few launches as
- * can be. Same rules and same bits as submitting one after the other. */
+/* Extension "group_v1": the ops of several members, such as networks of one shape, in as few launches as can be. Same
+ * rules and same bits as submitting one after the other. */
 typedef struct mk_group {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Every op is valid and supported, and writes to nothing that another one reads or writes. */
-  int32_t (*submit)(mk_queue* queue, const mk_op* ops, uint32_t n_ops, mk_event** event, mk_error* error);
+  /* Op k of member m is ops[m][k], k < each. Every op is valid and supported. A member's ops come in order, each behind
+   * the one before it; no member writes to what another one reads or writes. */
+  int32_t (*submit)(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
+                    mk_error* error);
 } mk_group;
 
 /* Extension "kernel_source_v1": compile and launch a model's own OpenCL C kernels. */

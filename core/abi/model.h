@@ -223,9 +223,11 @@ typedef struct mk_device_services {
   int32_t (*copy)(void* self, mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes,
                   mk_error* error);
   int32_t (*submit)(void* self, const mk_op* op, mk_error* error);
-  /* Ops none of which writes to what another one reads or writes: the bits of submit() one after the other, in fewer
-   * launches where the backend can (mk_group) and the ops differ only in where their operands are and in attributes. */
-  int32_t (*submit_group)(void* self, const mk_op* ops, uint32_t n_ops, mk_error* error);
+  /* The ops of several members, ops[m][k] with k < each: in order for each member, and no member writes to what another
+   * one reads or writes. The bits of submit() one after the other, in fewer launches where the backend can (mk_group). It
+   * can best where members differ only in where operands are and in attributes, and where there are many ops at once: a
+   * core may then do all those of one member. */
+  int32_t (*submit_group)(void* self, const mk_op* const* ops, uint32_t members, uint32_t each, mk_error* error);
   int32_t (*finish)(void* self, mk_error* error);
   /* The backend's kernel_source extension with this device and its queue, or NULL where there is none. */
   const mk_kernel_source* (*kernel_source)(void* self, mk_device** device, mk_queue** queue);

@@ -257,23 +257,30 @@ void Device::submit(const mk_op& op) {
   profile_->add_op(op, timed([&] { dispatch(op); }));
 }
 
-void Device::submit_group(std::span<const mk_op> group) {
-  for (const mk_op& op : group) {
-    ops::check(op);
-    check_operands(op);
-  }
-  const auto supported = [&](const mk_op& op) { return listed_.table->supports(device_, &op) != MK_SUPPORT_NO; };
-  if (group_ == nullptr || group.size() < 2 || !std::all_of(group.begin(), group.end(), supported)) {
-    for (const mk_op& op : group) profile_ ? profile_->add_op(op, timed([&] { dispatch(op); })) : dispatch(op);
-    return;
-  }
-  const auto run = [&] {
-    sdk::call(group_->submit, queue_, group.data(), static_cast<uint32_t>(group.size()),
+void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
+  bool grouped = group_ != nullptr && members.size() > 1;
+  for (const mk_op* ops : members)
+    for (size_t k = 0; k < each; ++k) {
+      ops::check(ops[k]);
+      check_operands(ops[k]);
+      grouped = grouped && listed_.table->supports(device_, &ops[k]) != MK_SUPPORT_NO;
+    }
+  const auto run = [&](std::span<const mk_op* const> ops, size_t count) {
+    sdk::call(group_->submit, queue_, ops.data(), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(count),
               static_cast<mk_event**>(nullptr));
   };
-  if (!profile_) return run();
-  const double seconds = timed(run) / static_cast<double>(group.size());
-  for (const mk_op& op : group) profile_->add_op(op, seconds);
+  if (grouped && !profile_) return run(members, each);
+  // One op after the other, of all members: what a profile tells apart, and what a fallback waits for.
+  std::vector<const mk_op*> group(members.begin(), members.end());
+  for (size_t k = 0; k < each; ++k) {
+    if (grouped) {
+      const double seconds = timed([&] { run(group, 1); }) / static_cast<double>(group.size());
+      for (const mk_op* op : group) profile_->add_op(*op, seconds);
+    } else {
+      for (const mk_op* op : group) profile_ ? profile_->add_op(*op, timed([&] { dispatch(*op); })) : dispatch(*op);
+    }
+    for (const mk_op*& op : group) ++op;
+  }
 }
 
 void Device::dispatch(const mk_op& op) {
@@ -331,8 +338,8 @@ void Device::fill_services() {
   s.submit = [](void* self, const mk_op* op, mk_error* error) {
     return sdk::guard(error, [&] { device_of(self).submit(*op); });
   };
-  s.submit_group = [](void* self, const mk_op* ops, uint32_t n_ops, mk_error* error) {
-    return sdk::guard(error, [&] { device_of(self).submit_group({ops, n_ops}); });
+  s.submit_group = [](void* self, const mk_op* const* ops, uint32_t members, uint32_t each, mk_error* error) {
+    return sdk::guard(error, [&] { device_of(self).submit_group({ops, members}, each); });
   };
   s.finish = [](void* self, mk_error* error) { return sdk::guard(error, [&] { device_of(self).finish(); }); };
   s.kernel_source = [](void* self, mk_device** device, mk_queue** queue) {

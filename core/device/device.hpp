@@ -58,7 +58,7 @@ class Device {
   void* host_memory_create(uint64_t bytes);  // see mk_device_services
   void host_memory_destroy(void* memory) noexcept;
   void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
-  void submit_group(std::span<const mk_op> group);  // see mk_device_services
+  void submit_group(std::span<const mk_op* const> members, size_t each);  // see mk_device_services
   void finish();
 
   // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(): slower, and the

@@ -133,9 +133,10 @@ class Device {
     return b;
   }
   void submit(const mk_op& op) const { call(table_->submit, table_->self, &op); }
-  // Ops none of which writes to what another one reads or writes.
-  void submit_group(std::span<const mk_op> ops) const {
-    call(table_->submit_group, table_->self, ops.data(), static_cast<uint32_t>(ops.size()));
+  // `each` ops of every member: see mk_device_services.
+  void submit_group(std::span<const mk_op* const> members, size_t each) const {
+    call(table_->submit_group, table_->self, members.data(), static_cast<uint32_t>(members.size()),
+         static_cast<uint32_t>(each));
   }
   void finish() const { call(table_->finish, table_->self); }
 
@@ -156,6 +157,8 @@ class Device {
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
   // The same of work that the program cannot see: a model's own code in place of an op. Program::launch does it itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
+  // Whether somebody looks at phases.
+  bool profiled() const { return table_->scope_begin != nullptr; }
   const mk_device_services* table() const { return table_; }
 
  private:

@@ -197,7 +197,7 @@ void TeamTraining::share_state() {
 
 void TeamTraining::flush() {
   for (const mk_op& op : training_.queue()) device_.submit(op);
-  training_.queue().clear();
+  training_.clear_queue();
 }
 
 // What sums the shards of a subtree, shard by shard: each goes through forward and backward by itself, so that its bits

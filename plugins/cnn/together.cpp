@@ -11,7 +11,11 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr int64_t kBatchesInFlight = 8;  // queued before the device is waited for: bounds the time to a cancel
+// Batches of each network that go to the device at once: with so many, a core of a CPU stays with one network.
+constexpr int64_t kAtOnce = 8;
+// How long the device is not waited for: bounds the time to a cancel.
+constexpr double kHeedSeconds = 0.1;
+constexpr int64_t kMostInFlight = 1024;  // batches
 
 class Together {
  public:
@@ -25,13 +29,15 @@ class Together {
     shown_at_ = now_s();
     shown_rows_ = rows_trained();
     for (Training* m : live_) m->begin_epoch();
+    heeded_at_ = now_s();
     while (!live_.empty()) {
       run_batch();
-      end_epochs(ended);
-      // Counted across epochs, which may be shorter than this.
-      if (++unheeded_ < kBatchesInFlight || live_.empty()) continue;
+      if (at_end_of_an_epoch()) end_epochs(ended);
+      if (++unheeded_ < in_flight_ || live_.empty()) continue;
       unheeded_ = 0;
+      flush();
       device_.finish();
+      adapt();
       heed();
       show(ended);
     }
@@ -45,6 +51,7 @@ class Together {
       run_batch();
       ++done;
     }
+    flush();
     device_.finish();
     return done;
   }
@@ -53,7 +60,7 @@ class Together {
     std::vector<Training*> at_end;
     for (Training* m : live_)
       if (m->at_end_of_epoch()) at_end.push_back(m);
-    if (at_end.empty()) return;
+    flush();
     device_.finish();
     for (Training* m : at_end) m->end_epoch();
     validate(at_end);
@@ -65,29 +72,41 @@ class Together {
   }
 
  private:
-  // One batch of each.
+  bool at_end_of_an_epoch() const {
+    return std::any_of(live_.begin(), live_.end(), [](const Training* m) { return m->at_end_of_epoch(); });
+  }
+
+  // One batch of each. They wait for some more, unless somebody wants to know which phase takes how long.
   void run_batch() {
     for (const Training::Phase phase : Training::kPhases) {
       const auto scope = device_.phase(Training::name(phase));
       for (Training* m : live_) m->put(phase);
-      submit(live_);
+      if (device_.profiled()) submit(live_);
     }
     for (Training* m : live_) m->end_batch();
+    if (++waiting_ == kAtOnce) flush();
   }
 
-  void validate(std::vector<Training*> members) {
+  void flush() {
+    submit(live_);
+    waiting_ = 0;
+  }
+
+  void validate(const std::vector<Training*>& members) {
     const auto scope = device_.phase("validate");
-    for (int64_t k = 0; !members.empty(); ++k) {
-      std::erase_if(members, [&](Training* m) { return !m->put_validation(k); });
-      submit(members);
+    std::vector<Training*> rest = members;
+    for (int64_t k = 0; !rest.empty(); ++k) {
+      std::erase_if(rest, [&](Training* m) { return !m->put_validation(k); });
+      if ((k + 1) % kAtOnce == 0) submit(members);
     }
+    submit(members);
   }
 
-  // What they have queued, op by op: those with as many rows as one group.
+  // What they have queued: those with equal batches as one group.
   void submit(std::vector<Training*> waiting) {
     while (!waiting.empty()) {
-      const int64_t rows = waiting.front()->queued_rows();
-      const auto rest = std::stable_partition(waiting.begin(), waiting.end(),
+      const std::vector<int64_t>& rows = waiting.front()->queued_rows();
+      const auto rest = std::stable_partition(waiting.begin() + 1, waiting.end(),
                                               [&](const Training* m) { return m->queued_rows() == rows; });
       submit_equal({waiting.data(), static_cast<size_t>(rest - waiting.begin())});
       waiting.erase(waiting.begin(), rest);
@@ -95,13 +114,21 @@ class Together {
   }
 
   void submit_equal(std::span<Training* const> members) {
-    const size_t ops = members.front()->queue().size();
-    for (size_t k = 0; k < ops; ++k) {
-      group_.clear();
-      for (Training* m : members) group_.push_back(m->queue()[k]);
-      group_.size() == 1 ? device_.submit(group_.front()) : device_.submit_group(group_);
-    }
-    for (Training* m : members) m->queue().clear();
+    const size_t each = members.front()->queue().size();
+    group_.clear();
+    for (Training* m : members) group_.push_back(m->queue().data());
+    if (group_.size() > 1)
+      device_.submit_group(group_, each);
+    else
+      for (size_t k = 0; k < each; ++k) device_.submit(group_.front()[k]);
+    for (Training* m : members) m->clear_queue();
+  }
+
+  // Small networks are waited for after more batches.
+  void adapt() {
+    const double now = now_s(), seconds = now - std::exchange(heeded_at_, now);
+    if (seconds < kHeedSeconds / 2) in_flight_ = std::min(2 * in_flight_, kMostInFlight);
+    if (seconds > kHeedSeconds) in_flight_ = std::max(in_flight_ / 2, kAtOnce);
   }
 
   // Everything queued is done.
@@ -160,9 +187,12 @@ class Together {
   const sdk::Device& device_;
   std::vector<Training*> all_, live_;
   const mk_fit_sink* sink_;
-  std::vector<mk_op> group_;
+  std::vector<const mk_op*> group_;
   bool shown_ = false;
-  int64_t unheeded_ = 0;  // batches since a wish to stop was last looked for
+  int64_t waiting_ = 0;            // batches that the device has not got yet
+  int64_t in_flight_ = kAtOnce;    // batches between two looks at what is wished
+  int64_t unheeded_ = 0;           // batches since the last one
+  double heeded_at_ = 0;
   double shown_at_ = 0;
   int64_t shown_rows_ = 0;
   SavePace pace_;

@@ -247,7 +247,7 @@ ops::DropoutPlace Training::dropout_place(int64_t first_row) const {
 }
 
 void Training::put(Phase phase, const RowRange& part) {
-  const int64_t first = batch_ * settings_.batch_size + part.first, rows = queued_rows_ = part.rows;
+  const int64_t first = batch_ * settings_.batch_size + part.first, rows = part.rows;
   const mk_tensor index = order_.vector(rows, first, MK_I32);
   const int64_t steps = (batches() + workers_ - 1) / workers_,
                 step = epoch_ * steps + std::min(step_.value_or(batch_ / workers_), steps - 1);
@@ -256,6 +256,7 @@ void Training::put(Phase phase, const RowRange& part) {
   const ops::DropoutPlace place = dropout_place(part.first);
   switch (phase) {
     case Phase::load:
+      queued_rows_.push_back(rows);
       queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
       return;
     case Phase::forward: {
@@ -278,6 +279,11 @@ void Training::backward(const RowRange& part, const ParameterVector& to, std::sp
   engine_.put_ops(&queue_);
 }
 
+void Training::clear_queue() {
+  queue_.clear();
+  queued_rows_.clear();
+}
+
 int64_t Training::validation_batches() const {
   return diverged_ ? 0 : (validation_rows() + engine_.batch() - 1) / engine_.batch();
 }
@@ -290,7 +296,7 @@ RowRange Training::validation_range(int64_t k) const {
 bool Training::put_validation(int64_t k) {
   if (k >= validation_batches()) return false;
   const auto [first, rows] = validation_range(k);
-  queued_rows_ = rows;
+  queued_rows_.push_back(rows);
   const mk_tensor index = validation_order_.vector(rows, first, MK_I32);
   queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
   const mk_tensor outputs = engine_.forward(rows, nullptr);

@@ -123,7 +123,9 @@ class Training {
   void end_epoch();
   void end_validation();
   std::vector<mk_op>& queue() { return queue_; }
-  int64_t queued_rows() const { return queued_rows_; }  // of a batch in queue(): ops of as many rows have one shape
+  // Of the batches in queue(): where these agree, ops do in shape.
+  const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
+  void clear_queue();
 
   // ---- what TeamTraining needs beside ----
 
@@ -179,7 +181,7 @@ class Training {
   Slice order_, results_;  // of the epoch: rows in order, loss and hit of each
   Slice validation_order_, validation_results_;
   std::vector<mk_op> queue_;
-  int64_t queued_rows_ = 0;
+  std::vector<int64_t> queued_rows_;
   int64_t epoch_ = 0, batch_ = 0;  // in work
   int64_t workers_ = 1;
   std::optional<int64_t> step_;

@@ -6,13 +6,24 @@
 #define fma(a, b, c) ((a) * (b) + (c))
 #endif
 
-// The place of a work-item in the third dimension, of `count`. Where kernels run for a group (group.cpp), the members lie
-// behind each other there.
-#ifdef GROUPED
-#define THIRD(count) ((long)get_global_id(2) % (count))
+// Kernels are called by others as well, one after the other (sequence.cpp) or for a member of a group (group.cpp). Then they
+// are functions, and which work-item they are is an argument. So a kernel begins its parameters with ITEM.
+#ifdef CALLED
+#define __kernel static
+#define ONE_ITEM
+#define GROUP_OF(x, y)
+typedef struct {
+  size_t at[3], of[3];
+} item_t;
+#define ITEM const item_t item,
+#define THIS_ITEM item,
+#define get_global_id(dimension) item.at[dimension]
+#define get_global_size(dimension) item.of[dimension]
 #else
-#define THIRD(count) ((long)get_global_id(2))
+#define ONE_ITEM GROUP_OF(1, 1)
+#define GROUP_OF(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
+#define ITEM
+#define THIS_ITEM
 #endif
 
 #define UNROLL __attribute__((opencl_unroll_hint))
-#define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))

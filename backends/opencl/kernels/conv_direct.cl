@@ -3,7 +3,7 @@
 // image. Sums run as in ops_gemm.cpp, for patches of at most KB elements.
 
 // Lines [from, from + count) of an image with its padding, which may be outside of it.
-void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
+static void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
                   __global float* to) {
   for (int i = 0; i < count; ++i, to += line)
     for (int j = 0; j < line; ++j) {
@@ -43,7 +43,7 @@ void padded_lines(__global const float* image, int height, int width, int pad_w,
     VSTORE(s##i##1, 1, out + (long)i * out_channels); \
   }
 #define DIRECT(name, FOR_ROWS)                                                                                        \
-  void name(__global const float* restrict a, int next, int line, int kernel_h, int kernel_w,                         \
+  static void name(__global const float* restrict a, int next, int line, int kernel_h, int kernel_w,                         \
             __global const float* restrict b, __global const float* bias, int biased, int relu, int live, int columns, \
             __global float* out, int out_channels) {                                                                  \
     FOR_ROWS(ZERO)                                                                                                    \
@@ -78,7 +78,7 @@ DIRECT(direct_small, FOR_SMALL)
 
 // One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
 // line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1, and MR more.
-__kernel ONE_ITEM void conv2d_direct(int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
+__kernel ONE_ITEM void conv2d_direct(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
                                      int out_w, int out_channels, __global const float* images, long images_offset,
                                      long images_step, __global const float* weight, long weight_offset,
                                      long weight_step, __global const float* bias, long bias_offset, int biased,

@@ -3,7 +3,7 @@
 // vectors of channels, the values that a pixel of dy meets lie side by side in the image. Sums run as in ops_gemm.cpp.
 
 // Images with their padding, one behind the other. One work-item copies one image.
-__kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, __global const float* images,
+__kernel ONE_ITEM void pad_images(ITEM int height, int width, int pad_h, int pad_w, __global const float* images,
                                   long images_offset, long images_step, __global float* padded) {
   const int line = width + 2 * pad_w, lines = height + 2 * pad_h;
   padded_lines(images + images_offset + (long)get_global_id(0) * images_step, height, width, pad_w, -pad_h, lines, line,
@@ -19,7 +19,7 @@ __kernel ONE_ITEM void pad_images(int height, int width, int pad_h, int pad_w, _
   FETCH(d + AHEAD * out_channels + NR - 1);
 #define LOAD_ONE const vec b0 = VLOAD(0, d);
 #define DIRECT_GRAD(name, FOR_ROWS, LOAD, STEP)                                                                                      \
-  void name(__global const float* restrict a, long image, int line, int next, __global const float* restrict b,          \
+  static void name(__global const float* restrict a, long image, int line, int next, __global const float* restrict b,          \
             long dy_step, int out_channels, int out_w, int out_pixels, long k0, int terms, __private float* sums) {      \
     FOR_ROWS(ZERO)                                                                                                       \
     long n = k0 / out_pixels;                                                                                            \
@@ -56,7 +56,7 @@ typedef struct {
 } pixel_sums;
 
 // `terms` more pixels, of which `done` came before.
-void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
+static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
   for (int k = 0; k < terms; ++k, d += out_channels) {
     FETCH(d + AHEAD * out_channels);
     FETCH(d + AHEAD * out_channels + VW);
@@ -73,7 +73,7 @@ void add_pixels(__global const float* restrict d, int out_channels, long done, i
 // One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
 // behind dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
 // it is `wanted`: images lie side by side then.
-__kernel ONE_ITEM void conv2d_direct_grad(__global const float* restrict padded, int lines, int line, int kernel_h,
+__kernel ONE_ITEM void conv2d_direct_grad(ITEM __global const float* restrict padded, int lines, int line, int kernel_h,
                                           int kernel_w, int out_w, int out_pixels, int out_channels,
                                           __global const float* restrict dy, long dy_offset, long dy_step,
                                           __global float* restrict dweight, long dweight_offset, long dweight_step,

@@ -4,7 +4,7 @@
 #define POLYNOMIAL 1
 #define RBF 2
 
-vec kernel_value(int kind, vec dot, float norm_x, vec norm_y, float gamma, float coef0, int degree) {
+static vec kernel_value(int kind, vec dot, float norm_x, vec norm_y, float gamma, float coef0, int degree) {
   if (kind == LINEAR) return dot;
   if (kind == RBF) {
     const vec distance = fma(SPLAT(-2.0f), dot, SPLAT(norm_x) + norm_y);
@@ -17,13 +17,13 @@ vec kernel_value(int kind, vec dot, float norm_x, vec norm_y, float gamma, float
   return power;
 }
 
-__kernel void fill(long rows, long columns, long rows_each, long columns_each, __global float* out, long offset,
+__kernel void fill(ITEM long rows, long columns, long rows_each, long columns_each, __global float* out, long offset,
                    long step, float value) {
   FOR_EACH_RUN store_some(SPLAT(value), out + offset + r * step + c, RUN);
 }
 
 // out = keep * out; zero for keep == 0 whatever it was.
-__kernel void scale(long rows, long columns, long rows_each, long columns_each, __global float* out, long offset,
+__kernel void scale(ITEM long rows, long columns, long rows_each, long columns_each, __global float* out, long offset,
                     long step, float keep) {
   FOR_EACH_RUN {
     __global float* at = out + offset + r * step + c;
@@ -32,7 +32,7 @@ __kernel void scale(long rows, long columns, long rows_each, long columns_each, 
 }
 
 // Without norms (kind other than RBF) norm_x and norm_y are not read.
-__kernel void kernel_map(long rows, long columns, long rows_each, long columns_each, __global const float* dot,
+__kernel void kernel_map(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* dot,
                          long dot_offset, long dot_step, __global const float* norm_x, long x_offset,
                          __global const float* norm_y, long y_offset, __global float* out, long out_offset,
                          long out_step, int kind, float gamma, float coef0, int degree) {
@@ -46,7 +46,7 @@ __kernel void kernel_map(long rows, long columns, long rows_each, long columns_e
 }
 
 // An index outside x gives a row of NaN instead of a read outside the buffer.
-__kernel void gather_rows(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+__kernel void gather_rows(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
                           long x_offset, long x_step, long x_rows, __global const int* index, long index_offset,
                           __global float* out, long out_offset, long out_step) {
   FOR_EACH_RUN {

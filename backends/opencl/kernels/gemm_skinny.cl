@@ -3,7 +3,7 @@
 //
 // Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s * out_s].
 
-void skinny_out(float sum, __global float* out, float alpha, float beta, int first) {
+static void skinny_out(float sum, __global float* out, float alpha, float beta, int first) {
   const float keep = first ? beta : 1.0f;
   *out = keep == 0.0f ? alpha * sum : fma(alpha, sum, keep * *out);
 }
@@ -22,7 +22,7 @@ void skinny_out(float sum, __global float* out, float alpha, float beta, int fir
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
 #define SKINNY_SPILL(i) VSTORE(t##i, i, sums);
-void skinny_block(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,
+static void skinny_block(__global const float* restrict x, long l_step, int live, __global const float* restrict panels,
                   long s_size, long k0, long k_size, __global float* restrict out, long out_l, long out_s, float alpha,
                   float beta, int first) {
   FOR_SR(ROW)
@@ -44,7 +44,7 @@ void skinny_block(__global const float* restrict x, long l_step, int live, __glo
 }
 
 // k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
-__kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset, long l_step, long l_size,
+__kernel ONE_ITEM void skinny_rows(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
                                    __global const float* restrict panels, long s_size, long k_size,
                                    __global float* restrict out, long out_offset, long out_l, long out_s, float alpha,
                                    float beta, long rows_each, int bias_along_s, EPILOGUE) {
@@ -69,7 +69,7 @@ __kernel ONE_ITEM void skinny_rows(__global const float* restrict x, long offset
 // The same where the rows are too few for all cores: one work-item does blocks_each blocks of terms of all of them, and
 // leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y for itself, element (s, k)
 // of it at y[s * y_s + k * y_k]. Scratch: KB * SHORT floats for each SHORT rows of y, for each work-item.
-__kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long offset, long l_step, long l_size,
+__kernel ONE_ITEM void skinny_rows_shared(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
                                           __global const float* restrict y, long y_offset, long y_s, long y_k,
                                           long s_size, long k_size, __global float* restrict part, long part_l,
                                           long part_s, long blocks_each, __global float* restrict scratch) {
@@ -94,7 +94,7 @@ __kernel ONE_ITEM void skinny_rows_shared(__global const float* restrict x, long
 
 // VW whole blocks of terms of one row, from x on, side by side in a vector: a square of VW blocks by as many terms is
 // transposed at a time. Meanwhile the row at `later` is fetched. `y`: the terms that VW blocks meet, see blocks_of_y.
-vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __global const float* later) {
+static vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __global const float* later) {
   vec sum = SPLAT(0.0f);
   for (int k = 0; k < KB; k += VW) {
     vec r[VW];
@@ -110,7 +110,7 @@ vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __g
   return sum;
 }
 
-void blocks_of_y(__global const float* restrict y, __private vec* out) {
+static void blocks_of_y(__global const float* restrict y, __private vec* out) {
   for (int k = 0; k < KB; k += VW) {
     vec r[VW];
     UNROLL
@@ -123,7 +123,7 @@ void blocks_of_y(__global const float* restrict y, __private vec* out) {
 
 // The same where y is one row, element k of it at y[k * y_k]: the vectors run along blocks where there are enough, and
 // along l where not, in either case over transposed squares.
-__kernel ONE_ITEM void skinny_rows_one(__global const float* restrict x, long offset, long l_step, long l_size,
+__kernel ONE_ITEM void skinny_rows_one(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
                                        __global const float* restrict y, long y_offset, long y_k, long k_size,
                                        __global float* restrict part, long blocks_each) {
   const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
@@ -166,7 +166,7 @@ __kernel ONE_ITEM void skinny_rows_one(__global const float* restrict x, long of
 
 // l_step == 1: vectors along l, the short operand in panels of MR as pack_a makes them. One work-item does NR rows of
 // the long operand, of which there are at least NR; the last one begins early and drops what is another's.
-__kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long offset, long k_step, long l_size,
+__kernel ONE_ITEM void skinny_columns(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
                                       __global const float* restrict panels, long s_size, long k_size,
                                       __global float* restrict out, long out_offset, long out_l, long out_s,
                                       float alpha, float beta) {
@@ -189,7 +189,7 @@ __kernel ONE_ITEM void skinny_columns(__global const float* restrict x, long off
 // While a strip is summed, two vectors at a time are fetched from `next` on: `pieces` pairs side by side, then as many of
 // the next row, beginning with pair `piece`.
 #define STRIP(name, FOR_ROWS)                                                                           \
-  void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
+  static void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
             __global const float* next, int piece, int pieces, __private float* sums) {                 \
     FOR_ROWS(ZERO)                                                                                      \
     for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                             \
@@ -217,7 +217,7 @@ STRIP(strip_small, FOR_SMALL)
 
 // `terms` terms of `live` rows of y, side by side: row i of term k goes to a[k * MR + i], and from `live` to `rows` the last
 // one is repeated. Where whole vectors of y may be read, what follows the rows is overwritten by the next term.
-void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
+static void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
                __global float* restrict a) {
   int k = 0;
   if (live == MR && y_k == 1)
@@ -229,7 +229,7 @@ void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, i
 }
 
 #define STRIP_OUT(space)                                                                                               \
-  __attribute__((overloadable)) void strip_out(space const float* sum, __global float* out, int columns, float alpha, \
+  static __attribute__((overloadable)) void strip_out(space const float* sum, __global float* out, int columns, float alpha, \
                                                float keep) {                                                           \
     int j = 0;                                                                                                         \
     for (; j + VW <= columns; j += VW) {                                                                               \
@@ -244,7 +244,7 @@ STRIP_OUT(__global)
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
 // columns: the last NR begin early and drop what is another's. Scratch: MR * KB floats each.
-__kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, long k_step, long l_size,
+__kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
                                 __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
                                 long k_size, __global float* restrict out, long out_offset, long out_step, float alpha,
                                 float beta, int shared, long columns_each, long blocks_each,
@@ -311,7 +311,7 @@ __kernel ONE_ITEM void few_rows(__global const float* restrict x, long offset, l
 
 // `n` terms of VW columns of x with as many of `live` rows of y, row i at y[i * TERMS], onto the sums of these columns.
 // The rows behind them are fetched, and what comes next of these.
-__attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
+static __attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
                                          __global float* restrict sums) {
   vec terms[TERMS];
   UNROLL
@@ -331,7 +331,7 @@ __attribute__((always_inline)) void meet(__global const float* restrict x, long 
 // One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
 // sum_of_blocks. There are at least VW columns: the last VW begin early and drop what they share with those before. Scratch:
 // s_size rows of l_size floats, rounded up to whole vectors, each.
-__kernel ONE_ITEM void long_rows(__global const float* restrict x, long offset, long k_step, long l_size,
+__kernel ONE_ITEM void long_rows(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
                                  __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
                                  long k_size, __global float* restrict out, long blocks_each,
                                  __global float* restrict scratch) {
@@ -367,7 +367,7 @@ __kernel ONE_ITEM void long_rows(__global const float* restrict x, long offset, 
 }
 
 // few_rows with a single term, where next to nothing is summed and memory counts: row after row is written.
-__kernel ONE_ITEM void few_rows_one_term(__global const float* restrict x, long offset, long l_size,
+__kernel ONE_ITEM void few_rows_one_term(ITEM __global const float* restrict x, long offset, long l_size,
                                          __global const float* restrict y, long y_offset, long y_s, int s_size,
                                          __global float* restrict out, long out_offset, long out_step, float alpha,
                                          float beta, long columns_each, EPILOGUE) {
@@ -388,7 +388,7 @@ __kernel ONE_ITEM void few_rows_one_term(__global const float* restrict x, long 
 }
 
 // Sums of blocks, as the kernels above leave them, in order. One work-item does one row or a part of it.
-__kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long blocks, int s_size, long l_size,
+__kernel ONE_ITEM void sum_of_blocks(ITEM __global const float* restrict part, long blocks, int s_size, long l_size,
                                      __global float* restrict out, long out_offset, long out_step, float alpha,
                                      float beta, long columns_each, EPILOGUE) {
   const long s = (long)get_global_id(1), c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
@@ -410,7 +410,7 @@ __kernel ONE_ITEM void sum_of_blocks(__global const float* restrict part, long b
 // A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to SHORT rows
 // of a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
 // b[j * b_row + k * b_k].
-__kernel ONE_ITEM void small_product(__global const float* restrict a, long a_offset, long a_row, long a_k, long m,
+__kernel ONE_ITEM void small_product(ITEM __global const float* restrict a, long a_offset, long a_row, long a_k, long m,
                                      __global const float* restrict b, long b_offset, long b_row, long b_k, long n,
                                      long k_size, __global float* restrict out, long out_offset, long out_step,
                                      float alpha, float beta, EPILOGUE) {

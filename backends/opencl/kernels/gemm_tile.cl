@@ -7,7 +7,7 @@
 
 // Loads the terms [k0, k0 + BK) of `width` rows from `row` on; what is past an end is zero. Consecutive work-items take
 // consecutive addresses, whichever step is 1. local element (k, i) is at to[k * (width + 1) + i].
-void load_tile(__global const float* x, long row_step, long k_step, long row, long rows, long k0, long k_end,
+static void load_tile(__global const float* x, long row_step, long k_step, long row, long rows, long k0, long k_end,
                __local float* to, const int width, int id) {
   const int along_k = k_step == 1;
   for (int at = id; at < width * BK; at += GX * GY) {
@@ -20,14 +20,14 @@ void load_tile(__global const float* x, long row_step, long k_step, long row, lo
 
 // Without `partial` the output is updated after each block of KB terms. With it, group z sums block z alone and leaves
 // it in partial[z][rows][columns] for gemm_reduce.
-__kernel __attribute__((reqd_work_group_size(GX, GY, 1))) void gemm_tile(
-    __global const float* a, long a_offset, long a_row_step, long a_k_step, __global const float* b, long b_offset,
+__kernel GROUP_OF(GX, GY) void gemm_tile(
+    ITEM __global const float* a, long a_offset, long a_row_step, long a_k_step, __global const float* b, long b_offset,
     long b_row_step, long b_k_step, long rows, long columns, long k_size, __global float* out, long out_offset,
     long out_step, float alpha, float beta, int partial, __local float* ta) {
   __local float* tb = ta + BK * (BM + 1);
   const int tx = get_local_id(0), ty = get_local_id(1), id = ty * GX + tx;
   const long m0 = (long)get_group_id(1) * BM, n0 = (long)get_group_id(0) * BN;
-  const long block_of = THIRD((k_size + KB - 1) / KB);
+  const long block_of = get_global_id(2);
   const long first = partial ? block_of * KB : 0;
   const long last = partial ? min(first + KB, k_size) : k_size;
   a += a_offset;
@@ -79,7 +79,7 @@ __kernel __attribute__((reqd_work_group_size(GX, GY, 1))) void gemm_tile(
 }
 
 // Adds the block sums of a partial gemm_tile to the output in order.
-__kernel void gemm_reduce(__global const float* partial, long blocks, long rows, long columns, __global float* out,
+__kernel void gemm_reduce(ITEM __global const float* partial, long blocks, long rows, long columns, __global float* out,
                           long out_offset, long out_step, float alpha, float beta) {
   const long n = get_global_id(0), m = get_global_id(1);
   if (n >= columns || m >= rows) return;

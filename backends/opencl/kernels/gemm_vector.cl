@@ -34,7 +34,7 @@
 #define PACK_PANELS 4
 
 // Stores the first n (even, at most VW) elements of v.
-void store_part(vec v, int n, __global float* out) {
+static void store_part(vec v, int n, __global float* out) {
 #if VW == 16
   if (n & 16) {
     vstore16(v, 0, out);
@@ -72,7 +72,7 @@ void store_part(vec v, int n, __global float* out) {
 
 // One panel where the terms of a row are contiguous: squares of VW x VW are transposed. Returns the first
 // term not packed.
-int pack_transposed(__global const float* restrict x, long row_step, int live, int terms, __global float* restrict out,
+static int pack_transposed(__global const float* restrict x, long row_step, int live, int terms, __global float* restrict out,
                     const int width) {
   int k = 0;
   for (; k + VW <= terms; k += VW) {
@@ -89,7 +89,7 @@ int pack_transposed(__global const float* restrict x, long row_step, int live, i
 }
 
 // One panel however x lies: element (i, k) of it is at x[i * row_step + k * k_step], rows from `live` on are zero.
-void pack_panel(__global const float* restrict x, long row_step, long k_step, int live, int terms,
+static void pack_panel(__global const float* restrict x, long row_step, long k_step, int live, int terms,
                 __global float* restrict out, const int width) {
   for (int k = k_step == 1 ? pack_transposed(x, row_step, live, terms, out, width) : 0; k < terms; ++k)
     for (int i = 0; i < width; ++i) out[k * width + i] = i < live ? x[k * k_step + i * row_step] : 0.0f;
@@ -98,7 +98,7 @@ void pack_panel(__global const float* restrict x, long row_step, long k_step, in
 // Copies rows of op(x) into panels of `width` rows: panel p holds, for each k, `width` consecutive elements; rows past
 // the end are zero. Element (i, k) of op(x) is at x[i * row_step + k * k_step]. One work-item packs KB terms of
 // PACK_PANELS neighbouring panels, so that it reads long runs of x whichever way x lies.
-void pack(__global const float* restrict x, long row_step, long k_step, long rows, long k_size,
+static void pack(ITEM __global const float* restrict x, long row_step, long k_step, long rows, long k_size,
           __global float* restrict out, const int width) {
   const long k0 = (long)get_global_id(0) * KB;
   const int terms = (int)min((long)KB, k_size - k0);
@@ -126,16 +126,16 @@ void pack(__global const float* restrict x, long row_step, long k_step, long row
 }
 
 #define PACK_KERNEL(name, width)                                                                           \
-  __kernel ONE_ITEM void name(__global const float* x, long offset, long row_step, long k_step, long rows, \
+  __kernel ONE_ITEM void name(ITEM __global const float* x, long offset, long row_step, long k_step, long rows, \
                               long k_size, __global float* out) {                                          \
-    pack(x + offset, row_step, k_step, rows, k_size, out, width);                                          \
+    pack(THIS_ITEM x + offset, row_step, k_step, rows, k_size, out, width);                                          \
   }
 PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
 PACK_KERNEL(pack_short, SHORT)
 
 // The rows that are worked on next where `rest` are left: at most 3 more than that.
-int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
+static int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
 
 // What is done to a finished output: the bias of its column is added, and what is negative becomes 0. This way round a
 // NaN stays.
@@ -144,19 +144,19 @@ typedef struct {
   int biased, relu;
 } epilogue_t;
 #define EPILOGUE __global const float *bias, long bias_offset, int biased, int relu
-epilogue_t epilogue(EPILOGUE) {
+static epilogue_t epilogue(EPILOGUE) {
   epilogue_t e;
   e.bias = bias + bias_offset;
   e.biased = biased;
   e.relu = relu;
   return e;
 }
-float finished(float value, epilogue_t e, long column) {
+static float finished(float value, epilogue_t e, long column) {
   const float sum = e.biased ? value + e.bias[column] : value;
   return e.relu && sum < 0.0f ? 0.0f : sum;
 }
 
-void finish_row(__global float* out, epilogue_t e, long column, long columns) {
+static void finish_row(__global float* out, epilogue_t e, long column, long columns) {
   long c = 0;
   for (; c + VW <= columns; c += VW) {
     const vec value = VLOAD(0, out + c), sum = e.biased ? value + VLOAD(0, e.bias + column + c) : value;
@@ -168,7 +168,7 @@ void finish_row(__global float* out, epilogue_t e, long column, long columns) {
 // One register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step apart, are
 // added to MR x NR elements of out, element (i, j) of them at out[i * out_i + j * out_j]. Only rows below `rows` and
 // columns in [j0, j1) are written.
-void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
+static void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
           __global float* restrict out, long out_i, long out_j, int rows, int j0, int j1, float alpha, float beta,
           int first) {
 #define ZERO(i) vec s##i##0 = (vec)(0.0f), s##i##1 = (vec)(0.0f);
@@ -225,7 +225,7 @@ void tile(__global const float* restrict a, long a_step, __global const float* r
 
 // One work-item: block_m x block_n of the output (multiples of MR and NR), k-block by k-block, so that a block of A and
 // one of B stay in the cache.
-__kernel ONE_ITEM void gemm_packed(__global const float* restrict a, __global const float* restrict b, long rows,
+__kernel ONE_ITEM void gemm_packed(ITEM __global const float* restrict a, __global const float* restrict b, long rows,
                                    long columns, long k_size, __global float* restrict out, long out_offset,
                                    long out_step, float alpha, float beta, int first, long block_m, long block_n,
                                    int last, EPILOGUE) {

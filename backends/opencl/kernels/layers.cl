@@ -13,7 +13,7 @@
 #define THE_REST for (; c < c1; ++c)
 
 // Without a bias, bias is not read.
-__kernel void bias_act(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+__kernel void bias_act(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
                        long x_offset, long x_step, __global const float* bias, long bias_offset, int biased,
                        __global float* out, long out_offset, long out_step, int relu) {
   bias += bias_offset;
@@ -32,7 +32,7 @@ __kernel void bias_act(long rows, long columns, long rows_each, long columns_eac
   }
 }
 
-__kernel void act_grad(long rows, long columns, long rows_each, long columns_each, __global const float* grad,
+__kernel void act_grad(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* grad,
                        long grad_offset, long grad_step, __global const float* y, long y_offset, long y_step,
                        __global float* dx, long dx_offset, long dx_step, int relu) {
   FOR_EACH_LINE {
@@ -49,7 +49,7 @@ __kernel void act_grad(long rows, long columns, long rows_each, long columns_eac
 }
 
 // Without a shift, shift is not read.
-__kernel void affine_columns(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+__kernel void affine_columns(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
                              long x_offset, long x_step, __global const float* scale, long scale_offset,
                              __global const float* shift, long shift_offset, int shifted, __global float* out,
                              long out_offset, long out_step) {
@@ -90,7 +90,7 @@ typedef ulong8 pairs;
 #endif
 
 // Both halves of the products of 32-bit words.
-void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) {
+static void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) {
 #if VW == 1
   *high = mul_hi(a, b);
   *low = a * b;
@@ -103,7 +103,7 @@ void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) {
 }
 
 // Philox4x32-10, see sdk/philox.hpp: words of the counters {c0, c1, c2, c3} under one key.
-void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __private uvec* w3, uint key0, uint key1) {
+static void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __private uvec* w3, uint key0, uint key1) {
   uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
   UNROLL for (int round = 0; round < 10; ++round) {
     uvec high0, low0, high1, low1;
@@ -124,14 +124,14 @@ void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __privat
 
 #if VW > 1
 // a0 b0 a1 b1 ... of the first and of the second half.
-uvec zip_low(uvec a, uvec b) {
+static uvec zip_low(uvec a, uvec b) {
   uvec z;
   z.even = a.lo;
   z.odd = b.lo;
   return z;
 }
 
-uvec zip_high(uvec a, uvec b) {
+static uvec zip_high(uvec a, uvec b) {
   uvec z;
   z.even = a.hi;
   z.odd = b.hi;
@@ -143,7 +143,7 @@ typedef struct {
   uvec part[4];
 } words_t;
 
-words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, uint key1) {
+static words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, uint key1) {
   uvec w0 = row, w1 = quad, w2 = (uvec)(step), w3 = (uvec)(layer);
   philox(&w0, &w1, &w2, &w3, key0, key1);
   const uvec a = zip_low(w0, w2), b = zip_low(w1, w3), c = zip_high(w0, w2), d = zip_high(w1, w3);
@@ -157,7 +157,7 @@ words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, uint key
 #endif
 
 // columns_each is a multiple of 4, or all columns.
-__kernel void dropout(long rows, long columns, long rows_each, long columns_each, __global const float* x,
+__kernel void dropout(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
                       long x_offset, long x_step, __global float* out, long out_offset, long out_step, uint threshold,
                       float scale, uint key0, uint key1, uint layer, uint step, uint first_row) {
   const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;

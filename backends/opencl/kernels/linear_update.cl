@@ -8,9 +8,14 @@
 //
 // SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half
 // of all activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
-// count for it, rounded up to a quarter of the batch, so that loops can be unrolled.
+// count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
+// finding out takes longer.)
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
+
+// Rows of the batch in some order, four bits each: row t of them. Known where it is inlined, unless some are skipped.
+#define EVERY_ROW 0xfedcba9876543210UL
+#define LISTED(t) ((int)(list >> (4 * (t))) & 15)
 
 // At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below, and
 // the compiler would not keep all of them in registers.
@@ -19,9 +24,13 @@ typedef struct {
   int remembers, forgets;
 } sgd_t;
 
-// The first `count` <= VW floats, and zeros; in halves of halves where they are not all of a vector.
-__attribute__((always_inline)) vec load_first(__global const float* from, int count) {
-  if (count == VW) return VLOAD(0, from);
+// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same work-item, and
+// a vector may be read, and written back with what was read behind them.
+#define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+// The first `count` <= VW floats, and anything.
+static __attribute__((always_inline)) vec load_first(__global const float* from, int count, int whole) {
+  if (count == VW || whole) return VLOAD(0, from);
   float part[VW];
   __private float* to = part;
   VSTORE(SPLAT(0.0f), 0, part);
@@ -32,9 +41,14 @@ __attribute__((always_inline)) vec load_first(__global const float* from, int co
   return VLOAD(0, part);
 }
 
-__attribute__((always_inline)) void store_first(vec v, int count, __global float* to) {
-  if (count == VW) {
-    VSTORE(v, 0, to);
+static __attribute__((always_inline)) vec or_zeros(vec v, int count) {
+  return count == VW ? v : select(SPLAT(0.0f), v, LANES < (ivec)count);
+}
+
+// `before`: what load_first() read there.
+static __attribute__((always_inline)) void store_first(vec v, vec before, int count, int whole, __global float* to) {
+  if (count == VW || whole) {
+    VSTORE(count == VW ? v : select(before, v, LANES < (ivec)count), 0, to);
     return;
   }
   float part[VW];
@@ -47,14 +61,15 @@ __attribute__((always_inline)) void store_first(vec v, int count, __global float
 }
 
 // `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns. Term t
-// is row list[t] of the batch, which x multiplies by x_rows[list[t] * VW + i] for row i; sums[i * SUMS + t] adds up its dx.
+// is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t] adds up its dx.
 // Meanwhile the same columns of the rows behind are fetched, and from there into the first cache what comes next. (No
 // restrict: Oclgrind does not know what becomes of it where a function is inlined.)
-__attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, const int* list,
+static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
+                                                 ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
                                                  __global float* weight, long weight_step, __global float* state,
                                                  long state_step, sgd_t sgd, __private vec* sums) {
-  vec w[ROWS], g[ROWS];
+  vec before[ROWS], w[ROWS], g[ROWS];
   UNROLL
   for (int i = 0; i < n; ++i) {
     FETCH_EARLY(weight + (i + n) * weight_step);
@@ -63,16 +78,17 @@ __attribute__((always_inline)) void columns_meet(const int n, const int terms, i
       FETCH_EARLY(state + (i + n) * state_step);
       FETCH(state + i * state_step + 4 * VW);
     }
-    w[i] = load_first(weight + i * weight_step, count);
+    before[i] = load_first(weight + i * weight_step, count, whole);
+    w[i] = or_zeros(before[i], count);
     g[i] = SPLAT(0.0f);
   }
   UNROLL
   for (int t = 0; t < terms; ++t) {
-    const vec d = VLOAD(0, dy + list[t] * dy_step);
+    const vec d = VLOAD(0, dy + LISTED(t) * dy_step);
     UNROLL
     for (int i = 0; i < n; ++i) {
       if (WANTED) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
-      g[i] = fma(SPLAT(x_rows[list[t] * VW + i]), d, g[i]);
+      g[i] = fma(SPLAT(x_rows[LISTED(t) * VW + i]), d, g[i]);
     }
   }
   UNROLL
@@ -80,48 +96,52 @@ __attribute__((always_inline)) void columns_meet(const int n, const int terms, i
     vec s = fma(SPLAT(sgd.decay), w[i], g[i]);
     if (STATEFUL) {
       __global float* kept = state + i * state_step;
-      const vec before = AS_VEC((AS_IVEC(load_first(kept, count)) & (ivec)sgd.remembers) | (ivec)sgd.forgets);
-      s = fma(SPLAT(sgd.momentum), before, s);
-      store_first(s, count, kept);
+      const vec had = load_first(kept, count, whole);
+      s = fma(SPLAT(sgd.momentum), AS_VEC((AS_IVEC(had) & (ivec)sgd.remembers) | (ivec)sgd.forgets), s);
+      store_first(s, had, count, whole, kept);
     }
-    store_first(fma(SPLAT(-sgd.lr), s, w[i]), count, weight + i * weight_step);
+    store_first(fma(SPLAT(-sgd.lr), s, w[i]), before[i], count, whole, weight + i * weight_step);
   }
 }
 
 // All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the list.
-__attribute__((always_inline)) void rows_meet(const int n, const int terms, const int* list, const float* x_rows,
+static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
                                               __global const float* dy, long dy_step, __global float* weight,
                                               long weight_step, __global float* state, long state_step, long columns,
-                                              sgd_t sgd, __private float* chains) {
+                                              int whole, sgd_t sgd, __private float* chains) {
   vec sums[ROWS * SUMS];
   UNROLL
   for (int k = 0; k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
   long c = 0;
   for (; c + VW <= columns; c += VW)
-    columns_meet(n, terms, VW, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd, sums);
-  if (c < columns)
-    columns_meet(n, terms, (int)(columns - c), list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
+    columns_meet(n, terms, VW, 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
+                 sums);
+  if (c < columns && whole)
+    columns_meet(n, terms, (int)(columns - c), 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
+                 state_step, sgd, sums);
+  else if (c < columns)
+    columns_meet(n, terms, (int)(columns - c), 0, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
                  state_step, sgd, sums);
   if (!WANTED) return;
   UNROLL
   for (int i = 0; i < n; ++i) {
     UNROLL
-    for (int t = 0; t < terms; ++t) VSTORE(sums[i * SUMS + t], list[t] * VW + i, chains);
+    for (int t = 0; t < terms; ++t) VSTORE(sums[i * SUMS + t], LISTED(t) * VW + i, chains);
   }
 }
 
 // Of two vectors the first half of each plus its second; the same of neighbours.
-__attribute__((always_inline)) vec add_halves(vec a, vec b) {
+static __attribute__((always_inline)) vec add_halves(vec a, vec b) {
   return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
          (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
 }
-__attribute__((always_inline)) vec add_neighbours(vec a, vec b) {
+static __attribute__((always_inline)) vec add_neighbours(vec a, vec b) {
   return (vec)(a.s0, a.s2, b.s0, b.s2, a.s4, a.s6, b.s4, b.s6, a.s8, a.sa, b.s8, b.sa, a.sc, a.se, b.sc, b.se) +
          (vec)(a.s1, a.s3, b.s1, b.s3, a.s5, a.s7, b.s5, b.s7, a.s9, a.sb, b.s9, b.sb, a.sd, a.sf, b.sd, b.sf);
 }
 
 // The chains of row i, added up, in lane i.
-__attribute__((always_inline)) vec sums_of_chains(__private const float* chains) {
+static __attribute__((always_inline)) vec sums_of_chains(__private const float* chains) {
   vec quarters[4];
   UNROLL
   for (int i = 0; i < 4; ++i) {
@@ -135,7 +155,7 @@ __attribute__((always_inline)) vec sums_of_chains(__private const float* chains)
 
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
 // their dx is put together and stored.
-__kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, long x_step,
+__kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset, long x_step,
                                      __global const float* restrict dy, long dy_step, long rows, long columns,
                                      __global float* restrict weight, long weight_offset, long weight_step,
                                      __global float* restrict state, long state_offset, long state_step, int first,
@@ -143,6 +163,8 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
                                      float decay, float momentum, long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   const sgd_t sgd = {lr, decay, momentum, first ? 0 : -1, first ? (int)0x80000000 : 0};
+  const int dense = weight_step == columns && (!STATEFUL || state_step == columns);
+  const long spilt = (VW - 1) / columns + 1;  // rows that a vector at the end of a row may touch
   x += x_offset;
   weight += weight_offset;
   state += state_offset;
@@ -153,39 +175,52 @@ __kernel ONE_ITEM void linear_update(__global const float* x, long x_offset, lon
     for (int b = 0; b < BATCH; ++b) {
       __global const float* from = x + b * x_step + i0;
       FETCH(from + 2 * VW);
-      for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
-    }
-    int list[SUMS];
-#define MEET(n, terms)                                                                                                 \
-  rows_meet(n, terms, list, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,                     \
-            state + (i0 + i) * state_step, state_step, columns, sgd, chains + i * VW)
-#if SKIPS
-    for (int i = 0; i < live; ++i) {
-      int counting = 0, zeros = BATCH;
-      for (int b = 0; b < BATCH; ++b) {
-        const int zero = x_rows[b * VW + i] == 0.0f;
-        list[zero ? --zeros : counting++] = b;
-      }
-      for (int t = counting; WANTED && t < BATCH; ++t) VSTORE(SPLAT(0.0f), list[t] * VW + i, chains);
-      if (counting <= QUARTERS(1))
-        MEET(1, QUARTERS(1));
-      else if (counting <= QUARTERS(2))
-        MEET(1, QUARTERS(2));
-      else if (counting <= QUARTERS(3))
-        MEET(1, QUARTERS(3));
+      if (live == VW)
+        VSTORE(VLOAD(0, from), b, x_rows);
       else
-        MEET(1, BATCH);
+        for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
+    }
+#define MEET(n, terms, list)                                                                                           \
+  rows_meet(n, terms, list, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,                     \
+            state + (i0 + i) * state_step, state_step, columns, dense && i0 + i + n + spilt <= end, sgd,               \
+            chains + i * VW)
+#if SKIPS
+    // For all rows at once: those of the batch that count, and behind them, from the last, those that do not.
+    ulong lists[VW];
+    int counts[VW];
+    ivec counting = (ivec)0;
+    ulong16 packed = (ulong16)0;
+    UNROLL
+    for (int b = 0; b < BATCH; ++b) {
+      const ivec counts_here = VLOAD(b, x_rows) != SPLAT(0.0f);  // -1 or 0
+      const ivec place = select((ivec)(BATCH - 1 - b) + counting, counting, counts_here);
+      packed |= (ulong16)b << convert_ulong16(place * 4);
+      counting -= counts_here;
+    }
+    vstore16(packed, 0, lists);
+    VSTORE(counting, 0, counts);
+    for (int i = 0; i < live; ++i) {
+      const ulong list = lists[i];
+      for (int t = counts[i]; WANTED && t < BATCH; ++t) VSTORE(SPLAT(0.0f), LISTED(t) * VW + i, chains);
+      if (counts[i] <= QUARTERS(1))
+        MEET(1, QUARTERS(1), list);
+      else if (counts[i] <= QUARTERS(2))
+        MEET(1, QUARTERS(2), list);
+      else if (counts[i] <= QUARTERS(3))
+        MEET(1, QUARTERS(3), list);
+      else
+        MEET(1, BATCH, list);
     }
 #else
-    for (int b = 0; b < BATCH; ++b) list[b] = b;
     int i = 0;
-    for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH);
-    for (; i < live; ++i) MEET(1, BATCH);
+    for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH, EVERY_ROW);
+    for (; i < live; ++i) MEET(1, BATCH, EVERY_ROW);
 #endif
     for (int b = 0; WANTED && b < BATCH; ++b) {
       const vec sums = sums_of_chains(chains + b * VW * VW);
       const vec through = VLOAD(b, x_rows);
-      store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, live, dx + b * dx_step + i0);
+      store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
+                  dx + b * dx_step + i0);
     }
   }
 }

@@ -3,7 +3,7 @@
 // is fetched.
 #define ONE_ROWS 2048
 
-float one_step(float g, float w, __global float* state, int stateful, int first, float lr, float decay, float momentum) {
+static float one_step(float g, float w, __global float* state, int stateful, int first, float lr, float decay, float momentum) {
   float s = fma(decay, w, g);
   if (stateful) {
     if (!first) s = fma(momentum, *state, s);
@@ -12,7 +12,7 @@ float one_step(float g, float w, __global float* state, int stateful, int first,
   return fma(-lr, s, w);
 }
 
-__kernel ONE_ITEM void linear_update_one(__global const float* x, long x_offset, long x_step, int batch,
+__kernel ONE_ITEM void linear_update_one(ITEM __global const float* x, long x_offset, long x_step, int batch,
                                          __global const float* restrict dy, long dy_offset, long dy_step, long rows,
                                          __global float* restrict weight, long weight_offset,
                                          __global float* restrict state, long state_offset, int stateful, int first,

@@ -8,8 +8,8 @@
 #define PER_LANE (MOST_ROWS / LANES)
 #define CHAINS 16  // of a sum for dx; TILE is a multiple
 
-__kernel __attribute__((reqd_work_group_size(LANES, ROWS, 1))) void linear_update_tile(
-    __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
+__kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
+    ITEM __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
     long dy_step, long rows, long columns, __global float* weight, long weight_offset, long weight_step,
     __global float* state, long state_offset, long state_step, int stateful, int first, __global float* dx,
     long dx_offset, long dx_step, int wanted, int after_relu, float lr, float decay, float momentum,

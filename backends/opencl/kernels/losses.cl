@@ -2,7 +2,7 @@
 // range gives NaN instead of a read outside the buffer.
 
 // out = {loss, hit}; without `wanted`, grad is not touched. The sum of exponentials goes in the order of the columns.
-__kernel void softmax_loss(long rows, long columns, long rows_each, __global const float* logits, long x_offset,
+__kernel void softmax_loss(ITEM long rows, long columns, long rows_each, __global const float* logits, long x_offset,
                            long x_step, __global const int* label, long label_offset, long labels,
                            __global const int* index, long index_offset, __global float* out, long out_offset,
                            long out_step, int wanted, __global float* grad, long grad_offset, long grad_step,
@@ -55,7 +55,7 @@ __kernel void softmax_loss(long rows, long columns, long rows_each, __global con
 #define SHORT_ROW 64
 
 // The same for rows of at most SHORT_ROW columns, a row to a lane: the same operations, so the same bits.
-__kernel ONE_ITEM void softmax_loss_short(long rows, long columns, long rows_each, __global const float* logits,
+__kernel ONE_ITEM void softmax_loss_short(ITEM long rows, long columns, long rows_each, __global const float* logits,
                                           long x_offset, long x_step, __global const int* label, long label_offset,
                                           long labels, __global const int* index, long index_offset,
                                           __global float* out, long out_offset, long out_step, int wanted,
@@ -120,7 +120,7 @@ __kernel ONE_ITEM void softmax_loss_short(long rows, long columns, long rows_eac
 #endif
 
 // Squares are added as in row_norm2.cl. `mean` is 1 / columns, `factor` 2 * scale / columns.
-__kernel void squared_loss(long rows, long columns, long rows_each, __global const float* prediction, long x_offset,
+__kernel void squared_loss(ITEM long rows, long columns, long rows_each, __global const float* prediction, long x_offset,
                            long x_step, __global const float* targets, long target_offset, long target_step,
                            long target_rows, __global const int* index, long index_offset, __global float* out,
                            long out_offset, long out_step, int wanted, __global float* grad, long grad_offset,

@@ -4,7 +4,7 @@
 // exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), P a degree-5 fit of relative error 4e-10; 2^n in
 // two factors so that results below 2^-126 are rounded once. Within 1 ulp for normal results; 0 below -104, inf above
 // 88.73; NaN stays.
-vec exp_f32(vec x) {
+static vec exp_f32(vec x) {
   const vec low = SPLAT(-104.0f), high = SPLAT(89.0f);
   x = select(x, low, (ivec)(x < low));
   x = select(x, high, (ivec)(x > high));
@@ -27,7 +27,7 @@ vec exp_f32(vec x) {
 
 // 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. No division: its
 // rounding is the device's own affair in OpenCL C.
-vec reciprocal(vec x) {
+static vec reciprocal(vec x) {
   vec y = AS_VEC((ivec)(0x7EF311C3) - AS_IVEC(x));
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
@@ -36,7 +36,7 @@ vec reciprocal(vec x) {
 }
 
 // tanh: an odd polynomial of relative error 1e-8 up to 0.55, 1 - 2 / (exp(2|x|) + 1) above. Within 2 ulp; NaN stays.
-vec tanh_f32(vec x) {
+static vec tanh_f32(vec x) {
   const vec a = fabs(x), square = x * x;
   vec p = SPLAT(-0.00661022775f);
   p = fma(p, square, SPLAT(0.0213093888f));
@@ -52,7 +52,7 @@ vec tanh_f32(vec x) {
 
 // log of x > 0, normal: x = 2^n * m, m in [sqrt(1/2), sqrt(2)), f = m - 1; log(1 + f) = f - f^2 / 2 + f^3 * P(f), P the
 // degree-8 fit of Cephes' logf (S. Moshier). Within 2 ulp. NaN and inf stay.
-vec log_f32(vec x) {
+static vec log_f32(vec x) {
   // sqrt(1/2) has the bits 3F3504F3: what is above it counts as an exponent more.
   const ivec shifted = AS_IVEC(x) - (ivec)(0x3F3504F3);
   const ivec power = shifted >> 23;

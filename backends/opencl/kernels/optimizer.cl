@@ -11,7 +11,7 @@
 // grad + decay * weight
 #define LOAD_GRADIENT fma(SPLAT(decay), w, LOAD(grad))
 
-__kernel void sgd(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight), float lr, float decay) {
+__kernel void sgd(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight), float lr, float decay) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
@@ -19,7 +19,7 @@ __kernel void sgd(FLAT, __global const float* VECTOR(grad), __global float* VECT
   }
 }
 
-__kernel void sgd_momentum(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
+__kernel void sgd_momentum(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
                            __global float* VECTOR(state), float lr, float decay, float momentum, int first) {
   FOR_EACH_RUN {
     const int n = RUN;
@@ -31,7 +31,7 @@ __kernel void sgd_momentum(FLAT, __global const float* VECTOR(grad), __global fl
 }
 
 // step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
-__kernel void adam(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
+__kernel void adam(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
                    __global float* VECTOR(state), __global float* VECTOR(state2), float decay, float a,
                    float one_minus_a, float b, float one_minus_b, float eps, float step_size, float to_root) {
   FOR_EACH_RUN {
@@ -45,7 +45,7 @@ __kernel void adam(FLAT, __global const float* VECTOR(grad), __global float* VEC
   }
 }
 
-__kernel void rmsprop(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
+__kernel void rmsprop(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
                       __global float* VECTOR(state), float lr, float decay, float a, float one_minus_a, float eps) {
   FOR_EACH_RUN {
     const int n = RUN;
@@ -56,7 +56,7 @@ __kernel void rmsprop(FLAT, __global const float* VECTOR(grad), __global float* 
   }
 }
 
-__kernel void rmsprop_momentum(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
+__kernel void rmsprop_momentum(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
                                __global float* VECTOR(state), __global float* VECTOR(state2), float lr, float decay,
                                float a, float one_minus_a, float eps, float momentum) {
   FOR_EACH_RUN {
@@ -70,7 +70,7 @@ __kernel void rmsprop_momentum(FLAT, __global const float* VECTOR(grad), __globa
   }
 }
 
-__kernel void adadelta(FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
+__kernel void adadelta(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
                        __global float* VECTOR(state), __global float* VECTOR(state2), float lr, float decay, float a,
                        float one_minus_a, float eps) {
   FOR_EACH_RUN {

@@ -1,6 +1,6 @@
 // unfold and fold, after windows.cl.
 
-void copy(__global const float* from, __global float* to, long n) {
+static void copy(__global const float* from, __global float* to, long n) {
   if (n < VW) {
     for (long i = 0; i < n; ++i) to[i] = from[i];
     return;
@@ -9,14 +9,14 @@ void copy(__global const float* from, __global float* to, long n) {
   if (n % VW != 0) VSTORE(VLOAD(0, from + n - VW), 0, to + n - VW);
 }
 
-void clear(__global float* to, long n) {
+static void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
 // `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they
 // are to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the
 // next runs, which come before `limit` and are written later, put that right.
-void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
+static void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
   int w = 0;
@@ -47,7 +47,7 @@ void copy_windows(__global const float* from, long apart, long line, __global co
 }
 
 // CPUs: row after row of a window, which is one run of memory where the window is inside the image.
-__kernel ONE_ITEM void unfold_vector(SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
+__kernel ONE_ITEM void unfold_vector(ITEM SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
   const long run = (long)kernel_w * channels, line = (long)width * channels;
   // The windows of a row that lie inside the image.
   const int room = width + pad_w - kernel_w;
@@ -85,7 +85,7 @@ __kernel ONE_ITEM void unfold_vector(SHARE, WINDOW, __global const float* VIEW(i
 }
 
 // GPUs: neighbours in a patch side by side. Here `channels_each` counts elements of a patch.
-__kernel void unfold_scalar(SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
+__kernel void unfold_scalar(ITEM SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
   const long run = (long)kernel_w * channels, patch = run * kernel_h;
   const long e0 = (long)get_global_id(0) * channels_each, e1 = min(e0 + channels_each, patch);
   FOR_EACH_ROW {
@@ -108,12 +108,12 @@ __kernel void unfold_scalar(SHARE, WINDOW, __global const float* VIEW(images), _
 #ifdef HINTS
 // A patch is read in as many pieces as the window has rows, a row of the image apart: too far for what the hardware
 // fetches ahead of itself.
-void fetch_patch(__global const float* patch, long size) {
+static void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }
 #endif
 
-__kernel void fold(SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
+__kernel void fold(ITEM SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
   // From a window to the next lower one, in which the pixel's place is a stride further on.
   const long next_x = (long)stride_w * channels - patches_step;
   const long next_y = (long)stride_h * kernel_w * channels - out_w * patches_step;

@@ -1,7 +1,7 @@
 // Pools, after windows.cl and math.cl.
 
 // A NaN is larger than everything; of equal ones the first stays.
-__kernel void max_pool(SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out),
+__kernel void max_pool(ITEM SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out),
                        __global int* VIEW(place)) {
   FOR_EACH_ROW {
     const long n = divide(r, out_h);
@@ -34,7 +34,7 @@ __kernel void max_pool(SHARE, WINDOW, __global const float* VIEW(images), __glob
   }
 }
 
-__kernel void max_pool_grad(SHARE, WINDOW, __global const float* VIEW(grad), __global const int* VIEW(place),
+__kernel void max_pool_grad(ITEM SHARE, WINDOW, __global const float* VIEW(grad), __global const int* VIEW(place),
                             __global float* VIEW(dx)) {
   FOR_EACH_ROW {
     const long n = divide(r, height);
@@ -66,13 +66,13 @@ __kernel void max_pool_grad(SHARE, WINDOW, __global const float* VIEW(grad), __g
 #define AREAS int height, int width, int channels, int out_h, int out_w
 
 // The pixels [begin, end) of a side of `size` that cell `at` of `cells` averages.
-int area_begin(int at, int size, int cells) { return (int)divide((long)at * size, cells); }
-int area_end(int at, int size, int cells) { return (int)divide((long)(at + 1) * size + cells - 1, cells); }
+static int area_begin(int at, int size, int cells) { return (int)divide((long)at * size, cells); }
+static int area_end(int at, int size, int cells) { return (int)divide((long)(at + 1) * size + cells - 1, cells); }
 
 // 1 / the number of pixels of an area. No division: its rounding is the device's own affair.
-vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
+static vec share_of(int area_h, int area_w) { return reciprocal(SPLAT((float)area_h * (float)area_w)); }
 
-__kernel void avg_pool(SHARE, AREAS, __global const float* VIEW(images), __global float* VIEW(out)) {
+__kernel void avg_pool(ITEM SHARE, AREAS, __global const float* VIEW(images), __global float* VIEW(out)) {
   FOR_EACH_ROW {
     const long n = divide(r, out_h);
     const int y = (int)(r - n * out_h), i0 = area_begin(y, height, out_h), i1 = area_end(y, height, out_h);
@@ -94,11 +94,11 @@ __kernel void avg_pool(SHARE, AREAS, __global const float* VIEW(images), __globa
   }
 }
 
-int area_length(int at, int size, int cells) { return area_end(at, size, cells) - area_begin(at, size, cells); }
+static int area_length(int at, int size, int cells) { return area_end(at, size, cells) - area_begin(at, size, cells); }
 
 // The cells whose areas a pixel is in: pixel * cells / size to ((pixel + 1) * cells - 1) / size. In a smaller output
 // these are one or two to a side, whose shares are the same for all channels.
-__kernel void avg_pool_grad(SHARE, AREAS, __global const float* VIEW(grad), __global float* VIEW(dx)) {
+__kernel void avg_pool_grad(ITEM SHARE, AREAS, __global const float* VIEW(grad), __global float* VIEW(dx)) {
   FOR_EACH_ROW {
     const long n = divide(r, height);
     const int i = (int)(r - n * height);

@@ -3,7 +3,7 @@
 
 // CPUs: one work-item does rows_each rows.
 __kernel ONE_ITEM void row_norm2_vector(
-    __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
+    ITEM __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
     long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   for (long r = begin; r < end; ++r) {
@@ -28,8 +28,8 @@ __kernel ONE_ITEM void row_norm2_vector(
 }
 
 // GPUs: 16 work-items side by side do a row, 4 rows to a group.
-__kernel __attribute__((reqd_work_group_size(16, 4, 1))) void row_norm2_scalar(
-    __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
+__kernel GROUP_OF(16, 4) void row_norm2_scalar(
+    ITEM __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
     long rows_each, __local float* shared) {
   __local float(*sums)[16] = (__local float(*)[16])shared;
   const int lane = get_local_id(0), line = get_local_id(1);

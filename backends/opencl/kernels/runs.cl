@@ -2,7 +2,7 @@
 // time: whole rows on CPUs, one element (VW = 1) on GPUs.
 
 // The first n of VW elements; the others are zero and are not read.
-vec load_some(__global const float* p, int n) {
+static vec load_some(__global const float* p, int n) {
 #if VW == 1
   return *p;
 #else
@@ -13,7 +13,7 @@ vec load_some(__global const float* p, int n) {
 #endif
 }
 
-void store_some(vec v, __global float* p, int n) {
+static void store_some(vec v, __global float* p, int n) {
 #if VW == 1
   *p = v;
 #else

@@ -2,25 +2,25 @@
 #if VW == 16
 // First within the quarters of registers, then whole quarters, by shuffles that are one instruction each and need no table
 // of indices. (Vectors put together from .lo, .hi or .s01 are taken for many inserts.)
-__attribute__((always_inline)) vec low_pairs(vec a, vec b) {
+static __attribute__((always_inline)) vec low_pairs(vec a, vec b) {
   return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd);
 }
-__attribute__((always_inline)) vec high_pairs(vec a, vec b) {
+static __attribute__((always_inline)) vec high_pairs(vec a, vec b) {
   return (vec)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7, a.sa, b.sa, a.sb, b.sb, a.se, b.se, a.sf, b.sf);
 }
-__attribute__((always_inline)) vec low_halves(vec a, vec b) {
+static __attribute__((always_inline)) vec low_halves(vec a, vec b) {
   return (vec)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5, a.s8, a.s9, b.s8, b.s9, a.sc, a.sd, b.sc, b.sd);
 }
-__attribute__((always_inline)) vec high_halves(vec a, vec b) {
+static __attribute__((always_inline)) vec high_halves(vec a, vec b) {
   return (vec)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7, a.sa, a.sb, b.sa, b.sb, a.se, a.sf, b.se, b.sf);
 }
-__attribute__((always_inline)) vec even_quarters(vec a, vec b) {
+static __attribute__((always_inline)) vec even_quarters(vec a, vec b) {
   return (vec)(a.s0, a.s1, a.s2, a.s3, a.s8, a.s9, a.sa, a.sb, b.s0, b.s1, b.s2, b.s3, b.s8, b.s9, b.sa, b.sb);
 }
-__attribute__((always_inline)) vec odd_quarters(vec a, vec b) {
+static __attribute__((always_inline)) vec odd_quarters(vec a, vec b) {
   return (vec)(a.s4, a.s5, a.s6, a.s7, a.sc, a.sd, a.se, a.sf, b.s4, b.s5, b.s6, b.s7, b.sc, b.sd, b.se, b.sf);
 }
-__attribute__((always_inline)) void transpose(__private vec* r) {
+static __attribute__((always_inline)) void transpose(__private vec* r) {
   UNROLL
   for (int g = 0; g < VW; g += 4) {
     const vec a = low_pairs(r[g], r[g + 1]), b = high_pairs(r[g], r[g + 1]);
@@ -42,7 +42,7 @@ __attribute__((always_inline)) void transpose(__private vec* r) {
 }
 #else
 // Each of log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
-__attribute__((always_inline)) void transpose(__private vec* r) {
+static __attribute__((always_inline)) void transpose(__private vec* r) {
   vec t[VW];
   UNROLL
   for (int step = 1; step < VW; step *= 2) {

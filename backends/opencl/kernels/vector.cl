@@ -23,11 +23,11 @@ typedef JOIN(int, VW) ivec;
 #define VLOAD load_vector
 #define VSTORE store_vector
 #define WHOLE_VECTOR(type, space, element)                                                                     \
-  __attribute__((overloadable, always_inline)) JOIN(type, VW) load_vector(long i, space const element* p) {    \
+  static __attribute__((overloadable, always_inline)) JOIN(type, VW) load_vector(long i, space const element* p) {    \
     typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
     return *(space const anywhere*)(p + i * VW);                                                               \
   }                                                                                                            \
-  __attribute__((overloadable, always_inline)) void store_vector(JOIN(type, VW) v, long i, space element* p) { \
+  static __attribute__((overloadable, always_inline)) void store_vector(JOIN(type, VW) v, long i, space element* p) { \
     typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
     *(space anywhere*)(p + i * VW) = v;                                                                        \
   }

@@ -11,12 +11,12 @@
 #define SHARE long rows, long rows_each, int columns_each, int channels_each
 
 // 64-bit division takes a GPU a hundred instructions.
-long divide(long a, long b) { return ((a | b) >> 32) == 0 ? (long)((uint)a / (uint)b) : a / b; }
+static long divide(long a, long b) { return ((a | b) >> 32) == 0 ? (long)((uint)a / (uint)b) : a / b; }
 
 // `rows` counts the rows of all images. FOR_EACH_ROW gives r; row y of image n is
 //   n = divide(r, rows of an image), y = r - n * rows of an image.
 #define FOR_EACH_ROW                                                                              \
-  const long row0 = THIRD(divide(rows + rows_each - 1, rows_each)) * rows_each, row1 = min(row0 + rows_each, rows);       \
+  const long row0 = (long)get_global_id(2) * rows_each, row1 = min(row0 + rows_each, rows);       \
   for (long r = row0; r < row1; ++r)
 #define FOR_EACH_COLUMN(columns)                                                                     \
   const int x0 = (int)get_global_id(1) * columns_each, x1 = min(x0 + columns_each, (int)(columns)); \

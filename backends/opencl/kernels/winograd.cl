@@ -15,7 +15,7 @@
 #define SIDES int height, int width, int channels, int pad_h, int pad_w, int out_h, int out_w, int out_channels
 
 // Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
-void pixels_1d(__private const vec* d, __private vec* t) {
+static void pixels_1d(__private const vec* d, __private vec* t) {
   t[0] = fma(SPLAT(-2.5f), d[2], d[0] + d[4]);
   const vec even_p = fma(SPLAT(-2.0f), d[2], d[4]), odd_p = P * fma(SPLAT(-2.0f), d[1], d[3]);
   t[1] = even_p + odd_p;
@@ -26,7 +26,7 @@ void pixels_1d(__private const vec* d, __private vec* t) {
   t[5] = fma(SPLAT(-2.5f), d[3], d[1] + d[5]);
 }
 
-void weights_1d(__private const vec* g, __private vec* t) {
+static void weights_1d(__private const vec* g, __private vec* t) {
   t[0] = g[0];
   const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = (-2.0f / 3 * P) * g[1];
   t[1] = even_p + odd_p;
@@ -37,7 +37,7 @@ void weights_1d(__private const vec* g, __private vec* t) {
   t[5] = g[2];
 }
 
-void grads_1d(__private const vec* g, __private vec* t) {
+static void grads_1d(__private const vec* g, __private vec* t) {
   t[0] = g[0];
   const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = fma(SPLAT(0.5f), g[3], g[1]) * (-2.0f / 3 * P);
   t[1] = even_p + odd_p;
@@ -49,7 +49,7 @@ void grads_1d(__private const vec* g, __private vec* t) {
 }
 
 // ... and back: four outputs, three gradients of weights.
-void outputs_1d(__private const vec* m, __private vec* y) {
+static void outputs_1d(__private const vec* m, __private vec* y) {
   const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
   y[0] = m[0] + sum_p + sum_q;
   y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
@@ -57,7 +57,7 @@ void outputs_1d(__private const vec* m, __private vec* y) {
   y[3] = fma(SPLAT(2.0f * Q), difference_q, fma(SPLAT(0.5f * P), difference_p, m[5]));
 }
 
-void weight_grads_1d(__private const vec* m, __private vec* y) {
+static void weight_grads_1d(__private const vec* m, __private vec* y) {
   const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
   y[0] = m[0] + sum_p + sum_q;
   y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
@@ -70,7 +70,7 @@ typedef struct {
   int y, x;
 } place_t;
 
-place_t place_of(long tile, int out_h, int out_w) {
+static place_t place_of(long tile, int out_h, int out_w) {
   const int across = (out_w + 3) / 4, down = (out_h + 3) / 4;
   const long row = tile / across;
   place_t p;
@@ -81,7 +81,7 @@ place_t place_of(long tile, int out_h, int out_w) {
 }
 
 // VW channels of the 6 x 6 pixels from (top, left): element e goes to out + e * apart. What is outside the image is 0.
-void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
+static void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
                     __global float* out, long apart) {
   vec t[6][6];
   image += ((long)top * width + left) * channels;
@@ -112,7 +112,7 @@ void pixels_of_tile(__global const float* image, int height, int width, int chan
 // The weights in panels of NR lanes: element e of term k and lane l is at ((e * panels + l / NR) * terms + k) * NR + l % NR.
 // Forward (flip = 0) terms are input channels and lanes output channels. For the gradient of the pixels (flip = 1) they
 // change places, and the window is turned by 180 degrees.
-__kernel ONE_ITEM void winograd_weights(__global const float* weight, long offset, long step, int terms, int lanes,
+__kernel ONE_ITEM void winograd_weights(ITEM __global const float* weight, long offset, long step, int terms, int lanes,
                                         int flip, __global float* out) {
   const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (lanes + NR - 1) / NR;
   const int in_channels = flip ? lanes : terms;
@@ -159,7 +159,7 @@ __kernel ONE_ITEM void winograd_weights(__global const float* weight, long offse
   VSTORE(s##i##0, 0, out + i * NR);                \
   VSTORE(s##i##1, 1, out + i * NR);
 #define PRODUCT(name, FOR_ROWS)                                                                                       \
-  void name(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,         \
+  static void name(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,         \
             __global float* restrict out) {                                                                          \
     FOR_ROWS(ZERO)                                                                                                    \
     for (int block = 0; block < blocks; ++block, a += block_step)                                                    \
@@ -174,7 +174,7 @@ PRODUCT(product_half, FOR_HALF)
 PRODUCT(product_few, FOR_FEW)
 
 // All of up to TILES tiles times one panel.
-void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
+static void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
   const long block_step = (long)TILES * KC;
   int rows;
   for (int t = 0; t < live; t += rows) {
@@ -189,7 +189,7 @@ void products(__global const float* a, int live, int blocks, __global const floa
 }
 
 // VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Those outside the image are left out.
-void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
+static void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
                      __global float* out, long row_step, long column_step) {
   vec t[4][6];
   UNROLL
@@ -217,7 +217,7 @@ void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, in
 
 // One work-item does tiles_each tiles and panels_each panels of output channels. It has SPACE * TILES * (channels + NR)
 // floats of scratch.
-__kernel ONE_ITEM void winograd_conv2d(SIDES, __global const float* images, long images_offset, long images_step,
+__kernel ONE_ITEM void winograd_conv2d(ITEM SIDES, __global const float* images, long images_offset, long images_step,
                                        __global const float* restrict weights, __global const float* bias,
                                        long bias_offset, int biased, int relu, __global float* out, long out_offset,
                                        long out_step, __global float* scratch, long tiles, long tiles_each,
@@ -260,7 +260,7 @@ __kernel ONE_ITEM void winograd_conv2d(SIDES, __global const float* images, long
 
 // Tiles from `first` into the transformed space: element e of tile t and channel c is at (e * most + t) * channels + c of
 // the pixels, and likewise of the gradients of the outputs, which begin at grads_at. One work-item does one tile.
-__kernel ONE_ITEM void winograd_spread(SIDES, __global const float* images, long images_offset, long images_step,
+__kernel ONE_ITEM void winograd_spread(ITEM SIDES, __global const float* images, long images_offset, long images_step,
                                        __global const float* grads, long grads_offset, long grads_step,
                                        __global float* out, long grads_at, long first, long most) {
   const long t = (long)get_global_id(0);
@@ -297,7 +297,7 @@ __kernel ONE_ITEM void winograd_spread(SIDES, __global const float* images, long
 
 // Products of pixels and gradients over `count` tiles, added to sums: element (k, c) of e is at
 // (e * channels + k) * out_channels + c. One work-item does MR * rows_each rows of one e.
-__kernel ONE_ITEM void winograd_sum(int channels, int out_channels, __global const float* restrict spread,
+__kernel ONE_ITEM void winograd_sum(ITEM int channels, int out_channels, __global const float* restrict spread,
                                     long grads_at, __global float* restrict sums, int count, long most, int rows_each,
                                     int first) {
   const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * rows_each * MR;
@@ -317,7 +317,7 @@ __kernel ONE_ITEM void winograd_sum(int channels, int out_channels, __global con
 }
 
 // The sums back from the transformed space. One work-item does VW output channels of one input channel.
-__kernel ONE_ITEM void winograd_weight_grads(int channels, int out_channels, __global const float* sums,
+__kernel ONE_ITEM void winograd_weight_grads(ITEM int channels, int out_channels, __global const float* sums,
                                              __global float* out, long offset, long step) {
   const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);
   const long apart = (long)channels * out_channels;
