@@ -9,6 +9,7 @@
 #include "common.embed.hpp"
 #include "conv_direct.embed.hpp"
 #include "conv_direct_grad.embed.hpp"
+#include "conv_spread.embed.hpp"
 #include "gemm_skinny.embed.hpp"
 #include "gemm_vector.embed.hpp"
 #include "gemm_vector.hpp"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr int64_t kFloat = sizeof(float);
 // Slots of the queue's workspaces; the GEMMs have 0 and 1.
-constexpr size_t kPatches = 2, kScratch = 2, kTransformed = 3;
+constexpr size_t kPatches = 2, kScratch = 2, kTransformed = 3, kSpread = 0;
 
 // A convolution as its three ops see it.
 struct Problem {
@@ -229,11 +230,50 @@ cl_kernel direct_kernel(mk_device& device, const char* name) {
                        name);
 }
 
+// So few channels that a vector has room for several lines of windows: kernels/conv_spread.cl.
+struct Spread {
+  Spread(const mk_device& device, int64_t channels)
+      : width(device.vector_width), each(channels <= 4 ? 4 : 8), groups(width / each) {}
+  bool suits(int64_t channels) const { return channels <= each && groups >= 2; }
+
+  int64_t width, each, groups;  // lanes, those of a line, lines
+};
+
+std::string spread_source() { return direct_source() + k_conv_spread; }
+
+cl_kernel spread_kernel(mk_device& device, const Spread& s, const char* name) {
+  const std::string each = std::to_string(s.each);
+  return device.kernel({"conv_spread/" + std::to_string(s.width) + "/" + each, spread_source,
+                        vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce) + " -DEACH=" + each},
+                       name);
+}
+
+void spread_forward(Launcher& launcher, const Problem& p, const Spread& s, const mk_tensor& bias, bool relu) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t images_each = divide_up(p.images.rows, std::min(p.images.rows, 8 * device.cores));
+  const int64_t items = divide_up(p.images.rows, images_each);
+  const int64_t line = w.width + 2 * w.pad_w, lines = w.height + 2 * w.pad_h + s.groups - 1;
+  const int64_t scratch_each =
+      (w.patch() + 1 + lines * line + VectorSizes(device.vector_width).mr) * s.width +
+      round_up((lines + s.groups) * line, s.width);
+  const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
+  const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
+  launcher.run(spread_kernel(device, s, "conv2d_spread"), {items, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
+               narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w), narrow(w.out_height()),
+               narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset, p.images.row_stride,
+               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
+               static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(p.windows),
+               p.windows.offset, p.windows.row_stride, scratch, scratch_each, p.images.rows, images_each);
+}
+
 // The compiler must not know that neighbours are this far apart: see conv_direct.cl.
 constexpr int32_t kNext = 1;
 
 void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
   mk_device& device = launcher.device();
+  if (const Spread s(device, p.out_channels); s.suits(p.out_channels))
+    return spread_forward(launcher, p, s, bias, relu);
   const ops::Window& w = p.window;
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);
@@ -270,8 +310,9 @@ void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w;
-  // The registers of a tile reach beyond the window's last line.
-  const int64_t slack = VectorSizes(device.vector_width).mr;
+  // The registers of a tile reach beyond the window's last line, and the groups of a vector some lines further.
+  const Spread spread(device, p.out_channels);
+  const int64_t mr = VectorSizes(device.vector_width).mr, slack = std::max(mr, spread.groups * line);
   const cl_mem padded =
       launcher.queue().workspace(kScratch, static_cast<uint64_t>((p.images.rows * lines * line + slack) * kFloat));
   const auto copy = [&](const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w, cl_mem to) {
@@ -290,14 +331,27 @@ void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
                                            static_cast<uint64_t>((p.images.rows * gradients_step + strip) * kFloat));
     copy(p.windows, 1, gradients_step, 0, 0, gradients);
   }
+  const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
+  const int64_t pixels = p.images.rows * w.out_pixels();
+  if (spread.suits(p.out_channels)) {
+    const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
+    const int64_t image = (lines * line + mr) * spread.width, ring = kBlock / w.out_pixels() + 2;
+    const int64_t scratch_each = ring * image + (each * w.kernel_w + mr) * spread.width, items = divide_up(bands, each);
+    const cl_mem scratch = launcher.queue().workspace(kSpread, static_cast<uint64_t>(items * scratch_each * kFloat));
+    return launcher.run(spread_kernel(device, spread, "conv2d_spread_grad"), {items, 1, 1}, {1, 1, 1}, padded,
+                        narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
+                        narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_step, memory(p.weight),
+                        p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
+                        static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(each), narrow(ring), image,
+                        scratch, scratch_each, kNext);
+  }
   const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.cores, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
-  const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
   launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},
                padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
                narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_at, gradients_step,
                memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-               static_cast<int32_t>(dbias.buffer != nullptr), p.images.rows * w.out_pixels(), narrow(lines_each),
+               static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(lines_each),
                kNext);
 }
 

@@ -239,7 +239,7 @@ void few_rows(Launcher& launcher, const Problem& p) {
   const int64_t blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;
   const int64_t parts = divide_up(blocks, blocks_each);
   const cl_mem scratch =
-      launcher.queue().workspace(0, static_cast<uint64_t>(parts * groups * sizes.mr * kBlock * kFloat));
+      launcher.queue().workspace(0, static_cast<uint64_t>(parts * groups * (sizes.mr + sizes.nr) * kBlock * kFloat));
   const cl_mem sums =
       shared ? launcher.queue().workspace(1, static_cast<uint64_t>(blocks * p.m * p.n * kFloat)) : p.out.memory;
   run_with_epilogue(launcher, vector_kernel(device, "few_rows"), {groups, parts, 1}, p, p.b.memory, p.b.offset,
@@ -282,7 +282,8 @@ enum class Way { packed, along_k, few_rows, long_rows, columns, small };
 
 Way way_of(const mk_device& device, const Problem& p) {
   const VectorSizes sizes(device.vector_width);
-  const bool b_lies_along_n = p.b.row_step == 1 && p.n >= sizes.nr;
+  const bool wide_enough = p.n >= sizes.nr || (p.n > device.vector_width && p.k >= kBlock);
+  const bool b_lies_along_n = p.b.row_step == 1 && wide_enough;
   if (b_lies_along_n && (p.m <= kShort ? p.n > p.m : p.m <= kSome && p.k > 4 * p.m))
     return is_long_rows(device, p) ? Way::long_rows : Way::few_rows;
   if (p.k <= 4 * kBlock && p.m * round_up(p.n, device.vector_width) * p.k <= kSmall) return Way::small;

@@ -5,11 +5,17 @@
 // Lines [from, from + count) of an image with its padding, which may be outside of it.
 static void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
                   __global float* to) {
-  for (int i = 0; i < count; ++i, to += line)
-    for (int j = 0; j < line; ++j) {
-      const int x = j - pad_w;
-      to[j] = from + i >= 0 && from + i < height && x >= 0 && x < width ? image[(long)(from + i) * width + x] : 0.0f;
+  for (int i = 0; i < count; ++i, to += line) {
+    const int inside = from + i >= 0 && from + i < height;
+    __global const float* pixels = image + (long)(from + i) * width;
+    int j = 0;
+    if (inside) {
+      for (; j < pad_w; ++j) to[j] = 0.0f;
+      for (; j + VW <= pad_w + width; j += VW) VSTORE(VLOAD(0, pixels + j - pad_w), 0, to + j);
+      for (; j < pad_w + width; ++j) to[j] = pixels[j - pad_w];
     }
+    for (; j < line; ++j) to[j] = 0.0f;
+  }
 }
 
 // `live` windows, no more than FOR_ROWS names, from the one at `a`: out has a row of out_channels for each, of which

@@ -242,8 +242,9 @@ STRIP_OUT(__private)
 STRIP_OUT(__global)
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
-// shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. There are at least NR
-// columns: the last NR begin early and drop what is another's. Scratch: MR * KB floats each.
+// shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns begin
+// early and drop what is another's. Where there are less than NR, but more than VW, what is read behind a row is dropped,
+// and the last block, behind which nothing may be read, is copied first. Scratch: (MR + NR) * KB floats each.
 __kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
                                 __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
                                 long k_size, __global float* restrict out, long out_offset, long out_step, float alpha,
@@ -252,19 +253,23 @@ __kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offs
   const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
   const long k_begin = (long)get_global_id(1) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
   const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  __global float* a = scratch + ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * MR * KB;
+  __global float* a = scratch + ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * (MR + NR) * KB;
+  __global float* copied = a + MR * KB;
   x += offset;
   y += y_offset;
   out += out_offset;
   for (long k0 = k_begin; k0 < k_end; k0 += KB) {
-    const int terms = (int)min((long)KB, k_size - k0);
+    const int terms = (int)min((long)KB, k_size - k0), copies = l_size < NR && k0 + KB >= k_size;
+    for (int k = 0; copies && k < terms; ++k)
+      for (int j = 0; j < NR; ++j) copied[k * NR + j] = j < l_size ? x[(k0 + k) * k_step + j] : 0.0f;
     for (int s0 = 0; s0 < s_size; s0 += MR) {
       const int live = min(MR, s_size - s0);
       const int rows = live == 1 ? 1 : live <= SMALL ? SMALL : live <= MIDDLE ? MIDDLE : MR;
       pack_rows(y + s0 * y_s + k0 * y_k, y_s, y_k, live, rows, s_size - s0 >= VW, terms, a);
       for (long c = c0; c < c1; c += NR) {
-        const long begin = min(c, l_size - NR);
-        __global const float* b = x + k0 * k_step + begin;
+        const long begin = max(min(c, l_size - NR), 0L);
+        __global const float* b = copies ? copied : x + k0 * k_step + begin;
+        const long b_step = copies ? NR : k_step;
         float sums[MR * NR];
         // The first rows of y meet x when it comes from memory: meanwhile its next terms are fetched, run by run.
         __global const float* next = b;
@@ -275,7 +280,7 @@ __kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offs
           piece = (int)(pairs % pieces);
           next = x + (k0 + KB + pairs / pieces) * k_step + c0 + piece * NR;
         }
-#define STRIP_ARGUMENTS a, b, k_step, terms, next, piece, pieces, sums
+#define STRIP_ARGUMENTS a, b, b_step, terms, next, piece, pieces, sums
         if (rows == 1)
           strip_one(STRIP_ARGUMENTS);
         else if (rows == SMALL)
