@@ -10,6 +10,9 @@
 // of all activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
 // count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
 // finding out takes longer.)
+//
+// BLOCKS: vectors that a row has where it is so short; else 0. Then dx of VW rows of the weight is summed at once, by columns
+// of the weight with a lane for each row, and nothing is left to be added across lanes.
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
@@ -87,7 +90,7 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     const vec d = VLOAD(0, dy + LISTED(t) * dy_step);
     UNROLL
     for (int i = 0; i < n; ++i) {
-      if (WANTED) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
+      if (WANTED && BLOCKS == 0) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
       g[i] = fma(SPLAT(x_rows[LISTED(t) * VW + i]), d, g[i]);
     }
   }
@@ -111,7 +114,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
                                               int whole, sgd_t sgd, __private float* chains) {
   vec sums[ROWS * SUMS];
   UNROLL
-  for (int k = 0; k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
+  for (int k = 0; WANTED && BLOCKS == 0 && k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
   long c = 0;
   for (; c + VW <= columns; c += VW)
     columns_meet(n, terms, VW, 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
@@ -122,7 +125,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
   else if (c < columns)
     columns_meet(n, terms, (int)(columns - c), 0, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
                  state_step, sgd, sums);
-  if (!WANTED) return;
+  if (!WANTED || BLOCKS > 0) return;
   UNROLL
   for (int i = 0; i < n; ++i) {
     UNROLL
@@ -153,6 +156,44 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
                         low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
+#if WANTED && BLOCKS > 0
+// Some rows of the batch side by side, for which a column of the weight is loaded once.
+#if BATCH % 5 == 0
+#define ABREAST 5
+#else
+#define ABREAST 4
+#endif
+typedef struct {
+  vec of[ABREAST];
+} abreast_t;
+
+static __attribute__((always_inline)) abreast_t plus(abreast_t a, abreast_t b) {
+  UNROLL
+  for (int t = 0; t < ABREAST; ++t) a.of[t] += b.of[t];
+  return a;
+}
+
+// Chain c of rows b and on of the batch; where there are less, of the last one again. `columns`: of the weight, a lane for
+// each of its rows.
+static __attribute__((always_inline)) abreast_t chain(int c, __private const vec* columns, __global const float* dy,
+                                                      long dy_step, int b) {
+  abreast_t sum;
+  UNROLL
+  for (int t = 0; t < ABREAST; ++t) {
+    __global const float* row = dy + min(b + t, BATCH - 1) * dy_step;
+    sum.of[t] = SPLAT(0.0f);
+    UNROLL
+    for (int k = 0; k < BLOCKS; ++k) sum.of[t] = fma(SPLAT(row[k * VW + c]), columns[k * VW + c], sum.of[t]);
+  }
+  return sum;
+}
+#define CHAIN(c) chain(c, columns, dy, dy_step, b)
+#define CHAINS_2(c) plus(CHAIN(c), CHAIN((c) + 8))
+#define CHAINS_4(c) plus(CHAINS_2(c), CHAINS_2((c) + 4))
+#define CHAINS_8(c) plus(CHAINS_4(c), CHAINS_4((c) + 2))
+#define CHAINS_16 plus(CHAINS_8(0), CHAINS_8(1))
+#endif
+
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
 // their dx is put together and stored.
 __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset, long x_step,
@@ -171,7 +212,7 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
   dx += dx_offset;
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
-    float x_rows[SUMS * VW], chains[SUMS * VW * VW];
+    float x_rows[SUMS * VW], chains[WANTED && BLOCKS == 0 ? SUMS * VW * VW : 1];
     for (int b = 0; b < BATCH; ++b) {
       __global const float* from = x + b * x_step + i0;
       FETCH(from + 2 * VW);
@@ -212,11 +253,34 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
         MEET(1, BATCH, list);
     }
 #else
+#if WANTED && BLOCKS > 0
+    vec columns_of_rows[BLOCKS * VW];
+    for (int k = 0; k < BLOCKS; ++k) {
+      const int count = (int)min((long)VW, columns - k * VW);
+      vec block[VW];
+      for (int i = 0; i < VW; ++i) {
+        const int whole = dense && i0 + i + 1 + spilt <= end;
+        block[i] = SPLAT(0.0f);
+        if (i < live) block[i] = or_zeros(load_first(weight + (i0 + i) * weight_step + k * VW, count, whole), count);
+      }
+      transpose(block);
+      for (int c = 0; c < VW; ++c) columns_of_rows[k * VW + c] = block[c];
+    }
+    for (int b = 0; b < BATCH; b += ABREAST) {
+      __private const vec* columns = columns_of_rows;
+      const abreast_t sums = CHAINS_16;
+      for (int t = 0; t < ABREAST && b + t < BATCH; ++t) {
+        const vec through = VLOAD(b + t, x_rows);
+        const vec kept = after_relu ? (through > SPLAT(0.0f) ? sums.of[t] : SPLAT(0.0f)) : sums.of[t];
+        store_first(kept, kept, live, live == VW, dx + (b + t) * dx_step + i0);
+      }
+    }
+#endif
     int i = 0;
     for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH, EVERY_ROW);
     for (; i < live; ++i) MEET(1, BATCH, EVERY_ROW);
 #endif
-    for (int b = 0; WANTED && b < BATCH; ++b) {
+    for (int b = 0; WANTED && BLOCKS == 0 && b < BATCH; ++b) {
       const vec sums = sums_of_chains(chains + b * VW * VW);
       const vec through = VLOAD(b, x_rows);
       store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
