@@ -104,9 +104,8 @@ class Group {
   // All ops of a member on one core.
   bool run_sequences() {
     mk_device& device = *queue_.device;
-    if (device.info.kind != MK_DEVICE_CPU || !wide(device) || members() < device.cores ||
-        device.choices.sequence == "never")
-      return false;
+    const bool enough = members() >= device.cores || device.choices.sequence == "always";
+    if (device.info.kind != MK_DEVICE_CPU || !wide(device) || !enough || device.choices.sequence == "never") return false;
     struct Scope {
       mk_device& device;
       int64_t cores;

@@ -51,12 +51,13 @@ Padded padded(Launcher& launcher, const mk_tensor& dy) {
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  // Rows of so few vectors that their sums stay in registers in another way, and that skipping costs more than it saves.
+  // Rows of so few vectors that their sums stay in registers in another way.
   constexpr int64_t kShortRow = 3 * kChains;
   const int64_t blocks = weight.columns <= kShortRow ? divide_up(weight.columns, kChains) : 0;
-  const bool skips = x.rows >= 4 && blocks == 0 && (after_relu(op) == 1 || wanted(op) == 0);
+  constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows it costs more than it saves
+  const bool skips = x.rows >= 4 && weight.columns > kWorthSkipping && (after_relu(op) == 1 || wanted(op) == 0);
   const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
-  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (blocks > 0 ? "4" : two_fit && !skips ? "2" : "1") +
+  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (blocks > 0 || wanted(op) == 0 ? "4" : two_fit && !skips ? "2" : "1") +
                            " -DBLOCKS=" + std::to_string(blocks) +
                            " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op)) +
                            " -DSKIPS=" + (skips ? "1" : "0");

@@ -14,11 +14,10 @@ namespace {
 
 // A cache entry is the SHA-256 of the binary, a newline, the binary: drivers crash on damaged ones.
 constexpr size_t kDigestLength = 64;
-constexpr const char* kSubnormalsAreZeros = "-cl-denorms-are-zero";  // abi/op.h asks for it
 
 std::string all_options(const mk_device& device, const std::string& options) {
   std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
-  all += std::string(" ") + kSubnormalsAreZeros;
+  all += " -cl-denorms-are-zero";  // abi/op.h asks for it
   if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     all += " -cl-fp32-correctly-rounded-divide-sqrt";
@@ -89,31 +88,21 @@ std::string first_lines(const std::string& log) {
   return lines.substr(0, 400);
 }
 
-Program new_program(const mk_device& device, const std::string& name, std::string_view source) {
+Program from_source(const mk_device& device, const std::string& name, std::string_view source,
+                    const std::string& options) {
   const char* text = source.data();
   const size_t length = source.size();
   cl_int code = CL_SUCCESS;
   Program program(clCreateProgramWithSource(device.context.get(), 1, &text, &length, &code));
   check(code, "clCreateProgramWithSource of " + name);
-  return program;
-}
-
-// What came of a step of a build: its log is logged.
-void check_build(const mk_device& device, const std::string& name, cl_program program, cl_int code, const char* step) {
-  const std::string log = program == nullptr ? "" : build_log(device, program);
+  code = clBuildProgram(program.get(), 1, &device.id, options.c_str(), nullptr, nullptr);
+  const std::string log = build_log(device, program.get());
   if (!log.empty())
     device.host.log(code == CL_SUCCESS ? MK_LOG_DEBUG : MK_LOG_ERROR, "opencl",
                     "build log of " + name + " on " + device.info.name + ":\n" + log);
   if (code != CL_SUCCESS)
-    throw Error(MK_DEVICE_ERROR, name + " does not " + step + " on " + device.info.name + " (" + error_name(code) +
-                                     "): " + first_lines(log));
-}
-
-Program from_source(const mk_device& device, const std::string& name, std::string_view source,
-                    const std::string& options) {
-  Program program = new_program(device, name, source);
-  const cl_int code = clBuildProgram(program.get(), 1, &device.id, options.c_str(), nullptr, nullptr);
-  check_build(device, name, program.get(), code, "build");
+    throw Error(MK_DEVICE_ERROR,
+                name + " does not build on " + device.info.name + " (" + error_name(code) + "): " + first_lines(log));
   return program;
 }
 
@@ -147,24 +136,6 @@ Program build_program(mk_device& device, const std::string& name, std::string_vi
     device.host.log(MK_LOG_INFO, "opencl", std::string("building kernels for ") + device.info.name + ": " + text);
   }
   if (!path.empty()) to_cache(program.get(), path);
-  return program;
-}
-
-Program compile_program(mk_device& device, const std::string& name, std::string_view source,
-                        const std::string& options) {
-  Program program = new_program(device, name, source);
-  const std::string all = all_options(device, options);
-  const cl_int code =
-      clCompileProgram(program.get(), 1, &device.id, all.c_str(), 0, nullptr, nullptr, nullptr, nullptr);
-  check_build(device, name, program.get(), code, "compile");
-  return program;
-}
-
-Program link_programs(mk_device& device, const std::string& name, std::span<const cl_program> programs) {
-  cl_int code = CL_SUCCESS;
-  Program program(clLinkProgram(device.context.get(), 1, &device.id, "",
-                                static_cast<cl_uint>(programs.size()), programs.data(), nullptr, nullptr, &code));
-  check_build(device, name, program.get(), code, "link");
   return program;
 }
 

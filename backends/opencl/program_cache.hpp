@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -41,10 +40,5 @@ class KernelSet {
 // again. PoCL's own cache does this better: there nothing is kept. Throws MK_DEVICE_ERROR with the first lines of the
 // build log, which also goes to the log; a build that takes over a second is told at INFO.
 Program build_program(mk_device& device, const std::string& name, std::string_view source, const std::string& options);
-
-// The two halves of a build, for programs that are put together of several; nothing is kept. Errors as above.
-Program compile_program(mk_device& device, const std::string& name, std::string_view source,
-                        const std::string& options);
-Program link_programs(mk_device& device, const std::string& name, std::span<const cl_program> programs);
 
 }  // namespace mokume::opencl

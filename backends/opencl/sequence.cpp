@@ -3,6 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <chrono>
+#include <cmath>
+#include <set>
+#include <sstream>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -52,12 +57,90 @@ int64_t encoded(const Argument& argument) {
 
 constexpr const char* kParameters = "(__global const long* restrict a, __global char* const* memory)";
 
-// A name that says which kernel of which program it is, for every function there may be.
-std::string function_name(const mk_device::Origin& origin) {
-  std::string name = origin.name + "_of_" + origin.program.name;
-  for (char& c : name)
-    if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
-  return name;
+// Built-in programs side by side in one source: whatever a program names gets a name of its own. Each line of kernels/*.cl
+// that names something says so where it begins: with #define, static, __kernel, typedef or the } of a struct, or it is a
+// macro that defines a function, whose name it has as its first argument.
+class Names {
+ public:
+  explicit Names(std::string_view source) {
+    for (size_t at = 0; at < source.size();) {
+      const size_t end = std::min(source.find('\n', at), source.size());
+      read_line(source.substr(at, end - at));
+      at = end + 1;
+    }
+  }
+
+  // Of functions and types; of macros.
+  const std::set<std::string>& names() const { return names_; }
+  const std::set<std::string>& macros() const { return macros_; }
+
+ private:
+  static bool is_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+  static bool is_name(std::string_view word) { return !word.empty() && word[0] >= 'a' && word[0] <= 'z'; }
+  // The identifier that ends before, or begins at, `at`.
+  static std::string_view word_before(std::string_view line, size_t at) {
+    size_t begin = at;
+    while (begin > 0 && is_part(line[begin - 1])) --begin;
+    return line.substr(begin, at - begin);
+  }
+  static std::string_view word_at(std::string_view line, size_t at) {
+    size_t end = at;
+    while (end < line.size() && is_part(line[end])) ++end;
+    return line.substr(at, end - at);
+  }
+
+  void read_line(std::string_view line) {
+    const size_t first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos) return;
+    const std::string_view text = line.substr(first);
+    if (text.starts_with("#define ")) {
+      macros_.emplace(word_at(text, 8));
+    } else if (text.starts_with("static ") || text.starts_with("__kernel ")) {
+      for (size_t open = text.find('('); open != std::string_view::npos; open = text.find('(', open + 1))
+        if (const std::string_view name = word_before(text, open); is_name(name)) {
+          names_.emplace(name);
+          return;
+        }
+    } else if (first == 0 && line.ends_with(';') && (line.starts_with("typedef ") || line.starts_with("} "))) {
+      names_.emplace(word_before(line, line.size() - 1));
+    } else if (first == 0 && is_part(line[0]) && line.find('(') != std::string_view::npos) {
+      if (const std::string_view name = word_at(line, line.find('(') + 1); is_name(name)) names_.emplace(name);
+    }
+  }
+
+  std::set<std::string> names_, macros_;
+};
+
+// "-DNAME=VALUE -DNAME ..." as lines of C, and the names; other options are left out.
+std::string defined(const std::string& options, std::set<std::string>& macros) {
+  std::istringstream words(options);
+  std::string lines;
+  for (std::string word; words >> word;) {
+    if (!word.starts_with("-D")) continue;
+    const size_t equals = word.find('=');
+    const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
+    lines += "#define " + name + " " + (equals == std::string::npos ? "1" : word.substr(equals + 1)) + "\n";
+    macros.insert(name);
+  }
+  return lines;
+}
+
+// The program of these kernels and, behind it, `functions` that call them, with names that end in `suffix`.
+std::string unit_source(mk_device& device, const BuiltIn& program, const std::string& functions,
+                        const std::string& suffix) {
+  const std::string source = program.source();
+  const Names found(source);
+  std::set<std::string> macros = found.macros();
+  macros.insert("CALLED");
+  const std::string defines = "#define CALLED\n" + defined(device.built_in_options(program), macros);
+  macros.insert(found.names().begin(), found.names().end());
+  std::string before, renamed, after;
+  for (const std::string& name : found.names()) renamed += "#define " + name + " " + name + suffix + "\n";
+  for (const std::string& name : macros) {  // some may be macros of the driver
+    before += "#pragma push_macro(\"" + name + "\")\n";
+    after += "#pragma pop_macro(\"" + name + "\")\n";
+  }
+  return before + defines + renamed + source + functions + after;
 }
 
 // A launch of `name` as a loop over its work-items.
@@ -121,19 +204,6 @@ std::vector<cl_kernel> kernels_of(std::span<const Recording> members) {
 
 }  // namespace
 
-cl_program SequencePrograms::unit(mk_device& device, cl_kernel kernel, std::span<const Recording> members,
-                                  const std::string& function) {
-  Program& made = units_[function];
-  if (!made) {
-    const mk_device::Origin& origin = device.origin(kernel);
-    made = compile_program(device, function,
-                           called_source(origin.program) +
-                               function_source(function, origin.name, arguments_of(members, kernel)),
-                           device.built_in_options(origin.program));
-  }
-  return made.get();
-}
-
 cl_kernel SequencePrograms::kernel(mk_device& device, const std::vector<cl_kernel>& kernels,
                                    std::span<const Recording> members) {
   // A build costs as much as these do, about: seconds, or fractions of one where the driver remembers it.
@@ -143,19 +213,30 @@ cl_kernel SequencePrograms::kernel(mk_device& device, const std::vector<cl_kerne
   if (built.tried || (built.launches < kWorthBuilding && device.choices.sequence == "worthwhile"))
     return built.kernel.get();
   built.tried = true;
+  const auto start = std::chrono::steady_clock::now();
   try {
-    std::vector<std::string> functions;
-    std::vector<cl_program> units;
-    for (const cl_kernel k : kernels) {
-      functions.push_back(function_name(device.origin(k)));
-      units.push_back(unit(device, k, members, functions.back()));
+    // Kernels of one program lie side by side.
+    std::vector<std::string> names;
+    std::string source;
+    for (size_t k = 0, unit = 0; k < kernels.size(); ++unit) {
+      const BuiltIn& program = device.origin(kernels[k]).program;
+      const std::string suffix = "_" + std::to_string(unit);
+      std::string functions;
+      for (; k < kernels.size() && device.origin(kernels[k]).program.name == program.name; ++k) {
+        const std::string& name = device.origin(kernels[k]).name;
+        names.push_back("run_" + name + suffix);
+        functions += function_source(names.back(), name, arguments_of(members, kernels[k]));
+      }
+      source += unit_source(device, program, functions, suffix);
     }
-    const Program calls = compile_program(device, "sequence", sequence_source(functions), "-w");
-    units.push_back(calls.get());
-    built.program = link_programs(device, "sequence", units);
+    built.program = build_program(device, "a sequence of kernels", source + sequence_source(names), "-w");
     cl_int code = CL_SUCCESS;
     built.kernel.reset(clCreateKernel(built.program.get(), "sequence", &code));
     check(code, "clCreateKernel of a sequence");
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    device.host.log(seconds > 1 ? MK_LOG_INFO : MK_LOG_DEBUG, "opencl",
+                    std::to_string(kernels.size()) + " kernels in one for " + device.info.name + ": " +
+                        std::to_string(std::llround(1000 * seconds)) + " ms");
   } catch (const Error& e) {
     device.host.log(MK_LOG_WARNING, "opencl",
                     std::string("networks go op by op on ") + device.info.name + ": " + e.what());

@@ -4,8 +4,8 @@
 //
 // The launches of CPUs are of work-items that stand by themselves: no local memory, no barriers. So a launch is a loop
 // over its work-items, and a sequence a kernel that is told by a table which kernel comes next, over how many work-items
-// and with which arguments. The kernels are the ops' own, compiled as functions and linked with that kernel, so a
-// member's bits are those it has by itself.
+// and with which arguments. The kernels are the ops' own, as functions, so a member's bits are those it has by itself.
+// (They are not linked: what PoCL links no longer takes subnormals for zeros. All of them are one source.)
 #pragma once
 
 #include <cstdint>
@@ -42,10 +42,6 @@ class SequencePrograms {
     Program program;
     Kernel kernel;
   };
-  cl_program unit(mk_device& device, cl_kernel kernel, std::span<const Recording> members,
-                  const std::string& function);
-
-  std::map<std::string, Program> units_;  // compiled, with a function for each kernel, by that function's name
   std::map<std::vector<cl_kernel>, Built> built_;
 };
 

@@ -21,7 +21,7 @@ namespace mokume::cnn_test {
 // One open device; absent where the machine has none of that backend.
 class World {
  public:
-  explicit World(const std::string& backend, uint32_t index = 0)
+  explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})
       : cache_(std::filesystem::temp_directory_path() / ("mokume-cnn-test-" + std::to_string(getpid()))),
         host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
         registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
@@ -40,7 +40,7 @@ class World {
       sdk::call(host->enumerate, host->self, &info[0], 2U, &n);
       fallback = device::Device::open({"host", 0, host, info[0]}, {}, kBudget, nullptr);
     }
-    device_ = device::Device::open({backend, index, table, infos[index]}, {}, kBudget, std::move(fallback));
+    device_ = device::Device::open({backend, index, table, infos[index]}, choices, kBudget, std::move(fallback));
   }
   ~World() {
     device_.reset();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 namespace mokume::conformance {
 namespace {
 
@@ -22,41 +24,57 @@ std::vector<Problem> members_like(const Problem& problem) {
 
 }  // namespace
 
-void expect_same_in_group(DeviceUnderTest& dut, const Problem& problem) {
+void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v1"));
   if (group == nullptr) return;
-  const std::vector<Problem> members = members_like(problem);
-  std::vector<std::unique_ptr<Buffer>> buffers;
-  std::vector<mk_buffer*> handles;
-  for (size_t b = 0; b < problem.memory.size(); ++b) {
-    Words all;
-    for (const Problem& member : members) all.insert(all.end(), member.memory[b].begin(), member.memory[b].end());
-    buffers.push_back(std::make_unique<Buffer>(dut, all));
-    handles.push_back(buffers.back()->handle());
+  // members[m][p], and where the memory of each lies in one buffer.
+  std::vector<std::vector<Problem>> members(kMembers);
+  for (const Problem& problem : problems) {
+    std::vector<Problem> alike = members_like(problem);
+    for (size_t m = 0; m < kMembers; ++m) members[m].push_back(std::move(alike[m]));
   }
-  std::vector<mk_op> ops;
+  Words all;
+  std::vector<std::vector<std::vector<size_t>>> begins(kMembers);
+  for (size_t m = 0; m < kMembers; ++m)
+    for (const Problem& problem : members[m]) {
+      std::vector<size_t>& begin = begins[m].emplace_back();
+      for (const Words& memory : problem.memory) {
+        begin.push_back(all.size());
+        all.insert(all.end(), memory.begin(), memory.end());
+      }
+    }
+  const Buffer buffer(dut, all);
+  std::vector<std::vector<mk_op>> ops(kMembers);
+  std::vector<const mk_op*> first;
   for (size_t m = 0; m < kMembers; ++m) {
-    mk_op op = members[m].bound(handles);
-    const auto behind = [&](mk_tensor& t, const mk_tensor& name) {
-      if (t.buffer != nullptr) t.offset += static_cast<int64_t>(m * problem.memory[Problem::memory_of(name)].size());
-    };
-    for (uint32_t i = 0; i < op.n_inputs; ++i) behind(op.inputs[i], problem.op.inputs[i]);
-    for (uint32_t o = 0; o < op.n_outputs; ++o) behind(op.outputs[o], problem.op.outputs[o]);
-    ops.push_back(op);
+    for (size_t p = 0; p < problems.size(); ++p) {
+      const Problem& problem = members[m][p];
+      mk_op op = problem.bound(std::vector<mk_buffer*>(problem.memory.size(), buffer.handle()));
+      const auto place = [&](mk_tensor& t, const mk_tensor& name) {
+        if (t.buffer != nullptr) t.offset += static_cast<int64_t>(begins[m][p][Problem::memory_of(name)]);
+      };
+      for (uint32_t i = 0; i < op.n_inputs; ++i) place(op.inputs[i], problem.op.inputs[i]);
+      for (uint32_t o = 0; o < op.n_outputs; ++o) place(op.outputs[o], problem.op.outputs[o]);
+      ops[m].push_back(op);
+    }
+    first.push_back(ops[m].data());
   }
   mk_error error{};
-  ASSERT_EQ(group->submit(dut.queue(), ops.data(), static_cast<uint32_t>(ops.size()), nullptr, &error), MK_OK)
+  ASSERT_EQ(group->submit(dut.queue(), first.data(), static_cast<uint32_t>(kMembers),
+                          static_cast<uint32_t>(problems.size()), nullptr, &error),
+            MK_OK)
       << error.text;
   finish(dut);
-  for (size_t m = 0; m < kMembers; ++m) {
-    const std::vector<Words> alone = run(dut, members[m]);
-    for (size_t b = 0; b < alone.size(); ++b) {
-      const Words all = buffers[b]->read();
-      const auto first = all.begin() + static_cast<std::ptrdiff_t>(m * alone[b].size());
-      EXPECT_TRUE(std::equal(alone[b].begin(), alone[b].end(), first))
-          << "buffer " << b << " of member " << m << " has other bits than alone";
+  const Words got = buffer.read();
+  for (size_t m = 0; m < kMembers; ++m)
+    for (size_t p = 0; p < problems.size(); ++p) {
+      const std::vector<Words> alone = run(dut, members[m][p]);
+      for (size_t b = 0; b < alone.size(); ++b)
+        EXPECT_TRUE(std::equal(alone[b].begin(), alone[b].end(),
+                               got.begin() + static_cast<std::ptrdiff_t>(begins[m][p][b])))
+            << "buffer " << b << " of member " << m << ", op " << p << " ("
+            << ops::rule(members[m][p].op.code).name << "), has other bits than alone";
     }
-  }
 }
 
 }  // namespace mokume::conformance

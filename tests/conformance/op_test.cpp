@@ -102,7 +102,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   EXPECT_TRUE(run(dut, problem) == got) << "the same op gave other bits the second time";
   if (one.size == Size::large) return;
   const size_t said = machine.host().lines().size();
-  expect_same_in_group(dut, problem);
+  expect_same_in_group(dut, {problem});
   const std::vector<test::LogLine> lines = machine.host().lines();
   for (size_t l = said; l < lines.size(); ++l)
     EXPECT_EQ(lines[l].text.find("a group goes one by one"), std::string::npos) << lines[l].text;

@@ -15,10 +15,10 @@
 typedef struct {
   size_t at[3], of[3];
 } item_t;
-#define ITEM const item_t item,
-#define THIS_ITEM item,
-#define get_global_id(dimension) item.at[dimension]
-#define get_global_size(dimension) item.of[dimension]
+#define ITEM const item_t work_item,
+#define THIS_ITEM work_item,
+#define get_global_id(dimension) work_item.at[dimension]
+#define get_global_size(dimension) work_item.of[dimension]
 #else
 #define ONE_ITEM GROUP_OF(1, 1)
 #define GROUP_OF(x, y) __attribute__((reqd_work_group_size(x, y, 1)))

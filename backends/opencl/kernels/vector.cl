@@ -22,7 +22,7 @@ typedef JOIN(int, VW) ivec;
 // load and store a vector that lies anywhere.
 #define VLOAD load_vector
 #define VSTORE store_vector
-#define WHOLE_VECTOR(type, space, element)                                                                     \
+#define WHOLE_VECTOR(space, type, element)                                                                     \
   static __attribute__((overloadable, always_inline)) JOIN(type, VW) load_vector(long i, space const element* p) {    \
     typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
     return *(space const anywhere*)(p + i * VW);                                                               \
@@ -31,12 +31,12 @@ typedef JOIN(int, VW) ivec;
     typedef JOIN(type, VW) anywhere __attribute__((aligned(4)));                                               \
     *(space anywhere*)(p + i * VW) = v;                                                                        \
   }
-WHOLE_VECTOR(float, __global, float)
-WHOLE_VECTOR(float, __private, float)
-WHOLE_VECTOR(int, __global, int)
-WHOLE_VECTOR(int, __private, int)
-WHOLE_VECTOR(uint, __global, uint)
-WHOLE_VECTOR(uint, __private, uint)
+WHOLE_VECTOR(__global, float, float)
+WHOLE_VECTOR(__private, float, float)
+WHOLE_VECTOR(__global, int, int)
+WHOLE_VECTOR(__private, int, int)
+WHOLE_VECTOR(__global, uint, uint)
+WHOLE_VECTOR(__private, uint, uint)
 #endif
 #endif
 // A vec of one value.
