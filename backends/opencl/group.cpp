@@ -1,6 +1,7 @@
 #include "group.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <utility>
 
@@ -104,8 +105,8 @@ class Group {
   // All ops of a member on one core.
   bool run_sequences() {
     mk_device& device = *queue_.device;
-    const bool enough = members() >= device.cores || device.choices.sequence == "always";
-    if (device.info.kind != MK_DEVICE_CPU || !wide(device) || !enough || device.choices.sequence == "never") return false;
+    if (device.info.kind != MK_DEVICE_CPU || !wide(device) || device.choices.sequence == "never") return false;
+    if (device.choices.sequence != "always" && !keep_cores_busy()) return false;
     struct Scope {
       mk_device& device;
       int64_t cores;
@@ -138,6 +139,17 @@ class Group {
   bool in_library() const { return in_library_; }
 
  private:
+  // Cores that have no member to do wait for the others: that must cost less than launches, in which all cores share.
+  bool keep_cores_busy() const {
+    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations: some tens of microseconds
+    const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
+    if (count < cores) return false;
+    if (std::ceil(count / cores) * cores / count <= kLittleWaste) return true;
+    double flops = 0;
+    for (size_t k = 0; k < each_; ++k) flops += ops::rule(ops_[0][k].code).cost(ops_[0][k]).flops;
+    return flops <= kSmallOp * static_cast<double>(each_);
+  }
+
   std::span<Recording> recordings() { return queue_.group_tables.recordings; }
   const Recording& first() { return recordings().front(); }
   int64_t members() const { return static_cast<int64_t>(ops_.size()); }

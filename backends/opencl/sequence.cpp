@@ -207,7 +207,7 @@ std::vector<cl_kernel> kernels_of(std::span<const Recording> members) {
 cl_kernel SequencePrograms::kernel(mk_device& device, const std::vector<cl_kernel>& kernels,
                                    std::span<const Recording> members) {
   // A build costs as much as these do, about: seconds, or fractions of one where the driver remembers it.
-  constexpr uint64_t kWorthBuilding = 20'000;
+  constexpr uint64_t kWorthBuilding = 50'000;
   Built& built = built_[kernels];
   for (const Recording& member : members) built.launches += member.launches().size();
   if (built.tried || (built.launches < kWorthBuilding && device.choices.sequence == "worthwhile"))
