@@ -38,10 +38,11 @@ struct ChoiceKey {
   std::string Choices::*slot;
   std::array<const char*, 3> values;
 };
-inline constexpr std::array<ChoiceKey, 4> kChoiceKeys{{{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}},
-                                                       {"conv", &Choices::conv, {"winograd", "patches", ""}},
-                                                       {"map", &Choices::map, {"vector", "scalar", ""}},
-                                                       {"sequence", &Choices::sequence, {"worthwhile", "always", "never"}}}};
+inline constexpr std::array<ChoiceKey, 4> kChoiceKeys{
+    {{"gemm", &Choices::gemm, {"vector", "tile", "clblast"}},
+     {"conv", &Choices::conv, {"winograd", "patches", ""}},
+     {"map", &Choices::map, {"vector", "scalar", ""}},
+     {"sequence", &Choices::sequence, {"worthwhile", "always", "never"}}}};
 
 }  // namespace mokume::opencl
 

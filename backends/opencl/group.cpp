@@ -44,7 +44,8 @@ std::string group_source(const std::string& name, std::span<const Argument> argu
     values += (i == 0 ? "" : ", ") + of_member(arguments[i].type, index);
   }
   for (const int64_t size : local) group += (group.empty() ? "" : ", ") + std::to_string(size);
-  return "\n#undef __kernel\n#undef get_global_id\n#undef get_global_size\n__kernel __attribute__((reqd_work_group_size(" +
+  return "\n#undef __kernel\n#undef get_global_id\n#undef get_global_size\n__kernel "
+         "__attribute__((reqd_work_group_size(" +
          group + "))) void " + name + "_group(" + parameters +
          "__global const long* more, long table, uint depth) {\n"
          "  const uint third = get_global_id(2);\n  more += table + third / depth * " +
@@ -68,9 +69,9 @@ cl_kernel group_kernel(mk_device& device, const Recording::Launch& launch, std::
   if (found != device.group_kernels.end()) return found->second.kernel.get();
   GroupKernel& made = device.group_kernels[key];
   try {
-    made.program = build_program(device, key,
-                                 called_source(origin.program) + group_source(origin.name, arguments, launch.local),
-                                 device.built_in_options(origin.program));
+    made.program =
+        build_program(device, key, called_source(origin.program) + group_source(origin.name, arguments, launch.local),
+                      device.built_in_options(origin.program));
     cl_int code = CL_SUCCESS;
     made.kernel.reset(clCreateKernel(made.program.get(), (origin.name + "_group").c_str(), &code));
     check(code, "clCreateKernel of " + origin.name + "_group");

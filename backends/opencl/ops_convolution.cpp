@@ -254,9 +254,8 @@ void spread_forward(Launcher& launcher, const Problem& p, const Spread& s, const
   const int64_t images_each = divide_up(p.images.rows, std::min(p.images.rows, 8 * device.cores));
   const int64_t items = divide_up(p.images.rows, images_each);
   const int64_t line = w.width + 2 * w.pad_w, lines = w.height + 2 * w.pad_h + s.groups - 1;
-  const int64_t scratch_each =
-      (w.patch() + 1 + lines * line + VectorSizes(device.vector_width).mr) * s.width +
-      round_up((lines + s.groups) * line, s.width);
+  const int64_t scratch_each = (w.patch() + 1 + lines * line + VectorSizes(device.vector_width).mr) * s.width +
+                               round_up((lines + s.groups) * line, s.width);
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
   launcher.run(spread_kernel(device, s, "conv2d_spread"), {items, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
@@ -351,8 +350,7 @@ void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
                padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
                narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_at, gradients_step,
                memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-               static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(lines_each),
-               kNext);
+               static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(lines_each), kNext);
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------

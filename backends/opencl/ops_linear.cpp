@@ -57,10 +57,12 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
   constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows it costs more than it saves
   const bool skips = x.rows >= 4 && weight.columns > kWorthSkipping && (after_relu(op) == 1 || wanted(op) == 0);
   const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
-  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + (blocks > 0 || wanted(op) == 0 ? "4" : two_fit && !skips ? "2" : "1") +
-                           " -DBLOCKS=" + std::to_string(blocks) +
-                           " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op)) +
-                           " -DSKIPS=" + (skips ? "1" : "0");
+  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" +
+                           (blocks > 0 || wanted(op) == 0 ? "4"
+                            : two_fit && !skips           ? "2"
+                                                          : "1") +
+                           " -DBLOCKS=" + std::to_string(blocks) + " -DWANTED=" + std::to_string(wanted(op)) +
+                           " -DSTATEFUL=" + std::to_string(stateful(op)) + " -DSKIPS=" + (skips ? "1" : "0");
   const BuiltIn program{"linear_update" + kind, vector_source, vector_options(device, kChains) + kind};
   const int64_t each = rows_each(device, weight.rows, kChains);
   const Padded dy = padded(launcher, op.inputs[1]);

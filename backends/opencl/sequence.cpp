@@ -57,9 +57,9 @@ int64_t encoded(const Argument& argument) {
 
 constexpr const char* kParameters = "(__global const long* restrict a, __global char* const* memory)";
 
-// Built-in programs side by side in one source: whatever a program names gets a name of its own. Each line of kernels/*.cl
-// that names something says so where it begins: with #define, static, __kernel, typedef or the } of a struct, or it is a
-// macro that defines a function, whose name it has as its first argument.
+// Built-in programs side by side in one source: whatever a program names gets a name of its own. Each line of
+// kernels/*.cl that names something says so where it begins: with #define, static, __kernel, typedef or the } of a
+// struct, or it is a macro that defines a function, whose name it has as its first argument.
 class Names {
  public:
   explicit Names(std::string_view source) {
@@ -144,10 +144,10 @@ std::string unit_source(mk_device& device, const BuiltIn& program, const std::st
 }
 
 // A launch of `name` as a loop over its work-items.
-std::string function_source(const std::string& function, const std::string& name,
-                            std::span<const Argument> arguments) {
+std::string function_source(const std::string& function, const std::string& name, std::span<const Argument> arguments) {
   std::string text = "\nvoid " + function + kParameters +
-                     " {\n  item_t item;\n  for (int d = 0; d < 3; ++d) item.of[d] = a[2 + d];\n", values;
+                     " {\n  item_t item;\n  for (int d = 0; d < 3; ++d) item.of[d] = a[2 + d];\n",
+              values;
   for (size_t i = 0; i < arguments.size(); ++i) {
     const std::string index = std::to_string(i), value = "a[" + std::to_string(kHead + i) + "]";
     text += std::string("  ") + type_name(arguments[i].type) + " const v" + index + " = " +
@@ -172,7 +172,8 @@ std::string sequence_source(const std::vector<std::string>& functions) {
     list += (m == 0 ? "m" : ", m") + std::to_string(m);
   }
   return declared +
-         "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sequence(__global const long* table, long first" +
+         "__kernel __attribute__((reqd_work_group_size(1, 1, 1))) void sequence(__global const long* table, long "
+         "first" +
          memories + ") {\n  __global char* const memory[] = {" + list +
          "};\n  __global const long* a = table + first;\n  a += a[get_global_id(0)];\n"
          "  for (; a[0] != 0; a += a[1]) switch (a[0]) {\n" +

@@ -224,9 +224,9 @@ typedef struct mk_device_services {
                   mk_error* error);
   int32_t (*submit)(void* self, const mk_op* op, mk_error* error);
   /* The ops of several members, ops[m][k] with k < each: in order for each member, and no member writes to what another
-   * one reads or writes. The bits of submit() one after the other, in fewer launches where the backend can (mk_group). It
-   * can best where members differ only in where operands are and in attributes, and where there are many ops at once: a
-   * core may then do all those of one member. */
+   * one reads or writes. The bits of submit() one after the other, in fewer launches where the backend can (mk_group).
+   * It can best where members differ only in where operands are and in attributes, and where there are many ops at
+   * once: a core may then do all those of one member. */
   int32_t (*submit_group)(void* self, const mk_op* const* ops, uint32_t members, uint32_t each, mk_error* error);
   int32_t (*finish)(void* self, mk_error* error);
   /* The backend's kernel_source extension with this device and its queue, or NULL where there is none. */

@@ -189,9 +189,9 @@ class Together {
   const mk_fit_sink* sink_;
   std::vector<const mk_op*> group_;
   bool shown_ = false;
-  int64_t waiting_ = 0;            // batches that the device has not got yet
-  int64_t in_flight_ = kAtOnce;    // batches between two looks at what is wished
-  int64_t unheeded_ = 0;           // batches since the last one
+  int64_t waiting_ = 0;          // batches that the device has not got yet
+  int64_t in_flight_ = kAtOnce;  // batches between two looks at what is wished
+  int64_t unheeded_ = 0;         // batches since the last one
   double heeded_at_ = 0;
   double shown_at_ = 0;
   int64_t shown_rows_ = 0;

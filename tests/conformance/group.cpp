@@ -70,10 +70,10 @@ void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& prob
     for (size_t p = 0; p < problems.size(); ++p) {
       const std::vector<Words> alone = run(dut, members[m][p]);
       for (size_t b = 0; b < alone.size(); ++b)
-        EXPECT_TRUE(std::equal(alone[b].begin(), alone[b].end(),
-                               got.begin() + static_cast<std::ptrdiff_t>(begins[m][p][b])))
-            << "buffer " << b << " of member " << m << ", op " << p << " ("
-            << ops::rule(members[m][p].op.code).name << "), has other bits than alone";
+        EXPECT_TRUE(
+            std::equal(alone[b].begin(), alone[b].end(), got.begin() + static_cast<std::ptrdiff_t>(begins[m][p][b])))
+            << "buffer " << b << " of member " << m << ", op " << p << " (" << ops::rule(members[m][p].op.code).name
+            << "), has other bits than alone";
     }
 }
 

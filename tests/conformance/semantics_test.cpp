@@ -503,8 +503,8 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all of a member's. And what
-// one op of a member leaves is what the next one finds.
+// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all of a member's. And
+// what one op of a member leaves is what the next one finds.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;
@@ -518,9 +518,9 @@ void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   if (const char* choices = std::getenv("MOKUME_TEST_CHOICES");
       choices != nullptr && std::string(choices).find("sequence=always") != std::string::npos) {
     const auto lines = machine.host().lines();
-    EXPECT_TRUE(std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(said), lines.end(),
-                            [](const test::LogLine& l) { return l.text.find("kernels in one") != std::string::npos; }))
-        << "no sequence was built";
+    EXPECT_TRUE(std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(said), lines.end(), [](const test::LogLine& l) {
+      return l.text.find("kernels in one") != std::string::npos;
+    })) << "no sequence was built";
   }
 }
 
@@ -539,7 +539,8 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     ops[m].push_back(ops::fill(a, static_cast<float>(m)));
     ops[m].push_back(ops::fill(b, static_cast<float>(m)));
     for (int64_t k = 0; k < kRounds; ++k)
-      ops[m].push_back(ops::bias_act(k % 2 == 0 ? a : b, k % 2 == 0 ? b : a, ops::Activation::none, k % 2 == 0 ? a : b));
+      ops[m].push_back(
+          ops::bias_act(k % 2 == 0 ? a : b, k % 2 == 0 ? b : a, ops::Activation::none, k % 2 == 0 ? a : b));
     each.push_back(ops[m].data());
   }
   if (!all_supported(dut, ops.front())) GTEST_SKIP() << kUnsupportedOp;
