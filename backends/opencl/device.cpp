@@ -285,6 +285,10 @@ std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) 
   return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
 }
 
+mk_queue::~mk_queue() {
+  if (handle) clFinish(handle.get());
+}
+
 mk_host_block::~mk_host_block() {
   if (mapped == nullptr) return;
   clEnqueueUnmapMemObject(queue->handle.get(), memory.get(), mapped, 0, nullptr, nullptr);

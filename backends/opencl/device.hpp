@@ -88,6 +88,8 @@ struct mk_buffer {
 };
 
 struct mk_queue {
+  ~mk_queue();  // waits: commands read what it owns
+
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
   bool profiling = false;

@@ -103,11 +103,11 @@ class Group {
   Group(Launcher& launcher, std::span<const mk_op* const> members, size_t each)
       : launcher_(launcher), queue_(launcher.queue()), ops_(members), each_(each), space_{members.size()} {}
 
-  // All ops of a member on one core.
+  // All ops of a member on one core. A single one is what a profile times, or little to stay on a core for.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !wide(device) || device.choices.sequence == "never") return false;
-    if (device.choices.sequence != "always" && !keep_cores_busy()) return false;
+    if (device.choices.sequence != "always" && (each_ == 1 || !keep_cores_busy())) return false;
     struct Scope {
       mk_device& device;
       int64_t cores;
@@ -308,6 +308,10 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
   Group group(launcher, members, each);
   if (members.size() > 1 && group.run_sequences()) return;
   for (size_t k = 0; k < each; ++k) {
+    // Since admit() others may have been computed from what these outputs were until now: see mk_queue::kept().
+    for (const mk_op* ops : members)
+      for (const mk_tensor& out : std::span(ops[k].outputs, ops[k].n_outputs))
+        if (out.buffer != nullptr) out.buffer->written();
     if (members.size() > 1) {
       if (group.run_together(k)) continue;
       // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.

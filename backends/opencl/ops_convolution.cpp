@@ -234,7 +234,12 @@ cl_kernel direct_kernel(mk_device& device, const char* name) {
 struct Spread {
   Spread(const mk_device& device, int64_t channels)
       : width(device.vector_width), each(channels <= 4 ? 4 : 8), groups(width / each) {}
-  bool suits(int64_t channels) const { return channels <= each && groups >= 2; }
+  // Only images of which a whole one, spread, lies in a near cache.
+  bool suits(const Problem& p) const {
+    constexpr int64_t kMostPixels = int64_t{1} << 14;
+    const ops::Window& w = p.window;
+    return p.out_channels <= each && groups >= 2 && (w.height + 2 * w.pad_h) * (w.width + 2 * w.pad_w) <= kMostPixels;
+  }
 
   int64_t width, each, groups;  // lanes, those of a line, lines
 };
@@ -271,8 +276,7 @@ constexpr int32_t kNext = 1;
 
 void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
   mk_device& device = launcher.device();
-  if (const Spread s(device, p.out_channels); s.suits(p.out_channels))
-    return spread_forward(launcher, p, s, bias, relu);
+  if (const Spread s(device, p.out_channels); s.suits(p)) return spread_forward(launcher, p, s, bias, relu);
   const ops::Window& w = p.window;
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);
@@ -332,7 +336,7 @@ void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
   }
   const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
   const int64_t pixels = p.images.rows * w.out_pixels();
-  if (spread.suits(p.out_channels)) {
+  if (spread.suits(p)) {
     const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
     const int64_t image = (lines * line + mr) * spread.width, ring = kBlock / w.out_pixels() + 2;
     const int64_t scratch_each = ring * image + (each * w.kernel_w + mr) * spread.width, items = divide_up(bands, each);

@@ -162,7 +162,7 @@ constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
 const void* extension(void*, const char* name) {
   if (name == nullptr) return nullptr;
   if (std::string_view(name) == "kernel_source_v1") return kernel_source_table();
-  if (std::string_view(name) == "group_v1") return &kGroup;
+  if (std::string_view(name) == "group_v2") return &kGroup;
   if (std::string_view(name) == "host_memory_v1") return &kHostMemory;
   return nullptr;
 }

@@ -203,6 +203,19 @@ std::vector<cl_kernel> kernels_of(std::span<const Recording> members) {
   return kernels;
 }
 
+// Those that arguments are, NULL among them.
+std::vector<cl_mem> memories_of(std::span<const Recording> members) {
+  std::vector<cl_mem> memories;
+  for (const Recording& member : members)
+    for (const Recording::Launch& l : member.launches())
+      for (const Argument& a : member.arguments(l)) {
+        const auto memory = reinterpret_cast<cl_mem>(a.bits);
+        if (a.type == Type::memory && std::find(memories.begin(), memories.end(), memory) == memories.end())
+          memories.push_back(memory);
+      }
+  return memories;
+}
+
 }  // namespace
 
 cl_kernel SequencePrograms::kernel(mk_device& device, const std::vector<cl_kernel>& kernels,
@@ -241,17 +254,18 @@ cl_kernel SequencePrograms::kernel(mk_device& device, const std::vector<cl_kerne
   } catch (const Error& e) {
     device.host.log(MK_LOG_WARNING, "opencl",
                     std::string("networks go op by op on ") + device.info.name + ": " + e.what());
+    device.choices.sequence = "never";
   }
   return built.kernel.get();
 }
 
 int64_t SequenceTables::place(mk_queue& queue, std::span<const int64_t> table) {
-  constexpr size_t kLongs = size_t{1} << 18;
-  if (mirror_.size() < used_ + table.size()) {
+  constexpr size_t kLongs = size_t{1} << 18, kTables = 4;  // at least, so that the host is not waited for
+  if (mirror_.size() < std::max(used_ + table.size(), kTables * table.size())) {
     finish(queue);  // what is replaced has been read by then
     used_ = 0;
-    if (mirror_.size() < table.size()) {
-      mirror_.resize(std::max(kLongs, table.size()));
+    if (mirror_.size() < kTables * table.size()) {
+      mirror_.resize(std::max(kLongs, kTables * table.size()));
       cl_int code = CL_SUCCESS;
       memory_.reset(clCreateBuffer(queue.device->context.get(), CL_MEM_READ_ONLY, mirror_.size() * sizeof(int64_t),
                                    nullptr, &code));
@@ -275,20 +289,18 @@ bool run_sequences(Launcher& launcher, std::span<const Recording> members, const
     const mk_device::Origin &x = device.origin(a), &y = device.origin(b);
     return std::tie(x.program.name, x.name) < std::tie(y.program.name, y.name);
   });
+  const std::vector<cl_mem> memories = memories_of(members);
+  if (memories.size() > kSequenceMemories) return false;
   const cl_kernel kernel = device.sequences.kernel(device, kernels, members);
   if (kernel == nullptr) return false;
 
-  std::vector<cl_mem> memories;
   const auto place_of = [&](const Argument& argument, size_t member) -> int64_t {
     const auto memory = reinterpret_cast<cl_mem>(argument.bits);
-    size_t m = 0;
-    while (m < memories.size() && memories[m] != memory) ++m;
-    if (m == memories.size()) memories.push_back(memory);
     int64_t offset = 0;
     for (size_t slot = 0; slot < kWorkspaces; ++slot)
       if (memory != nullptr && memory == queue.workspace_at(slot).memory.get())
         offset = static_cast<int64_t>(member * space.each[slot]);
-    return (offset << kMemoryBits) | static_cast<int64_t>(m);
+    return (offset << kMemoryBits) | (std::find(memories.begin(), memories.end(), memory) - memories.begin());
   };
   std::vector<int64_t>& table = queue.sequence_tables.values;
   table.assign(members.size(), 0);
@@ -302,7 +314,6 @@ bool run_sequences(Launcher& launcher, std::span<const Recording> members, const
     }
     table.push_back(0);
   }
-  if (memories.size() > kSequenceMemories) return false;
   const int64_t first = queue.sequence_tables.place(queue, table);
   std::vector<Argument> arguments{queue.sequence_tables.memory(), first};
   for (size_t m = 0; m < kSequenceMemories; ++m)

@@ -77,7 +77,7 @@ double batches_per_s(const sdk::Device& device, std::span<Training* const> membe
     const double before = now_s();
     batches += run_in_epochs(device, members, most);
     const double now = now_s();
-    if (now - before < kWaitSeconds) most *= 2;
+    if (now - before < kWaitSeconds) most = std::min(2 * most, kImages);
     if (warming && now > warm) warming = false, batches = 0, start = now;
     if (!warming && now - start > seconds) return static_cast<double>(batches) / (now - start);
   }
@@ -212,7 +212,9 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  const auto opened = device::Device::open({backend, 0, table, info[0]}, {}, uint64_t{20} << 30, nullptr);
+  // What a long training comes to use is used from the first step on.
+  const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
+  const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());
 
   const sdk::Random random(7, sdk::Purpose::weights, 1);

@@ -123,7 +123,7 @@ typedef struct mk_backend {
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
   /* An optional table by name, or NULL. Names are never reused. Known: "kernel_source_v1" (mk_kernel_source),
-   * "host_pointer_v1" (mk_host_pointer), "group_v1" (mk_group), "host_memory_v1" (mk_host_memory). */
+   * "host_pointer_v1" (mk_host_pointer), "group_v2" (mk_group), "host_memory_v1" (mk_host_memory). */
   const void* (*extension)(void* self, const char* name);
 
   /* Frees everything. */
@@ -150,13 +150,13 @@ typedef struct mk_host_memory {
   void (*destroy)(mk_host_block* block);
 } mk_host_memory;
 
-/* Extension "group_v1": the ops of several members, such as networks of one shape, in as few launches as can be. Same
+/* Extension "group_v2": the ops of several members, such as networks of one shape, in as few launches as can be. Same
  * rules and same bits as submitting one after the other. */
 typedef struct mk_group {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Op k of member m is ops[m][k], k < each. Every op is valid and supported. A member's ops come in order, each behind
-   * the one before it; no member writes to what another one reads or writes. */
+  /* Op k of member m is ops[m][k], k < each; there may be none. Every op is valid and supported. A member's ops come in
+   * order, each behind the one before it; no member writes to what another one reads or writes. */
   int32_t (*submit)(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
                     mk_error* error);
 } mk_group;

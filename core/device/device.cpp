@@ -62,7 +62,7 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
   }
   device->kernel_source_ = extension<mk_kernel_source>(table, "kernel_source_v1");
   device->host_pointer_ = extension<mk_host_pointer>(table, "host_pointer_v1");
-  device->group_ = extension<mk_group>(table, "group_v1");
+  device->group_ = extension<mk_group>(table, "group_v2");
   device->host_memory_ = extension<mk_host_memory>(table, "host_memory_v1");
   device->fill_services();
   return device;

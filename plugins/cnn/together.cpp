@@ -13,7 +13,8 @@ namespace {
 
 // Batches of each network that go to the device at once: with so many, a core of a CPU stays with one network.
 constexpr int64_t kAtOnce = 8;
-// How long the device is not waited for: bounds the time to a cancel.
+// How long the device is not waited for, if it has more than kAtOnce batches for that long: bounds the time to a
+// cancel.
 constexpr double kHeedSeconds = 0.1;
 constexpr int64_t kMostInFlight = 1024;  // batches
 
@@ -115,6 +116,7 @@ class Together {
 
   void submit_equal(std::span<Training* const> members) {
     const size_t each = members.front()->queue().size();
+    if (each == 0) return;
     group_.clear();
     for (Training* m : members) group_.push_back(m->queue().data());
     if (group_.size() > 1)

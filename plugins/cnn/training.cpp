@@ -221,6 +221,7 @@ void Training::end_validation() {
 }
 
 const char* Training::name(Phase phase) {
+  if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
       return "load";
@@ -256,7 +257,6 @@ void Training::put(Phase phase, const RowRange& part) {
   const ops::DropoutPlace place = dropout_place(part.first);
   switch (phase) {
     case Phase::load:
-      queued_rows_.push_back(rows);
       queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
       return;
     case Phase::forward: {

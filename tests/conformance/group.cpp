@@ -25,7 +25,7 @@ std::vector<Problem> members_like(const Problem& problem) {
 }  // namespace
 
 void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems) {
-  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v1"));
+  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
   // members[m][p], and where the memory of each lies in one buffer.
   std::vector<std::vector<Problem>> members(kMembers);

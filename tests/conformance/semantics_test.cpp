@@ -481,7 +481,7 @@ void a_long_sum_is_whole(DeviceUnderTest& dut) {
 
 // Members of a group need not be alike: other sizes, another op.
 void a_group_may_be_mixed(DeviceUnderTest& dut) {
-  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v1"));
+  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
   Buffer x(dut, Words(8, as_word(2))), y(dut, Words(8, as_word(0)));
   const std::vector<mk_op> other_code{
@@ -503,8 +503,7 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all of a member's. And
-// what one op of a member leaves is what the next one finds.
+// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all of a member's.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;
@@ -524,8 +523,9 @@ void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   }
 }
 
+// What one op of a member leaves is what the next one finds.
 void a_group_is_in_order(DeviceUnderTest& dut) {
-  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v1"));
+  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
   constexpr int64_t kSize = 100, kRounds = 9;
   constexpr uint32_t kMembers = 5;
@@ -555,6 +555,28 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     }
 }
 
+// Also where a member is alone, and where backends keep what they make of weights.
+void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
+  const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
+  if (group == nullptr) return;
+  constexpr int64_t kChannels = 16, kSide = 6;
+  const ops::Window window{kSide, kSide, kChannels, 3, 3, 1, 1, 1, 1};
+  Buffer x(dut, Words(kSide * kSide * kChannels, as_word(1))), y(dut, Words(kSide * kSide * kChannels, 0)),
+      weight(dut, Words(9 * kChannels * kChannels, as_word(1)));
+  const mk_tensor images = sdk::matrix(x.handle(), 1, window.image()),
+                  w = sdk::matrix(weight.handle(), 9 * kChannels, kChannels);
+  const mk_op convolution =
+      ops::conv2d(images, w, {}, window, ops::Activation::none, sdk::matrix(y.handle(), 1, window.image()));
+  const std::vector<mk_op> ops{convolution, ops::fill(w, 2), convolution};
+  if (!all_supported(dut, ops)) GTEST_SKIP() << kUnsupportedOp;
+  const mk_op* const member = ops.data();
+  sdk::call(group->submit, dut.queue(), &member, 1U, static_cast<uint32_t>(ops.size()),
+            static_cast<mk_event**>(nullptr));
+  finish(dut);
+  const size_t middle = static_cast<size_t>((kSide / 2 * kSide + kSide / 2) * kChannels);
+  EXPECT_EQ(as_float(y.read()[middle]), 2 * 9 * kChannels);
+}
+
 }  // namespace
 
 void add_semantics_tests(Machine& machine, DeviceUnderTest& dut) {
@@ -578,6 +600,8 @@ void add_semantics_tests(Machine& machine, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.a_group_may_be_mixed", [&dut] { a_group_may_be_mixed(dut); });
   add_test(dut.label(), "semantics.a_group_may_be_long", [&machine, &dut] { a_group_may_be_long(machine, dut); });
   add_test(dut.label(), "semantics.a_group_is_in_order", [&dut] { a_group_is_in_order(dut); });
+  add_test(dut.label(), "semantics.a_convolution_of_a_group_follows_its_weights",
+           [&dut] { a_convolution_of_a_group_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.queue_is_in_order", [&dut] { queue_is_in_order(dut); });
 }
 
