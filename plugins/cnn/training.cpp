@@ -221,7 +221,6 @@ void Training::end_validation() {
 }
 
 const char* Training::name(Phase phase) {
-  if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
       return "load";
@@ -255,6 +254,7 @@ void Training::put(Phase phase, const RowRange& part) {
   ops::OptimizerSettings now = settings_.optimizer;
   now.lr = learning_rate(settings_.schedule, now.lr, step, steps, settings_.epochs);
   const ops::DropoutPlace place = dropout_place(part.first);
+  if (phase == Phase::load || queued_rows_.empty()) queued_rows_.push_back(rows);
   switch (phase) {
     case Phase::load:
       queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
