@@ -282,7 +282,10 @@ std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) 
   using namespace mokume::opencl;
   const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
   // -w: PoCL's compiler counts its warnings on the user's terminal.
-  return program.options + (fma ? "" : " -DNO_FMA") + (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
+  // Oclgrind does not know what LLVM makes of `restrict` where a function is inlined.
+  const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;
+  return program.options + (fma ? "" : " -DNO_FMA") + (checked ? " -Drestrict=" : "") +
+         (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
 }
 
 mk_queue::~mk_queue() {

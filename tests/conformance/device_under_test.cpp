@@ -1,5 +1,6 @@
 #include "device_under_test.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <cstdlib>
@@ -93,6 +94,11 @@ Words Buffer::read() const {
   must(copy(dut_, what));
   finish(dut_);
   return content;
+}
+
+bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops) {
+  return std::all_of(ops.begin(), ops.end(),
+                     [&](const mk_op& op) { return dut.table().supports(dut.device(), &op) != MK_SUPPORT_NO; });
 }
 
 Outcome submit(DeviceUnderTest& dut, const mk_op& op) {

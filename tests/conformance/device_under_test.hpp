@@ -70,6 +70,7 @@ struct Outcome {
   int32_t status;
   mk_error error;
 };
+bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops);
 Outcome submit(DeviceUnderTest& dut, const mk_op& op);
 Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
 void must(const Outcome& outcome);  // throws unless it is MK_OK

@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
       add_refusal_tests(machine, *device);
       add_op_tests(machine, *device);
       add_semantics_tests(machine, *device);
+      add_group_tests(machine, *device);
       add_kernel_source_tests(machine, *device);
     }
     return RUN_ALL_TESTS();
