@@ -226,20 +226,22 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
             state + (i0 + i) * state_step, state_step, columns, dense && i0 + i + n + spilt <= end, sgd,               \
             chains + i * VW)
 #if SKIPS
-    // For all rows at once: those of the batch that count, and behind them, from the last, those that do not.
+    // Those of the batch that count, and behind them, from the last, those that do not. (The loop over i becomes vectors.)
     ulong lists[VW];
     int counts[VW];
-    ivec counting = (ivec)0;
-    ulong16 packed = (ulong16)0;
-    UNROLL
-    for (int b = 0; b < BATCH; ++b) {
-      const ivec counts_here = VLOAD(b, x_rows) != SPLAT(0.0f);  // -1 or 0
-      const ivec place = select((ivec)(BATCH - 1 - b) + counting, counting, counts_here);
-      packed |= (ulong16)b << convert_ulong16(place * 4);
-      counting -= counts_here;
+    for (int i = 0; i < VW; ++i) {
+      ulong list = 0;
+      int counting = 0;
+      UNROLL
+      for (int b = 0; b < BATCH; ++b) {
+        const int counts_here = x_rows[b * VW + i] != 0.0f;
+        const int place = counts_here ? counting : BATCH - 1 - b + counting;
+        list |= (ulong)b << (4 * place);
+        counting += counts_here;
+      }
+      lists[i] = list;
+      counts[i] = counting;
     }
-    vstore16(packed, 0, lists);
-    VSTORE(counting, 0, counts);
     for (int i = 0; i < live; ++i) {
       const ulong list = lists[i];
       for (int t = counts[i]; WANTED && t < BATCH; ++t) VSTORE(SPLAT(0.0f), LISTED(t) * VW + i, chains);
