@@ -63,12 +63,12 @@ static void store_channels(vec v, __global float* out, long apart, int lines, in
   s##i += bias;          \
   ACTIVATE(s##i);
 #define SPREAD_SET(i) \
-  if (i < live) store_channels(s##i, out + (long)i * channels, out_line, bands, channels);
+  if (i < live) store_channels(s##i, out + (long)i * channels, out_line, lines, channels);
 
-// `live` neighbouring windows of a band of `bands` lines: `a` is spread, `b` a vector for each pixel of the window.
+// `live` neighbouring windows of a band of `lines` lines: `a` is spread, `b` a vector for each pixel of the window.
 #define SPREAD(name, FOR_ROWS)                                                                                         \
   static void name(__global const float* restrict a, int line, int kernel_h, int kernel_w,                             \
-                   __global const float* restrict b, vec bias, int relu, int live, int bands, __global float* out,     \
+                   __global const float* restrict b, vec bias, int relu, int live, int lines, __global float* out,     \
                    long out_line, int channels) {                                                                      \
     FOR_ROWS(SPREAD_ZERO)                                                                                              \
     for (int y = 0; y < kernel_h; ++y, a += line * VW) {                                                               \
