@@ -184,10 +184,7 @@ class Group {
   int64_t difference(const Argument& base, const Argument& mine, int64_t m) const {
     switch (mine.type) {
       case Type::memory:
-        for (size_t slot = 0; slot < kWorkspaces; ++slot)
-          if (base.bits != 0 && reinterpret_cast<cl_mem>(base.bits) == queue_.workspace_at(slot).memory.get())
-            return m * static_cast<int64_t>(space_.each[slot]);
-        return 0;
+        return space_.offset(queue_, reinterpret_cast<cl_mem>(base.bits), static_cast<size_t>(m));
       case Type::local:
         return 0;
       case Type::i64:
@@ -258,6 +255,13 @@ void Recording::add(cl_kernel kernel, const std::array<int64_t, 3>& global, cons
                     std::span<const Argument> arguments) {
   launches_.push_back({kernel, global, local, arguments_.size(), arguments.size()});
   arguments_.insert(arguments_.end(), arguments.begin(), arguments.end());
+}
+
+int64_t GroupSpace::offset(const mk_queue& queue, cl_mem memory, size_t member) const {
+  for (size_t slot = 0; slot < kWorkspaces; ++slot)
+    if (memory != nullptr && memory == queue.workspace_at(slot).memory.get())
+      return static_cast<int64_t>(member * each[slot]);
+  return 0;
 }
 
 uint64_t GroupSpace::room_for(size_t slot, uint64_t bytes, uint64_t there) {

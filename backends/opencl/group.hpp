@@ -83,6 +83,9 @@ struct GroupSpace {
   std::array<uint64_t, kWorkspaces> each{};
   bool grew = false, too_large = false;
 
+  // How far behind the first member's `member`'s part of this memory lies: of a workspace of `queue`; 0 in other
+  // memory.
+  int64_t offset(const mk_queue& queue, cl_mem memory, size_t member) const;
   // How large the slot, which has `there` bytes, must be where a member asks for `bytes`.
   uint64_t room_for(size_t slot, uint64_t bytes, uint64_t there);
 };

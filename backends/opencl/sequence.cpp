@@ -296,11 +296,8 @@ bool run_sequences(Launcher& launcher, std::span<const Recording> members, const
 
   const auto place_of = [&](const Argument& argument, size_t member) -> int64_t {
     const auto memory = reinterpret_cast<cl_mem>(argument.bits);
-    int64_t offset = 0;
-    for (size_t slot = 0; slot < kWorkspaces; ++slot)
-      if (memory != nullptr && memory == queue.workspace_at(slot).memory.get())
-        offset = static_cast<int64_t>(member * space.each[slot]);
-    return (offset << kMemoryBits) | (std::find(memories.begin(), memories.end(), memory) - memories.begin());
+    const auto which = std::find(memories.begin(), memories.end(), memory) - memories.begin();
+    return (space.offset(queue, memory, member) << kMemoryBits) | which;
   };
   std::vector<int64_t>& table = queue.sequence_tables.values;
   table.assign(members.size(), 0);
