@@ -1,8 +1,10 @@
 // linear_update: see sdk/ops/linear_update.hpp and the heads of the kernels.
 #include "common.embed.hpp"
 #include "gemm_vector.hpp"
+#include "linear_step.embed.hpp"
 #include "linear_update.embed.hpp"
 #include "linear_update_one.embed.hpp"
+#include "linear_update_short.embed.hpp"
 #include "linear_update_tile.embed.hpp"
 #include "ops.hpp"
 #include "pad_rows.embed.hpp"
@@ -14,7 +16,9 @@
 namespace mokume::opencl {
 namespace {
 
-std::string vector_source() { return std::string(k_common) + k_vector + k_transpose + k_linear_update; }
+std::string step_source() { return std::string(k_common) + k_vector + k_transpose + k_linear_step; }
+std::string vector_source() { return step_source() + k_linear_update; }
+std::string short_source() { return step_source() + k_linear_update_short; }
 std::string pad_source() { return std::string(k_common) + k_pad_rows; }
 std::string one_source() { return std::string(k_common) + k_vector + k_linear_update_one; }
 std::string tile_source() { return std::string(k_common) + k_linear_update_tile; }
@@ -48,28 +52,49 @@ Padded padded(Launcher& launcher, const mk_tensor& dy) {
   return {to, row};
 }
 
+// What the kernels are made for.
+std::string kind(const mk_op& op, int64_t rows) {
+  return " -DBATCH=" + std::to_string(op.inputs[0].rows) + " -DROWS=" + std::to_string(rows) +
+         " -DWANTED=" + std::to_string(wanted(op)) + " -DSTATEFUL=" + std::to_string(stateful(op));
+}
+
 void on_cpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
-  // Rows of so few vectors that their sums stay in registers in another way.
-  constexpr int64_t kShortRow = 3 * kChains;
-  const int64_t blocks = weight.columns <= kShortRow ? divide_up(weight.columns, kChains) : 0;
   constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows it costs more than it saves
   const bool skips = x.rows >= 4 && weight.columns > kWorthSkipping && (after_relu(op) == 1 || wanted(op) == 0);
   const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
-  const std::string kind = " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" +
-                           (blocks > 0 || wanted(op) == 0 ? "4"
-                            : two_fit && !skips           ? "2"
-                                                          : "1") +
-                           " -DBLOCKS=" + std::to_string(blocks) + " -DWANTED=" + std::to_string(wanted(op)) +
-                           " -DSTATEFUL=" + std::to_string(stateful(op)) + " -DSKIPS=" + (skips ? "1" : "0");
-  const BuiltIn program{"linear_update" + kind, vector_source, vector_options(device, kChains) + kind};
+  const std::string options = kind(op, wanted(op) == 0     ? 4
+                                       : two_fit && !skips ? 2
+                                                           : 1) +
+                              (skips ? " -DSKIPS=1" : " -DSKIPS=0");
+  const BuiltIn program{"linear_update" + options, vector_source, vector_options(device, kChains) + options};
   const int64_t each = rows_each(device, weight.rows, kChains);
   const Padded dy = padded(launcher, op.inputs[1]);
   launcher.run(device.kernel(program, "linear_update"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1}, input(op, 0),
                x.offset, x.row_stride, dy.memory, dy.row, weight.rows, weight.columns, memory(weight), weight.offset,
                weight.row_stride, memory(state), state.offset, state.row_stride, first(op), memory(dx), dx.offset,
                dx.row_stride, after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
+}
+
+bool has_short_rows(const mk_op& op) {
+  constexpr int64_t kShortRow = 3 * kChains;  // their sums stay in registers
+  const mk_tensor& weight = op.outputs[0];
+  return weight.columns <= kShortRow && weight.row_stride == weight.columns &&
+         state_of(op).row_stride == weight.columns;
+}
+
+void on_cpu_with_short_rows(Launcher& launcher, const mk_op& op) {
+  mk_device& device = launcher.device();
+  const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
+  const std::string options = kind(op, 4) + " -DBLOCKS=" + std::to_string(divide_up(weight.columns, kChains));
+  const BuiltIn program{"linear_update_short" + options, short_source, vector_options(device, kChains) + options};
+  const int64_t each = rows_each(device, weight.rows, kChains);
+  const Padded dy = padded(launcher, op.inputs[1]);
+  launcher.run(device.kernel(program, "linear_update_short"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
+               input(op, 0), x.offset, x.row_stride, dy.memory, dy.row, weight.rows, weight.columns, memory(weight),
+               weight.offset, memory(state), state.offset, first(op), memory(dx), dx.offset, dx.row_stride,
+               after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
 }
 
 bool has_dense_column(const mk_op& op) {
@@ -110,6 +135,7 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
 void linear_update(Launcher& launcher, const mk_op& op) {
   if (!wide(launcher.device())) return on_gpu(launcher, op);
   if (has_dense_column(op)) return on_cpu_with_one_output(launcher, op);
+  if (has_short_rows(op)) return on_cpu_with_short_rows(launcher, op);
   on_cpu(launcher, op);
 }
 

@@ -11,15 +11,33 @@
 #endif
 typedef JOIN(float, EACH) part_t;
 
+// `last` behind the upper parts of v.
+static vec moved_up(vec v, vec last) {
+#if GROUPS == 2 && VW == 16
+  return (vec)(v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, last.s0, last.s1, last.s2, last.s3, last.s4, last.s5,
+               last.s6, last.s7);
+#elif VW == 16
+  return (vec)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, last.s0, last.s1, last.s2,
+               last.s3);
+#elif GROUPS == 2
+  return (vec)(v.s4, v.s5, v.s6, v.s7, last.s0, last.s1, last.s2, last.s3);
+#else
+  return (vec)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, last.s0, last.s1);
+#endif
+}
+
 // `count` lines. What lies behind the last of them, GROUPS - 1 lines more, is read as well.
 static void spread_lines(__global const float* restrict from, int count, int line, __global float* restrict to) {
-  for (int y = 0; y < count; ++y)
+  for (int x = 0; x < line; ++x) {
+    vec v = SPLAT(from[x]);
+    UNROLL
+    for (int j = 1; j < GROUPS; ++j) v = select(v, SPLAT(from[x + j * line]), LANES >= (ivec)(j * EACH));
+    VSTORE(v, x, to);
+  }
+  for (int y = 1; y < count; ++y)
     for (int x = 0; x < line; ++x) {
-      __global const float* p = from + y * line + x;
-      vec v = SPLAT(p[0]);
-      UNROLL
-      for (int j = 1; j < GROUPS; ++j) v = select(v, SPLAT(p[j * line]), LANES >= (ivec)(j * EACH));
-      VSTORE(v, y * line + x, to);
+      const int e = y * line + x;
+      VSTORE(moved_up(VLOAD(e - line, to), SPLAT(from[e + (GROUPS - 1) * line])), e, to);
     }
 }
 

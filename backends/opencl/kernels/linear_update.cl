@@ -1,67 +1,20 @@
-// linear_update for CPUs, after transpose.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL:
+// linear_update for CPUs, after transpose.cl and linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL:
 // whether there is a dx, a state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector
 // of dy serves all of them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
 //
-// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. A step has the
-// bits of one chain of fma() over the batch and of optimizer.cl. dx is summed along a row in 16 chains of fma(), column c in
-// chain c % 16, which are then added in halves.
+// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed along a
+// row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
 //
 // SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half
 // of all activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
 // count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
 // finding out takes longer.)
-//
-// BLOCKS: vectors that a row has where it is so short; else 0. Then dx of VW rows of the weight is summed at once, by columns
-// of the weight with a lane for each row, and nothing is left to be added across lanes.
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
 // Rows of the batch in some order, four bits each: row t of them. Known where it is inlined, unless some are skipped.
 #define EVERY_ROW 0xfedcba9876543210UL
 #define LISTED(t) ((int)(list >> (4 * (t))) & 15)
-
-// At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below, and
-// the compiler would not keep all of them in registers.
-typedef struct {
-  float lr, decay, momentum;
-  int remembers, forgets;
-} sgd_t;
-
-// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same work-item, and
-// a vector may be read, and written back with what was read behind them.
-#define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
-
-// The first `count` <= VW floats, and anything.
-static __attribute__((always_inline)) vec load_first(__global const float* from, int count, int whole) {
-  if (count == VW || whole) return VLOAD(0, from);
-  float part[VW];
-  __private float* to = part;
-  VSTORE(SPLAT(0.0f), 0, part);
-  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
-  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
-  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
-  if (count & 1) *to = *from;
-  return VLOAD(0, part);
-}
-
-static __attribute__((always_inline)) vec or_zeros(vec v, int count) {
-  return count == VW ? v : select(SPLAT(0.0f), v, LANES < (ivec)count);
-}
-
-// `before`: what load_first() read there.
-static __attribute__((always_inline)) void store_first(vec v, vec before, int count, int whole, __global float* to) {
-  if (count == VW || whole) {
-    VSTORE(count == VW ? v : select(before, v, LANES < (ivec)count), 0, to);
-    return;
-  }
-  float part[VW];
-  __private const float* from = part;
-  VSTORE(v, 0, part);
-  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
-  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
-  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
-  if (count & 1) *to = *from;
-}
 
 // `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns. Term t
 // is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t] adds up its dx.
@@ -90,21 +43,13 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     const vec d = VLOAD(0, dy + LISTED(t) * dy_step);
     UNROLL
     for (int i = 0; i < n; ++i) {
-      if (WANTED && BLOCKS == 0) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
+      if (WANTED) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
       g[i] = fma(SPLAT(x_rows[LISTED(t) * VW + i]), d, g[i]);
     }
   }
   UNROLL
-  for (int i = 0; i < n; ++i) {
-    vec s = fma(SPLAT(sgd.decay), w[i], g[i]);
-    if (STATEFUL) {
-      __global float* kept = state + i * state_step;
-      const vec had = load_first(kept, count, whole);
-      s = fma(SPLAT(sgd.momentum), AS_VEC((AS_IVEC(had) & (ivec)sgd.remembers) | (ivec)sgd.forgets), s);
-      store_first(s, had, count, whole, kept);
-    }
-    store_first(fma(SPLAT(-sgd.lr), s, w[i]), before[i], count, whole, weight + i * weight_step);
-  }
+  for (int i = 0; i < n; ++i)
+    take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
 }
 
 // All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the list.
@@ -114,7 +59,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
                                               int whole, sgd_t sgd, __private float* chains) {
   vec sums[ROWS * SUMS];
   UNROLL
-  for (int k = 0; WANTED && BLOCKS == 0 && k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
+  for (int k = 0; WANTED && k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
   long c = 0;
   for (; c + VW <= columns; c += VW)
     columns_meet(n, terms, VW, 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
@@ -125,7 +70,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
   else if (c < columns)
     columns_meet(n, terms, (int)(columns - c), 0, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
                  state_step, sgd, sums);
-  if (!WANTED || BLOCKS > 0) return;
+  if (!WANTED) return;
   UNROLL
   for (int i = 0; i < n; ++i) {
     UNROLL
@@ -156,44 +101,6 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
                         low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
-#if WANTED && BLOCKS > 0
-// Some rows of the batch side by side, for which a column of the weight is loaded once.
-#if BATCH % 5 == 0
-#define ABREAST 5
-#else
-#define ABREAST 4
-#endif
-typedef struct {
-  vec of[ABREAST];
-} abreast_t;
-
-static __attribute__((always_inline)) abreast_t plus(abreast_t a, abreast_t b) {
-  UNROLL
-  for (int t = 0; t < ABREAST; ++t) a.of[t] += b.of[t];
-  return a;
-}
-
-// Chain c of rows b and on of the batch; where there are less, of the last one again. `columns`: of the weight, a lane for
-// each of its rows.
-static __attribute__((always_inline)) abreast_t chain(int c, __private const vec* columns, __global const float* dy,
-                                                      long dy_step, int b) {
-  abreast_t sum;
-  UNROLL
-  for (int t = 0; t < ABREAST; ++t) {
-    __global const float* row = dy + min(b + t, BATCH - 1) * dy_step;
-    sum.of[t] = SPLAT(0.0f);
-    UNROLL
-    for (int k = 0; k < BLOCKS; ++k) sum.of[t] = fma(SPLAT(row[k * VW + c]), columns[k * VW + c], sum.of[t]);
-  }
-  return sum;
-}
-#define CHAIN(c) chain(c, columns, dy, dy_step, b)
-#define CHAINS_2(c) plus(CHAIN(c), CHAIN((c) + 8))
-#define CHAINS_4(c) plus(CHAINS_2(c), CHAINS_2((c) + 4))
-#define CHAINS_8(c) plus(CHAINS_4(c), CHAINS_4((c) + 2))
-#define CHAINS_16 plus(CHAINS_8(0), CHAINS_8(1))
-#endif
-
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
 // their dx is put together and stored.
 __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset, long x_step,
@@ -212,7 +119,7 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
   dx += dx_offset;
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
-    float x_rows[SUMS * VW], chains[WANTED && BLOCKS == 0 ? SUMS * VW * VW : 1];
+    float x_rows[SUMS * VW], chains[WANTED ? SUMS * VW * VW : 1];
     for (int b = 0; b < BATCH; ++b) {
       __global const float* from = x + b * x_step + i0;
       FETCH(from + 2 * VW);
@@ -255,34 +162,11 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
         MEET(1, BATCH, list);
     }
 #else
-#if WANTED && BLOCKS > 0
-    vec columns_of_rows[BLOCKS * VW];
-    for (int k = 0; k < BLOCKS; ++k) {
-      const int count = (int)min((long)VW, columns - k * VW);
-      vec block[VW];
-      for (int i = 0; i < VW; ++i) {
-        const int whole = dense && i0 + i + 1 + spilt <= end;
-        block[i] = SPLAT(0.0f);
-        if (i < live) block[i] = or_zeros(load_first(weight + (i0 + i) * weight_step + k * VW, count, whole), count);
-      }
-      transpose(block);
-      for (int c = 0; c < VW; ++c) columns_of_rows[k * VW + c] = block[c];
-    }
-    for (int b = 0; b < BATCH; b += ABREAST) {
-      __private const vec* columns = columns_of_rows;
-      const abreast_t sums = CHAINS_16;
-      for (int t = 0; t < ABREAST && b + t < BATCH; ++t) {
-        const vec through = VLOAD(b + t, x_rows);
-        const vec kept = after_relu ? (through > SPLAT(0.0f) ? sums.of[t] : SPLAT(0.0f)) : sums.of[t];
-        store_first(kept, kept, live, live == VW, dx + (b + t) * dx_step + i0);
-      }
-    }
-#endif
     int i = 0;
     for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH, EVERY_ROW);
     for (; i < live; ++i) MEET(1, BATCH, EVERY_ROW);
 #endif
-    for (int b = 0; WANTED && BLOCKS == 0 && b < BATCH; ++b) {
+    for (int b = 0; WANTED && b < BATCH; ++b) {
       const vec sums = sums_of_chains(chains + b * VW * VW);
       const vec through = VLOAD(b, x_rows);
       store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
