@@ -9,6 +9,7 @@
 #include "common.embed.hpp"
 #include "conv_direct.embed.hpp"
 #include "conv_direct_grad.embed.hpp"
+#include "conv_flat.embed.hpp"
 #include "conv_spread.embed.hpp"
 #include "gemm_skinny.embed.hpp"
 #include "gemm_vector.embed.hpp"
@@ -221,7 +222,7 @@ constexpr int64_t kLinesAtOnce = 32;  // LINES of conv_direct.cl
 
 std::string direct_source() {
   return std::string(k_common) + k_vector + k_transpose + k_gemm_vector + k_gemm_skinny + k_conv_direct +
-         k_conv_direct_grad;
+         k_conv_direct_grad + k_conv_flat;
 }
 
 cl_kernel direct_kernel(mk_device& device, const char* name) {
@@ -253,22 +254,28 @@ cl_kernel spread_kernel(mk_device& device, const Spread& s, const char* name) {
                        name);
 }
 
-void spread_forward(Launcher& launcher, const Problem& p, const Spread& s, const mk_tensor& bias, bool relu) {
+// A vector has neighbouring windows instead of channels: kernels/conv_flat.cl.
+void flat_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
   mk_device& device = launcher.device();
+  constexpr int64_t kMostWindows = 2048;  // at once: they stay in a near cache
   const ops::Window& w = p.window;
-  const int64_t images_each = divide_up(p.images.rows, std::min(p.images.rows, 8 * device.cores));
-  const int64_t items = divide_up(p.images.rows, images_each);
-  const int64_t line = w.width + 2 * w.pad_w, lines = w.height + 2 * w.pad_h + s.groups - 1;
-  const int64_t scratch_each = (w.patch() + 1 + lines * line + VectorSizes(device.vector_width).mr) * s.width +
-                               round_up((lines + s.groups) * line, s.width);
+  const int64_t rows = p.images.rows * w.out_height();
+  const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);
+  const int64_t rows_each = divide_up(rows, items), line = w.width + 2 * w.pad_w;
+  const int64_t at_once = std::min({rows_each, w.out_height(), std::max<int64_t>(kMostWindows / line, 1)});
+  const int64_t vectors = (device.vector_width == 16 ? 4 : 2) * device.vector_width;  // FLAT_VECTORS of them
+  const int64_t most = round_up(at_once * line, vectors), apart = round_up(p.out_channels, 4);
+  const int64_t lines = at_once + w.kernel_h - 1 + divide_up(vectors, line);
+  const int64_t scratch_each = round_up((w.patch() + 1 + most) * apart + lines * line, device.vector_width);
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
-  launcher.run(spread_kernel(device, s, "conv2d_spread"), {items, 1, 1}, {1, 1, 1}, narrow(w.height), narrow(w.width),
-               narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w), narrow(w.out_height()),
-               narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset, p.images.row_stride,
-               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-               static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu), memory(p.windows),
-               p.windows.offset, p.windows.row_stride, scratch, scratch_each, p.images.rows, images_each);
+  launcher.run(direct_kernel(device, "conv2d_flat"), {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height),
+               narrow(w.width), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w),
+               narrow(w.out_height()), narrow(w.out_width()), narrow(p.out_channels), memory(p.images), p.images.offset,
+               p.images.row_stride, memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias),
+               given_bias.offset, static_cast<int32_t>(bias.buffer != nullptr), static_cast<int32_t>(relu),
+               memory(p.windows), p.windows.offset, p.windows.row_stride, scratch, scratch_each, narrow(most),
+               narrow(at_once), rows, rows_each);
 }
 
 // The compiler must not know that neighbours are this far apart: see conv_direct.cl.
@@ -276,7 +283,7 @@ constexpr int32_t kNext = 1;
 
 void direct_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, bool relu) {
   mk_device& device = launcher.device();
-  if (const Spread s(device, p.out_channels); s.suits(p)) return spread_forward(launcher, p, s, bias, relu);
+  if (p.out_channels <= device.vector_width) return flat_forward(launcher, p, bias, relu);
   const ops::Window& w = p.window;
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);

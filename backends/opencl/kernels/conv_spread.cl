@@ -1,7 +1,7 @@
-// conv_direct.cl's convolutions where there are few channels, after conv_direct_grad.cl: no more than EACH, which is half or
-// a quarter of a vector. A vector then has GROUPS lines of windows side by side: lanes j * EACH and on are the channels of
-// line j of a band. For that, images are spread: element x of line y becomes a vector of the elements x of lines y, y + 1,
-// ..., each EACH times. Every sum is the same chain as there.
+// conv_direct_grad.cl's sums where there are few channels, after it: no more than EACH, which is half or a quarter of a
+// vector. A vector then has GROUPS lines of the window side by side: lanes j * EACH and on are the channels of line j of a
+// band. For that, images are spread: element x of line y becomes a vector of the elements x of lines y, y + 1, ..., each
+// EACH times. Every sum is the same chain as there.
 
 #define GROUPS (VW / EACH)
 #if VW == 16
@@ -51,101 +51,8 @@ static vec repeated(__global const float* from) {
 #endif
 }
 
-static part_t part_of(vec v, int j) {
-#if GROUPS == 2
-  return j == 0 ? v.lo : v.hi;
-#else
-  return j == 0 ? v.lo.lo : j == 1 ? v.lo.hi : j == 2 ? v.hi.lo : v.hi.hi;
-#endif
-}
-
-// The first `channels` of each of `lines` lines, `apart` floats apart.
-static void store_channels(vec v, __global float* out, long apart, int lines, int channels) {
-  UNROLL
-  for (int j = 0; j < GROUPS; ++j) {
-    if (j >= lines) return;
-    const part_t part = part_of(v, j);
-    if (channels == EACH) {
-      JOIN(vstore, EACH)(part, 0, out + j * apart);
-    } else {
-      float some[EACH];
-      JOIN(vstore, EACH)(part, 0, some);
-      for (int c = 0; c < channels; ++c) out[j * apart + c] = some[c];
-    }
-  }
-}
-
 #define SPREAD_ZERO(i) vec s##i = SPLAT(0.0f);
 #define SPREAD_STEP(i) s##i = fma(VLOAD(i, p), b0, s##i);
-#define SPREAD_FINISH(i) \
-  s##i += bias;          \
-  ACTIVATE(s##i);
-#define SPREAD_SET(i) \
-  if (i < live) store_channels(s##i, out + (long)i * channels, out_line, lines, channels);
-
-// `live` neighbouring windows of a band of `lines` lines: `a` is spread, `b` a vector for each pixel of the window.
-#define SPREAD(name, FOR_ROWS)                                                                                         \
-  static void name(__global const float* restrict a, int line, int kernel_h, int kernel_w,                             \
-                   __global const float* restrict b, vec bias, int relu, int live, int lines, __global float* out,     \
-                   long out_line, int channels) {                                                                      \
-    FOR_ROWS(SPREAD_ZERO)                                                                                              \
-    for (int y = 0; y < kernel_h; ++y, a += line * VW) {                                                               \
-      __global const float* p = a;                                                                                     \
-      for (int x = 0; x < kernel_w; ++x, b += VW, p += VW) {                                                           \
-        const vec b0 = VLOAD(0, b);                                                                                    \
-        FOR_ROWS(SPREAD_STEP)                                                                                          \
-      }                                                                                                                \
-    }                                                                                                                  \
-    FOR_ROWS(SPREAD_FINISH)                                                                                            \
-    FOR_ROWS(SPREAD_SET)                                                                                               \
-  }
-SPREAD(spread_whole, FOR_MR)
-SPREAD(spread_middle, FOR_MIDDLE)
-SPREAD(spread_small, FOR_SMALL)
-
-// One work-item does images_each images. Scratch: (patch + 1 + lines * line + MR) * VW + (lines + GROUPS) * line floats, with
-// lines = height + 2 * pad_h + GROUPS - 1 and line = width + 2 * pad_w.
-__kernel ONE_ITEM void conv2d_spread(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
-                                     int out_h, int out_w, int channels, __global const float* images,
-                                     long images_offset, long images_step, __global const float* weight,
-                                     long weight_offset, long weight_step, __global const float* bias,
-                                     long bias_offset, int biased, int relu, __global float* out, long out_offset,
-                                     long out_step, __global float* scratch, long scratch_each, long count,
-                                     long images_each) {
-  const int patch = kernel_h * kernel_w, line = width + 2 * pad_w, lines = height + 2 * pad_h + GROUPS - 1;
-  __global float* weights = scratch + (long)get_global_id(0) * scratch_each;
-  __global float* spread = weights + (patch + 1) * VW;
-  __global float* plain = spread + (lines * line + MR) * VW;
-  for (int e = 0; e <= patch; ++e)
-    for (int i = 0; i < VW; ++i) {
-      const int c = i % EACH;
-      __global const float* from = e < patch ? weight + weight_offset + e * weight_step + c : bias + bias_offset + c;
-      weights[e * VW + i] = c < channels && (e < patch || biased) ? *from : 0.0f;
-    }
-  // Adding 0 where there is no bias could turn -0 into 0.
-  const vec added = biased ? VLOAD(patch, weights) : SPLAT(-0.0f);
-  for (int i = 0; i < MR * VW; ++i) spread[lines * line * VW + i] = 0.0f;
-  const long first = (long)get_global_id(0) * images_each, end = min(first + images_each, count);
-  for (long n = first; n < end; ++n) {
-    padded_lines(images + images_offset + n * images_step, height, width, pad_w, -pad_h, lines + GROUPS - 1, line, plain);
-    spread_lines(plain, lines, line, spread);
-    __global float* to = out + out_offset + n * out_step;
-    for (int y = 0; y < out_h; y += GROUPS)
-      for (int x = 0; x < out_w; x += MR) {
-        const int live = min(MR, out_w - x);
-#define BAND                                                                                                        \
-  spread + (y * line + x) * VW, line, kernel_h, kernel_w, weights, added, relu, live, min(GROUPS, out_h - y),        \
-      to + ((long)y * out_w + x) * channels, (long)out_w * channels, channels
-        if (live <= SMALL)
-          spread_small(BAND);
-        else if (live <= MIDDLE)
-          spread_middle(BAND);
-        else
-          spread_whole(BAND);
-      }
-  }
-}
-
 #define SPREAD_ADD(i) \
   if (i < live) VSTORE(first ? s##i : s##i + VLOAD(i, sums), i, sums);
 

@@ -1,0 +1,136 @@
+// conv_direct.cl's convolutions where no more channels go out than a vector has lanes, after conv_direct.cl. There a vector
+// has the channels of a window, and lanes without one do nothing; here it has neighbouring windows, and meets FLAT channels
+// at a time. The lines of an image lie one behind the other, and windows are counted through them, those that begin at the
+// end of one line and end in the next as well: what they give is dropped. Every sum is the same chain as there.
+
+#define FLAT 4
+#if VW == 16
+#define FLAT_VECTORS 4  // at once
+#define FOR_FLAT(X) X(0) X(1) X(2) X(3)
+#else
+#define FLAT_VECTORS 2
+#define FOR_FLAT(X) X(0) X(1)
+static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5); }
+static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7); }
+static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5); }
+static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7); }
+#endif
+#define FOR_ONE(X) X(0)
+
+// v: FLAT channels of every fourth window, the first of which goes to `to`, all windows being `apart` floats apart.
+static void store_every_fourth(vec v, __global float* to, int apart) {
+#if VW == 16
+  vstore4(v.s0123, 0, to);
+  vstore4(v.s4567, 0, to + 4 * apart);
+  vstore4(v.s89ab, 0, to + 8 * apart);
+  vstore4(v.scdef, 0, to + 12 * apart);
+#else
+  vstore4(v.s0123, 0, to);
+  vstore4(v.s4567, 0, to + 4 * apart);
+#endif
+}
+
+// A vector of windows for each of FLAT channels.
+static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int apart) {
+  const vec low_ab = low_pairs(a, b), low_cd = low_pairs(c, d), high_ab = high_pairs(a, b), high_cd = high_pairs(c, d);
+  store_every_fourth(low_halves(low_ab, low_cd), to, apart);
+  store_every_fourth(high_halves(low_ab, low_cd), to + apart, apart);
+  store_every_fourth(low_halves(high_ab, high_cd), to + 2 * apart, apart);
+  store_every_fourth(high_halves(high_ab, high_cd), to + 3 * apart, apart);
+}
+
+#define FLAT_ZERO(v) vec s##v##0 = SPLAT(0.0f), s##v##1 = s##v##0, s##v##2 = s##v##0, s##v##3 = s##v##0;
+#define FLAT_STEP(v)               \
+  {                                \
+    const vec a = VLOAD(v, p);     \
+    s##v##0 = fma(a, w0, s##v##0); \
+    s##v##1 = fma(a, w1, s##v##1); \
+    s##v##2 = fma(a, w2, s##v##2); \
+    s##v##3 = fma(a, w3, s##v##3); \
+  }
+#define FLAT_BIAS(v)                                  \
+  if (biased) {                                       \
+    s##v##0 += SPLAT(w[0]), s##v##1 += SPLAT(w[1]);   \
+    s##v##2 += SPLAT(w[2]), s##v##3 += SPLAT(w[3]);   \
+  }                                                   \
+  ACTIVATE(s##v##0);                                  \
+  ACTIVATE(s##v##1);                                  \
+  ACTIVATE(s##v##2);                                  \
+  ACTIVATE(s##v##3);
+#define FLAT_STORE(v) store_windows(s##v##0, s##v##1, s##v##2, s##v##3, out + v * VW * apart, apart);
+
+// The windows that begin at `from` and on, FOR_VECTORS of them. w: the weights of FLAT channels for each pixel of the
+// window, `apart` floats apart, and behind them the bias.
+#define FLAT_WINDOWS(name, FOR_VECTORS)                                                                        \
+  static void name(__global const float* from, int line, int kernel_h, int kernel_w, __global const float* w, \
+                   int biased, int relu, __global float* out, int apart) {                                    \
+    FOR_VECTORS(FLAT_ZERO)                                                                                     \
+    for (int y = 0; y < kernel_h; ++y, from += line)                                                           \
+      for (int x = 0; x < kernel_w; ++x, w += apart) {                                                         \
+        __global const float* p = from + x;                                                                    \
+        const vec w0 = SPLAT(w[0]), w1 = SPLAT(w[1]), w2 = SPLAT(w[2]), w3 = SPLAT(w[3]);                      \
+        FOR_VECTORS(FLAT_STEP)                                                                                 \
+      }                                                                                                        \
+    FOR_VECTORS(FLAT_BIAS)                                                                                     \
+    FOR_VECTORS(FLAT_STORE)                                                                                    \
+  }
+FLAT_WINDOWS(flat_some, FOR_FLAT)
+FLAT_WINDOWS(flat_one, FOR_ONE)
+
+// `count` windows with their channels one behind the other. No more floats than `left` may be written; a window may be
+// followed by anything until the next comes.
+static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
+  if (apart == channels) {
+    const int floats = count * channels;
+    int i = 0;
+    for (; i + VW <= floats; i += VW) VSTORE(VLOAD(0, from + i), 0, to + i);
+    for (; i < floats; ++i) to[i] = from[i];
+    return;
+  }
+  for (int i = 0; i < count; ++i, from += apart, to += channels, left -= channels)
+    if (left >= apart)
+      for (int c = 0; c < apart; c += FLAT) vstore4(vload4(0, from + c), 0, to + c);
+    else
+      for (int c = 0; c < channels; ++c) to[c] = from[c];
+}
+
+// One work-item does rows_each lines of windows of all images, lines_at_once of an image at a time. Scratch: (patch + 1 +
+// `most`) * apart floats and the lines, where apart is `channels` rounded up to FLAT and `most` the windows of so many lines
+// rounded up to FLAT_VECTORS vectors; the lines are lines_at_once + kernel_h - 1 and FLAT_VECTORS vectors more in whole lines.
+__kernel ONE_ITEM void conv2d_flat(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
+                                   int out_w, int channels, __global const float* images, long images_offset,
+                                   long images_step, __global const float* weight, long weight_offset, long weight_step,
+                                   __global const float* bias, long bias_offset, int biased, int relu,
+                                   __global float* out, long out_offset, long out_step, __global float* scratch,
+                                   long scratch_each, int most, int lines_at_once, long rows, long rows_each) {
+  const int line = width + 2 * pad_w, more = (FLAT_VECTORS * VW + line - 1) / line, patch = kernel_h * kernel_w;
+  const int apart = (channels + FLAT - 1) / FLAT * FLAT;
+  __global float* weights = scratch + (long)get_global_id(0) * scratch_each;
+  __global float* windows = weights + (patch + 1) * apart;
+  __global float* lines = windows + most * apart;
+  for (int e = 0; e <= patch; ++e)
+    for (int c = 0; c < apart; ++c) {
+      __global const float* from = e < patch ? weight + weight_offset + e * weight_step + c : bias + bias_offset + c;
+      weights[e * apart + c] = c < channels && (e < patch || biased) ? *from : 0.0f;
+    }
+  const long first = (long)get_global_id(0) * rows_each, end = min(first + rows_each, rows);
+  int count;
+  for (long row = first; row < end; row += count) {
+    const long n = row / out_h;
+    const int y0 = (int)(row - n * out_h);
+    count = (int)min((long)min(out_h - y0, lines_at_once), end - row);
+    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1 + more,
+                 line, lines);
+    const int wanted = (count - 1) * line + out_w;
+    for (int c = 0; c < apart; c += FLAT) {
+      int i = 0;
+#define FLAT_FROM_I lines + i, line, kernel_h, kernel_w, weights + c, biased, relu, windows + i * apart + c, apart
+      for (; i + (FLAT_VECTORS - 1) * VW < wanted; i += FLAT_VECTORS * VW) flat_some(FLAT_FROM_I);
+      for (; i < wanted; i += VW) flat_one(FLAT_FROM_I);
+    }
+    __global float* to = out + out_offset + n * out_step + (long)y0 * out_w * channels;
+    for (int y = 0; y < count; ++y)
+      copy_windows(windows + y * line * apart, apart, out_w, channels, to + y * out_w * channels,
+                   (count - y) * out_w * channels);
+  }
+}
