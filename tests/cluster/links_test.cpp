@@ -20,14 +20,24 @@ using Kind = Links::Kind;
 
 Clock::time_point in(Clock::duration time) { return Clock::now() + time; }
 
-// `size` ranks that have found each other.
+// As a rank on another host reads it: nobody there listens under the local name.
+std::string from_afar(const std::string& invitation) {
+  std::istringstream words(invitation);
+  std::string word, text;
+  for (int i = 0; words >> word; ++i) text += (i == 0 ? "" : " ") + (i == 3 ? std::string("elsewhere") : word);
+  return text;
+}
+
+// `size` ranks that have found each other, those with odd numbers from afar.
 std::vector<std::unique_ptr<Links>> meet(int size) {
   std::vector<std::unique_ptr<Links>> ranks;
   for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<Links>(rank, size));
   const std::string invitation = ranks[0]->invite(true, "");
   std::vector<std::thread> threads;
   for (int rank = 1; rank < size; ++rank)
-    threads.emplace_back([&, rank] { ranks[static_cast<size_t>(rank)]->join(invitation, in(60s)); });
+    threads.emplace_back([&, rank] {
+      ranks[static_cast<size_t>(rank)]->join(rank % 2 == 1 ? from_afar(invitation) : invitation, in(60s));
+    });
   ranks[0]->welcome(in(60s));
   for (std::thread& one : threads) one.join();
   return ranks;
@@ -162,14 +172,11 @@ TEST(Links, AWaitEndsWhenItIsAskedTo) {
   EXPECT_LT(Clock::now() - start, 90s);
 }
 
-// Who connects to rank 0 and says `hello`: what he is answered, "" if he is shown the door.
-std::string knock(const std::string& invitation, const std::string& hello) {
-  std::istringstream words(invitation);
-  uint16_t port = 0;
-  words >> port;
+// Says `hello` to rank 0: what is answered, "" if it shows one the door.
+std::string knock(asio::generic::stream_protocol::endpoint door, const std::string& hello) {
   asio::io_context io;
-  asio::ip::tcp::socket socket(io);
-  socket.connect({asio::ip::address_v4::loopback(), port});
+  asio::generic::stream_protocol::socket socket(io);
+  socket.connect(door);
   asio::error_code error;
   asio::write(socket, asio::buffer(hello), error);
   std::string answer(16, ' ');
@@ -181,8 +188,16 @@ TEST(Links, LetNobodyInWhoIsNotInvited) {
   Links zero(0, 2);
   const std::string invitation = zero.invite(true, "");
   auto welcome = std::async(std::launch::async, [&] { zero.welcome(in(60s)); });
-  EXPECT_EQ(knock(invitation, std::string(20, '\1')), "");
-  EXPECT_EQ(knock(invitation, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
+  std::istringstream words(invitation);
+  uint16_t port = 0;
+  std::string ours, theirs, name;
+  words >> port >> ours >> theirs >> name;
+  const asio::ip::tcp::endpoint far(asio::ip::address_v4::loopback(), port);
+  const asio::local::stream_protocol::endpoint near(std::string(1, '\0') + "mokume-" + name);
+  for (const asio::generic::stream_protocol::endpoint& door : {asio::generic::stream_protocol::endpoint(far), {near}}) {
+    EXPECT_EQ(knock(door, std::string(20, '\1')), "");
+    EXPECT_EQ(knock(door, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"), "");
+  }
   EXPECT_EQ(welcome.wait_for(0s), std::future_status::timeout);
   Links one(1, 2);
   one.join(invitation, in(60s));
@@ -207,11 +222,12 @@ TEST(Links, DoNotTakeAnotherServiceForRank0) {
     other.close();
   });
   std::istringstream words(invitation);
-  std::string port, ours, theirs;
-  words >> port >> ours >> theirs;
+  std::string port, ours, theirs, name;
+  words >> port >> ours >> theirs >> name;
   Links one(1, 2);
   try {
-    one.join(std::to_string(other.local_endpoint().port()) + " " + ours + " " + theirs + " 127.0.0.1", in(200ms));
+    one.join(std::to_string(other.local_endpoint().port()) + " " + ours + " " + theirs + " elsewhere 127.0.0.1",
+             in(200ms));
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.status(), MK_CANCELLED);
@@ -247,7 +263,7 @@ TEST(Links, KnowThatRank0IsGoneBeforeTheyHaveMet) {
 
 TEST(Links, MeetOverAllAddressesOfAHostToo) {
   Links zero(0, 2), one(1, 2);
-  const std::string invitation = zero.invite(false, "");
+  const std::string invitation = from_afar(zero.invite(false, ""));
   auto joined = std::async(std::launch::async, [&] { one.join(invitation, in(60s)); });
   zero.welcome(in(60s));
   joined.get();

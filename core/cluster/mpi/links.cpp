@@ -23,6 +23,7 @@ namespace mokume::mpi {
 namespace {
 
 using asio::ip::tcp;
+using Local = asio::local::stream_protocol;
 
 constexpr std::chrono::seconds k_connect(5), k_answer(20), k_refused(4);
 constexpr std::chrono::milliseconds k_again(50);
@@ -57,11 +58,14 @@ bool unhex(const std::string& text, unsigned char* bytes, size_t n) {
   return true;
 }
 
+// A name of the kernel's, not a file: it goes with the process, and nobody has to tidy up.
+Local::endpoint local_place(const std::string& name) { return {std::string(1, '\0') + "mokume-" + name}; }
+
 }  // namespace
 
 struct Links::Guest {
-  explicit Guest(tcp::socket its) : socket(std::move(its)) {}
-  tcp::socket socket;
+  explicit Guest(Stream::socket its) : socket(std::move(its)) {}
+  Stream::socket socket;
   struct {
     Secret secret;
     uint32_t rank;
@@ -70,14 +74,14 @@ struct Links::Guest {
 
 struct Links::Attempt {
   explicit Attempt(asio::io_context& io) : socket(io) {}
-  tcp::socket socket;
+  Stream::socket socket;
   decltype(Guest::hello) hello{};
   Secret answer{};
   bool connected = false, over = false;
   Outcome outcome = Outcome::silence;
 };
 
-Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_executor()), acceptor_(io_) {
+Links::Links(int rank, int size) : rank_(rank), size_(size), always_(io_.get_executor()), acceptor_(io_), near_(io_) {
   for (int i = 0; i < size; ++i) links_.push_back(std::make_unique<Link>(io_));
 }
 
@@ -94,6 +98,9 @@ bool Links::run_until(Clock::time_point deadline, Done&& done) {
 // ---- how they find each other ----
 
 std::string Links::invite(bool this_host_only, const std::string& network) {
+  Secret name;
+  for (Secret* secret : {&ours_, &theirs_, &name})
+    if (getentropy(secret->data(), secret->size()) != 0) throw Error(MK_INTERNAL, "the kernel gives no random numbers");
   std::vector<asio::ip::address> where;
   if (!this_host_only) where = addresses(network);
   if (where.empty()) where.push_back(asio::ip::address_v4::loopback());
@@ -105,15 +112,17 @@ std::string Links::invite(bool this_host_only, const std::string& network) {
     if (v6) acceptor_.set_option(asio::ip::v6_only(false));
     acceptor_.bind(where.size() == 1 ? tcp::endpoint(where.front(), 0) : all);
     acceptor_.listen();
+    near_.open();
+    keep_to_this_process(near_);
+    near_.bind(local_place(hex(name.data(), k_secret)));
+    near_.listen();
   } catch (const asio::system_error& error) {
     throw Error(MK_INTERNAL, fmt::format("cannot listen for the other ranks: {}", error.what()));
   }
-  accept();
-
-  for (Secret* secret : {&ours_, &theirs_})
-    if (getentropy(secret->data(), secret->size()) != 0) throw Error(MK_INTERNAL, "the kernel gives no random numbers");
-  std::string text = fmt::format("{} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), k_secret),
-                                 hex(theirs_.data(), k_secret));
+  accept(acceptor_);
+  accept(near_);
+  std::string text = fmt::format("{} {} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), k_secret),
+                                 hex(theirs_.data(), k_secret), hex(name.data(), k_secret));
   for (const auto& address : where) text += " " + address.to_string();
   return text;
 }
@@ -128,6 +137,7 @@ void Links::welcome(Clock::time_point deadline) {
   const bool all = run_until(deadline, [&] { return absent().empty(); });
   const auto port = acceptor_.local_endpoint().port();
   acceptor_.close();
+  near_.close();
   if (all) return;
   std::string names;
   for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
@@ -137,12 +147,14 @@ void Links::welcome(Clock::time_point deadline) {
                           port, names));
 }
 
-void Links::accept() {
-  acceptor_.async_accept([this](const asio::error_code& error, tcp::socket socket) {
-    if (error == asio::error::operation_aborted || !acceptor_.is_open()) return;
-    if (!error) ask(std::make_shared<Guest>(std::move(socket)));
-    accept();
-  });
+template <class Acceptor>
+void Links::accept(Acceptor& acceptor) {
+  acceptor.async_accept(
+      [this, &acceptor](const asio::error_code& error, typename Acceptor::protocol_type::socket socket) {
+        if (error == asio::error::operation_aborted || !acceptor.is_open()) return;
+        if (!error) ask(std::make_shared<Guest>(std::move(socket)));
+        accept(acceptor);
+      });
 }
 
 void Links::ask(const std::shared_ptr<Guest>& guest) {
@@ -167,15 +179,17 @@ void Links::admit(const std::shared_ptr<Guest>& guest) {
 void Links::join(const std::string& invitation, Clock::time_point deadline) {
   std::istringstream words(invitation);
   uint16_t port = 0;
-  std::string ours, theirs;
-  words >> port >> ours >> theirs;
+  std::string ours, theirs, name;
+  words >> port >> ours >> theirs >> name;
   if (!unhex(ours, ours_.data(), k_secret) || !unhex(theirs, theirs_.data(), k_secret))
     throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
   std::vector<tcp::endpoint> places;
   for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
+  const Local::endpoint near = local_place(name);
   // Rank 0 has listened since before it said where: refused everywhere for a while, it is there no more.
   auto heard = Clock::now();  // of a place that did not refuse
   for (auto now = heard; now < deadline && now - heard < k_refused; now = Clock::now()) {
+    if (reach(near, deadline) == Outcome::reached) return;  // on another host nobody has that name
     bool refused = !places.empty();
     for (const tcp::endpoint& place : places) {
       const Outcome outcome = reach(place, deadline);
@@ -193,7 +207,7 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
                           port, tried));
 }
 
-Links::Outcome Links::reach(const tcp::endpoint& where, Clock::time_point deadline) {
+Links::Outcome Links::reach(const Stream::endpoint& where, Clock::time_point deadline) {
   const auto attempt = std::make_shared<Attempt>(io_);
   attempt->hello = {theirs_, static_cast<uint32_t>(rank_)};
   const auto give_up = [attempt] { attempt->over = true; };
@@ -224,15 +238,16 @@ Links::Outcome Links::reach(const tcp::endpoint& where, Clock::time_point deadli
   return attempt->outcome;
 }
 
-void Links::open(int peer, tcp::socket socket) {
+void Links::open(int peer, Stream::socket socket) {
   Link& of = link(peer);
   of.socket = std::move(socket);
-  of.socket.set_option(tcp::no_delay(true));
+  const bool near = of.socket.local_endpoint().protocol().family() == Local().family();
+  if (!near) of.socket.set_option(tcp::no_delay(true));
   of.socket.non_blocking(true);
-  // By itself the kernel begins with less than a bucket of a team's sums, and grows slowly. Where it allows less than
-  // this, what it grows to is more.
-  if (limit_of("wmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
-  if (limit_of("rmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
+  // By itself the kernel begins with less than a bucket of a team's sums, and grows slowly, that of a local socket
+  // never. Where it allows less than this, what TCP's grows to is more.
+  if (near || limit_of("wmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
+  if (!near && limit_of("rmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
   of.state = State::open;
   read_header(peer);
 }

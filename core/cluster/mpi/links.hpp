@@ -1,12 +1,14 @@
-// The connections between the nodes of a run: TCP, one between rank 0 and each of the others. A rank that dies closes
-// its connection; that is how its end is known, at once and on any host. docs/adr/0019 says why MPI does not carry the
-// messages.
+// The connections between the nodes of a run: one between rank 0 and each of the others, by TCP, on one host by a local
+// socket. A rank that dies closes its connection; that is how its end is known, at once and on any host. docs/adr/0019
+// says why MPI does not carry the messages.
 #pragma once
 
 #include <array>
 #include <asio/executor_work_guard.hpp>
+#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
 #include <asio/ip/tcp.hpp>
+#include <asio/local/stream_protocol.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -31,9 +33,10 @@ class Links {
 
   // ---- first of all ----
 
-  // Rank 0 listens: `this_host_only` on loopback, otherwise where others may reach it. Returns what they need to join,
-  // and who knows that may: its addresses, or those of one network (an interface's name, or "10.0.0.0/8"; empty: all),
-  // a port and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network here.
+  // Rank 0 listens, on a local socket and by TCP: `this_host_only` on loopback, otherwise where others may reach it.
+  // Returns what they need to join, and who knows that may: its addresses, or those of one network (an interface's
+  // name, or "10.0.0.0/8"; empty: all), a port and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network
+  // here.
   std::string invite(bool this_host_only, const std::string& network);
   // Rank 0 waits for the others. Error(MK_CANCELLED) names who has not come by the deadline.
   void welcome(Clock::time_point deadline);
@@ -82,9 +85,10 @@ class Links {
     std::shared_ptr<const void> owner;
   };
   enum class State { absent, open, closed };
+  using Stream = asio::generic::stream_protocol;
   struct Link {
     explicit Link(asio::io_context& io) : socket(io) {}
-    asio::ip::tcp::socket socket;
+    Stream::socket socket;
     State state = State::absent;
     bool forgotten = false, deaf = false;  // deaf: it takes nothing any more
     Header header;
@@ -97,12 +101,13 @@ class Links {
   static constexpr size_t k_secret = 16;
   using Secret = std::array<unsigned char, k_secret>;
 
-  void accept();
+  template <class Acceptor>
+  void accept(Acceptor& acceptor);
   void ask(const std::shared_ptr<Guest>& guest);
   void admit(const std::shared_ptr<Guest>& guest);
   enum class Outcome { reached, refused, silence };
-  Outcome reach(const asio::ip::tcp::endpoint& where, Clock::time_point deadline);
-  void open(int peer, asio::ip::tcp::socket socket);
+  Outcome reach(const Stream::endpoint& where, Clock::time_point deadline);
+  void open(int peer, Stream::socket socket);
   void read_header(int peer);
   void read_body(int peer);
   void arrive(int peer);
@@ -120,7 +125,8 @@ class Links {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> always_;
   asio::ip::tcp::acceptor acceptor_;
-  Secret ours_{}, theirs_{};  // rank 0 says `ours_`, who joins says `theirs_`
+  asio::local::stream_protocol::acceptor near_;  // of ranks on this host
+  Secret ours_{}, theirs_{};                     // rank 0 says `ours_`, who joins says `theirs_`
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Arrived> inbox_;
   std::atomic<bool> woken_{false};

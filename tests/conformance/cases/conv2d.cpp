@@ -44,7 +44,8 @@ std::vector<Convolution> convolutions() {
   list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
   list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
   list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
-  // One channel to so few that windows, or lines of the window, share a vector: whole vectors and not, some lines at a time.
+  // One channel to so few that windows, or lines of the window, share a vector: whole vectors and not, some lines at a
+  // time.
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
