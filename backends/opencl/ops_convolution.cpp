@@ -231,7 +231,7 @@ cl_kernel direct_kernel(mk_device& device, const char* name) {
                        name);
 }
 
-// So few channels that a vector has room for several lines of windows: kernels/conv_spread.cl.
+// So few channels that a vector has room for several lines of the window, for gradients: kernels/conv_spread.cl.
 struct Spread {
   Spread(const mk_device& device, int64_t channels)
       : width(device.vector_width), each(channels <= 4 ? 4 : 8), groups(width / each) {}
@@ -262,11 +262,11 @@ void flat_forward(Launcher& launcher, const Problem& p, const mk_tensor& bias, b
   const int64_t rows = p.images.rows * w.out_height();
   const int64_t items = std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores);
   const int64_t rows_each = divide_up(rows, items), line = w.width + 2 * w.pad_w;
-  const int64_t at_once = std::min({rows_each, w.out_height(), std::max<int64_t>(kMostWindows / line, 1)});
+  const int64_t at_once = std::min({rows_each, w.out_height(), std::max(kMostWindows / line, w.kernel_h)});
   const int64_t vectors = (device.vector_width == 16 ? 4 : 2) * device.vector_width;  // FLAT_VECTORS of them
   const int64_t most = round_up(at_once * line, vectors), apart = round_up(p.out_channels, 4);
-  const int64_t lines = at_once + w.kernel_h - 1 + divide_up(vectors, line);
-  const int64_t scratch_each = round_up((w.patch() + 1 + most) * apart + lines * line, device.vector_width);
+  const int64_t floats = (w.patch() + 1 + most) * apart + (at_once + w.kernel_h - 1) * line + device.vector_width;
+  const int64_t scratch_each = round_up(floats, device.vector_width);
   const cl_mem scratch = launcher.queue().workspace(kScratch, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor& given_bias = bias.buffer != nullptr ? bias : p.weight;
   launcher.run(direct_kernel(device, "conv2d_flat"), {divide_up(rows, rows_each), 1, 1}, {1, 1, 1}, narrow(w.height),

@@ -28,20 +28,28 @@ std::string from_afar(const std::string& invitation) {
   return text;
 }
 
-// `size` ranks that have found each other, those with odd numbers from afar.
-std::vector<std::unique_ptr<Links>> meet(int size) {
+enum class Way { local, tcp };
+
+// `size` ranks that have found each other.
+std::vector<std::unique_ptr<Links>> meet(int size, Way way) {
   std::vector<std::unique_ptr<Links>> ranks;
   for (int rank = 0; rank < size; ++rank) ranks.push_back(std::make_unique<Links>(rank, size));
-  const std::string invitation = ranks[0]->invite(true, "");
+  std::string invitation = ranks[0]->invite(true, "");
+  if (way == Way::tcp) invitation = from_afar(invitation);
   std::vector<std::thread> threads;
   for (int rank = 1; rank < size; ++rank)
-    threads.emplace_back([&, rank] {
-      ranks[static_cast<size_t>(rank)]->join(rank % 2 == 1 ? from_afar(invitation) : invitation, in(60s));
-    });
+    threads.emplace_back([&, rank] { ranks[static_cast<size_t>(rank)]->join(invitation, in(60s)); });
   ranks[0]->welcome(in(60s));
   for (std::thread& one : threads) one.join();
   return ranks;
 }
+
+class Connected : public testing::TestWithParam<Way> {
+ protected:
+  static std::vector<std::unique_ptr<Links>> meet(int size) { return mpi::meet(size, GetParam()); }
+};
+INSTANTIATE_TEST_SUITE_P(By, Connected, testing::Values(Way::local, Way::tcp),
+                         [](const auto& which) { return std::string(which.param == Way::local ? "local" : "tcp"); });
 
 // The next message within a minute.
 std::string next(Links& links, int from, Kind kind = Kind::message) {
@@ -62,7 +70,7 @@ bool loses(Links& links, int peer) {
   return links.lost(peer);
 }
 
-TEST(Links, CarryMessagesOfAnySizeInOrderBothWays) {
+TEST_P(Connected, CarryMessagesOfAnySizeInOrderBothWays) {
   const auto ranks = meet(3);
   const std::vector<size_t> sizes = {1, 0, 7, 65535, 65536, 300'000, 20 << 20, 3};
   std::thread echo([&] {
@@ -82,7 +90,7 @@ TEST(Links, CarryMessagesOfAnySizeInOrderBothWays) {
 }
 
 // As a node does that leaves: it waits and speaks, and listens no more.
-TEST(Links, MessagesLeaveThoughOthersLieUnread) {
+TEST_P(Connected, MessagesLeaveThoughOthersLieUnread) {
   const auto ranks = meet(2);
   for (const char* text : {"unread", "unread too"}) ranks[0]->send(1, Kind::message, text);
   ranks[0]->flush(in(60s));
@@ -94,7 +102,7 @@ TEST(Links, MessagesLeaveThoughOthersLieUnread) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(next(*ranks[0], 1), std::to_string(i));
 }
 
-TEST(Links, WhatARankSaidBeforeItsEndIsHeardFirst) {
+TEST_P(Connected, WhatARankSaidBeforeItsEndIsHeardFirst) {
   auto ranks = meet(2);
   const std::string large(5 << 20, 'x');
   std::thread end([&] {
@@ -111,7 +119,7 @@ TEST(Links, WhatARankSaidBeforeItsEndIsHeardFirst) {
   ranks[0]->flush(in(60s));
 }
 
-TEST(Links, AnEndInTheMiddleOfALargeMessageIsOne) {
+TEST_P(Connected, AnEndInTheMiddleOfALargeMessageIsOne) {
   auto ranks = meet(2);
   const std::string large(64 << 20, 'x');
   ranks[1]->send(0, Kind::message, large);  // nobody flushes it
@@ -122,7 +130,7 @@ TEST(Links, AnEndInTheMiddleOfALargeMessageIsOne) {
   ranks[0]->flush(in(60s));
 }
 
-TEST(Links, AForgottenRankIsBackOnceItIsHeard) {
+TEST_P(Connected, AForgottenRankIsBackOnceItIsHeard) {
   const auto ranks = meet(2);
   ranks[0]->forget(1);
   EXPECT_TRUE(ranks[0]->lost(1));
@@ -134,14 +142,14 @@ TEST(Links, AForgottenRankIsBackOnceItIsHeard) {
   EXPECT_EQ(next(*ranks[1], 0), "welcome back");
 }
 
-TEST(Links, WhoDoesNotTakeItsMessagesIsForgottenByAFlush) {
+TEST_P(Connected, WhoDoesNotTakeItsMessagesIsForgottenByAFlush) {
   const auto ranks = meet(2);
   ranks[0]->send(1, Kind::message, std::string(64 << 20, 'x'));
   ranks[0]->flush(in(50ms));
   EXPECT_TRUE(ranks[0]->lost(1));
 }
 
-TEST(Links, OnlyTheStarIsConnected) {
+TEST_P(Connected, OnlyTheStarIsConnected) {
   const auto ranks = meet(3);
   ranks[1]->send(2, Kind::message, "to nobody");
   ranks[1]->flush(in(60s));
@@ -150,7 +158,7 @@ TEST(Links, OnlyTheStarIsConnected) {
   EXPECT_FALSE(ranks[1]->lost(2));
 }
 
-TEST(Links, AWaitEndsWhenItIsAskedTo) {
+TEST_P(Connected, AWaitEndsWhenItIsAskedTo) {
   const auto ranks = meet(2);
   const auto start = Clock::now();
   ranks[0]->wake();  // before it begins
@@ -265,6 +273,18 @@ TEST(Links, MeetOverAllAddressesOfAHostToo) {
   Links zero(0, 2), one(1, 2);
   const std::string invitation = from_afar(zero.invite(false, ""));
   auto joined = std::async(std::launch::async, [&] { one.join(invitation, in(60s)); });
+  zero.welcome(in(60s));
+  joined.get();
+  one.send(0, Kind::message, "hello");
+  EXPECT_EQ(next(zero, 1), "hello");
+}
+
+TEST(Links, MeetWithoutANetwork) {
+  Links zero(0, 2), one(1, 2);
+  const std::string invitation = zero.invite(true, "");
+  auto joined = std::async(std::launch::async, [&] {
+    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // nobody listens on port 1
+  });
   zero.welcome(in(60s));
   joined.get();
   one.send(0, Kind::message, "hello");

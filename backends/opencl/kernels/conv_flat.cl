@@ -1,21 +1,30 @@
-// conv_direct.cl's convolutions where no more channels go out than a vector has lanes, after conv_direct.cl. There a vector
-// has the channels of a window, and lanes without one do nothing; here it has neighbouring windows, and meets FLAT channels
-// at a time. The lines of an image lie one behind the other, and windows are counted through them, those that begin at the
-// end of one line and end in the next as well: what they give is dropped. Every sum is the same chain as there.
+// conv_direct.cl's convolutions where no more channels go out than a vector has lanes, after conv_direct.cl. There a
+// vector has the channels of a window, and lanes without one do nothing; here it has neighbouring windows, and meets
+// FLAT channels at a time. The lines of an image lie one behind the other, and windows are counted through them, those
+// that begin at the end of one line and end in the next as well: what they give is dropped. Every sum is the same chain
+// as there.
 
 #define FLAT 4
 #if VW == 16
 #define FLAT_VECTORS 4  // at once
-#define FOR_FLAT(X) X(0) X(1) X(2) X(3)
+#define FOR_FLAT FOR_4
 #else
 #define FLAT_VECTORS 2
 #define FOR_FLAT(X) X(0) X(1)
+#endif
+
+// In each four lanes; transpose.cl has them for vectors of 16.
+#if VW == 8
 static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5); }
 static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7); }
 static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5); }
 static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7); }
+#elif VW == 4
+static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1); }
+static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3); }
+static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1); }
+static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3); }
 #endif
-#define FOR_ONE(X) X(0)
 
 // v: FLAT channels of every fourth window, the first of which goes to `to`, all windows being `apart` floats apart.
 static void store_every_fourth(vec v, __global float* to, int apart) {
@@ -24,9 +33,11 @@ static void store_every_fourth(vec v, __global float* to, int apart) {
   vstore4(v.s4567, 0, to + 4 * apart);
   vstore4(v.s89ab, 0, to + 8 * apart);
   vstore4(v.scdef, 0, to + 12 * apart);
-#else
+#elif VW == 8
   vstore4(v.s0123, 0, to);
   vstore4(v.s4567, 0, to + 4 * apart);
+#else
+  vstore4(v, 0, to);
 #endif
 }
 
@@ -75,7 +86,7 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
     FOR_VECTORS(FLAT_STORE)                                                                                    \
   }
 FLAT_WINDOWS(flat_some, FOR_FLAT)
-FLAT_WINDOWS(flat_one, FOR_ONE)
+FLAT_WINDOWS(flat_one, FOR_1)
 
 // `count` windows with their channels one behind the other. No more floats than `left` may be written; a window may be
 // followed by anything until the next comes.
@@ -94,16 +105,16 @@ static void copy_windows(__global const float* from, int apart, int count, int c
       for (int c = 0; c < channels; ++c) to[c] = from[c];
 }
 
-// One work-item does rows_each lines of windows of all images, lines_at_once of an image at a time. Scratch: (patch + 1 +
-// `most`) * apart floats and the lines, where apart is `channels` rounded up to FLAT and `most` the windows of so many lines
-// rounded up to FLAT_VECTORS vectors; the lines are lines_at_once + kernel_h - 1 and FLAT_VECTORS vectors more in whole lines.
+// One work-item does rows_each lines of windows of all images, lines_at_once of an image at a time. Scratch: (patch + 1
+// + `most`) * apart floats and the lines, where apart is `channels` rounded up to FLAT and `most` the windows of so
+// many lines rounded up to FLAT_VECTORS vectors; the lines are lines_at_once + kernel_h - 1, and a vector more.
 __kernel ONE_ITEM void conv2d_flat(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
                                    int out_w, int channels, __global const float* images, long images_offset,
                                    long images_step, __global const float* weight, long weight_offset, long weight_step,
                                    __global const float* bias, long bias_offset, int biased, int relu,
                                    __global float* out, long out_offset, long out_step, __global float* scratch,
                                    long scratch_each, int most, int lines_at_once, long rows, long rows_each) {
-  const int line = width + 2 * pad_w, more = (FLAT_VECTORS * VW + line - 1) / line, patch = kernel_h * kernel_w;
+  const int line = width + 2 * pad_w, patch = kernel_h * kernel_w;
   const int apart = (channels + FLAT - 1) / FLAT * FLAT;
   __global float* weights = scratch + (long)get_global_id(0) * scratch_each;
   __global float* windows = weights + (patch + 1) * apart;
@@ -119,8 +130,9 @@ __kernel ONE_ITEM void conv2d_flat(ITEM int height, int width, int kernel_h, int
     const long n = row / out_h;
     const int y0 = (int)(row - n * out_h);
     count = (int)min((long)min(out_h - y0, lines_at_once), end - row);
-    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1 + more,
-                 line, lines);
+    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1, line,
+                 lines);
+    VSTORE(SPLAT(0.0f), 0, lines + (count + kernel_h - 1) * line);
     const int wanted = (count - 1) * line + out_w;
     for (int c = 0; c < apart; c += FLAT) {
       int i = 0;

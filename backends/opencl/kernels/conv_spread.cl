@@ -1,7 +1,7 @@
 // conv_direct_grad.cl's sums where there are few channels, after it: no more than EACH, which is half or a quarter of a
-// vector. A vector then has GROUPS lines of the window side by side: lanes j * EACH and on are the channels of line j of a
-// band. For that, images are spread: element x of line y becomes a vector of the elements x of lines y, y + 1, ..., each
-// EACH times. Every sum is the same chain as there.
+// vector. A vector then has GROUPS lines of the window side by side: lanes j * EACH and on are the channels of line j
+// of a band. For that, images are spread: element x of line y becomes a vector of the elements x of lines y, y + 1,
+// ..., each EACH times. Every sum is the same chain as there.
 
 #define GROUPS (VW / EACH)
 #if VW == 16
@@ -19,10 +19,8 @@ static vec moved_up(vec v, vec last) {
 #elif VW == 16
   return (vec)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, last.s0, last.s1, last.s2,
                last.s3);
-#elif GROUPS == 2
-  return (vec)(v.s4, v.s5, v.s6, v.s7, last.s0, last.s1, last.s2, last.s3);
 #else
-  return (vec)(v.s2, v.s3, v.s4, v.s5, v.s6, v.s7, last.s0, last.s1);
+  return (vec)(v.s4, v.s5, v.s6, v.s7, last.s0, last.s1, last.s2, last.s3);
 #endif
 }
 
@@ -87,10 +85,10 @@ SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE)
 SPREAD_GRAD(spread_grad_half, FOR_HALF)
 SPREAD_GRAD(spread_grad_small, FOR_SMALL)
 
-// The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl: `padded` and dy are as there.
-// One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as well. Scratch: ring
-// images of `image` floats, kernel_w vectors for each band and MR more, with
-// image = (lines * line + MR) * VW and ring = KB / out_pixels + 2.
+// The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl: `padded` and dy are as
+// there. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as well.
+// Scratch: ring images of `image` floats, kernel_w vectors for each band and MR more, with image = (lines * line + MR)
+// * VW and ring = KB / out_pixels + 2.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM __global const float* restrict padded, int lines, int line, int kernel_h,
                                           int kernel_w, int out_w, int out_pixels, int channels,
                                           __global const float* restrict dy, long dy_step,

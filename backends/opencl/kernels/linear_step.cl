@@ -1,15 +1,15 @@
-// The step of linear_update on CPUs, after vector.cl; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a state. A step
-// has the bits of one chain of fma() over the batch and of optimizer.cl.
+// The step of linear_update on CPUs, after vector.cl; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
+// state. A step has the bits of one chain of fma() over the batch and of optimizer.cl.
 
-// At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below, and
-// the compiler would not keep all of them in registers.
+// At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below,
+// and the compiler would not keep all of them in registers.
 typedef struct {
   float lr, decay, momentum;
   int remembers, forgets;
 } sgd_t;
 
-// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same work-item, and
-// a vector may be read, and written back with what was read behind them.
+// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same
+// work-item, and a vector may be read, and written back with what was read behind them.
 #define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 // The first `count` <= VW floats, and anything.

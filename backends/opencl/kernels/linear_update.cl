@@ -1,12 +1,13 @@
-// linear_update for CPUs, after transpose.cl and linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL:
-// whether there is a dx, a state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector
-// of dy serves all of them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
+// linear_update for CPUs, after transpose.cl and linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x
+// and dy; WANTED, STATEFUL: whether there is a dx, a state; ROWS: rows of the weight at once, whose sums for dx stay in
+// registers, while each vector of dy serves all of them. VW is 16 on every device, whatever its vectors, for the sake
+// of the same bits.
 //
-// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed along a
-// row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
+// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed
+// along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
 //
-// SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half
-// of all activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
+// SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half of all
+// activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
 // count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
 // finding out takes longer.)
 #define SUMS (BATCH > 0 ? BATCH : 1)
@@ -16,10 +17,10 @@
 #define EVERY_ROW 0xfedcba9876543210UL
 #define LISTED(t) ((int)(list >> (4 * (t))) & 15)
 
-// `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns. Term t
-// is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t] adds up its dx.
-// Meanwhile the same columns of the rows behind are fetched, and from there into the first cache what comes next. (No
-// restrict: Oclgrind does not know what becomes of it where a function is inlined.)
+// `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns.
+// Term t is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t]
+// adds up its dx. Meanwhile the same columns of the rows behind are fetched, and from there into the first cache what
+// comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
@@ -52,7 +53,8 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
 }
 
-// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the list.
+// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the
+// list.
 static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
                                               __global const float* dy, long dy_step, __global float* weight,
                                               long weight_step, __global float* state, long state_step, long columns,
@@ -101,8 +103,8 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
                         low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
-// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them before
-// their dx is put together and stored.
+// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them
+// before their dx is put together and stored.
 __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset, long x_step,
                                      __global const float* restrict dy, long dy_step, long rows, long columns,
                                      __global float* restrict weight, long weight_offset, long weight_step,

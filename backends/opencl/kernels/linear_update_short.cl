@@ -1,10 +1,10 @@
-// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them, and the next begins where it ends;
-// after transpose.cl and linear_step.cl. BATCH, WANTED, STATEFUL: as in linear_update.cl; ROWS of the weight at once meet
-// the batch, a divisor of VW.
+// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them, and the next begins where it
+// ends; after transpose.cl and linear_step.cl. BATCH, WANTED, STATEFUL: as in linear_update.cl; ROWS of the weight at
+// once meet the batch, a divisor of VW.
 //
-// A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx needs nothing added across
-// lanes: 16 chains of fma(), column c in chain c % 16, added in halves. What the batch adds up to for them is put one row
-// behind the other, as the weight is, so that the step meets whole vectors only, wherever rows end.
+// A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx needs nothing added
+// across lanes: 16 chains of fma(), column c in chain c % 16, added in halves. What the batch adds up to for them is
+// put one row behind the other, as the weight is, so that the step meets whole vectors only, wherever rows end.
 
 #if WANTED
 // Some rows of the batch side by side, for which a column of the weight is loaded once.
@@ -23,8 +23,8 @@ static __attribute__((always_inline)) abreast_t plus(abreast_t a, abreast_t b) {
   return a;
 }
 
-// Chain c of rows b and on of the batch; where there are less, of the last one again. `columns`: of the weight, a lane for
-// each of its rows.
+// Chain c of rows b and on of the batch; where there are less, of the last one again. `columns`: of the weight, a lane
+// for each of its rows.
 static __attribute__((always_inline)) abreast_t chain(int c, __private const vec* columns, __global const float* dy,
                                                       long dy_step, int b) {
   abreast_t sum;
@@ -70,8 +70,8 @@ static __attribute__((always_inline)) void gradient(__private const float* x_row
   }
 }
 
-// VW rows of the weight, of which there are `live`, turned round: `turned` gets a vector for each column, with zeros where
-// there is no such row or column. Where `whole`, vectors may be read that end behind the last row.
+// VW rows of the weight, of which there are `live`, turned round: `turned` gets a vector for each column, with zeros
+// where there is no such row or column. Where `whole`, vectors may be read that end behind the last row.
 static __attribute__((always_inline)) void turn(__global const float* weight, long columns, int live, int whole,
                                                 __private vec* turned) {
   for (int k = 0; k < BLOCKS; ++k) {

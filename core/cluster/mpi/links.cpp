@@ -112,15 +112,17 @@ std::string Links::invite(bool this_host_only, const std::string& network) {
     if (v6) acceptor_.set_option(asio::ip::v6_only(false));
     acceptor_.bind(where.size() == 1 ? tcp::endpoint(where.front(), 0) : all);
     acceptor_.listen();
-    near_.open();
-    keep_to_this_process(near_);
-    near_.bind(local_place(hex(name.data(), k_secret)));
-    near_.listen();
   } catch (const asio::system_error& error) {
     throw Error(MK_INTERNAL, fmt::format("cannot listen for the other ranks: {}", error.what()));
   }
   accept(acceptor_);
-  accept(near_);
+  // Where that is forbidden TCP will do.
+  asio::error_code error;
+  near_.open(Local(), error);
+  if (!error) keep_to_this_process(near_);
+  if (!error) near_.bind(local_place(hex(name.data(), k_secret)), error);
+  if (!error) near_.listen(asio::socket_base::max_listen_connections, error);
+  if (!error) accept(near_);
   std::string text = fmt::format("{} {} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), k_secret),
                                  hex(theirs_.data(), k_secret), hex(name.data(), k_secret));
   for (const auto& address : where) text += " " + address.to_string();
@@ -137,7 +139,8 @@ void Links::welcome(Clock::time_point deadline) {
   const bool all = run_until(deadline, [&] { return absent().empty(); });
   const auto port = acceptor_.local_endpoint().port();
   acceptor_.close();
-  near_.close();
+  asio::error_code ignored;
+  near_.close(ignored);
   if (all) return;
   std::string names;
   for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
