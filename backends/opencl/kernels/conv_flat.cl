@@ -13,19 +13,6 @@
 #define FOR_FLAT(X) X(0) X(1)
 #endif
 
-// In each four lanes; transpose.cl has them for vectors of 16.
-#if VW == 8
-static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5); }
-static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7); }
-static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5); }
-static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7); }
-#elif VW == 4
-static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1); }
-static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3); }
-static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1); }
-static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3); }
-#endif
-
 // v: FLAT channels of every fourth window, the first of which goes to `to`, all windows being `apart` floats apart.
 static void store_every_fourth(vec v, __global float* to, int apart) {
 #if VW == 16

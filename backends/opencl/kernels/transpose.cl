@@ -41,6 +41,17 @@ static __attribute__((always_inline)) void transpose(__private vec* r) {
   }
 }
 #else
+#if VW == 8
+static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5); }
+static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3, a.s6, b.s6, a.s7, b.s7); }
+static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1, a.s4, a.s5, b.s4, b.s5); }
+static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3, a.s6, a.s7, b.s6, b.s7); }
+#elif VW == 4
+static vec low_pairs(vec a, vec b) { return (vec)(a.s0, b.s0, a.s1, b.s1); }
+static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3); }
+static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1); }
+static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3); }
+#endif
 // Each of log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
 static __attribute__((always_inline)) void transpose(__private vec* r) {
   vec t[VW];
