@@ -26,8 +26,7 @@ inline int64_t rows_each(const mk_device& device, int64_t rows, int64_t side) {
 }
 
 inline std::string vector_options(const mk_device& device, int width) {
-  const std::string hints = is_pocl(device.info) ? " -DHINTS" : "";
-  return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock) + hints;
+  return "-DVW=" + std::to_string(width) + " -DKB=" + std::to_string(kBlock) + hints(device.info);
 }
 inline std::string vector_options(const mk_device& device) { return vector_options(device, device.vector_width); }
 

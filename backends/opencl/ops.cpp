@@ -31,7 +31,7 @@ template <class... Arguments>
 void run_elementwise(Launcher& launcher, const char* name, const mk_tensor& view, const Arguments&... arguments) {
   if (sdk::empty(view)) return;
   mk_device& device = launcher.device();
-  const cl_kernel kernel = device.kernel(for_width("elementwise", elementwise_source, run_width(device)), name);
+  const cl_kernel kernel = device.kernel(for_width(device, "elementwise", elementwise_source, run_width(device)), name);
   run_over(launcher, kernel, share(device, view.rows, view.columns), view, arguments...);
 }
 

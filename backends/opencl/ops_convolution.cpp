@@ -315,53 +315,68 @@ bool suits_direct_grad(const mk_device& device, const Problem& p) {
   return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostPadded;
 }
 
+// The rows of `from` as images with their padding, one behind the other.
+void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w,
+                 cl_mem to) {
+  launcher.run(direct_kernel(launcher.device(), "pad_images"), {from.rows, 1, 1}, {1, 1, 1}, narrow(height),
+               narrow(width), narrow(pad_h), narrow(pad_w), memory(from), from.offset, from.row_stride, to);
+}
+
+// dy as the kernels read it: whole vectors, `reach` floats, from the first channel of each pixel on. Where there are
+// fewer channels, a copy, which has something behind the last pixel.
+mk_tensor readable_gradients(Launcher& launcher, const Problem& p, int64_t reach) {
+  if (p.out_channels >= reach) return p.windows;
+  const mk_tensor& dy = p.windows;
+  mk_buffer& copy =
+      launcher.queue().workspace_buffer(kTransformed, static_cast<uint64_t>((dy.rows * dy.columns + reach) * kFloat));
+  copy_padded(launcher, dy, 1, dy.columns, 0, 0, copy.memory.get());
+  return sdk::matrix(&copy, dy.rows, dy.columns);
+}
+
+void spread_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& dbias, const Spread& spread) {
+  mk_device& device = launcher.device();
+  const ops::Window& w = p.window;
+  const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w, width = device.vector_width;
+  const int64_t mr = VectorSizes(width).mr, ring = kBlock / w.out_pixels() + 2;
+  const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
+  const int64_t image = round_up((lines * line + std::max(mr, width)) * spread.groups, width);
+  const int64_t padded = round_up((lines + spread.groups - 1) * line + width, width);
+  const int64_t scratch_each = ring * image + padded + (each * w.kernel_w + mr) * width, items = divide_up(bands, each);
+  const cl_mem scratch = launcher.queue().workspace(kSpread, static_cast<uint64_t>(items * scratch_each * kFloat));
+  const mk_tensor dy = readable_gradients(launcher, p, spread.each);
+  const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
+  launcher.run(spread_kernel(device, spread, "conv2d_spread_grad"), {items, 1, 1}, {1, 1, 1}, narrow(w.height),
+               narrow(w.width), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.pad_h), narrow(w.pad_w),
+               narrow(w.out_width()), narrow(w.out_pixels()), narrow(p.out_channels), memory(p.images), p.images.offset,
+               p.images.row_stride, memory(dy), dy.offset, dy.row_stride, memory(p.weight), p.weight.offset,
+               p.weight.row_stride, memory(given_bias), given_bias.offset,
+               static_cast<int32_t>(dbias.buffer != nullptr), p.images.rows * w.out_pixels(), narrow(each),
+               narrow(ring), image, padded, scratch, scratch_each, kNext);
+}
+
 // dbias: {} where it is not wanted; images lie side by side otherwise.
 void direct_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& dbias) {
   mk_device& device = launcher.device();
+  const Spread spread(device, p.out_channels);
+  if (spread.suits(p)) return spread_grad_weight(launcher, p, dbias, spread);
   const ops::Window& w = p.window;
   const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w;
-  // The registers of a tile reach beyond the window's last line, and the groups of a vector some lines further.
-  const Spread spread(device, p.out_channels);
-  const int64_t mr = VectorSizes(device.vector_width).mr, slack = std::max(mr, spread.groups * line);
+  // The registers of a tile reach beyond the window's last line.
+  const int64_t slack = VectorSizes(device.vector_width).mr;
   const cl_mem padded =
       launcher.queue().workspace(kScratch, static_cast<uint64_t>((p.images.rows * lines * line + slack) * kFloat));
-  const auto copy = [&](const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w, cl_mem to) {
-    launcher.run(direct_kernel(device, "pad_images"), {from.rows, 1, 1}, {1, 1, 1}, narrow(height), narrow(width),
-                 narrow(pad_h), narrow(pad_w), memory(from), from.offset, from.row_stride, to);
-  };
-  copy(p.images, w.height, w.width, w.pad_h, w.pad_w, padded);
+  copy_padded(launcher, p.images, w.height, w.width, w.pad_h, w.pad_w, padded);
   const int64_t strip = 2 * device.vector_width, strips = divide_up(p.out_channels, strip);
-  cl_mem gradients = memory(p.windows);
-  int64_t gradients_at = p.windows.offset, gradients_step = p.windows.row_stride;
-  // Fewer channels than a strip has: its vectors reach beyond the last pixel.
-  if (p.out_channels < strip) {
-    gradients_at = 0;
-    gradients_step = p.windows.columns;
-    gradients = launcher.queue().workspace(kTransformed,
-                                           static_cast<uint64_t>((p.images.rows * gradients_step + strip) * kFloat));
-    copy(p.windows, 1, gradients_step, 0, 0, gradients);
-  }
+  const mk_tensor dy = readable_gradients(launcher, p, strip);
   const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
-  const int64_t pixels = p.images.rows * w.out_pixels();
-  if (spread.suits(p)) {
-    const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
-    const int64_t image = (lines * line + mr) * spread.width, ring = kBlock / w.out_pixels() + 2;
-    const int64_t scratch_each = ring * image + (each * w.kernel_w + mr) * spread.width, items = divide_up(bands, each);
-    const cl_mem scratch = launcher.queue().workspace(kSpread, static_cast<uint64_t>(items * scratch_each * kFloat));
-    return launcher.run(spread_kernel(device, spread, "conv2d_spread_grad"), {items, 1, 1}, {1, 1, 1}, padded,
-                        narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
-                        narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_step, memory(p.weight),
-                        p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-                        static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(each), narrow(ring), image,
-                        scratch, scratch_each, kNext);
-  }
   const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.cores, strips));
   const int64_t lines_each = divide_up(w.kernel_h, parts);
   launcher.run(direct_kernel(device, "conv2d_direct_grad"), {strips, divide_up(w.kernel_h, lines_each), 1}, {1, 1, 1},
                padded, narrow(lines), narrow(line), narrow(w.kernel_h), narrow(w.kernel_w), narrow(w.out_width()),
-               narrow(w.out_pixels()), narrow(p.out_channels), gradients, gradients_at, gradients_step,
-               memory(p.weight), p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
-               static_cast<int32_t>(dbias.buffer != nullptr), pixels, narrow(lines_each), kNext);
+               narrow(w.out_pixels()), narrow(p.out_channels), memory(dy), dy.offset, dy.row_stride, memory(p.weight),
+               p.weight.offset, p.weight.row_stride, memory(given_bias), given_bias.offset,
+               static_cast<int32_t>(dbias.buffer != nullptr), p.images.rows * w.out_pixels(), narrow(lines_each),
+               kNext);
 }
 
 // ---- the gradient of the bias ---------------------------------------------------------------------------------------
@@ -374,7 +389,9 @@ void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, b
   const int width = channel_width(device, x.columns);
   const int64_t blocks = divide_up(x.rows, kRowsEach), local = wide(device) ? 1 : 64;
   const cl_mem part = launcher.queue().workspace(kPatches, static_cast<uint64_t>(blocks * x.columns * kFloat));
-  const auto kernel = [&](const char* name) { return device.kernel(for_width("sums", sums_source, width), name); };
+  const auto kernel = [&](const char* name) {
+    return device.kernel(for_width(device, "sums", sums_source, width), name);
+  };
   launcher.run(kernel("column_sums"), {blocks, divide_up(x.columns, width), 1}, {1, local, 1}, memory(x), x.offset,
                x.row_stride, x.rows, static_cast<int32_t>(x.columns), kRowsEach, part);
   launcher.run(kernel("sum_blocks"), {x.columns, 1, 1}, {local, 1, 1}, part, blocks, static_cast<int32_t>(x.columns),

@@ -19,13 +19,11 @@ std::string patches_source() { return std::string(k_common) + k_vector + k_windo
 std::string pools_source() { return std::string(k_common) + k_vector + k_math + k_windows + k_pools; }
 
 cl_kernel patches_kernel(mk_device& device, int64_t run, const char* name) {
-  BuiltIn program = for_width("patches", patches_source, channel_width(device, run));
-  if (is_pocl(device.info)) program.options += " -DHINTS";
-  return device.kernel(program, name);
+  return device.kernel(for_width(device, "patches", patches_source, channel_width(device, run)), name);
 }
 
 cl_kernel pools_kernel(mk_device& device, int64_t channels, const char* name) {
-  return device.kernel(for_width("pools", pools_source, channel_width(device, channels)), name);
+  return device.kernel(for_width(device, "pools", pools_source, channel_width(device, channels)), name);
 }
 
 // The sides as the kernels' ints: check_window() has seen that they fit.

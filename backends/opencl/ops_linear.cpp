@@ -64,10 +64,8 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
   constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows it costs more than it saves
   const bool skips = x.rows >= 4 && weight.columns > kWorthSkipping && (after_relu(op) == 1 || wanted(op) == 0);
   const bool two_fit = x.rows <= 2 || (device.vector_width == kChains && x.rows <= 12);  // rows' sums into registers
-  const std::string options = kind(op, wanted(op) == 0     ? 4
-                                       : two_fit && !skips ? 2
-                                                           : 1) +
-                              (skips ? " -DSKIPS=1" : " -DSKIPS=0");
+  const std::string options =
+      kind(op, (two_fit || wanted(op) == 0) && !skips ? 2 : 1) + (skips ? " -DSKIPS=1" : " -DSKIPS=0");
   const BuiltIn program{"linear_update" + options, vector_source, vector_options(device, kChains) + options};
   const int64_t each = rows_each(device, weight.rows, kChains);
   const Padded dy = padded(launcher, op.inputs[1]);

@@ -20,7 +20,7 @@ std::string losses_source() { return std::string(k_common) + k_vector + k_math +
 std::string optimizer_source() { return std::string(k_common) + k_vector + k_runs + k_optimizer; }
 
 cl_kernel layers_kernel(mk_device& device, int width, const char* name) {
-  return device.kernel(for_width("layers", layers_source, width), name);
+  return device.kernel(for_width(device, "layers", layers_source, width), name);
 }
 
 bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
@@ -94,7 +94,7 @@ void run_loss(Launcher& launcher, const char* name, const mk_op& op, const Argum
   const mk_tensor& x = op.inputs[0];
   const int64_t rows_each = wide(device) ? divide_up(512, x.columns * kLanes) * kLanes : 1;
   const int64_t group = wide(device) ? 1 : 32;
-  launcher.run(device.kernel(for_width("losses", losses_source, run_width(device)), name),
+  launcher.run(device.kernel(for_width(device, "losses", losses_source, run_width(device)), name),
                {divide_up(x.rows, rows_each), 1, 1}, {group, 1, 1}, x.rows, x.columns, rows_each, memory(x), x.offset,
                x.row_stride, arguments...);
 }
@@ -135,7 +135,7 @@ void optimizer_step(Launcher& launcher, const mk_op& op) {
               eps = rounded(o.eps);
   const auto run = [&](const char* name, const auto&... arguments) {
     mk_device& device = launcher.device();
-    run_over(launcher, device.kernel(for_width("optimizer", optimizer_source, run_width(device)), name),
+    run_over(launcher, device.kernel(for_width(device, "optimizer", optimizer_source, run_width(device)), name),
              share(device, 1, weight.columns), weight, memory(grad), grad.offset, memory(weight), weight.offset,
              arguments...);
   };

@@ -1,5 +1,7 @@
 #include "share.hpp"
 
+#include "describe.hpp"
+
 namespace mokume::opencl {
 namespace {
 
@@ -34,9 +36,9 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-BuiltIn for_width(const char* theme, std::string (*source)(), int width) {
+BuiltIn for_width(const mk_device& device, const char* theme, std::string (*source)(), int width) {
   const std::string text = std::to_string(width);
-  return {theme + ("/" + text), source, "-DVW=" + text};
+  return {theme + ("/" + text), source, "-DVW=" + text + hints(device.info)};
 }
 
 Share share(const mk_device& device, int64_t rows, int64_t columns, int64_t unit) {

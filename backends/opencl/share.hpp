@@ -23,7 +23,7 @@ int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
 
 // A program of kernels/*.cl, built for VW = width.
-BuiltIn for_width(const char* theme, std::string (*source)(), int width);
+BuiltIn for_width(const mk_device& device, const char* theme, std::string (*source)(), int width);
 
 // rows x columns: see FOR_EACH_RUN in runs.cl.
 struct Share {

@@ -1,76 +1,103 @@
 // conv_direct_grad.cl's sums where there are few channels, after it: no more than EACH, which is half or a quarter of a
-// vector. A vector then has GROUPS lines of the window side by side: lanes j * EACH and on are the channels of line j
-// of a band. For that, images are spread: element x of line y becomes a vector of the elements x of lines y, y + 1,
-// ..., each EACH times. Every sum is the same chain as there.
+// vector. A vector then has GROUPS lines of the window side by side: lanes c * GROUPS and on are channel c of the lines
+// of a band. What they meet in an image, element x of lines y, y + 1, ..., is read as GROUPS floats, EACH times; for
+// that, the lines are put side by side in the first cache. Every sum is the same chain as there.
 
 #define GROUPS (VW / EACH)
-#if VW == 16
-#define LANES (ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-#else
-#define LANES (ivec)(0, 1, 2, 3, 4, 5, 6, 7)
-#endif
-typedef JOIN(float, EACH) part_t;
 
-// `last` behind the upper parts of v.
-static vec moved_up(vec v, vec last) {
-#if GROUPS == 2 && VW == 16
-  return (vec)(v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, last.s0, last.s1, last.s2, last.s3, last.s4, last.s5,
-               last.s6, last.s7);
+// n floats that lie anywhere, as one load: see vector.cl.
+#ifdef WHOLE_VECTORS
+#define LOAD_FLOATS(n, from) (*(__global const float##n##_anywhere*)(from))
+typedef float2 float2_anywhere __attribute__((aligned(4)));
+typedef float4 float4_anywhere __attribute__((aligned(4)));
+typedef float8 float8_anywhere __attribute__((aligned(4)));
+#else
+#define LOAD_FLOATS(n, from) vload##n(0, from)
+#endif
+
+// Element e of `from` to[e * GROUPS], behind it those of the next lines. What lies behind `count` elements is read as
+// well, GROUPS - 1 lines and a vector, and written, a vector.
+static void put_lines_abreast(__global const float* from, int count, int line, __global float* to) {
+  for (int e = 0; e < count; e += VW) {
+    const vec a = VLOAD(0, from + e), b = VLOAD(0, from + e + line);
+#if GROUPS == 4
+    store_windows(a, b, VLOAD(0, from + e + 2 * line), VLOAD(0, from + e + 3 * line), to + e * GROUPS, GROUPS);
 #elif VW == 16
-  return (vec)(v.s4, v.s5, v.s6, v.s7, v.s8, v.s9, v.sa, v.sb, v.sc, v.sd, v.se, v.sf, last.s0, last.s1, last.s2,
-               last.s3);
+    VSTORE(((vec)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3, a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)), 0,
+           to + e * GROUPS);
+    VSTORE(((vec)(a.s8, b.s8, a.s9, b.s9, a.sa, b.sa, a.sb, b.sb, a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf)), 1,
+           to + e * GROUPS);
 #else
-  return (vec)(v.s4, v.s5, v.s6, v.s7, last.s0, last.s1, last.s2, last.s3);
+    VSTORE(((vec)(a.s0, b.s0, a.s1, b.s1, a.s2, b.s2, a.s3, b.s3)), 0, to + e * GROUPS);
+    VSTORE(((vec)(a.s4, b.s4, a.s5, b.s5, a.s6, b.s6, a.s7, b.s7)), 1, to + e * GROUPS);
 #endif
-}
-
-// `count` lines. What lies behind the last of them, GROUPS - 1 lines more, is read as well.
-static void spread_lines(__global const float* restrict from, int count, int line, __global float* restrict to) {
-  for (int x = 0; x < line; ++x) {
-    vec v = SPLAT(from[x]);
-    UNROLL
-    for (int j = 1; j < GROUPS; ++j) v = select(v, SPLAT(from[x + j * line]), LANES >= (ivec)(j * EACH));
-    VSTORE(v, x, to);
   }
-  for (int y = 1; y < count; ++y)
-    for (int x = 0; x < line; ++x) {
-      const int e = y * line + x;
-      VSTORE(moved_up(VLOAD(e - line, to), SPLAT(from[e + (GROUPS - 1) * line])), e, to);
-    }
 }
 
-// EACH floats, again and again.
-static vec repeated(__global const float* from) {
-  const part_t part = JOIN(vload, EACH)(0, from);
-#if GROUPS == 2
-  return (vec)(part, part);
+// The elements of GROUPS lines for each channel.
+static vec for_each_channel(__global const float* from) {
+#if GROUPS == 4
+  const float4 part = LOAD_FLOATS(4, from);
+  return (vec)(part, part, part, part);
+#elif VW == 16
+  const float2 part = LOAD_FLOATS(2, from);
+  return (vec)(part, part, part, part, part, part, part, part);
 #else
+  const float2 part = LOAD_FLOATS(2, from);
   return (vec)(part, part, part, part);
 #endif
 }
 
+// The channels of a pixel for each of GROUPS lines.
+static vec for_each_line(__global const float* from) {
+#if EACH == 8
+  const float8 d = LOAD_FLOATS(8, from);
+  return (vec)(d.s0, d.s0, d.s1, d.s1, d.s2, d.s2, d.s3, d.s3, d.s4, d.s4, d.s5, d.s5, d.s6, d.s6, d.s7, d.s7);
+#else
+  const float4 d = LOAD_FLOATS(4, from);
+#if GROUPS == 4
+  return (vec)(d.s0, d.s0, d.s0, d.s0, d.s1, d.s1, d.s1, d.s1, d.s2, d.s2, d.s2, d.s2, d.s3, d.s3, d.s3, d.s3);
+#else
+  return (vec)(d.s0, d.s0, d.s1, d.s1, d.s2, d.s2, d.s3, d.s3);
+#endif
+#endif
+}
+
 #define SPREAD_ZERO(i) vec s##i = SPLAT(0.0f);
-#define SPREAD_STEP(i) s##i = fma(VLOAD(i, p), b0, s##i);
+#define SPREAD_STEP(i) s##i = fma(for_each_channel(at + i * GROUPS), b, s##i);
+#define SPREAD_PIXEL(k, FOR_ROWS)                        \
+  {                                                      \
+    __global const float* at = p + k * GROUPS;           \
+    const vec b = for_each_line(d + k * channels);       \
+    sum += b;                                            \
+    FOR_ROWS(SPREAD_STEP)                                \
+  }
 #define SPREAD_ADD(i) \
   if (i < live) VSTORE(first ? s##i : s##i + VLOAD(i, sums), i, sums);
 
-// `terms` pixels from pixel k0 on, of images that lie spread in a ring of `ring` places, for `live` neighbours of the
-// window: the vectors of the first pixel of an image lie from `at` on. `next` is 1, as in conv_direct.cl.
-#define SPREAD_GRAD(name, FOR_ROWS)                                                                                    \
-  static void name(__global const float* restrict spread, long image, int ring, long at, int line, int next,           \
+// `terms` pixels from pixel k0 on, of images whose lines lie abreast in a ring of `ring` places, for `live` neighbours of
+// the window: those of the first pixel of an image lie from `origin` on. The pixels are added to `all` as well. Where
+// there are registers (FOUR), four pixels at a time share what they meet. `next` is 1, as in conv_direct.cl.
+#define SPREAD_GRAD(name, FOR_ROWS, FOUR)                                                                              \
+  static void name(__global const float* restrict abreast, long image, int ring, long origin, int line, int next,      \
                    __global const float* restrict dy, long dy_step, int channels, int out_w, int out_pixels, long k0,   \
-                   int terms, int live, int first, __global float* sums) {                                             \
+                   int terms, int live, int first, __global float* sums, vec* all) {                                   \
     FOR_ROWS(SPREAD_ZERO)                                                                                              \
+    vec sum = *all;                                                                                                    \
     long n = k0 / out_pixels;                                                                                          \
     int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                            \
     while (terms > 0) {                                                                                                \
       const int run = min(out_w - x, terms);                                                                           \
-      __global const float* p = spread + n % ring * image + at + ((long)y * line + x) * VW;                            \
+      __global const float* p = abreast + n % ring * image + origin + ((long)y * line + x) * GROUPS;                   \
       __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                                   \
-      for (int k = 0; k < run; ++k, p += next * VW, d += channels) {                                                   \
-        const vec b0 = repeated(d);                                                                                    \
-        FOR_ROWS(SPREAD_STEP)                                                                                          \
+      int k = 0;                                                                                                       \
+      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, d += 4 * channels) {                                       \
+        SPREAD_PIXEL(0, FOR_ROWS)                                                                                      \
+        SPREAD_PIXEL(1, FOR_ROWS)                                                                                      \
+        SPREAD_PIXEL(2, FOR_ROWS)                                                                                      \
+        SPREAD_PIXEL(3, FOR_ROWS)                                                                                      \
       }                                                                                                                \
+      for (; k < run; ++k, p += next * GROUPS, d += channels) SPREAD_PIXEL(0, FOR_ROWS)                                \
       terms -= run;                                                                                                    \
       x = 0;                                                                                                           \
       if (++y * out_w == out_pixels) {                                                                                 \
@@ -79,40 +106,47 @@ static vec repeated(__global const float* from) {
       }                                                                                                                \
     }                                                                                                                  \
     FOR_ROWS(SPREAD_ADD)                                                                                               \
+    *all = sum;                                                                                                        \
   }
-SPREAD_GRAD(spread_grad_whole, FOR_MR)
-SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE)
-SPREAD_GRAD(spread_grad_half, FOR_HALF)
-SPREAD_GRAD(spread_grad_small, FOR_SMALL)
+SPREAD_GRAD(spread_grad_whole, FOR_MR, 0)
+SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE, 0)
+SPREAD_GRAD(spread_grad_half, FOR_HALF, 1)
+SPREAD_GRAD(spread_grad_small, FOR_SMALL, 1)
 
-// The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl: `padded` and dy are as
-// there. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as well.
-// Scratch: ring images of `image` floats, kernel_w vectors for each band and MR more, with image = (lines * line + MR)
-// * VW and ring = KB / out_pixels + 2.
-__kernel ONE_ITEM void conv2d_spread_grad(ITEM __global const float* restrict padded, int lines, int line, int kernel_h,
-                                          int kernel_w, int out_w, int out_pixels, int channels,
-                                          __global const float* restrict dy, long dy_step,
-                                          __global float* restrict dweight, long dweight_offset, long dweight_step,
-                                          __global float* restrict dbias, long dbias_offset, int wanted, long pixels,
-                                          int bands_each, int ring, long image, __global float* restrict scratch,
-                                          long scratch_each, int next) {
+// The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl. dy: EACH floats may be
+// read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as
+// well. Scratch: `image` floats for each place of the ring, with image = (pixels of an image with its padding + the
+// larger of MR and VW) * GROUPS and ring = KB / out_pixels + 2; `padded` floats for such an image, GROUPS - 1 lines and
+// a vector; kernel_w vectors for each band and MR more.
+__kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
+                                          int out_w, int out_pixels, int channels, __global const float* images,
+                                          long images_offset, long images_step, __global const float* restrict dy,
+                                          long dy_offset, long dy_step, __global float* restrict dweight,
+                                          long dweight_offset, long dweight_step, __global float* restrict dbias,
+                                          long dbias_offset, int wanted, long pixels, int bands_each, int ring,
+                                          long image, long padded, __global float* restrict scratch, long scratch_each,
+                                          int next) {
   const int first_band = (int)get_global_id(0) * bands_each,
             last_band = min(first_band + bands_each, (kernel_h + GROUPS - 1) / GROUPS);
+  const int lines = height + 2 * pad_h, line = width + 2 * pad_w;
   scratch += (long)get_global_id(0) * scratch_each;
-  __global float* sums = scratch + ring * image;
-  pixel_sums bias = {SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f)};
-  long spread = 0;  // images
+  __global float* one = scratch + ring * image;
+  __global float* sums = one + padded;
+  vec bias = SPLAT(0.0f), some = SPLAT(0.0f), ignored = SPLAT(0.0f);
+  long ready = 0;  // images
   for (long k0 = 0; k0 < pixels; k0 += KB) {
     const int terms = (int)min((long)KB, pixels - k0);
-    for (; spread <= (k0 + terms - 1) / out_pixels; ++spread)
-      spread_lines(padded + spread * lines * line, lines, line, scratch + spread % ring * image);
-    if (wanted && first_band == 0) add_pixels(dy + k0 * channels, channels, k0, terms, &bias);
+    for (; ready <= (k0 + terms - 1) / out_pixels; ++ready) {
+      padded_lines(images + images_offset + ready * images_step, height, width, pad_w, -pad_h, lines, line, one);
+      put_lines_abreast(one, lines * line, line, scratch + ready % ring * image);
+    }
     for (int band = first_band; band < last_band; ++band)
       for (int x = 0; x < kernel_w; x += MR) {
         const int live = min(MR, kernel_w - x);
-#define PIXELS_OF_BAND                                                                                                   \
-  scratch, image, ring, ((long)band * GROUPS * line + x) * VW, line, next, dy, dy_step, channels, out_w, out_pixels, k0, \
-      terms, live, k0 == 0, sums + ((band - first_band) * kernel_w + x) * VW
+#define PIXELS_OF_BAND                                                                                                  \
+  scratch, image, ring, ((long)band * GROUPS * line + x) * GROUPS, line, next, dy + dy_offset, dy_step, channels, out_w, \
+      out_pixels, k0, terms, live, k0 == 0, sums + ((band - first_band) * kernel_w + x) * VW,                            \
+      band == 0 && x == 0 ? &some : &ignored
         if (live <= SMALL)
           spread_grad_small(PIXELS_OF_BAND);
         else if (live <= HALF)
@@ -122,15 +156,19 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM __global const float* restrict pa
         else
           spread_grad_whole(PIXELS_OF_BAND);
       }
+    if ((k0 + terms) % SUMMED == 0) {
+      bias += some;
+      some = SPLAT(0.0f);
+    }
   }
   for (int band = first_band; band < last_band; ++band)
     for (int x = 0; x < kernel_w; ++x)
       for (int j = 0; j < GROUPS && band * GROUPS + j < kernel_h; ++j)
         for (int c = 0; c < channels; ++c)
           dweight[dweight_offset + ((band * GROUPS + j) * kernel_w + x) * dweight_step + c] =
-              sums[((band - first_band) * kernel_w + x) * VW + j * EACH + c];
+              sums[((band - first_band) * kernel_w + x) * VW + c * GROUPS + j];
   if (!wanted || first_band != 0) return;
   float all[VW];
-  VSTORE(bias.all0 + bias.sum0, 0, all);
-  for (int c = 0; c < channels; ++c) dbias[dbias_offset + c] = all[c];
+  VSTORE(bias + some, 0, all);
+  for (int c = 0; c < channels; ++c) dbias[dbias_offset + c] = all[c * GROUPS];
 }

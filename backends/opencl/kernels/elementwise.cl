@@ -45,12 +45,14 @@ __kernel void kernel_map(ITEM long rows, long columns, long rows_each, long colu
   }
 }
 
-// An index outside x gives a row of NaN instead of a read outside the buffer.
+// An index outside x gives a row of NaN instead of a read outside the buffer. Rows lie anywhere in x: the next one is
+// fetched meanwhile.
 __kernel void gather_rows(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
                           long x_offset, long x_step, long x_rows, __global const int* index, long index_offset,
                           __global float* out, long out_offset, long out_step) {
   FOR_EACH_RUN {
     const long from = index[index_offset + r];
+    FETCH(x + x_offset + index[index_offset + min(r + 1, r1 - 1)] * x_step + c);
     const vec value = from < 0 || from >= x_rows ? SPLAT(NAN) : load_some(x + x_offset + from * x_step + c, RUN);
     store_some(value, out + out_offset + r * out_step + c, RUN);
   }

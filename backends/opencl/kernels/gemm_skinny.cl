@@ -215,13 +215,26 @@ STRIP(strip_one, FOR_1)
 STRIP(strip_middle, FOR_MIDDLE)
 STRIP(strip_small, FOR_SMALL)
 
-// `terms` terms of `live` rows of y, side by side: row i of term k goes to a[k * MR + i], and from `live` to `rows` the last
-// one is repeated. Where whole vectors of y may be read, what follows the rows is overwritten by the next term.
+// `terms` terms of `live` rows of y, side by side: row i of term k goes to a[k * MR + i], and from `live` to `rows`
+// anything. Where whole vectors are written, or of y may be read, what follows the rows is overwritten by the next term.
 static void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
                __global float* restrict a) {
   int k = 0;
-  if (live == MR && y_k == 1)
+  if (y_k == 1 && VW < MR)
     k = pack_transposed(y, y_s, live, terms, a, MR);
+  else if (y_k == 1)
+    for (; k + VW <= terms; k += VW) {
+      vec r[VW];
+      UNROLL
+      for (int i = 0; i < VW; ++i) r[i] = VLOAD(0, y + min(i, live - 1) * y_s + k);
+      transpose(r);
+      UNROLL
+      for (int i = 0; i < VW - 1; ++i) VSTORE(r[i], 0, a + (k + i) * MR);
+      if (k + VW < terms)
+        VSTORE(r[VW - 1], 0, a + (k + VW - 1) * MR);
+      else
+        store_part(r[VW - 1], MR, a + (k + VW - 1) * MR);
+    }
   else if (VW >= MR && live == MR && y_s == 1 && whole)
     for (; k < terms - 1; ++k) VSTORE(VLOAD(0, y + k * y_k), 0, a + k * MR);
   for (; k < terms; ++k)
@@ -412,8 +425,32 @@ __kernel ONE_ITEM void sum_of_blocks(ITEM __global const float* restrict part, l
   if (biased || relu) finish_row(out + c0, epilogue(bias, bias_offset, biased, relu), c0, c1 - c0);
 }
 
-// A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to SHORT rows
-// of a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
+// Terms [k, k1) of a vector of columns with FOR_ROWS rows of x, `live` of which there are: element (i, k) of x is at
+// x[i * l_step + k * x_k], (k, j) of b at b[j * b_row + k * b_k]. Terms before `whole` may be read as whole vectors.
+#define SMALL_STEP(i) t##i = fma(SPLAT(x##i[k * x_k]), terms, t##i);
+#define SMALL_ROWS(name, FOR_ROWS)                                                                                  \
+  static void name(__global const float* restrict x, long l_step, long x_k, int live, __global const float* restrict b, \
+                   long b_row, long b_k, int columns, long k, long whole, long k1, __private float* sums) {          \
+    FOR_ROWS(ROW)                                                                                                   \
+    FOR_ROWS(SKINNY_ZERO)                                                                                           \
+    for (; k < whole; ++k) {                                                                                        \
+      const vec terms = VLOAD(0, b + k * b_k);                                                                      \
+      FOR_ROWS(SMALL_STEP)                                                                                          \
+    }                                                                                                               \
+    for (; k < k1; ++k) {                                                                                           \
+      float part[VW];                                                                                               \
+      for (int j = 0; j < VW; ++j) part[j] = b[min(j, columns - 1) * b_row + k * b_k];                              \
+      const vec terms = VLOAD(0, part);                                                                             \
+      FOR_ROWS(SMALL_STEP)                                                                                          \
+    }                                                                                                               \
+    FOR_ROWS(SKINNY_SPILL)                                                                                          \
+  }
+SMALL_ROWS(small_rows_whole, FOR_MR)
+SMALL_ROWS(small_rows_middle, FOR_MIDDLE)
+SMALL_ROWS(small_rows_small, FOR_SMALL)
+
+// A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to MR rows of
+// a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
 // b[j * b_row + k * b_k].
 __kernel ONE_ITEM void small_product(ITEM __global const float* restrict a, long a_offset, long a_row, long a_k, long m,
                                      __global const float* restrict b, long b_offset, long b_row, long b_k, long n,
@@ -423,24 +460,24 @@ __kernel ONE_ITEM void small_product(ITEM __global const float* restrict a, long
   a += a_offset;
   b += b_offset;
   out += out_offset;
-  for (long i0 = 0; i0 < m; i0 += SHORT) {
-    const int rows = (int)min((long)SHORT, m - i0);
+  for (long i0 = 0; i0 < m; i0 += MR) {
+    const int rows = (int)min((long)MR, m - i0);
     for (long j0 = 0; j0 < n; j0 += VW) {
       const int columns = (int)min((long)VW, n - j0);
+      // What follows a term's columns are those of the next terms, but behind the last.
+      const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
+      const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {
         const long k1 = min(k0 + KB, k_size);
-        float sums[SHORT * VW];
-        for (int i = 0; i < rows; ++i) VSTORE(SPLAT(0.0f), i, sums);
-        for (long k = k0; k < k1; ++k) {
-          __global const float *from = b + j0 * b_row + k * b_k, *with = a + i0 * a_row + k * a_k;
-          float part[VW];
-          if (b_row == 1 && columns == VW)
-            VSTORE(VLOAD(0, from), 0, part);
-          else
-            for (int j = 0; j < VW; ++j) part[j] = from[min(j, columns - 1) * b_row];
-          const vec terms = VLOAD(0, part);
-          for (int i = 0; i < rows; ++i) VSTORE(fma(SPLAT(with[i * a_row]), terms, VLOAD(i, sums)), i, sums);
-        }
+        float sums[MR * VW];
+#define SMALL_ARGUMENTS \
+  a + i0 * a_row, a_row, a_k, rows, b + j0 * b_row, b_row, b_k, columns, k0, min(whole, k1), k1, sums
+        if (rows <= SMALL)
+          small_rows_small(SMALL_ARGUMENTS);
+        else if (rows <= MIDDLE)
+          small_rows_middle(SMALL_ARGUMENTS);
+        else
+          small_rows_whole(SMALL_ARGUMENTS);
         for (int i = 0; i < rows; ++i)
           strip_out(sums + i * VW, out + (i0 + i) * out_step + j0, columns, alpha, k0 == 0 ? beta : 1.0f);
       }
