@@ -58,6 +58,8 @@ std::vector<Case> cases() {
       gemm_case("3x17x31", Size::tiny, {3, 17, 31}),
       gemm_case("31x3x17", Size::tiny, {31, 3, 17}),
       gemm_case("17x31x3_strided", Size::tiny, {17, 31, 3}, {false, true, 1, 0, {3, 5}, {1, 2}, {7, 3}}),
+      gemm_case("5x10x300_in_registers", Size::tiny, {5, 10, 300}, {false, false, 1, 0.5F, {1, 2}, {2, 0}, {0, 3}}),
+      gemm_case("15x10x40_in_registers", Size::tiny, {15, 10, 40}),
       gemm_case("alpha_beta", Size::tiny, {17, 9, 12}, {false, false, -1.5F, 0.25F, {}, {1, 1}, {2, 2}}),
       gemm_case("alpha_zero", Size::tiny, {5, 6, 7}, {false, true, 0, 0.5F}),
       gemm_case("add_to_output", Size::tiny, {6, 5, 7}, {false, true, 1, 1}),
