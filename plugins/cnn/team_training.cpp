@@ -40,7 +40,8 @@ std::string text_of(const std::vector<int64_t>& shares) {
   return text;
 }
 
-// Who does how much of a step, and how long each computes in it: what is left of the step all wait for sums.
+// Who does how much of a step, and how long each computes in it: what is left of the step all wait for sums, if they
+// are several.
 std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, const std::vector<double>& busy_s,
                        int64_t steps) {
   constexpr size_t kShown = 8;
@@ -53,8 +54,10 @@ std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, con
   std::string each;
   for (size_t m = 0; m < std::min(kShown, busy_s.size()); ++m) each += (m == 0 ? "" : "+") + ms(busy_s[m]);
   if (busy_s.size() > kShown) each += "+...";
+  const std::string computed = ", shares " + text_of(shares) + " in " + each + " ms";
+  if (busy_s.size() == 1) return computed;
   const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
-  return ", shares " + text_of(shares) + " in " + each + " ms, sums " + ms(std::max(0.0, elapsed_s - busiest)) + " ms";
+  return computed + ", sums " + ms(std::max(0.0, elapsed_s - busiest)) + " ms";
 }
 
 // The bounds of something else in the same proportions: from shares, since they are what is recorded.
@@ -393,9 +396,10 @@ void TeamTraining::heed() {
   const size_t n = team_.members();
   std::vector<float> table(2 * n + 1);
   float* const row = table.data() + size_t{2} * team_.member();
-  row[0] = static_cast<float>(meter_.busy_s);
-  row[1] = static_cast<float>(meter_.units);
   const double start = now_s();
+  // Alone nothing is waited for, not even the device: all of the time is its own.
+  row[0] = static_cast<float>(team_.alone() ? start - heeded_at_ : meter_.busy_s);
+  row[1] = static_cast<float>(meter_.units);
   if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
     table.back() = static_cast<float>(cancelled ? Word::stop : pace_.due() ? Word::save : Word::go_on);
