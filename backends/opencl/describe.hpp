@@ -24,8 +24,11 @@ std::string cpu_id();
 inline bool is_pocl(const mk_device_info& info) {
   return std::string_view(info.platform) == "Portable Computing Language";
 }
+
 // An option for programs: whether FETCH of kernels/vector.cl is an instruction.
-inline const char* hints(const mk_device_info& info) { return is_pocl(info) ? " -DHINTS" : ""; }
+inline const char* hints(const mk_device_info& info) {
+  return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";
+}
 
 mk_device_info describe_device(cl_platform_id platform, cl_device_id device);
 

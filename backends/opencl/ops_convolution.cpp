@@ -235,7 +235,7 @@ cl_kernel direct_kernel(mk_device& device, const char* name) {
 struct Spread {
   Spread(const mk_device& device, int64_t channels)
       : width(device.vector_width), each(channels <= 4 ? 4 : 8), groups(width / each) {}
-  // Only images of which a whole one, spread, lies in a near cache.
+  // Only images of which a whole one, GROUPS of its lines abreast, lies in a near cache.
   bool suits(const Problem& p) const {
     constexpr int64_t kMostPixels = int64_t{1} << 14;
     const ops::Window& w = p.window;
@@ -341,7 +341,7 @@ void spread_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
   const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
   const int64_t image = round_up((lines * line + std::max(mr, width)) * spread.groups, width);
   const int64_t padded = round_up((lines + spread.groups - 1) * line + width, width);
-  const int64_t scratch_each = ring * image + padded + (each * w.kernel_w + mr) * width, items = divide_up(bands, each);
+  const int64_t scratch_each = ring * image + padded + each * w.kernel_w * width, items = divide_up(bands, each);
   const cl_mem scratch = launcher.queue().workspace(kSpread, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor dy = readable_gradients(launcher, p, spread.each);
   const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;

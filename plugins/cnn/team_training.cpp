@@ -398,7 +398,7 @@ void TeamTraining::heed() {
   float* const row = table.data() + size_t{2} * team_.member();
   const double start = now_s();
   // Alone nothing is waited for, not even the device: all of the time is its own.
-  row[0] = static_cast<float>(team_.alone() ? start - heeded_at_ : meter_.busy_s);
+  row[0] = static_cast<float>(n == 1 ? start - heeded_at_ : meter_.busy_s);
   row[1] = static_cast<float>(meter_.units);
   if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;

@@ -8,9 +8,9 @@
 // n floats that lie anywhere, as one load: see vector.cl.
 #ifdef WHOLE_VECTORS
 #define LOAD_FLOATS(n, from) (*(__global const float##n##_anywhere*)(from))
-typedef float2 float2_anywhere __attribute__((aligned(4)));
-typedef float4 float4_anywhere __attribute__((aligned(4)));
-typedef float8 float8_anywhere __attribute__((aligned(4)));
+typedef __attribute__((aligned(4))) float2 float2_anywhere;
+typedef __attribute__((aligned(4))) float4 float4_anywhere;
+typedef __attribute__((aligned(4))) float8 float8_anywhere;
 #else
 #define LOAD_FLOATS(n, from) vload##n(0, from)
 #endif
@@ -117,7 +117,7 @@ SPREAD_GRAD(spread_grad_small, FOR_SMALL, 1)
 // read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as
 // well. Scratch: `image` floats for each place of the ring, with image = (pixels of an image with its padding + the
 // larger of MR and VW) * GROUPS and ring = KB / out_pixels + 2; `padded` floats for such an image, GROUPS - 1 lines and
-// a vector; kernel_w vectors for each band and MR more.
+// a vector; kernel_w vectors for each band.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
                                           int out_w, int out_pixels, int channels, __global const float* images,
                                           long images_offset, long images_step, __global const float* restrict dy,

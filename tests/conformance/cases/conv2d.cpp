@@ -49,6 +49,12 @@ std::vector<Convolution> convolutions() {
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
+  list.push_back({"9x9x1_3x3_to_7", Size::tiny, 2, {9, 9, 1, 3, 3, 1, 1, 0, 0}, 7});
+  list.push_back({"12x40x1_3x17_to_5", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 5});
+  list.push_back({"20x20x1_5x9_to_4", Size::normal, 3, {20, 20, 1, 5, 9, 1, 1, 0, 0}, 4});
+  list.push_back({"20x20x1_2x12_to_4", Size::normal, 3, {20, 20, 1, 2, 12, 1, 1, 0, 0}, 4});
+  list.push_back({"9x8x1_3x3_to_3_many_images", Size::normal, 40, {9, 8, 1, 3, 3, 1, 1, 0, 0}, 3});
+  list.push_back({"9x8x1_3x3_to_3_strided", Size::normal, 40, {9, 8, 1, 3, 3, 1, 1, 0, 0}, 3, {1, 2}, {3, 1}, {2, 1}});
   list.push_back({"100x90x1_3x4_to_6", Size::normal, 2, {100, 90, 1, 3, 4, 1, 1, 1, 2}, 6, {}, {0, 5}});
   list.push_back({"30x30x16_many_images", Size::normal, 41, {30, 30, 16, 3, 3, 1, 1, 1, 1}, 16});
   list.push_back({"large_4096x4096_1x2", Size::large, 1, {4096, 4096, 1, 1, 2, 1, 1, 0, 1}, 1});
