@@ -220,21 +220,8 @@ STRIP(strip_small, FOR_SMALL)
 static void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
                __global float* restrict a) {
   int k = 0;
-  if (y_k == 1 && VW < MR)
+  if (y_k == 1)
     k = pack_transposed(y, y_s, live, terms, a, MR);
-  else if (y_k == 1)
-    for (; k + VW <= terms; k += VW) {
-      vec r[VW];
-      UNROLL
-      for (int i = 0; i < VW; ++i) r[i] = VLOAD(0, y + min(i, live - 1) * y_s + k);
-      transpose(r);
-      UNROLL
-      for (int i = 0; i < VW - 1; ++i) VSTORE(r[i], 0, a + (k + i) * MR);
-      if (k + VW < terms)
-        VSTORE(r[VW - 1], 0, a + (k + VW - 1) * MR);
-      else
-        store_part(r[VW - 1], MR, a + (k + VW - 1) * MR);
-    }
   else if (VW >= MR && live == MR && y_s == 1 && whole)
     for (; k < terms - 1; ++k) VSTORE(VLOAD(0, y + k * y_k), 0, a + k * MR);
   for (; k < terms; ++k)

@@ -70,8 +70,8 @@ static void store_part(vec v, int n, __global float* out) {
   if (n & 2) vstore2(x.lo, 0, out);
 }
 
-// One panel where the terms of a row are contiguous: squares of VW x VW are transposed. Returns the first
-// term not packed.
+// One panel where the terms of a row are contiguous: squares of VW x VW are transposed. Where a panel is narrower than a
+// vector, what follows a term is overwritten by the next. Returns the first term not packed.
 static int pack_transposed(__global const float* restrict x, long row_step, int live, int terms, __global float* restrict out,
                     const int width) {
   int k = 0;
@@ -82,7 +82,11 @@ static int pack_transposed(__global const float* restrict x, long row_step, int 
       for (int i = 0; i < VW; ++i) r[i] = i0 + i < live ? VLOAD(0, x + (i0 + i) * row_step + k) : (vec)(0.0f);
       transpose(r);
       UNROLL
-      for (int i = 0; i < VW; ++i) store_part(r[i], min(VW, width - i0), out + (k + i) * width + i0);
+      for (int i = 0; i < VW; ++i)
+        if (width < VW && (i < VW - 1 || k + VW < terms))
+          VSTORE(r[i], 0, out + (k + i) * width);
+        else
+          store_part(r[i], min(VW, width - i0), out + (k + i) * width + i0);
     }
   }
   return k;
