@@ -34,7 +34,10 @@ int32_t after_relu(const mk_op& op) { return op.integers[1] == 1 ? 1 : 0; }
 int32_t first(const mk_op& op) { return op.integers[0] == 1 ? 1 : 0; }
 float real(const mk_op& op, int i) { return static_cast<float>(op.reals[i]); }
 
-constexpr int kChains = 16;  // of a sum for dx: vectors of as many, also where the device's are shorter
+// A sum for dx runs along a row of the weight as kChains chains, in vectors of as many also where the device's are
+// shorter; where the row is short, as one.
+constexpr int kChains = 16;
+constexpr int64_t kShortRow = 3 * kChains;
 
 struct Padded {
   cl_mem memory;
@@ -75,13 +78,6 @@ void on_cpu(Launcher& launcher, const mk_op& op) {
                dx.row_stride, after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
 }
 
-bool has_short_rows(const mk_op& op) {
-  constexpr int64_t kShortRow = 3 * kChains;  // their sums stay in registers
-  const mk_tensor& weight = op.outputs[0];
-  return weight.columns <= kShortRow && weight.row_stride == weight.columns &&
-         state_of(op).row_stride == weight.columns;
-}
-
 void on_cpu_with_short_rows(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &weight = op.outputs[0], &state = state_of(op), &dx = dx_of(op);
@@ -91,8 +87,8 @@ void on_cpu_with_short_rows(Launcher& launcher, const mk_op& op) {
   const Padded dy = padded(launcher, op.inputs[1]);
   launcher.run(device.kernel(program, "linear_update_short"), {divide_up(weight.rows, each), 1, 1}, {1, 1, 1},
                input(op, 0), x.offset, x.row_stride, dy.memory, dy.row, weight.rows, weight.columns, memory(weight),
-               weight.offset, memory(state), state.offset, first(op), memory(dx), dx.offset, dx.row_stride,
-               after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
+               weight.offset, weight.row_stride, memory(state), state.offset, state.row_stride, first(op), memory(dx),
+               dx.offset, dx.row_stride, after_relu(op), real(op, 0), real(op, 1), real(op, 2), each);
 }
 
 bool has_dense_column(const mk_op& op) {
@@ -119,7 +115,8 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
   mk_device& device = launcher.device();
   const mk_tensor &x = op.inputs[0], &dy = op.inputs[1], &weight = op.outputs[0], &state = state_of(op),
                   &dx = dx_of(op);
-  const BuiltIn program{"linear_update_tile", tile_source, "-DMOST_ROWS=" + std::to_string(kMostRows)};
+  const BuiltIn program{"linear_update_tile", tile_source,
+                        "-DMOST_ROWS=" + std::to_string(kMostRows) + " -DSHORT_ROW=" + std::to_string(kShortRow)};
   launcher.run(device.kernel(program, "linear_update_tile"), {divide_up(weight.rows, kRows) * kLanes, kRows, 1},
                {kLanes, kRows, 1}, input(op, 0), x.offset, x.row_stride, static_cast<int32_t>(x.rows), input(op, 1),
                dy.offset, dy.row_stride, weight.rows, weight.columns, memory(weight), weight.offset, weight.row_stride,
@@ -133,7 +130,7 @@ void on_gpu(Launcher& launcher, const mk_op& op) {
 void linear_update(Launcher& launcher, const mk_op& op) {
   if (!wide(launcher.device())) return on_gpu(launcher, op);
   if (has_dense_column(op)) return on_cpu_with_one_output(launcher, op);
-  if (has_short_rows(op)) return on_cpu_with_short_rows(launcher, op);
+  if (op.outputs[0].columns <= kShortRow) return on_cpu_with_short_rows(launcher, op);
   on_cpu(launcher, op);
 }
 

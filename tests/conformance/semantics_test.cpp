@@ -327,15 +327,19 @@ void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
 }
 
 // The order that all kernels of the OpenCL backend have for dx, where fma() rounds once.
-void linear_update_has_16_chains(DeviceUnderTest& dut) {
+void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
   if (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)) GTEST_SKIP() << "fma() rounds twice";
-  constexpr size_t kChains = 16;
+  constexpr size_t kShortRow = 48;
   for (const auto& [batch, inputs, outputs, after_relu] : {std::array<size_t, 4>{3, 5, 7, 0},
                                                            {5, 13, 300, 0},
                                                            {10, 37, 64, 0},
                                                            {13, 20, 83, 0},
                                                            {16, 9, 1, 0},
+                                                           {10, 50, 20, 0},
+                                                           {16, 70, 33, 0},
+                                                           {10, 40, 48, 0},
+                                                           {10, 40, 49, 0},
                                                            {3, 5, 7, 1},
                                                            {4, 90, 39, 1},
                                                            {5, 13, 300, 1},
@@ -349,12 +353,13 @@ void linear_update_has_16_chains(DeviceUnderTest& dut) {
     };
     const Words weight = layer.stepped()[0], x = layer.input(), dy = layer.output_gradient();
     Words expected;
+    const size_t chains = outputs <= kShortRow ? 1 : 16;
     for (size_t b = 0; b < batch; ++b)
       for (size_t i = 0; i < inputs; ++i) {
-        std::array<float, kChains> sums{};
+        std::array<float, 16> sums{};
         for (size_t c = 0; c < outputs; ++c)
-          sums[c % kChains] = std::fma(at(dy, b, c), at(weight, i, c), sums[c % kChains]);
-        for (size_t n = kChains / 2; n > 0; n /= 2)
+          sums[c % chains] = std::fma(at(dy, b, c), at(weight, i, c), sums[c % chains]);
+        for (size_t n = chains / 2; n > 0; n /= 2)
           for (size_t k = 0; k < n; ++k) sums[k] += sums[k + n];
         expected.push_back(after_relu != 0 && x[b * inputs + i] == 0 ? 0 : as_word(sums[0]));
       }
@@ -485,7 +490,8 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.convolution_follows_its_weights", [&dut] { convolution_follows_its_weights(dut); });
   add_test(dut.label(), "semantics.max_pool_gradient_arrives", [&dut] { max_pool_gradient_arrives(dut); });
   add_test(dut.label(), "semantics.linear_update_is_those_ops", [&dut] { linear_update_is_those_ops_everywhere(dut); });
-  add_test(dut.label(), "semantics.linear_update_has_16_chains", [&dut] { linear_update_has_16_chains(dut); });
+  add_test(dut.label(), "semantics.linear_update_has_one_chain_or_16",
+           [&dut] { linear_update_has_one_chain_or_16(dut); });
   add_test(dut.label(), "semantics.linear_update_can_be_cut", [&dut] { linear_update_can_be_cut_everywhere(dut); });
   // The oracle rounds once, wherever it is cut.
   if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))

@@ -1,7 +1,7 @@
-// linear_update for CPUs, after transpose.cl and linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x
-// and dy; WANTED, STATEFUL: whether there is a dx, a state; ROWS: rows of the weight at once, whose sums for dx stay in
-// registers, while each vector of dy serves all of them. VW is 16 on every device, whatever its vectors, for the sake
-// of the same bits.
+// linear_update for CPUs where rows of the weight are longer than in linear_update_short.cl, after transpose.cl and
+// linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL: whether there is a dx, a
+// state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector of dy serves all of
+// them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
 //
 // One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed
 // along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
@@ -114,7 +114,6 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   const sgd_t sgd = {lr, decay, momentum, first ? 0 : -1, first ? (int)0x80000000 : 0};
   const int dense = weight_step == columns && (!STATEFUL || state_step == columns);
-  const long spilt = (VW - 1) / columns + 1;  // rows that a vector at the end of a row may touch
   x += x_offset;
   weight += weight_offset;
   state += state_offset;
@@ -132,7 +131,7 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
     }
 #define MEET(n, terms, list)                                                                                           \
   rows_meet(n, terms, list, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,                     \
-            state + (i0 + i) * state_step, state_step, columns, dense && i0 + i + n + spilt <= end, sgd,               \
+            state + (i0 + i) * state_step, state_step, columns, dense && i0 + i + n < end, sgd,               \
             chains + i * VW)
 #if SKIPS
     // Those of the batch that count, and behind them, from the last, those that do not. (The loop over i becomes vectors.)

@@ -1,47 +1,39 @@
-// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them, and the next begins where it
-// ends; after transpose.cl and linear_step.cl. BATCH, WANTED, STATEFUL: as in linear_update.cl; ROWS of the weight at
+// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them; after transpose.cl and
+// linear_step.cl. BATCH, WANTED, STATEFUL: as in linear_update.cl; ROWS of the weight at
 // once meet the batch, a divisor of VW.
 //
-// A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx needs nothing added
-// across lanes: 16 chains of fma(), column c in chain c % 16, added in halves. What the batch adds up to for them is
-// put one row behind the other, as the weight is, so that the step meets whole vectors only, wherever rows end.
+// A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx is one chain of fma() and
+// nothing is added across lanes. What the batch adds up to for them is put one row behind the other: where the weight is,
+// too, the step meets whole vectors only, wherever rows end.
+
+#define SUMS (BATCH > 0 ? BATCH : 1)
 
 #if WANTED
-// Some rows of the batch side by side, for which a column of the weight is loaded once.
-#if BATCH % 5 == 0
-#define ABREAST 5
-#else
-#define ABREAST 4
-#endif
-typedef struct {
-  vec of[ABREAST];
-} abreast_t;
-
-static __attribute__((always_inline)) abreast_t plus(abreast_t a, abreast_t b) {
+// dx of the batch through VW rows of the weight, of which there are `live`. Where `whole`, vectors may be read that end
+// behind the last row.
+static __attribute__((always_inline)) void meet_dy(__global const float* weight, long weight_step, long columns, int live, int whole,
+                                                   __global const float* dy, long dy_step, __private vec* sums) {
   UNROLL
-  for (int t = 0; t < ABREAST; ++t) a.of[t] += b.of[t];
-  return a;
-}
-
-// Chain c of rows b and on of the batch; where there are less, of the last one again. `columns`: of the weight, a lane
-// for each of its rows.
-static __attribute__((always_inline)) abreast_t chain(int c, __private const vec* columns, __global const float* dy,
-                                                      long dy_step, int b) {
-  abreast_t sum;
+  for (int b = 0; b < BATCH; ++b) sums[b] = SPLAT(0.0f);
   UNROLL
-  for (int t = 0; t < ABREAST; ++t) {
-    __global const float* row = dy + min(b + t, BATCH - 1) * dy_step;
-    sum.of[t] = SPLAT(0.0f);
+  for (int k = 0; k < BLOCKS; ++k) {
+    const int count = (int)min((long)VW, columns - k * VW);
+    float square[VW * VW];
+    for (int i = 0; !whole && i < VW; ++i)
+      VSTORE(i < live ? load_first(weight + i * weight_step + k * VW, count, 0) : SPLAT(0.0f), i, square);
+    vec block[VW];
     UNROLL
-    for (int k = 0; k < BLOCKS; ++k) sum.of[t] = fma(SPLAT(row[k * VW + c]), columns[k * VW + c], sum.of[t]);
+    for (int i = 0; i < VW; ++i)
+      block[i] = or_zeros(whole ? VLOAD(k, weight + i * weight_step) : VLOAD(i, square), count);
+    transpose(block);
+    UNROLL
+    for (int c = 0; c < VW; ++c) {
+      if (c % 4 == 0 && c >= count) break;  // zeros from here on
+      UNROLL
+      for (int b = 0; b < BATCH; ++b) sums[b] = fma(SPLAT(dy[b * dy_step + k * VW + c]), block[c], sums[b]);
+    }
   }
-  return sum;
 }
-#define CHAIN(c) chain(c, columns, dy, dy_step, b)
-#define CHAINS_2(c) plus(CHAIN(c), CHAIN((c) + 8))
-#define CHAINS_4(c) plus(CHAINS_2(c), CHAINS_2((c) + 4))
-#define CHAINS_8(c) plus(CHAINS_4(c), CHAINS_4((c) + 2))
-#define CHAINS_16 plus(CHAINS_8(0), CHAINS_8(1))
 #endif
 
 // Adds up what ROWS rows of the weight get from the batch: `to` gets rows of `columns` floats one behind the other, and
@@ -70,66 +62,54 @@ static __attribute__((always_inline)) void gradient(__private const float* x_row
   }
 }
 
-// VW rows of the weight, of which there are `live`, turned round: `turned` gets a vector for each column, with zeros
-// where there is no such row or column. Where `whole`, vectors may be read that end behind the last row.
-static __attribute__((always_inline)) void turn(__global const float* weight, long columns, int live, int whole,
-                                                __private vec* turned) {
-  for (int k = 0; k < BLOCKS; ++k) {
-    const int count = (int)min((long)VW, columns - k * VW);
-    vec block[VW];
-    if (whole) {
-      UNROLL
-      for (int i = 0; i < VW; ++i) block[i] = or_zeros(VLOAD(k, weight + i * columns), count);
-    } else {
-      for (int i = 0; i < VW; ++i) {
-        block[i] = SPLAT(0.0f);
-        if (i < live) block[i] = or_zeros(load_first(weight + i * columns + k * VW, count, 0), count);
-      }
-    }
-    transpose(block);
-    UNROLL
-    for (int c = 0; c < VW; ++c) turned[k * VW + c] = block[c];
+// `count` weights that lie side by side, and what they get from the batch.
+static void take_steps(__private const float* gradients, int count, __global float* weight, __global float* state,
+                       sgd_t sgd) {
+  int v = 0;
+  for (; v + VW <= count; v += VW) {
+    const vec w = VLOAD(0, weight + v);
+    take_step(VLOAD(0, gradients + v), w, w, VW, 1, weight + v, state + v, sgd);
   }
+  if (v == count) return;
+  const vec w = load_first(weight + v, count - v, 0);
+  take_step(VLOAD(0, gradients + v), w, w, count - v, 0, weight + v, state + v, sgd);
 }
 
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight.
 __kernel ONE_ITEM void linear_update_short(ITEM __global const float* x, long x_offset, long x_step,
-                                           __global const float* restrict dy, long dy_step, long rows, long row_size,
-                                           __global float* restrict weight, long weight_offset,
-                                           __global float* restrict state, long state_offset, int first,
-                                           __global float* dx, long dx_offset, long dx_step, int after_relu, float lr,
-                                           float decay, float momentum, long rows_each) {
+                                           __global const float* restrict dy, long dy_step, long rows, long columns,
+                                           __global float* restrict weight, long weight_offset, long weight_step,
+                                           __global float* restrict state, long state_offset, long state_step,
+                                           int first, __global float* dx, long dx_offset, long dx_step, int after_relu,
+                                           float lr, float decay, float momentum, long rows_each) {
   const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
   const sgd_t sgd = {lr, decay, momentum, first ? 0 : -1, first ? (int)0x80000000 : 0};
-  const long spilt = (VW - 1) / row_size + 1;  // rows that a vector at the end of a row may touch
+  const int dense = weight_step == columns && (!STATEFUL || state_step == columns);
+  const long spilt = (VW - 1) / columns + 1;  // rows that a vector at the end of a row may touch
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
-    __global float* here = weight + weight_offset + i0 * row_size;
-    __global float* kept = state + state_offset + i0 * row_size;
-    float x_rows[(BATCH > 0 ? BATCH : 1) * VW];
+    __global float* here = weight + weight_offset + i0 * weight_step;
+    __global float* kept = state + state_offset + i0 * state_step;
+    float x_rows[SUMS * VW];
     for (int b = 0; b < BATCH; ++b) {
       __global const float* from = x + x_offset + b * x_step + i0;
       VSTORE(load_first(from, live, 0), b, x_rows);
     }
 #if WANTED
-    vec columns[BLOCKS * VW];
-    turn(here, row_size, live, i0 + VW + spilt <= end, columns);
-    for (int b = 0; b < BATCH; b += ABREAST) {
-      const abreast_t sums = CHAINS_16;
-      for (int t = 0; t < ABREAST && b + t < BATCH; ++t) {
-        const vec through = VLOAD(b + t, x_rows);
-        const vec passed = after_relu ? (through > SPLAT(0.0f) ? sums.of[t] : SPLAT(0.0f)) : sums.of[t];
-        store_first(passed, passed, live, 0, dx + dx_offset + (b + t) * dx_step + i0);
-      }
+    vec sums[SUMS];
+    meet_dy(here, weight_step, columns, live, i0 + VW + spilt <= end, dy, dy_step, sums);
+    UNROLL
+    for (int b = 0; b < BATCH; ++b) {
+      const vec passed = after_relu ? (VLOAD(b, x_rows) > SPLAT(0.0f) ? sums[b] : SPLAT(0.0f)) : sums[b];
+      store_first(passed, passed, live, 0, dx + dx_offset + b * dx_step + i0);
     }
 #endif
     float gradients[(VW * BLOCKS + 1) * VW];
-    for (int i = 0; i < VW; i += ROWS) gradient(x_rows + i, dy, dy_step, gradients + i * row_size, row_size);
-    const int weights = live * (int)row_size;
-    for (int v = 0; v < weights; v += VW) {
-      const int count = min(VW, weights - v);
-      const vec w = load_first(here + v, count, 0);
-      take_step(VLOAD(0, gradients + v), w, w, count, 0, here + v, kept + v, sgd);
-    }
+    for (int i = 0; i < VW; i += ROWS) gradient(x_rows + i, dy, dy_step, gradients + i * columns, columns);
+    if (dense)
+      take_steps(gradients, live * (int)columns, here, kept, sgd);
+    else
+      for (int i = 0; i < live; ++i)
+        take_steps(gradients + i * columns, (int)columns, here + i * weight_step, kept + i * state_step, sgd);
   }
 }

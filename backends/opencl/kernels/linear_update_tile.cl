@@ -1,7 +1,8 @@
 // linear_update for GPUs, after common.cl: a work-group of LANES x ROWS work-items owns ROWS rows of the weight and goes
 // over them TILE columns at a time. A tile of the weight and of dy lies in local memory: work-item (lane, row) adds up
 // dx of its row and of the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its
-// row. Sums are those of linear_update.cl; consecutive lanes touch consecutive addresses.
+// row. Sums are those of linear_update.cl, in rows of at most SHORT_ROW columns those of linear_update_short.cl;
+// consecutive lanes touch consecutive addresses.
 #define LANES 16
 #define ROWS 8
 #define TILE 64
@@ -18,7 +19,7 @@ __kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
   __local float(*x_tile)[ROWS] = (__local float(*)[ROWS])(weight_tile + ROWS);
   const int lane = get_local_id(0), row = get_local_id(1);
   const long i = (long)get_group_id(0) * ROWS + row;
-  const int inside = i < rows;
+  const int inside = i < rows, short_row = columns <= SHORT_ROW;
   float sums[PER_LANE][CHAINS];
   UNROLL
   for (int p = 0; p < PER_LANE; ++p) {
@@ -41,7 +42,9 @@ __kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
       for (int p = 0; p < PER_LANE; ++p) {
         const int b = lane + p * LANES;
         if (b >= batch) break;
-        for (int c = 0; c < width; c += CHAINS) {
+        for (int c = 0; short_row && c < width; ++c)
+          sums[p][0] = fma(dy_tile[b][c], weight_tile[row][c], sums[p][0]);
+        for (int c = 0; !short_row && c < width; c += CHAINS) {
           UNROLL
           for (int k = 0; k < CHAINS; ++k)
             if (c + k < width) sums[p][k] = fma(dy_tile[b][c + k], weight_tile[row][c + k], sums[p][k]);
@@ -67,7 +70,7 @@ __kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
     const int b = lane + p * LANES;
     if (b >= batch) break;
     UNROLL
-    for (int n = CHAINS / 2; n > 0; n /= 2) {
+    for (int n = CHAINS / 2; n > 0 && !short_row; n /= 2) {
       UNROLL
       for (int k = 0; k < n; ++k) sums[p][k] += sums[p][k + n];
     }

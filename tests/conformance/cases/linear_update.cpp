@@ -42,6 +42,8 @@ std::vector<Case> cases() {
       {"5x1x33", Size::tiny, 5, 1, 33},
       {"5x33x1", Size::tiny, 5, 33, 1},
       {"11x13x19_strided", Size::tiny, 11, 13, 19, 0.5, 0.01, 2, true, a, b, c, d, e},
+      {"9x70x21_strided", Size::tiny, 9, 70, 21, 0.5, 0.01, 2, true, a, b, c, d, e},
+      {"5x20x60_strided", Size::tiny, 5, 20, 60, 0.5, 0.01, 2, true, a, b, c, d, e},
       {"2x5x300_two_blocks", Size::tiny, 2, 5, 300},
       {"4x7x9_first_step", Size::tiny, 4, 7, 9, 0.9, 0.01, 1, true, a, b, c, d, e},
       {"4x7x9_no_momentum", Size::tiny, 4, 7, 9, 0, 0.01, 3, true, a, b, c, {}, e},
