@@ -2,20 +2,32 @@
 // patches. MR neighbouring windows of a line are multiplied at a time, and element e of theirs lies side by side in the
 // image. Sums run as in ops_gemm.cpp, for patches of at most KB elements.
 
+static void copy_floats(__global const float* from, int count, __global float* to) {
+  int i = 0;
+  for (; i + VW <= count; i += VW) VSTORE(VLOAD(0, from + i), 0, to + i);
+  if (i == count) return;
+  if (count >= VW)
+    VSTORE(VLOAD(0, from + count - VW), 0, to + count - VW);
+  else
+    for (; i < count; ++i) to[i] = from[i];
+}
+
+static void put_zeros(int count, __global float* to) {
+  for (int i = 0; i < count; ++i) to[i] = 0.0f;
+}
+
 // Lines [from, from + count) of an image with its padding, which may be outside of it.
 static void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
-                  __global float* to) {
-  for (int i = 0; i < count; ++i, to += line) {
-    const int inside = from + i >= 0 && from + i < height;
-    __global const float* pixels = image + (long)(from + i) * width;
-    int j = 0;
-    if (inside) {
-      for (; j < pad_w; ++j) to[j] = 0.0f;
-      for (; j + VW <= pad_w + width; j += VW) VSTORE(VLOAD(0, pixels + j - pad_w), 0, to + j);
-      for (; j < pad_w + width; ++j) to[j] = pixels[j - pad_w];
-    }
-    for (; j < line; ++j) to[j] = 0.0f;
+                         __global float* to) {
+  const int begin = min(max(-from, 0), count), end = max(begin, min(height - from, count));  // of those inside
+  const int at_once = pad_w == 0 ? max(end - begin, 1) : 1;
+  put_zeros(begin * line, to);
+  for (int i = begin; i < end; i += at_once) {
+    put_zeros(pad_w, to + i * line);
+    copy_floats(image + (long)(from + i) * width, at_once * width, to + i * line + pad_w);
+    put_zeros(line - pad_w - width, to + i * line + pad_w + width);
   }
+  put_zeros((count - end) * line, to + end * line);
 }
 
 // `live` windows, no more than FOR_ROWS names, from the one at `a`: out has a row of out_channels for each, of which

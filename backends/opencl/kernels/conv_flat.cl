@@ -31,10 +31,23 @@ static void store_every_fourth(vec v, __global float* to, int apart) {
 // A vector of windows for each of FLAT channels.
 static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int apart) {
   const vec low_ab = low_pairs(a, b), low_cd = low_pairs(c, d), high_ab = high_pairs(a, b), high_cd = high_pairs(c, d);
-  store_every_fourth(low_halves(low_ab, low_cd), to, apart);
-  store_every_fourth(high_halves(low_ab, low_cd), to + apart, apart);
-  store_every_fourth(low_halves(high_ab, high_cd), to + 2 * apart, apart);
-  store_every_fourth(high_halves(high_ab, high_cd), to + 3 * apart, apart);
+  const vec first = low_halves(low_ab, low_cd), second = high_halves(low_ab, low_cd);
+  const vec third = low_halves(high_ab, high_cd), fourth = high_halves(high_ab, high_cd);
+#if VW == 16
+  if (apart == FLAT) {
+    const vec even0 = even_quarters(first, second), even1 = even_quarters(third, fourth);
+    const vec odd0 = odd_quarters(first, second), odd1 = odd_quarters(third, fourth);
+    VSTORE(even_quarters(even0, even1), 0, to);
+    VSTORE(even_quarters(odd0, odd1), 1, to);
+    VSTORE(odd_quarters(even0, even1), 2, to);
+    VSTORE(odd_quarters(odd0, odd1), 3, to);
+    return;
+  }
+#endif
+  store_every_fourth(first, to, apart);
+  store_every_fourth(second, to + apart, apart);
+  store_every_fourth(third, to + 2 * apart, apart);
+  store_every_fourth(fourth, to + 3 * apart, apart);
 }
 
 #define FLAT_ZERO(v) vec s##v##0 = SPLAT(0.0f), s##v##1 = s##v##0, s##v##2 = s##v##0, s##v##3 = s##v##0;
@@ -79,10 +92,7 @@ FLAT_WINDOWS(flat_one, FOR_1)
 // followed by anything until the next comes.
 static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
   if (apart == channels) {
-    const int floats = count * channels;
-    int i = 0;
-    for (; i + VW <= floats; i += VW) VSTORE(VLOAD(0, from + i), 0, to + i);
-    for (; i < floats; ++i) to[i] = from[i];
+    copy_floats(from, count * channels, to);
     return;
   }
   for (int i = 0; i < count; ++i, from += apart, to += channels, left -= channels)
