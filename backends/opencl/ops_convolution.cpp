@@ -339,9 +339,9 @@ void spread_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
   const int64_t lines = w.height + 2 * w.pad_h, line = w.width + 2 * w.pad_w, width = device.vector_width;
   const int64_t mr = VectorSizes(width).mr, ring = kBlock / w.out_pixels() + 2;
   const int64_t bands = divide_up(w.kernel_h, spread.groups), each = divide_up(bands, std::min(bands, device.cores));
-  const int64_t image = round_up((lines * line + std::max(mr, width)) * spread.groups, width);
   const int64_t padded = round_up((lines + spread.groups - 1) * line + width, width);
-  const int64_t scratch_each = ring * image + padded + each * w.kernel_w * width, items = divide_up(bands, each);
+  const int64_t place = padded + round_up((lines * line + std::max(mr, width)) * spread.groups, width);
+  const int64_t scratch_each = ring * place + each * w.kernel_w * width, items = divide_up(bands, each);
   const cl_mem scratch = launcher.queue().workspace(kSpread, static_cast<uint64_t>(items * scratch_each * kFloat));
   const mk_tensor dy = readable_gradients(launcher, p, spread.each);
   const mk_tensor& given_bias = dbias.buffer != nullptr ? dbias : p.weight;
@@ -351,7 +351,7 @@ void spread_grad_weight(Launcher& launcher, const Problem& p, const mk_tensor& d
                p.images.row_stride, memory(dy), dy.offset, dy.row_stride, memory(p.weight), p.weight.offset,
                p.weight.row_stride, memory(given_bias), given_bias.offset,
                static_cast<int32_t>(dbias.buffer != nullptr), p.images.rows * w.out_pixels(), narrow(each),
-               narrow(ring), image, padded, scratch, scratch_each, kNext);
+               narrow(ring), place, padded, scratch, scratch_each, kNext);
 }
 
 // dbias: {} where it is not wanted; images lie side by side otherwise.

@@ -1,9 +1,31 @@
 // conv_direct_grad.cl's sums where there are few channels, after it: no more than EACH, which is half or a quarter of a
 // vector. A vector then has GROUPS lines of the window side by side: lanes c * GROUPS and on are channel c of the lines
 // of a band. What they meet in an image, element x of lines y, y + 1, ..., is read as GROUPS floats, EACH times; for
-// that, the lines are put side by side in the first cache. Every sum is the same chain as there.
+// that, the lines are put side by side in the first cache. Where one line of the window is left, a vector has GROUPS
+// neighbours of it side by side instead, and it meets dy together with the band above. Every sum is the same chain as
+// there.
 
 #define GROUPS (VW / EACH)
+
+// Neighbours of a line that is left: of as many as vectors of a band (a window of 5 or 7 for VW = 16, of 3 or 5 for 8).
+#define NONE_LEFT(X)
+#if VW == 16
+#define LEFT HALF
+#define FOR_BAND FOR_HALF
+#else
+#define LEFT MR
+#define FOR_BAND FOR_MR
+#endif
+#if GROUPS == 4
+#define FOR_LEFT FOR_2
+#define FOR_LEFT_SMALL FOR_2
+#elif VW == 16
+#define FOR_LEFT FOR_4
+#define FOR_LEFT_SMALL(X) FOR_2(X) X(2)
+#else
+#define FOR_LEFT(X) FOR_2(X) X(2)
+#define FOR_LEFT_SMALL FOR_1
+#endif
 
 // n floats that lie anywhere, as one load: see vector.cl.
 #ifdef WHOLE_VECTORS
@@ -65,39 +87,48 @@ static vec for_each_line(__global const float* from) {
 
 #define SPREAD_ZERO(i) vec s##i = SPLAT(0.0f);
 #define SPREAD_STEP(i) s##i = fma(for_each_channel(at + i * GROUPS), b, s##i);
-#define SPREAD_PIXEL(k, FOR_ROWS)                        \
-  {                                                      \
-    __global const float* at = p + k * GROUPS;           \
-    const vec b = for_each_line(d + k * channels);       \
-    sum += b;                                            \
-    FOR_ROWS(SPREAD_STEP)                                \
-  }
 #define SPREAD_ADD(i) \
   if (i < live) VSTORE(first ? s##i : s##i + VLOAD(i, sums), i, sums);
+#define LEFT_ZERO(i) vec left##i = SPLAT(0.0f);
+#define LEFT_STEP(i) left##i = fma(for_each_channel(beside + i * GROUPS), b, left##i);
+#define LEFT_ADD(i) \
+  if (i * GROUPS < live) VSTORE(first ? left##i : left##i + VLOAD(live + i, sums), live + i, sums);
+#define SPREAD_PIXEL(k, FOR_ROWS, FOR_LEFT)                         \
+  {                                                                 \
+    __global const float *at = p + k * GROUPS, *beside = q + k;     \
+    const vec b = for_each_line(d + k * channels);                  \
+    sum += b;                                                       \
+    FOR_ROWS(SPREAD_STEP)                                           \
+    FOR_LEFT(LEFT_STEP)                                             \
+  }
 
-// `terms` pixels from pixel k0 on, of images whose lines lie abreast in a ring of `ring` places, for `live` neighbours of
-// the window: those of the first pixel of an image lie from `origin` on. The pixels are added to `all` as well. Where
-// there are registers (FOUR), four pixels at a time share what they meet. `next` is 1, as in conv_direct.cl.
-#define SPREAD_GRAD(name, FOR_ROWS, FOUR)                                                                              \
-  static void name(__global const float* restrict abreast, long image, int ring, long origin, int line, int next,      \
-                   __global const float* restrict dy, long dy_step, int channels, int out_w, int out_pixels, long k0,   \
-                   int terms, int live, int first, __global float* sums, vec* all) {                                   \
+// `terms` pixels from pixel k0 on, of images that have `place` floats each in a ring of `ring` places, for `live`
+// neighbours of the window: those of the first pixel of an image lie from `band` on, side by side, and from `left` on in
+// the line that is left. The pixels are added to `all` as well. Where there are registers (FOUR), four pixels at a time
+// share what they meet. `next` is 1, as in conv_direct.cl.
+#define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                                    \
+  static void name(__global const float* restrict images, long place, int ring, long band, long left, int line,       \
+                   int next, __global const float* restrict dy, long dy_step, int channels, int out_w, int out_pixels, \
+                   long k0, int terms, int live, int first, __global float* sums, vec* all) {                          \
     FOR_ROWS(SPREAD_ZERO)                                                                                              \
+    FOR_LEFT(LEFT_ZERO)                                                                                                \
     vec sum = *all;                                                                                                    \
     long n = k0 / out_pixels;                                                                                          \
     int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                            \
     while (terms > 0) {                                                                                                \
       const int run = min(out_w - x, terms);                                                                           \
-      __global const float* p = abreast + n % ring * image + origin + ((long)y * line + x) * GROUPS;                   \
+      const long pixel = (long)y * line + x;                                                                           \
+      __global const float* p = images + n % ring * place + band + pixel * GROUPS;                                     \
+      __global const float* q = images + n % ring * place + left + pixel;                                              \
       __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                                   \
       int k = 0;                                                                                                       \
-      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, d += 4 * channels) {                                       \
-        SPREAD_PIXEL(0, FOR_ROWS)                                                                                      \
-        SPREAD_PIXEL(1, FOR_ROWS)                                                                                      \
-        SPREAD_PIXEL(2, FOR_ROWS)                                                                                      \
-        SPREAD_PIXEL(3, FOR_ROWS)                                                                                      \
+      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, q += 4, d += 4 * channels) {                               \
+        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(1, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(2, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(3, FOR_ROWS, FOR_LEFT)                                                                            \
       }                                                                                                                \
-      for (; k < run; ++k, p += next * GROUPS, d += channels) SPREAD_PIXEL(0, FOR_ROWS)                                \
+      for (; k < run; ++k, p += next * GROUPS, q += next, d += channels) SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)           \
       terms -= run;                                                                                                    \
       x = 0;                                                                                                           \
       if (++y * out_w == out_pixels) {                                                                                 \
@@ -106,48 +137,58 @@ static vec for_each_line(__global const float* from) {
       }                                                                                                                \
     }                                                                                                                  \
     FOR_ROWS(SPREAD_ADD)                                                                                               \
+    FOR_LEFT(LEFT_ADD)                                                                                                 \
     *all = sum;                                                                                                        \
   }
-SPREAD_GRAD(spread_grad_whole, FOR_MR, 0)
-SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE, 0)
-SPREAD_GRAD(spread_grad_half, FOR_HALF, 1)
-SPREAD_GRAD(spread_grad_small, FOR_SMALL, 1)
+SPREAD_GRAD(spread_grad_whole, FOR_MR, NONE_LEFT, 0)
+SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE, NONE_LEFT, 0)
+SPREAD_GRAD(spread_grad_half, FOR_HALF, NONE_LEFT, 1)
+SPREAD_GRAD(spread_grad_small, FOR_SMALL, NONE_LEFT, 1)
+SPREAD_GRAD(spread_grad_left, FOR_BAND, FOR_LEFT, VW == 16)
+SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 
 // The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl. dy: EACH floats may be
 // read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as
-// well. Scratch: `image` floats for each place of the ring, with image = (pixels of an image with its padding + the
-// larger of MR and VW) * GROUPS and ring = KB / out_pixels + 2; `padded` floats for such an image, GROUPS - 1 lines and
-// a vector; kernel_w vectors for each band.
+// well. Scratch: `place` floats for each image in a ring of KB / out_pixels + 2, namely `padded` for the image with its
+// padding, GROUPS - 1 lines and a vector, and (its pixels + the larger of MR and VW) * GROUPS for its lines abreast;
+// kernel_w vectors for each band.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
                                           int out_w, int out_pixels, int channels, __global const float* images,
                                           long images_offset, long images_step, __global const float* restrict dy,
                                           long dy_offset, long dy_step, __global float* restrict dweight,
                                           long dweight_offset, long dweight_step, __global float* restrict dbias,
                                           long dbias_offset, int wanted, long pixels, int bands_each, int ring,
-                                          long image, long padded, __global float* restrict scratch, long scratch_each,
+                                          long place, long padded, __global float* restrict scratch, long scratch_each,
                                           int next) {
   const int first_band = (int)get_global_id(0) * bands_each,
             last_band = min(first_band + bands_each, (kernel_h + GROUPS - 1) / GROUPS);
   const int lines = height + 2 * pad_h, line = width + 2 * pad_w;
   scratch += (long)get_global_id(0) * scratch_each;
-  __global float* one = scratch + ring * image;
-  __global float* sums = one + padded;
+  __global float* sums = scratch + ring * place;
+  // The band that has the line that is left beside it.
+  const int with_left = kernel_h % GROUPS == 1 && last_band * GROUPS > kernel_h && last_band - first_band >= 2 &&
+                        kernel_w <= LEFT ? last_band - 2 : -1;
   vec bias = SPLAT(0.0f), some = SPLAT(0.0f), ignored = SPLAT(0.0f);
   long ready = 0;  // images
   for (long k0 = 0; k0 < pixels; k0 += KB) {
     const int terms = (int)min((long)KB, pixels - k0);
     for (; ready <= (k0 + terms - 1) / out_pixels; ++ready) {
-      padded_lines(images + images_offset + ready * images_step, height, width, pad_w, -pad_h, lines, line, one);
-      put_lines_abreast(one, lines * line, line, scratch + ready % ring * image);
+      __global float* image = scratch + ready % ring * place;
+      padded_lines(images + images_offset + ready * images_step, height, width, pad_w, -pad_h, lines, line, image);
+      put_lines_abreast(image, lines * line, line, image + padded);
     }
-    for (int band = first_band; band < last_band; ++band)
+    for (int band = first_band; band < (with_left < 0 ? last_band : with_left + 1); ++band)
       for (int x = 0; x < kernel_w; x += MR) {
         const int live = min(MR, kernel_w - x);
-#define PIXELS_OF_BAND                                                                                                  \
-  scratch, image, ring, ((long)band * GROUPS * line + x) * GROUPS, line, next, dy + dy_offset, dy_step, channels, out_w, \
-      out_pixels, k0, terms, live, k0 == 0, sums + ((band - first_band) * kernel_w + x) * VW,                            \
-      band == 0 && x == 0 ? &some : &ignored
-        if (live <= SMALL)
+#define PIXELS_OF_BAND                                                                                                 \
+  scratch, place, ring, padded + ((long)band * GROUPS * line + x) * GROUPS, (kernel_h - 1) * (long)line, line, next,   \
+      dy + dy_offset, dy_step, channels, out_w, out_pixels, k0, terms, live, k0 == 0,                                  \
+      sums + ((band - first_band) * kernel_w + x) * VW, band == 0 && x == 0 ? &some : &ignored
+        if (band == with_left && live <= SMALL)
+          spread_grad_left_small(PIXELS_OF_BAND);
+        else if (band == with_left)
+          spread_grad_left(PIXELS_OF_BAND);
+        else if (live <= SMALL)
           spread_grad_small(PIXELS_OF_BAND);
         else if (live <= HALF)
           spread_grad_half(PIXELS_OF_BAND);
@@ -163,10 +204,12 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel
   }
   for (int band = first_band; band < last_band; ++band)
     for (int x = 0; x < kernel_w; ++x)
-      for (int j = 0; j < GROUPS && band * GROUPS + j < kernel_h; ++j)
+      for (int j = 0; j < GROUPS && band * GROUPS + j < kernel_h; ++j) {
+        const int left = with_left >= 0 && band == last_band - 1;
+        const int at = (band - first_band) * kernel_w * VW + (left ? x / GROUPS * VW + x % GROUPS : x * VW + j);
         for (int c = 0; c < channels; ++c)
-          dweight[dweight_offset + ((band * GROUPS + j) * kernel_w + x) * dweight_step + c] =
-              sums[((band - first_band) * kernel_w + x) * VW + c * GROUPS + j];
+          dweight[dweight_offset + ((band * GROUPS + j) * kernel_w + x) * dweight_step + c] = sums[at + c * GROUPS];
+      }
   if (!wanted || first_band != 0) return;
   float all[VW];
   VSTORE(bias + some, 0, all);

@@ -49,6 +49,11 @@ std::vector<Convolution> convolutions() {
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
+  // A line of the window that is left shares its pixels with those above, on one core.
+  list.push_back({"9x8x1_5x5_to_3", Size::tiny, 3, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 3});
+  list.push_back({"9x11x1_5x3_to_4", Size::tiny, 2, {9, 11, 1, 5, 3, 1, 1, 0, 0}, 4, {1, 2}, {3, 1}, {2, 1}});
+  list.push_back({"11x9x1_9x6_to_4", Size::tiny, 2, {11, 9, 1, 9, 6, 1, 1, 0, 0}, 4});
+  list.push_back({"9x10x1_7x7_to_6", Size::tiny, 2, {9, 10, 1, 7, 7, 1, 1, 0, 0}, 6, {}, {1, 0}});
   list.push_back({"9x9x1_3x3_to_7", Size::tiny, 2, {9, 9, 1, 3, 3, 1, 1, 0, 0}, 7});
   list.push_back({"12x40x1_3x17_to_5", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 5});
   list.push_back({"20x20x1_5x9_to_4", Size::normal, 3, {20, 20, 1, 5, 9, 1, 1, 0, 0}, 4});
