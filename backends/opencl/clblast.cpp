@@ -3,6 +3,9 @@
 #include <clblast_c.h>
 #include <dlfcn.h>
 
+#include <cstdlib>
+#include <string>
+
 namespace mokume::opencl {
 namespace {
 
@@ -11,11 +14,21 @@ using ClearCache = decltype(&CLBlastClearCache);
 
 CLBlastTranspose transpose(bool yes) { return yes ? CLBlastTransposeYes : CLBlastTransposeNo; }
 
+// CLBlast takes build options from the environment alone. It appends its own to them without a blank between.
+void add_build_option() {
+  constexpr const char *kVariable = "CLBLAST_BUILD_OPTIONS",
+                       *kOption = "-cl-denorms-are-zero ";  // abi/op.h asks for it
+  const char* given = std::getenv(kVariable);
+  const std::string options = given == nullptr ? "" : given;
+  if (options.find(kOption) == std::string::npos) setenv(kVariable, (options + " " + kOption).c_str(), 1);
+}
+
 }  // namespace
 
 void ClBlast::load() {
   if (tried_) return;
   tried_ = true;
+  add_build_option();
   void* library = dlopen("libclblast.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (library == nullptr) return;
   sgemm_ = dlsym(library, "CLBlastSgemm");
