@@ -79,7 +79,7 @@ mk_device_info device_info(uint32_t index) {
   info.struct_size = sizeof info;
   info.kind = MK_DEVICE_CPU;
   // The oracle is for tests: the flag keeps it out of "all" and "every".
-  info.flags = MK_DEVICE_FP64 | (oracle ? uint64_t{MK_DEVICE_INSTRUMENTED} : 0);
+  info.flags = MK_DEVICE_FP64 | MK_DEVICE_FMA | (oracle ? uint64_t{MK_DEVICE_INSTRUMENTED} : 0);
   info.memory_bytes = info.max_buffer_bytes = memory_bytes();
   info.compute_units = static_cast<uint32_t>(cores.size());
   sdk::set_text(info.name, oracle ? "reference oracle" : cpu_name());

@@ -190,6 +190,8 @@ mk_device_info describe_device(cl_platform_id platform, cl_device_id device) {
   const bool instrumented = contains(platform_text(platform, CL_PLATFORM_NAME), "oclgrind");
   info.kind = kind_of(device_value<cl_device_type>(device, CL_DEVICE_TYPE), software);
   if (device_value<cl_device_fp_config>(device, CL_DEVICE_DOUBLE_FP_CONFIG) != 0) info.flags |= MK_DEVICE_FP64;
+  if ((device_value<cl_device_fp_config>(device, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0)
+    info.flags |= MK_DEVICE_FMA;
   if (software) info.flags |= MK_DEVICE_SOFTWARE;
   if (instrumented) info.flags |= MK_DEVICE_INSTRUMENTED;
   info.memory_bytes = device_value<cl_ulong>(device, CL_DEVICE_GLOBAL_MEM_SIZE);

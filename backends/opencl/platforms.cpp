@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kProbeTimeoutS = 20;
-constexpr std::string_view kCacheHead = "mokume opencl probe 1\n";
+constexpr std::string_view kCacheHead = "mokume opencl probe 2\n";
 constexpr std::string_view kCacheTail = "complete\n";
 constexpr std::string_view kRecordEnd = "\nend \n";
 

@@ -30,7 +30,8 @@ typedef enum mk_device_flags {
    * turns. Kernels must take fewer. */
   MK_DEVICE_SOFTWARE = 1 << 1,
   MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
-  MK_DEVICE_TEMPLATE = 1 << 3      /* computes nothing (null): never taken by "all" or "every" */
+  MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null): never taken by "all" or "every" */
+  MK_DEVICE_FMA = 1 << 4           /* fma() is in hardware, so kernels round a product and its sum once, not twice */
 } mk_device_flags;
 
 typedef struct mk_device_info {
