@@ -44,6 +44,12 @@ void check_outcome(const mk_queue& queue, cl_event event) {
   if (status < 0) check(status, std::string("a command on ") + queue.device->info.name);
 }
 
+std::string name_of(cl_kernel kernel) {
+  std::array<char, 128> name{};
+  clGetKernelInfo(kernel, CL_KERNEL_FUNCTION_NAME, name.size() - 1, name.data(), nullptr);
+  return name.data();
+}
+
 void check_range(const char* side, const mk_buffer* buffer, uint64_t offset, uint64_t bytes) {
   if (buffer == nullptr) throw Error(MK_INVALID_ARGUMENT, std::string("copy: there is no buffer to copy ") + side);
   if (offset > buffer->bytes || bytes > buffer->bytes - offset)
@@ -238,6 +244,11 @@ void Launcher::enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const in
     group[i] = local != nullptr ? static_cast<size_t>(local[i]) : 1;
     sizes[i] = (static_cast<size_t>(global[i]) + group[i] - 1) / group[i] * group[i];
     if (sizes[i] == 0) return;
+    const auto groups = static_cast<int64_t>(sizes[i] / group[i]);
+    if (local != nullptr && groups > kMostGroups[i] && queue_.device->info.kind != MK_DEVICE_CPU)
+      throw Error(MK_INVALID_ARGUMENT, "kernel " + name_of(kernel) + ": " + std::to_string(groups) +
+                                           " work-groups in dimension " + std::to_string(i) + "; GPUs take at most " +
+                                           std::to_string(kMostGroups[i]));
   }
   cl_event event = nullptr;
   const cl_int code =
@@ -280,7 +291,7 @@ cl_kernel mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* 
 
 std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
   using namespace mokume::opencl;
-  const bool fma = (device_value<cl_device_fp_config>(id, CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA) != 0;
+  const bool fma = (info.flags & MK_DEVICE_FMA) != 0;
   // -w: PoCL's compiler counts its warnings on the user's terminal.
   // Oclgrind does not know what LLVM makes of `restrict` where a function is inlined.
   const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;

@@ -156,6 +156,10 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done);
 void wait(const mk_queue& queue, cl_event event);
 void finish(const mk_queue& queue);
 
+// Work-groups of a launch in each dimension that every card takes: NVIDIA's and AMD's take 65,535 in the second and the
+// third. Kernels for GPUs lie along the first dimension or loop.
+inline constexpr std::array<int64_t, 3> kMostGroups{2'147'483'647, 65'535, 65'535};
+
 // Enqueues kernels and keeps the first and last event if somebody wants them; or records what it would enqueue.
 class Launcher {
  public:
@@ -177,7 +181,8 @@ class Launcher {
   void run(cl_kernel kernel, const std::array<int64_t, 3>& global, const std::array<int64_t, 3>& local,
            std::span<const Argument> arguments);
 
-  // `local` may be nullptr: the driver's choice.
+  // `local` may be nullptr: the driver's choice. Error(MK_INVALID_ARGUMENT) on any GPU for more than kMostGroups, also
+  // where this one would take them.
   void enqueue(cl_kernel kernel, std::array<int64_t, 3> global, const int64_t* local);
 
   // Lets a library enqueue: `body` is given where its event belongs, or NULL.

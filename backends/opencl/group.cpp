@@ -127,8 +127,7 @@ class Group {
     const std::vector<Recording::Launch>& launches = first().launches();
     std::vector<cl_kernel> kernels;
     for (const Recording::Launch& l : launches) {
-      constexpr int64_t kMost = 65535;  // NVIDIA's limit in the third dimension
-      if (l.local[2] != 1 || l.global[2] * members() > kMost) return false;
+      if (l.local[2] != 1 || l.global[2] * members() > kMostGroups[2]) return false;
       kernels.push_back(group_kernel(*queue_.device, l, first().arguments(l)));
       if (kernels.back() == nullptr) return false;
     }

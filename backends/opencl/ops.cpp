@@ -131,7 +131,7 @@ void row_norm2(Launcher& launcher, const mk_op& op) {
                  x.columns > 0 ? memory(x) : memory(out), x.offset, x.row_stride, x.rows, x.columns, memory(out),
                  out.offset, rows_each);
   } else {
-    launcher.run(device.kernel(program, "row_norm2_scalar"), {16, x.rows, 1}, {16, 4, 1},
+    launcher.run(device.kernel(program, "row_norm2_scalar"), {(x.rows + 3) / 4 * 16, 4, 1}, {16, 4, 1},
                  x.columns > 0 ? memory(x) : memory(out), x.offset, x.row_stride, x.rows, x.columns, memory(out),
                  out.offset, int64_t{1}, LocalFloats{4 * 16});
   }

@@ -60,8 +60,7 @@ mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
 template <class Body>
 void by_pieces(const mk_device& device, const Problem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
-  constexpr int64_t kMostRows = int64_t{1} << 21;  // of a product: GPUs have 65535 groups in its second dimension
-  const int64_t fit = std::min(bytes / kFloat / p.window.patch(), kMostRows) / p.window.out_pixels();
+  const int64_t fit = bytes / kFloat / p.window.patch() / p.window.out_pixels();
   const int64_t each = p.dense() ? std::max<int64_t>(fit, 1) : 1;
   for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
 }

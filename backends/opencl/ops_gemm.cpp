@@ -329,15 +329,17 @@ void gemm_tile(Launcher& launcher, const Problem& p) {
   const bool few = tiles_m * tiles_n < 2 * device.cores;
   const bool fits = p.m * p.n <= kWorkspaceBytes / 8 / blocks;
   const bool partial = blocks > 1 && few && fits;
+  const int64_t blocks_each = partial ? divide_up(blocks, kMostGroups[2]) : blocks;
   const cl_mem to =
       partial ? launcher.queue().workspace(0, static_cast<uint64_t>(p.m * p.n * blocks * kFloat)) : p.out.memory;
-  launcher.run(tile_kernel(device, t, "gemm_tile"), {tiles_n * local[0], tiles_m * local[1], partial ? blocks : 1},
-               local, p.a.memory, p.a.offset, p.a.row_step, p.a.k_step, p.b.memory, p.b.offset, p.b.row_step,
-               p.b.k_step, p.m, p.n, p.k, to, partial ? int64_t{0} : p.out.offset, partial ? p.n : p.out.row_step,
-               p.alpha, p.beta, static_cast<int32_t>(partial), LocalFloats{kTileTerms * (t.bm + t.bn + 2)});
+  launcher.run(tile_kernel(device, t, "gemm_tile"),
+               {tiles_m * tiles_n * local[0], local[1], divide_up(blocks, blocks_each)}, local, p.a.memory, p.a.offset,
+               p.a.row_step, p.a.k_step, p.b.memory, p.b.offset, p.b.row_step, p.b.k_step, p.m, p.n, p.k, to,
+               partial ? int64_t{0} : p.out.offset, partial ? p.n : p.out.row_step, p.alpha, p.beta, blocks_each,
+               static_cast<int32_t>(partial), LocalFloats{kTileTerms * (t.bm + t.bn + 2)});
   if (partial)
-    launcher.run(tile_kernel(device, t, "gemm_reduce"), {p.n, p.m, 1}, {64, 1, 1}, to, blocks, p.m, p.n, p.out.memory,
-                 p.out.offset, p.out.row_step, p.alpha, p.beta);
+    launcher.run(tile_kernel(device, t, "gemm_reduce"), {p.n, std::min(p.m, kMostGroups[1]), 1}, {64, 1, 1}, to, blocks,
+                 p.m, p.n, p.out.memory, p.out.offset, p.out.row_step, p.alpha, p.beta);
 }
 
 // ---- CLBlast ------------------------------------------------------------------------------------------------------

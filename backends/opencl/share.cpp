@@ -7,7 +7,6 @@ namespace {
 
 constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
 constexpr int64_t kGroup = 64;
-constexpr int64_t kMostGroups = 65535;  // NVIDIA's limit in the second and the third dimension
 
 // Work-items side by side in the first dimension: as many as there is work for.
 int64_t abreast(int64_t count) {
@@ -50,7 +49,7 @@ Share share(const mk_device& device, int64_t rows, int64_t columns, int64_t unit
     s.columns_each = unit;
     s.local[0] = abreast(divide_up(columns, unit));
     s.local[1] = kGroup / s.local[0];
-    s.rows_each = divide_up(rows, kMostGroups * s.local[1]);
+    s.rows_each = divide_up(rows, kMostGroups[1] * s.local[1]);
   }
   s.global = {divide_up(columns, s.columns_each), divide_up(rows, s.rows_each), 1};
   return s;
@@ -67,8 +66,8 @@ ImageShare share_images(const mk_device& device, int64_t rows, int64_t width, in
   } else {
     s.local[0] = abreast(channels);
     s.local[1] = kGroup / s.local[0];
-    columns_each = divide_up(width, kMostGroups * s.local[1]);
-    s.rows_each = divide_up(rows, kMostGroups);
+    columns_each = divide_up(width, kMostGroups[1] * s.local[1]);
+    s.rows_each = divide_up(rows, kMostGroups[2]);
   }
   s.columns_each = static_cast<int32_t>(columns_each);
   s.channels_each = static_cast<int32_t>(channels_each);

@@ -18,21 +18,22 @@ static void load_tile(__global const float* x, long row_step, long k_step, long 
   }
 }
 
-// Without `partial` the output is updated after each block of KB terms. With it, group z sums block z alone and leaves
-// it in partial[z][rows][columns] for gemm_reduce.
+// The tiles lie along the first dimension alone, since cards take only 65,535 groups in the others. Without `partial` the
+// output is updated after each block of KB terms. With it, group z sums `blocks_each` blocks and leaves block i in
+// out[i][rows][columns] for gemm_reduce.
 __kernel GROUP_OF(GX, GY) void gemm_tile(
     ITEM __global const float* a, long a_offset, long a_row_step, long a_k_step, __global const float* b, long b_offset,
     long b_row_step, long b_k_step, long rows, long columns, long k_size, __global float* out, long out_offset,
-    long out_step, float alpha, float beta, int partial, __local float* ta) {
+    long out_step, float alpha, float beta, long blocks_each, int partial, __local float* ta) {
   __local float* tb = ta + BK * (BM + 1);
   const int tx = get_local_id(0), ty = get_local_id(1), id = ty * GX + tx;
-  const long m0 = (long)get_group_id(1) * BM, n0 = (long)get_group_id(0) * BN;
-  const long block_of = get_global_id(2);
-  const long first = partial ? block_of * KB : 0;
-  const long last = partial ? min(first + KB, k_size) : k_size;
+  const uint tile = get_group_id(0), tiles_n = (uint)((columns + BN - 1) / BN);
+  const long m0 = (long)(tile / tiles_n) * BM, n0 = (long)(tile % tiles_n) * BN;
+  const long first = (long)get_global_id(2) * blocks_each * KB;
+  const long last = min(first + blocks_each * KB, k_size);
   a += a_offset;
   b += b_offset;
-  out += partial ? block_of * rows * columns : out_offset;
+  out += partial ? first / KB * rows * columns : out_offset;
 
   for (long block = first; block < last; block += KB) {
     const long end = min(block + KB, last);
@@ -75,17 +76,20 @@ __kernel GROUP_OF(GX, GY) void gemm_tile(
         }
       }
     }
+    if (partial) out += rows * columns;
   }
 }
 
 // Adds the block sums of a partial gemm_tile to the output in order.
 __kernel void gemm_reduce(ITEM __global const float* partial, long blocks, long rows, long columns, __global float* out,
                           long out_offset, long out_step, float alpha, float beta) {
-  const long n = get_global_id(0), m = get_global_id(1);
-  if (n >= columns || m >= rows) return;
-  __global float* at = out + out_offset + m * out_step + n;
-  float value = beta == 0.0f ? alpha * partial[m * columns + n] : fma(alpha, partial[m * columns + n], beta * *at);
-  for (long block = 1; block < blocks; ++block)
-    value = fma(alpha, partial[(block * rows + m) * columns + n], value);
-  *at = value;
+  const long n = get_global_id(0);
+  if (n >= columns) return;
+  for (long m = get_global_id(1); m < rows; m += get_global_size(1)) {
+    __global float* at = out + out_offset + m * out_step + n;
+    float value = beta == 0.0f ? alpha * partial[m * columns + n] : fma(alpha, partial[m * columns + n], beta * *at);
+    for (long block = 1; block < blocks; ++block)
+      value = fma(alpha, partial[(block * rows + m) * columns + n], value);
+    *at = value;
+  }
 }

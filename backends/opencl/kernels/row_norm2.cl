@@ -27,13 +27,14 @@ __kernel ONE_ITEM void row_norm2_vector(
   }
 }
 
-// GPUs: 16 work-items side by side do a row, 4 rows to a group.
+// GPUs: 16 work-items side by side do a row, 4 rows to a group. The groups lie along the first dimension alone, since cards
+// take only 65,535 in the second.
 __kernel GROUP_OF(16, 4) void row_norm2_scalar(
     ITEM __global const float* x, long offset, long step, long rows, long columns, __global float* out, long out_offset,
     long rows_each, __local float* shared) {
   __local float(*sums)[16] = (__local float(*)[16])shared;
   const int lane = get_local_id(0), line = get_local_id(1);
-  const long r = get_global_id(1);
+  const long r = (long)get_group_id(0) * 4 + line;
   float sum = 0.0f;
   if (r < rows)
     for (long c = lane; c < columns; c += 16) {
