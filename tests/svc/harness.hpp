@@ -70,7 +70,8 @@ using Results = std::map<Key, Result>;
 // Libraries and one open device.
 class World {
  public:
-  explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30)
+  explicit World(const std::string& backend, uint32_t index = 0, uint64_t budget = uint64_t{2} << 30,
+                 const device::Choices& choices = {})
       : cache_(std::filesystem::temp_directory_path() / ("mokume-svc-test-" + std::to_string(getpid()))),
         host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
         registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
@@ -82,7 +83,7 @@ class World {
     std::vector<mk_device_info> infos(count);
     if (count > 0) sdk::call(table->enumerate, table->self, infos.data(), count, &count);
     if (index >= count) return;
-    device_ = device::Device::open({backend, index, table, infos[index]}, {}, budget, nullptr);
+    device_ = device::Device::open({backend, index, table, infos[index]}, choices, budget, nullptr);
   }
   ~World() {
     device_.reset();

@@ -1,0 +1,146 @@
+// What the host asks a card to do, counted by the layer that poses as it. A change that adds a launch, a wait or a copy
+// fails here until the number is changed on purpose.
+#include <dlfcn.h>
+
+#include <cstdlib>
+#include <functional>
+#include <ostream>
+
+#include "cnn/harness.hpp"
+#include "cnn/networks.hpp"
+#include "gpu/pose/pose.h"
+#include "svc/harness.hpp"
+#include "training.hpp"
+
+namespace mokume {
+
+struct Asked {
+  uint64_t launches = 0, waits = 0, reads = 0, read_bytes = 0, writes = 0, written_bytes = 0, copies = 0,
+           copied_bytes = 0;
+
+  bool operator==(const Asked&) const = default;
+};
+
+std::ostream& operator<<(std::ostream& out, const Asked& a) {
+  return out << "{" << a.launches << ", " << a.waits << ", " << a.reads << ", " << a.read_bytes << ", " << a.writes
+             << ", " << a.written_bytes << ", " << a.copies << ", " << a.copied_bytes << "}";
+}
+
+namespace {
+
+using cnn::Training;
+
+// Forced, so that no measurement decides what is counted.
+const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}, {"svc.smo", "group"}};
+
+// A function of the layer.
+template <class Function>
+Function of_layer(const char* name) {
+  const char* path = std::getenv("OPENCL_LAYERS");
+  void* const layer = path == nullptr ? nullptr : dlopen(path, RTLD_NOW | RTLD_NOLOAD);
+  if (layer == nullptr) throw Error(MK_INTERNAL, "the loader has not loaded a layer: set OPENCL_LAYERS to its library");
+  return reinterpret_cast<Function>(dlsym(layer, name));
+}
+
+Asked counted() {
+  pose_counts_t c{};
+  of_layer<pose_counts_fn>(POSE_COUNTS_SYMBOL)(&c);
+  return {c.launches, c.waits, c.reads, c.read_bytes, c.writes, c.written_bytes, c.copies, c.copied_bytes};
+}
+
+Asked operator-(const Asked& a, const Asked& b) {
+  return {a.launches - b.launches,
+          a.waits - b.waits,
+          a.reads - b.reads,
+          a.read_bytes - b.read_bytes,
+          a.writes - b.writes,
+          a.written_bytes - b.written_bytes,
+          a.copies - b.copies,
+          a.copied_bytes - b.copied_bytes};
+}
+
+Asked asked_by(const std::function<void()>& work) {
+  const Asked before = counted();
+  work();
+  return counted() - before;
+}
+
+// A step more: what `work(2)` asks for above `work(1)`, after a first time that builds kernels and grows workspaces.
+Asked of_a_step(const std::function<void(int64_t)>& work) {
+  work(1);
+  const Asked one = asked_by([&] { work(1); });
+  return asked_by([&] { work(2); }) - one;
+}
+
+class Networks : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(world_.present());
+    of_layer<pose_idle_fn>(POSE_IDLE_SYMBOL)(1);
+    data_.rows = kImages;
+    data_.features = 784;
+    data_.x = x_.data();
+    data_.labels = labels_.data();
+    data_.n_classes = 10;
+  }
+
+  void TearDown() override { of_layer<pose_idle_fn>(POSE_IDLE_SYMBOL)(0); }
+
+  Asked step_of(const char* name, int64_t batch, int64_t members = 1) {
+    cnn::Settings settings = cnn::settings_of(name);
+    settings.batch_size = batch;
+    settings.epochs = 1000;
+    const cnn::Network network = cnn::make_network(settings, {28, 28, 1, false}, 10);
+    const sdk::Device device = world_.device();
+    const cnn::ResidentData resident(device, data_);
+    cnn::SharedMemory memory(device, members);
+    std::vector<std::unique_ptr<Training>> trainings;
+    std::vector<Training*> all;
+    for (int64_t m = 0; m < members; ++m) {
+      cnn::TrainingTask task;
+      task.stream = static_cast<uint32_t>(m);
+      for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
+      trainings.push_back(std::make_unique<Training>(world_.host(), device, resident, network, settings, task,
+                                                     members > 1 ? &memory : nullptr));
+      if (members > 1) memory.next_member();
+      all.push_back(trainings.back().get());
+    }
+    return of_a_step([&](int64_t batches) {
+      cnn::run_batches(device, all, batches);
+      device.finish();
+    });
+  }
+
+ private:
+  static constexpr int64_t kImages = 2048;
+  cnn_test::World world_{"opencl", 0, kChoices};
+  std::vector<float> x_ = std::vector<float>(kImages * 784, 0.5F);
+  std::vector<int32_t> labels_ = std::vector<int32_t>(kImages, 3);
+  mk_data data_{};
+};
+
+TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
+TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
+TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
+TEST_F(Networks, of_784_100_10_together) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
+
+// 5,120 steps more of a solver that has not converged: 512 a launch.
+TEST(Solver, of_5120_steps) {
+  constexpr int64_t kSteps = 5120;
+  svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
+  ASSERT_TRUE(world.present());
+  const svc_test::Blobs blobs(400, 6, 2, 2, 3.0);
+  const auto fit = [&](int64_t steps) {
+    const svc_test::Experiment experiment(blobs, {{1e5, 0.02, "rbf", 3, 0, "ovr", 1e-6, steps}}, 2);
+    svc_test::Session session(world, experiment);
+    const svc_test::Results results = session.fit({{0, 0}});
+    EXPECT_NE(results.begin()->second.note.find("steps=" + std::to_string(steps)), std::string::npos)
+        << results.begin()->second.note;
+  };
+  fit(kSteps);
+  const Asked some = asked_by([&] { fit(kSteps); }), more = asked_by([&] { fit(2 * kSteps); });
+  EXPECT_EQ(more - some, (Asked{10, 50, 20, 1280, 30, 1320, 0, 0}));
+}
+
+}  // namespace
+}  // namespace mokume

@@ -1,0 +1,54 @@
+// The kernels of this process as a card sees them at a launch: whether it would refuse.
+#pragma once
+
+#include <array>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "card.hpp"
+
+namespace mokume::pose {
+
+// A launch in three dimensions.
+struct Grid {
+  Grid(const Card& card, cl_uint dimensions, const size_t* global, const size_t* local);
+
+  std::array<size_t, 3> global{1, 1, 1}, group{1, 1, 1};
+  bool even = true;  // each global size is a multiple of its group's
+};
+
+// CL_SUCCESS, or the code with which the card refuses.
+cl_int refusal(const Card& card, const Grid& grid, size_t local_bytes, size_t parameter_bytes);
+
+// Arguments as they are set. Threads: all functions may be called from any thread.
+class Kernels {
+ public:
+  struct Kernel {
+    std::string name, program;         // the program's hash
+    std::map<cl_uint, size_t> values;  // bytes of each argument
+    std::map<cl_uint, size_t> locals;  // bytes of local memory
+
+    size_t value_bytes() const;
+    size_t local_bytes() const;
+  };
+
+  // `describe` fills in the name and the program of a kernel that is new.
+  template <class Describe>
+  Kernel& at(cl_kernel kernel, const Describe& describe) {
+    const std::lock_guard lock(mutex_);
+    const auto [found, is_new] = kernels_.try_emplace(kernel);
+    if (is_new) describe(found->second);
+    return found->second;  // a kernel is used by one thread at a time, as OpenCL demands
+  }
+  void forget(cl_kernel kernel) {
+    const std::lock_guard lock(mutex_);
+    kernels_.erase(kernel);
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<cl_kernel, Kernel> kernels_;
+};
+
+}  // namespace mokume::pose

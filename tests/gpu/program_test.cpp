@@ -1,0 +1,142 @@
+// The program on cards, and on cards of two vendors in one run: what a mixed cluster gives is what one device gives.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+std::string posing_as(const std::string& card) {
+  return "env OPENCL_LAYERS=" MOKUME_BUILD_DIR "/lib/opencl_pose.so OPENCL_POSE=" MOKUME_CARDS "/" + card +
+         ".toml OCL_ICD_VENDORS=" MOKUME_POCL " ";
+}
+
+constexpr const char* kNetwork = R"(name = "small"
+model = "cnn"
+seed = 3
+[data]
+source = "digits"
+limit = 300
+standardize = { mean = 127.5, scale = 73.61 }
+[validation]
+share = 0.25
+[search]
+method = "none"
+[devices]
+use = "opencl"
+[model_options]
+epochs = 2
+batch_size = 25
+optimizer = { type = "sgd", lr = 0.05 }
+[[model_options.layers]]
+type = "conv2d"
+out_channels = 4
+kernel_size = 3
+[[model_options.layers]]
+type = "relu"
+[[model_options.layers]]
+type = "max_pool2d"
+kernel_size = 2
+[[model_options.layers]]
+type = "flatten"
+[[model_options.layers]]
+type = "linear"
+out_features = 10
+)";
+
+// Wrong rows of each line of results.csv by what the line is of: "candidate,bootstrap,fold".
+std::map<std::string, std::pair<double, double>> errors_of(const fs::path& run) {
+  std::istringstream lines(slurp(run / "results.csv"));
+  std::string head, line;
+  std::getline(lines, head);
+  const auto fields_of = [](const std::string& text) {
+    std::vector<std::string> fields;
+    std::istringstream in(text);
+    for (std::string field; std::getline(in, field, ',');) fields.push_back(field);
+    return fields;
+  };
+  const std::vector<std::string> names = fields_of(head);
+  std::map<std::string, std::pair<double, double>> errors;
+  while (std::getline(lines, line)) {
+    const std::vector<std::string> fields = fields_of(line);
+    double n = 0, wrong = 0;
+    for (size_t i = 0; i < names.size() && i < fields.size(); ++i) {
+      if (names[i] == "n") n = std::stod(fields[i]);
+      if (names[i] == "errors") wrong = std::stod(fields[i]);
+    }
+    errors[fields[0] + "," + fields[1] + "," + fields[2]] = {n, wrong};
+  }
+  return errors;
+}
+
+// Devices of different classes may differ in 2 rows of 1,000 of a fold, and in one of a smaller one.
+void expect_agreement(const fs::path& run, const fs::path& with) {
+  const auto mine = errors_of(run), theirs = errors_of(with);
+  ASSERT_FALSE(theirs.empty());
+  ASSERT_EQ(mine.size(), theirs.size());
+  for (const auto& [fit, errors] : theirs) {
+    ASSERT_TRUE(mine.count(fit) == 1) << fit;
+    EXPECT_EQ(mine.at(fit).first, errors.first) << fit;
+    EXPECT_NEAR(mine.at(fit).second, errors.second, std::max(1.0, 0.002 * errors.first)) << fit;
+  }
+}
+
+nlohmann::json run_json(const fs::path& run) { return nlohmann::json::parse(slurp(run / "run.json")); }
+
+class Program : public testing::TestWithParam<const char*> {};
+
+TEST_P(Program, a_grid_and_a_network_agree_with_the_processor) {
+  const Place plain, posed;
+  for (const Place* place : {&plain, &posed}) {
+    place->write("svc.toml", small_experiment("opencl"));
+    place->write("cnn.toml", kNetwork);
+    const std::string as = place == &posed ? posing_as(GetParam()) : "env OCL_ICD_VENDORS=" MOKUME_POCL " ";
+    for (const char* file : {"svc.toml", "cnn.toml"}) {
+      const Ended ended = place->shell(as + Place::program() + " run " + file + " --out " + std::string(file, 3));
+      ASSERT_EQ(ended.code, 0) << ended.err;
+    }
+  }
+  for (const char* model : {"svc", "cnn"}) {
+    SCOPED_TRACE(model);
+    const auto run = [&](const Place& place) {
+      return fs::directory_iterator(place.path() / model / "small")->path();
+    };
+    EXPECT_NE(run_json(run(posed)).at("devices").at(0).at("vendor"), run_json(run(plain)).at("devices").at(0).at("vendor"))
+        << "the run did not use the card";
+    expect_agreement(run(posed), run(plain));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Cards, Program,
+                         testing::Values("nvidia-h200", "amd-mi300x", "intel-arc-b580", "old-laptop"),
+                         [](const auto& card) {
+                           std::string name = card.param;
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const Place place;
+  place.write("e.toml", small_experiment("opencl", 1000));
+  const std::string run = Place::program() + " run e.toml --out ";
+  const Ended alone = place.shell(posing_as("nvidia-h200") + run + "alone");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const Ended both = place.shell(
+      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun --oversubscribe -np 1 " +
+      posing_as("nvidia-h200") + run + "both : -np 1 " + posing_as("amd-mi300x") + run + "both");
+  ASSERT_EQ(both.code, 0) << both.err;
+  const auto of = [&](const char* out) { return fs::directory_iterator(place.path() / out / "small")->path(); };
+  std::set<std::string> vendors;
+  const nlohmann::json record = run_json(of("both"));
+  for (const auto& device : record.at("devices")) vendors.insert(device.at("vendor"));
+  EXPECT_EQ(vendors, (std::set<std::string>{"NVIDIA Corporation", "Advanced Micro Devices, Inc."}));
+  expect_agreement(of("both"), of("alone"));
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
