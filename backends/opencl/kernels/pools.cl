@@ -97,25 +97,26 @@ __kernel void avg_pool(ITEM SHARE, AREAS, __global const float* VIEW(images), __
 static int area_length(int at, int size, int cells) { return area_end(at, size, cells) - area_begin(at, size, cells); }
 
 // The cells whose areas a pixel is in: pixel * cells / size to ((pixel + 1) * cells - 1) / size. In a smaller output
-// these are one or two to a side, whose shares are the same for all channels.
+// these are one or two to a side, whose shares are the same for all channels. (An array of the two would live in a GPU's
+// memory, not in registers.)
 __kernel void avg_pool_grad(ITEM SHARE, AREAS, __global const float* VIEW(grad), __global float* VIEW(dx)) {
   FOR_EACH_ROW {
     const long n = divide(r, height);
     const int i = (int)(r - n * height);
     const int y0 = area_begin(i, out_h, height), y1 = area_end(i, out_h, height);
-    const int few_h[2] = {area_length(y0, height, out_h), area_length(y1 - 1, height, out_h)};
+    const int first_h = area_length(y0, height, out_h), last_h = area_length(y1 - 1, height, out_h);
     __global const float* from = grad + grad_offset + n * grad_step;
     __global float* to = dx + dx_offset + n * dx_step + (long)i * width * channels;
     FOR_EACH_COLUMN(width) {
       const int j0 = area_begin(x, out_w, width), j1 = area_end(x, out_w, width);
-      const int few_w[2] = {area_length(j0, width, out_w), area_length(j1 - 1, width, out_w)};
+      const int first_w = area_length(j0, width, out_w), last_w = area_length(j1 - 1, width, out_w);
       FOR_EACH_CHANNEL {
         const int k = CHANNEL;
         vec sum = SPLAT(0.0f);
         for (int cell_y = y0; cell_y < y1; ++cell_y) {
-          const int area_h = y1 - y0 <= 2 ? few_h[cell_y - y0] : area_length(cell_y, height, out_h);
+          const int area_h = cell_y == y0 ? first_h : y1 - y0 <= 2 ? last_h : area_length(cell_y, height, out_h);
           for (int cell_x = j0; cell_x < j1; ++cell_x) {
-            const int area_w = j1 - j0 <= 2 ? few_w[cell_x - j0] : area_length(cell_x, width, out_w);
+            const int area_w = cell_x == j0 ? first_w : j1 - j0 <= 2 ? last_w : area_length(cell_x, width, out_w);
             const vec value = VLOAD(0, from + ((long)cell_y * out_w + cell_x) * channels + k);
             sum = fma(value, share_of(area_h, area_w), sum);
           }
