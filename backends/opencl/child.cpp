@@ -29,11 +29,18 @@ struct Descriptor {
   }
 };
 
-pid_t spawn(const std::string& program, const std::vector<std::string>& variables, int output) {
-  std::vector<char*> environment;
-  for (const std::string& v : variables) environment.push_back(const_cast<char*>(v.c_str()));
-  environment.push_back(nullptr);
-  char* arguments[] = {const_cast<char*>(program.c_str()), nullptr};
+std::vector<char*> pointers_to(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+pid_t spawn(const std::string& program, const std::vector<std::string>& given,
+            const std::vector<std::string>& variables, int output) {
+  const std::vector<char*> environment = pointers_to(variables);
+  std::vector<char*> arguments = pointers_to(given);
+  arguments.insert(arguments.begin(), const_cast<char*>(program.c_str()));
 
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -48,7 +55,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& variable
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
   pid_t child = -1;
-  const int code = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments, environment.data());
+  const int code = posix_spawn(&child, program.c_str(), &actions, &attributes, arguments.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
   posix_spawnattr_destroy(&attributes);
   if (code != 0)
@@ -91,12 +98,13 @@ bool reap(pid_t child, Clock::time_point deadline, int& status) {
 
 }  // namespace
 
-ChildResult run_child(const std::string& program, const std::vector<std::string>& variables, int timeout_s) {
+ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& variables, int timeout_s) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw Error(MK_DEVICE_ERROR, std::string("cannot make a pipe: ") + strerror(errno));
   const Descriptor reader{ends[0]};
   Descriptor writer{ends[1]};
-  const pid_t child = spawn(program, variables, writer.fd);
+  const pid_t child = spawn(program, arguments, variables, writer.fd);
   writer.reset();
 
   ChildResult result;

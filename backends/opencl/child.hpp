@@ -11,8 +11,9 @@ struct ChildResult {
   std::string problem;  // "" if it exited with 0, else e.g. "crashed (Segmentation fault)"
 };
 
-// Runs `program` without arguments in the environment `variables` ("NAME=value"); kills it after `timeout_s` seconds.
+// Runs `program` with `arguments` in the environment `variables` ("NAME=value"); kills it after `timeout_s` seconds.
 // Throws MK_DEVICE_ERROR if it cannot be started.
-ChildResult run_child(const std::string& program, const std::vector<std::string>& variables, int timeout_s);
+ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
+                      const std::vector<std::string>& variables, int timeout_s);
 
 }  // namespace mokume::opencl

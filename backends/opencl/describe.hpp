@@ -45,6 +45,9 @@ std::vector<cl_platform_id> all_platforms();
 // kernel rightly, else it is left out and the platform's problem says so.
 std::vector<PlatformRecord> describe_platforms(bool try_compiler);
 
+// Before the lines of print(), where the driver cannot be loaded: why.
+inline constexpr std::string_view kLoadError = "load_error ";
+
 // Lines of "key value"; parse() skips what it does not know and cuts what is too long. Throws MK_BAD_DATA if the text
 // is not one that print() wrote to its end.
 std::string print(const std::vector<PlatformRecord>& platforms);

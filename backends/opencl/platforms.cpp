@@ -1,6 +1,7 @@
 #include "platforms.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -20,9 +21,10 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr int kProbeTimeoutS = 20;
-constexpr std::string_view kCacheHead = "mokume opencl probe 2\n";
+constexpr std::string_view kCacheHead = "mokume opencl probe 3\n";
 constexpr std::string_view kCacheTail = "complete\n";
 constexpr std::string_view kRecordEnd = "\nend \n";
+constexpr std::string_view kNotThere = "cannot be loaded or has no platform";
 
 bool under_oclgrind() {
   const char* preload = std::getenv("LD_PRELOAD");
@@ -117,6 +119,61 @@ size_t count_devices(const IcdReport& report) {
   return count;
 }
 
+// The shared libraries of this process, but for what is mokume's own.
+std::vector<std::string> loaded_libraries() {
+  std::vector<std::string> paths;
+  const auto add = [](dl_phdr_info* info, size_t, void* to) {
+    const std::string_view path = info->dlpi_name;
+    if (path.starts_with('/') && path.find("/ld-linux") == path.npos && path.find("/lib/mokume/") == path.npos)
+      static_cast<std::vector<std::string>*>(to)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(add, &paths);
+  return paths;
+}
+
+// What the helper says of one driver, with these libraries loaded before.
+IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) {
+  const TemporaryDirectory directory(fs::temp_directory_path().string());
+  write_vendors({icd}, directory.path());
+  std::vector<std::string> arguments{icd.library};
+  arguments.insert(arguments.end(), libraries.begin(), libraries.end());
+  const ChildResult child = run_child(helper_path(), arguments, environment_with(directory.path()), kProbeTimeoutS);
+  IcdReport report{icd, child.problem, {}};
+  if (report.problem.empty()) {
+    try {
+      report.platforms = parse(child.output);
+    } catch (const Error& e) {
+      report.problem = e.what();
+    }
+  }
+  if (!report.problem.empty()) {
+    report.problem += " and is left out: update or remove its package";
+  } else if (report.platforms.empty()) {
+    const std::string_view said = child.output;
+    const bool failed = said.starts_with(kLoadError);
+    const std::string why(failed ? said.substr(kLoadError.size(), said.find('\n') - kLoadError.size()) : "");
+    report.problem = std::string(kNotThere) + (failed ? " (" + why + ")" : "") +
+                     ": install the package it belongs to, or remove " + icd.source;
+  }
+  return report;
+}
+
+// What a problem has in brackets, with them.
+std::string reason_in(const std::string& problem) {
+  const size_t begin = problem.find(" ("), end = problem.rfind(')');
+  return begin == problem.npos || end == problem.npos || end < begin ? "" : problem.substr(begin, end + 1 - begin);
+}
+
+// The driver's own directory, if it has a library there that this process has another of.
+std::string directory_to_put_first(const Icd& icd, const std::vector<std::string>& libraries) {
+  const fs::path directory = fs::path(icd.library).parent_path();
+  std::error_code error;
+  for (const std::string& path : libraries)
+    if (!directory.empty() && fs::exists(directory / fs::path(path).filename(), error)) return directory.string();
+  return "the directory of the driver's own libraries";
+}
+
 std::string cure_for(const std::string& platform) {
   if (platform == "rusticl") return "set RUSTICL_ENABLE=llvmpipe, or radeonsi or iris for a GPU";
   if (platform == "Clover") return "Mesa's Clover drives old AMD GPUs only; without one nothing is lost";
@@ -165,7 +222,8 @@ void Platforms::find_devices() {
   if (!file.empty()) reports = from_text(read_file(file).value_or(""), icds);
   const bool remembered = reports.has_value();
   if (!remembered) {
-    reports = probe(icds);
+    reports.emplace();
+    for (const Icd& icd : icds) reports->push_back(probe(icd));
     if (!file.empty()) {
       remove_old(cache_);
       replace_file(file, to_text(*reports));
@@ -177,44 +235,32 @@ void Platforms::find_devices() {
     take(r.platforms);
     if (count_devices(r) > 0) good_.push_back(r.icd);
   }
-  all_good_ = good_.size() == icds.size();
   // The cores are those of this process, not of the one that wrote the cache.
   for (mk_device_info& info : found)
     if (info.kind == MK_DEVICE_CPU) sdk::set_text(info.physical_id, cpu_id());
   devices_ = std::move(found);
 }
 
-std::vector<IcdReport> Platforms::probe(const std::vector<Icd>& icds) const {
-  const std::string helper = helper_path();
-  std::vector<IcdReport> reports;
-  for (const Icd& icd : icds) {
-    const TemporaryDirectory directory(fs::temp_directory_path().string());
-    write_vendors({icd}, directory.path());
-    const ChildResult child = run_child(helper, environment_with(directory.path()), kProbeTimeoutS);
-    IcdReport r{icd, child.problem, {}};
-    if (r.problem.empty()) {
-      try {
-        r.platforms = parse(child.output);
-      } catch (const Error& e) {
-        r.problem = e.what();
-      }
-    }
-    reports.push_back(std::move(r));
-  }
-  return reports;
+IcdReport Platforms::probe(const Icd& icd) const {
+  const std::vector<std::string> libraries = loaded_libraries();
+  IcdReport report = ask_helper(icd, libraries);
+  if (report.problem.empty()) return report;
+  IcdReport alone = ask_helper(icd, {});
+  if (count_devices(alone) == 0) return report;
+  report.problem = "works alone, but not with the libraries that mokume has loaded" + reason_in(report.problem) +
+                   ": start mokume with " + directory_to_put_first(icd, libraries) + " first in LD_LIBRARY_PATH";
+  return report;
 }
 
 void Platforms::report(const std::vector<IcdReport>& reports, const std::string& cache_file) const {
   const auto log = [&](mk_log_level level, const std::string& text) { host_.log(level, "opencl", text); };
   const std::string again = cache_file.empty() ? "" : "; remembered, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
+    // A driver's file that was left behind by its package is no news on every command.
+    const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
-      log(MK_LOG_WARNING, "driver " + r.icd.library + " (" + r.icd.source + ") " + r.problem +
-                              " and is left out: update or remove its package" + again);
-    else if (r.platforms.empty())
-      log(MK_LOG_WARNING, "driver " + r.icd.library + " (" + r.icd.source +
-                              ") cannot be loaded or has no platform: install the package it belongs to, or remove " +
-                              r.icd.source);
+      log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,
+          "driver " + r.icd.library + " (" + r.icd.source + ") " + r.problem + again);
     for (const PlatformRecord& p : r.platforms) {
       if (!p.problem.empty())
         log(MK_LOG_WARNING, p.name + ": " + p.problem + " and is left out: update the driver" + again);
@@ -243,8 +289,9 @@ class DriverThreads {
   std::vector<std::unique_ptr<ScopedVariable>> set_;
 };
 
+// As the helper had them: loaders differ in what they make of these variables.
 void Platforms::load_drivers() {
-  if (good_.empty() || all_good_) {
+  if (good_.empty()) {  // under Oclgrind
     all_platforms();
     return;
   }

@@ -16,7 +16,7 @@ namespace mokume::opencl {
 // What the helper program found behind one driver.
 struct IcdReport {
   Icd icd;
-  std::string problem;  // of the helper: it crashed, hung or failed; "" if not
+  std::string problem;  // why the driver is left out as a whole, and the cure; "" if it is not
   std::vector<PlatformRecord> platforms;
 };
 
@@ -39,7 +39,7 @@ class Platforms {
 
  private:
   void find_devices();
-  std::vector<IcdReport> probe(const std::vector<Icd>& icds) const;
+  IcdReport probe(const Icd& icd) const;
   void report(const std::vector<IcdReport>& reports, const std::string& cache_file) const;
   void load_drivers();
   void refresh(mk_device_info& known, const mk_device_info& now);
@@ -51,7 +51,6 @@ class Platforms {
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;
   std::vector<Icd> good_;
-  bool all_good_ = true;
 };
 
 }  // namespace mokume::opencl

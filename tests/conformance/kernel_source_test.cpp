@@ -117,6 +117,25 @@ void refuses_bad_launches(DeviceUnderTest& dut, const mk_kernel_source& extensio
   finish(dut);
 }
 
+// What some card would refuse, every GPU does: else it is found out on that card.
+void refuses_grids_that_some_card_would_refuse(DeviceUnderTest& dut, const mk_kernel_source& extension) {
+  if (dut.info().kind != MK_DEVICE_GPU) GTEST_SKIP() << "only GPUs have such a limit";
+  constexpr uint64_t kMost = 65535;
+  Buffer out(dut, Words(kMost, 0));
+  const Program program(dut, extension, "-DOFFSET=0");
+  const mk_argument argument = buffer_argument(out);
+  const uint64_t local[3] = {1, 1, 1};
+  const auto launch = [&](const std::array<uint64_t, 3>& global, mk_error* error) {
+    return extension.launch(dut.queue(), program.handle(), "rows", &argument, 1U, global.data(), local, nullptr, error);
+  };
+  mk_error error{};
+  EXPECT_EQ(launch({1, kMost, 1}, &error), MK_OK) << error.text;
+  finish(dut);
+  EXPECT_EQ(launch({1, kMost + 1, 1}, &error), MK_INVALID_ARGUMENT);
+  EXPECT_NE(std::strstr(error.text, "kernel rows: 65536 work-groups in dimension 1"), nullptr) << error.text;
+  EXPECT_EQ(launch({1, 1, kMost + 1}, &error), MK_INVALID_ARGUMENT);
+}
+
 }  // namespace
 
 void add_kernel_source_tests(Machine&, DeviceUnderTest& dut) {
@@ -132,6 +151,7 @@ void add_kernel_source_tests(Machine&, DeviceUnderTest& dut) {
   add("two_dimensions_without_local", two_dimensions_without_local);
   add("refuses_broken_source", refuses_broken_source);
   add("refuses_bad_launches", refuses_bad_launches);
+  add("refuses_grids_that_some_card_would_refuse", refuses_grids_that_some_card_would_refuse);
 }
 
 }  // namespace mokume::conformance

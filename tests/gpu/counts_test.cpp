@@ -49,14 +49,10 @@ Asked counted() {
 }
 
 Asked operator-(const Asked& a, const Asked& b) {
-  return {a.launches - b.launches,
-          a.waits - b.waits,
-          a.reads - b.reads,
-          a.read_bytes - b.read_bytes,
-          a.writes - b.writes,
-          a.written_bytes - b.written_bytes,
-          a.copies - b.copies,
-          a.copied_bytes - b.copied_bytes};
+  return {a.launches - b.launches, a.waits - b.waits,
+          a.reads - b.reads,       a.read_bytes - b.read_bytes,
+          a.writes - b.writes,     a.written_bytes - b.written_bytes,
+          a.copies - b.copies,     a.copied_bytes - b.copied_bytes};
 }
 
 Asked asked_by(const std::function<void()>& work) {

@@ -59,7 +59,8 @@ TEST(Pose, uneven_groups_are_refused) {
 TEST(Pose, answers_are_the_cards_but_for_memory_that_is_not_there) {
   const Card c = card("amd-mi300x");
   constexpr cl_ulong kThere = cl_ulong{4} << 30;
-  EXPECT_EQ(number<cl_device_type>(device_answer(c, CL_DEVICE_TYPE, kThere, kThere)), cl_device_type{CL_DEVICE_TYPE_GPU});
+  EXPECT_EQ(number<cl_device_type>(device_answer(c, CL_DEVICE_TYPE, kThere, kThere)),
+            cl_device_type{CL_DEVICE_TYPE_GPU});
   EXPECT_EQ(number<cl_uint>(device_answer(c, CL_DEVICE_MAX_COMPUTE_UNITS, kThere, kThere)), 304U);
   EXPECT_EQ(number<cl_ulong>(device_answer(c, CL_DEVICE_LOCAL_MEM_SIZE, kThere, kThere)), 65536U);
   EXPECT_EQ(number<cl_ulong>(device_answer(c, CL_DEVICE_GLOBAL_MEM_SIZE, kThere, kThere)), kThere);

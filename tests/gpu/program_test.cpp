@@ -102,17 +102,15 @@ TEST_P(Program, a_grid_and_a_network_agree_with_the_processor) {
   }
   for (const char* model : {"svc", "cnn"}) {
     SCOPED_TRACE(model);
-    const auto run = [&](const Place& place) {
-      return fs::directory_iterator(place.path() / model / "small")->path();
-    };
-    EXPECT_NE(run_json(run(posed)).at("devices").at(0).at("vendor"), run_json(run(plain)).at("devices").at(0).at("vendor"))
+    const auto run = [&](const Place& place) { return fs::directory_iterator(place.path() / model / "small")->path(); };
+    EXPECT_NE(run_json(run(posed)).at("devices").at(0).at("vendor"),
+              run_json(run(plain)).at("devices").at(0).at("vendor"))
         << "the run did not use the card";
     expect_agreement(run(posed), run(plain));
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Cards, Program,
-                         testing::Values("nvidia-h200", "amd-mi300x", "intel-arc-b580", "old-laptop"),
+INSTANTIATE_TEST_SUITE_P(Cards, Program, testing::Values("nvidia-h200", "amd-mi300x", "intel-arc-b580", "old-laptop"),
                          [](const auto& card) {
                            std::string name = card.param;
                            std::replace(name.begin(), name.end(), '-', '_');

@@ -63,8 +63,8 @@ cl_device_fp_config single_config(const Card& card) {
 }
 
 cl_device_fp_config double_config(const Card& card) {
-  return card.fp64 ? CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO |
-                         CL_FP_ROUND_TO_INF | CL_FP_FMA
+  return card.fp64 ? CL_FP_DENORM | CL_FP_INF_NAN | CL_FP_ROUND_TO_NEAREST | CL_FP_ROUND_TO_ZERO | CL_FP_ROUND_TO_INF |
+                         CL_FP_FMA
                    : 0;
 }
 

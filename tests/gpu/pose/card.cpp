@@ -1,9 +1,9 @@
 #include "card.hpp"
 
+#include <toml++/toml.h>
 #include <algorithm>
 #include <map>
 #include <stdexcept>
-#include <toml++/toml.h>
 
 namespace mokume::pose {
 namespace {

@@ -24,7 +24,7 @@ struct Card {
   bool fp64 = false, fma = true;
   cl_ulong memory_bytes = 0, buffer_bytes = 0;
   std::vector<std::string> extensions;
-  std::array<cl_uint, 4> pci{};                             // domain, bus, device, function
+  std::array<cl_uint, 4> pci{};                              // domain, bus, device, function
   std::optional<std::array<cl_uint, 2>> compute_capability;  // NVIDIA's
 
   // What the card refuses to exceed, and the code that it refuses with.

@@ -210,8 +210,7 @@ cl_int CL_API_CALL enqueue_kernel(cl_command_queue queue, cl_kernel kernel, cl_u
   layer->record.count([](pose_counts_t& c) { ++c.launches; });
   if (layer->idle)
     return event == nullptr ? CL_SUCCESS : layer->below.clEnqueueMarkerWithWaitList(queue, n_events, events, event);
-  return layer->below.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, n_events, events,
-                                             event);
+  return layer->below.clEnqueueNDRangeKernel(queue, kernel, dimensions, offset, global, local, n_events, events, event);
 }
 
 // ---- copies and waits -----------------------------------------------------------------------------------------------
@@ -250,8 +249,7 @@ cl_int CL_API_CALL enqueue_copy(cl_command_queue queue, cl_mem from, cl_mem to, 
 }
 
 cl_int CL_API_CALL enqueue_fill(cl_command_queue queue, cl_mem to, const void* pattern, size_t pattern_size,
-                                size_t offset, size_t size, cl_uint n_events, const cl_event* events,
-                                cl_event* event) {
+                                size_t offset, size_t size, cl_uint n_events, const cl_event* events, cl_event* event) {
   count_copy(size);
   return layer->below.clEnqueueFillBuffer(queue, to, pattern, pattern_size, offset, size, n_events, events, event);
 }

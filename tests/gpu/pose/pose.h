@@ -21,8 +21,8 @@ typedef struct {
 typedef void (*pose_counts_fn)(pose_counts_t* counts);
 #define POSE_COUNTS_SYMBOL "pose_counts"
 
-/* While the card idles, launches are checked and counted but not handed to the driver: what the host asks for is the same,
- * as far as it does not depend on results. Any thread may call it. */
+/* While the card idles, launches are checked and counted but not handed to the driver: what the host asks for is the
+ * same, as far as it does not depend on results. Any thread may call it. */
 typedef void (*pose_idle_fn)(int idle);
 #define POSE_IDLE_SYMBOL "pose_idle"
 

@@ -23,9 +23,7 @@ std::string hash_of(std::string_view source, std::string_view options) {
   return text.data();
 }
 
-void write(const std::string& path, std::string_view text) {
-  std::ofstream(path, std::ios::binary) << text;
-}
+void write(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
 
 }  // namespace
 

@@ -1,0 +1,42 @@
+// Drivers that cannot be used: what the user is told.
+#include <gtest/gtest.h>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+// Runs the program with the driver `library` alone, and a cache of its own.
+Ended with_driver(const Place& place, const std::string& library, const std::string& command) {
+  place.write("driver.icd", library + "\n");
+  const std::string here = place.path().string();
+  return place.shell("OCL_ICD_VENDORS=" + here + "/driver.icd XDG_CACHE_HOME=" + here + "/cache " + Place::program() +
+                     " " + command);
+}
+
+TEST(Drivers, OneThatNeedsANewerLibraryThanTheProgramHasIsLeftOutWithCauseAndCure) {
+  const Place place;
+  const std::string directory = std::string(MOKUME_BUILD_DIR) + "/tests/drivers/driver";
+  const Ended ended = with_driver(place, directory + "/libneeds_newer_tbb.so", "devices");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(ended.out.find("opencl:"), std::string::npos) << ended.out;
+  EXPECT_NE(ended.err.find("works alone, but not with the libraries that mokume has loaded ("), std::string::npos)
+      << ended.err;
+  EXPECT_NE(ended.err.find("undefined symbol: function_of_a_newer_tbb"), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("start mokume with " + directory + " first in LD_LIBRARY_PATH"), std::string::npos)
+      << ended.err;
+}
+
+TEST(Drivers, OneThatIsNotInstalledIsNamedByDoctorAlone) {
+  const Place place;
+  const std::string absent = "/nowhere/libdriver.so";
+  const Ended devices = with_driver(place, absent, "devices");
+  EXPECT_EQ(devices.err.find(absent), std::string::npos) << devices.err;
+  const Ended doctor = with_driver(place, absent, "doctor");
+  EXPECT_NE(doctor.err.find("driver " + absent), std::string::npos) << doctor.err;
+  EXPECT_NE(doctor.err.find("cannot open shared object file"), std::string::npos) << doctor.err;
+  EXPECT_NE(doctor.err.find("install the package it belongs to, or remove "), std::string::npos) << doctor.err;
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
