@@ -117,6 +117,15 @@ void refuses_bad_launches(DeviceUnderTest& dut, const mk_kernel_source& extensio
   finish(dut);
 }
 
+void has_no_doubles_where_it_says_so(DeviceUnderTest& dut, const mk_kernel_source& extension) {
+  if (dut.has(MK_DEVICE_FP64)) GTEST_SKIP() << "the device has fp64";
+  mk_program* program = nullptr;
+  EXPECT_NE(extension.build(dut.device(), "doubles",
+                            "__kernel void f(__global float* x) { double y = x[0]; x[1] = y; }", "", &program, nullptr),
+            MK_OK);
+  EXPECT_EQ(program, nullptr);
+}
+
 // What some card would refuse, every GPU does: else it is found out on that card.
 void refuses_grids_that_some_card_would_refuse(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   if (dut.info().kind != MK_DEVICE_GPU) GTEST_SKIP() << "only GPUs have such a limit";
@@ -151,6 +160,7 @@ void add_kernel_source_tests(Machine&, DeviceUnderTest& dut) {
   add("two_dimensions_without_local", two_dimensions_without_local);
   add("refuses_broken_source", refuses_broken_source);
   add("refuses_bad_launches", refuses_bad_launches);
+  add("has_no_doubles_where_it_says_so", has_no_doubles_where_it_says_so);
   add("refuses_grids_that_some_card_would_refuse", refuses_grids_that_some_card_would_refuse);
 }
 
