@@ -77,6 +77,21 @@ TEST(Usage, DevicesDoctorSchemaAndInit) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
+TEST(Usage, TheContinuousIntegrationFindsSharedData) {
+  const Place place;
+  fs::create_directories(place.path() / "tree/.ci");
+  fs::create_directories(place.path() / "tree/scripts");
+  fs::copy_file(std::string(MOKUME_SOURCE_DIR) + "/.ci/run", place.path() / "tree/.ci/run");
+  place.write("tree/scripts/test", "#!/bin/sh\necho \"${MOKUME_DATA-none}\"\n");
+  fs::permissions(place.path() / "tree/scripts/test", fs::perms::owner_all);
+  EXPECT_EQ(place.shell("unset MOKUME_DATA; tree/.ci/run").out, "none\n");
+  fs::create_directories(place.path() / "shared/data");
+  const std::string shared = (fs::canonical(place.path()) / "shared/data").string() + "\n";
+  EXPECT_EQ(place.shell("unset MOKUME_DATA; tree/.ci/run").out, shared);
+  EXPECT_EQ(place.shell("unset MOKUME_DATA; cd tree/.ci && ./run").out, shared);
+  EXPECT_EQ(place.shell("MOKUME_DATA=/mine tree/.ci/run").out, "/mine\n") << "what is set stays";
+}
+
 TEST(Usage, FetchChecksWhatItGets) {
   const Place place;
   fs::create_directories(place.path() / "mirror");
