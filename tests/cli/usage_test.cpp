@@ -77,6 +77,20 @@ TEST(Usage, DevicesDoctorSchemaAndInit) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
+TEST(Usage, OnlyDoctorTellsOfADriverThatIsNotInstalled) {
+  const Place place;
+  fs::create_directories(place.path() / "vendors");
+  place.write("vendors/absent.icd", "libabsent-opencl-driver.so.1\n");
+  const std::string alone =
+      "OCL_ICD_VENDORS=$PWD/vendors/ XDG_CACHE_HOME=$PWD/cache " + Place::program() + " ";  // no other driver
+  for (const char* time : {"probed", "remembered"}) {
+    const Ended devices = place.shell(alone + "devices");
+    EXPECT_EQ(devices.code, 0) << devices.err;
+    EXPECT_EQ(devices.err, "") << time;
+    expect(place.shell(alone + "doctor"), 0, "libabsent-opencl-driver.so.1");
+  }
+}
+
 TEST(Usage, TheContinuousIntegrationFindsSharedData) {
   const Place place;
   fs::create_directories(place.path() / "tree/.ci");
