@@ -7,13 +7,14 @@ namespace mokume::app {
 
 int device_child(int parent) {
   base::join_parent(parent);
-  Runtime runtime;
+  Runtime runtime;  // the experiment that the parent sends names the directories that the parent searches
   runtime.log().set_level(MK_LOG_INFO);  // the parent decides what of it is shown
   experiment::serve_device({runtime.log(),
                             [&runtime](const std::vector<std::string>& directories) -> registry::Registry& {
-                              return runtime.registry(directories);
+                              runtime.search_also(directories);
+                              return runtime.registry();
                             },
-                            runtime.schema_lookup()},
+                            runtime.trusting_lookup()},
                            base::kChildSocket);
 }
 

@@ -5,13 +5,15 @@
 #include "experiment/compare.hpp"
 #include "experiment/explain.hpp"
 #include "experiment/inspect.hpp"
+#include "stored_run.hpp"
 
 namespace mokume::app {
 namespace {
 
-experiment::Inspection inspect(Runtime& runtime, const std::string& directory) {
-  const experiment::Config config = config_of(runtime, directory);
-  return experiment::inspect(runtime.registry(config.plugin_directories), directory);
+experiment::Inspection inspect(Runtime& runtime, const std::string& directory,
+                               const std::vector<std::string>& others = {}) {
+  StoredRun(runtime, directory, {}, others).warn();
+  return experiment::inspect(runtime.registry(), directory);
 }
 
 }  // namespace
@@ -32,7 +34,8 @@ int explain(Runtime& runtime, const std::string& directory, const std::string& f
 }
 
 int compare(Runtime& runtime, const std::string& a, const std::string& b) {
-  std::fputs(experiment::compare_text(inspect(runtime, a), inspect(runtime, b)).c_str(), stdout);
+  const experiment::Inspection of_a = inspect(runtime, a, {b});
+  std::fputs(experiment::compare_text(of_a, inspect(runtime, b, {a})).c_str(), stdout);
   return kDone;
 }
 

@@ -5,23 +5,13 @@
 
 #include "commands.hpp"
 #include "experiment/run.hpp"
-#include "experiment/run_directory.hpp"
-#include "sdk/error.hpp"
+#include "stored_run.hpp"
 
 namespace mokume::app {
 
-experiment::Config config_of(Runtime& runtime, const std::string& directory) {
-  experiment::require_run_directory(directory);
-  const std::string file = directory + "/config.resolved.toml";
-  std::string text;
-  const auto config = read_config(runtime, file, {}, text);
-  if (!config) throw Error(MK_INVALID_ARGUMENT, file + " is damaged: restore it, or start a new run");
-  return *config;
-}
-
 int rebuild_report(Runtime& runtime, const std::string& directory) {
-  const experiment::Config config = config_of(runtime, directory);
-  experiment::rebuild_report(runtime.registry(config.plugin_directories), directory);
+  StoredRun(runtime, directory).warn();
+  experiment::rebuild_report(runtime.registry(), directory);
   std::fprintf(stderr, "report: %s/report.html\n", directory.c_str());
   return kDone;
 }

@@ -18,6 +18,7 @@
 #include "report/format.hpp"
 #include "report/stats.hpp"
 #include "sdk/error.hpp"
+#include "stored_run.hpp"
 
 namespace mokume::app {
 namespace {
@@ -30,10 +31,10 @@ using experiment::Trained;
 
 // The chosen device, opened.
 struct Opened {
-  Opened(Runtime& runtime, registry::Registry& registry, const experiment::Config& config, const std::string& devices)
-      : machine(registry, runtime.log()) {
-    const std::vector<device::Listed> chosen{machine.select(devices).front()};
-    device = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, config.memory_bytes)[0]);
+  Opened(Runtime& runtime, const StoredRun& run, const std::string& devices)
+      : machine(runtime.registry(), runtime.log()) {
+    const std::vector<device::Listed> chosen{run.with_devices([&] { return machine.select(devices).front(); })};
+    device = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, run.config().memory_bytes)[0]);
   }
   experiment::Machine machine;
   std::unique_ptr<device::Device> device;
@@ -134,9 +135,10 @@ void print_json(const PredictOptions& options, const std::string& how, const rep
 int predict(Runtime& runtime, const PredictOptions& options) {
   if (options.image.empty() == options.spec.empty())
     throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
-  const experiment::Config config = config_of(runtime, options.run);
-  registry::Registry& registry = runtime.registry(config.plugin_directories);
-  const mk_model& model = *registry.load(MK_PLUGIN_MODEL, config.model).model();
+  const StoredRun run(runtime, options.run);
+  run.warn();
+  const experiment::Config& config = run.config();
+  const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, config.model).model();
   const Ensemble ensemble(model, options.run);
   const Trained& first = ensemble.first();
   const experiment::RunRecord record = experiment::read_run_record(options.run);
@@ -148,7 +150,7 @@ int predict(Runtime& runtime, const PredictOptions& options) {
     const data::Dataset rows =
         data::load_for_prediction(data::parse_spec(options.spec, &config.data), first.classes, first.mean, first.scale,
                                   first.features, experiment::columns_of(record));
-    const Opened opened(runtime, registry, config, options.devices);
+    const Opened opened(runtime, run, options.devices);
     const Combined said = experiment::combine(model, ensemble, opened.device->services(), rows.train);
     if (first.classes.empty())
       print_numbers(said, rows.train.targets, ensemble.size() > 1);
@@ -175,7 +177,7 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   row.train.x = image.values;
   data::check_scaling(row, first.features, first.mean, first.scale);
   data::apply_scaling(first.mean, first.scale, row.name, row.train);
-  const Opened opened(runtime, registry, config, options.devices);
+  const Opened opened(runtime, run, options.devices);
   const report::Certainty certainty = experiment::certainty_of(model, ensemble, opened.device->services(), row.train);
   if (!options.svg.empty())
     base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));

@@ -1,5 +1,6 @@
 // run, resume, check: experiments.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +11,11 @@
 #include "commands.hpp"
 #include "experiment/dry_run.hpp"
 #include "experiment/run.hpp"
-#include "experiment/run_directory.hpp"
 #include "progress.hpp"
 #include "report/stats.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
+#include "stored_run.hpp"
 
 namespace mokume::app {
 namespace {
@@ -41,6 +42,14 @@ std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::st
   add("--out", "output.directory", options.out);
   add("--seed", "seed", options.seed);
   return sets;
+}
+
+// Whether --set names all directories with libraries, so that none comes from the file.
+bool names_plugins(const std::vector<std::string>& sets) {
+  return std::any_of(sets.begin(), sets.end(), [](const std::string& set) {
+    const std::string key = base::trim(set.substr(0, set.find('=')));
+    return key == "plugins" || key == "plugins.directories";
+  });
 }
 
 std::optional<double> max_seconds(const RunOptions& options) {
@@ -109,14 +118,20 @@ int conclude(const experiment::RunResult& result) {
   return result.refit_failed ? kFailedFits : kDone;
 }
 
-int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& watch) {
+// `stored`: the run that is resumed by its directory, if it is.
+int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& watch,
+            const StoredRun* stored = nullptr) {
   request.limit_loops = [&runtime](uint32_t threads) { runtime.limit_loops(threads); };
-  registry::Registry& registry = runtime.registry(request.config.plugin_directories);
+  registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;
   Progress progress(isatty(STDERR_FILENO) != 0, !leads);
   if (!leads) runtime.log().set_level(MK_LOG_ERROR);
   runtime.log().set_around(Progress::before_log, Progress::after_log, &progress);
+  if (stored != nullptr) {
+    stored->warn();
+    stored->warn_of_backends();
+  }
 
   experiment::Observer observer;
   observer.phase = [&](const std::string& text) { progress.phase(text); };
@@ -147,8 +162,8 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
 
 }  // namespace
 
-std::optional<experiment::Config> read_config(Runtime& runtime, const std::string& path, const RunOptions& options,
-                                              std::string& text) {
+std::optional<experiment::Config> read_config(const experiment::SchemaLookup& lookup, const std::string& path,
+                                              const RunOptions& options, std::string& text) {
   try {
     text = base::read_file(path, 1U << 21);
   } catch (const Error& e) {
@@ -156,7 +171,7 @@ std::optional<experiment::Config> read_config(Runtime& runtime, const std::strin
   }
   std::vector<std::string> names;
   const std::vector<std::string> sets = all_sets(options, names);
-  experiment::ParseResult parsed = experiment::parse(text, path, sets, runtime.schema_lookup());
+  experiment::ParseResult parsed = experiment::parse(text, path, sets, lookup);
   for (experiment::Diagnostic& d : parsed.diagnostics)
     if (d.set > options.sets.size()) d.file = names[d.set - options.sets.size() - 1];
   std::fputs(experiment::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
@@ -167,9 +182,21 @@ std::optional<experiment::Config> read_config(Runtime& runtime, const std::strin
 
 int check_config(Runtime& runtime, const RunOptions& options) {
   std::string text;
-  const auto config = read_config(runtime, options.config, options, text);
+  WaryLookup wary(runtime);
+  const bool trusts = names_plugins(options.sets);
+  const auto config = read_config(trusts ? runtime.trusting_lookup() : wary.function(), options.config, options, text);
+  std::string told;
+  if (!wary.unsearched().empty()) {
+    std::vector<std::string> names;
+    for (const std::string& directory : wary.unsearched()) names.push_back(shown(directory));
+    told =
+        fmt::format("check loads nothing from directories that the file names ({}) unless the command names them: {}",
+                    fmt::join(names, ", "), runtime.command().with_plugins(wary.unsearched()));
+  }
+  if (wary.missing() && !told.empty())
+    say(stderr, "{}: the keys of the model '{}' are not checked: {}\n", options.config, wary.model(), told);
   if (!config) return kUsage;
-  std::fprintf(stderr, "%s: ok\n", options.config.c_str());
+  say(stderr, "{}: ok{}\n", options.config, told.empty() ? "" : "; " + told);
   return kDone;
 }
 
@@ -180,15 +207,14 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   const auto formations =
       options.formations ? experiment::parse_formations(*options.formations) : std::vector<experiment::Formation>();
   experiment::RunRequest request;
-  const auto config = read_config(runtime, options.config, options, request.source_text);
+  const auto config = read_config(runtime.trusting_lookup(), options.config, options, request.source_text);
   if (!config) return kUsage;
   if (options.dry_run) {
-    std::fputs(
-        experiment::dry_run(runtime.registry(config->plugin_directories), runtime.log(), *config, formations).c_str(),
-        stderr);
+    std::fputs(experiment::dry_run(runtime.registry(), runtime.log(), *config, formations).c_str(), stderr);
     return kDone;
   }
   request.config = *config;
+  request.config.plugin_directories = runtime.named_directories();
   request.command = options.command;
   request.fresh = options.fresh;
   request.profile = options.profile;
@@ -197,16 +223,12 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
   const StopWatch watch(max_seconds(options));
-  experiment::require_run_directory(directory);
+  const StoredRun stored(runtime, directory, options);
   experiment::RunRequest request;
-  RunOptions with_file = options;
-  with_file.config = directory + "/config.resolved.toml";
-  const auto config = read_config(runtime, with_file.config, with_file, request.source_text);
-  if (!config) return kUsage;
-  request.config = *config;
+  request.config = stored.config();
   request.command = options.command;
   request.directory = directory;
-  return execute(runtime, request, watch);
+  return stored.with_devices([&] { return execute(runtime, request, watch, &stored); });
 }
 
 }  // namespace mokume::app

@@ -60,12 +60,8 @@ int list_data();
 int data_info(const std::string& spec);
 int fetch_data(const std::string& name, const std::string& from);
 
-// The config of a run directory; with it the registry gets the run's plugin directories. Error(MK_INVALID_ARGUMENT) if
-// it is none.
-experiment::Config config_of(Runtime& runtime, const std::string& directory);
-
 // Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
-std::optional<experiment::Config> read_config(Runtime& runtime, const std::string& path, const RunOptions& options,
-                                              std::string& text);
+std::optional<experiment::Config> read_config(const experiment::SchemaLookup& lookup, const std::string& path,
+                                              const RunOptions& options, std::string& text);
 
 }  // namespace mokume::app

@@ -41,17 +41,17 @@ int exit_code(mk_status status) {
 // What a shell would need to repeat the call.
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
-  for (int k = 1; k < argc; ++k) {
-    std::string word = argv[k];
-    if (word.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-") !=
-        std::string::npos) {
-      std::string escaped;
-      for (const char c : word) escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
-      word = "'" + escaped + "'";
-    }
-    text += " " + word;
-  }
+  for (int k = 1; k < argc; ++k) text += " " + shell_quoted(argv[k]);
   return text;
+}
+
+// The commands that may load a library of the user's.
+void add_plugins_option(CLI::App* command, std::vector<std::string>& directories) {
+  command
+      ->add_option("--plugins", directories,
+                   "a directory with further backends and models in backends/ and plugins/; may be given again")
+      ->take_all()
+      ->allow_extra_args(false);
 }
 
 void add_run_options(CLI::App* command, RunOptions& options, bool all) {
@@ -133,6 +133,11 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
   data_fetch->add_option("NAME", name, "data set, e.g. mnist")->required();
   data_fetch->add_option("--from", from, "base URL of a mirror (http, https or file)");
 
+  std::vector<std::string> plugins;
+  for (CLI::App* command :
+       {run, resume, check, status, explain, report, compare, predict, list, doctor_command, schema, init})
+    add_plugins_option(command, plugins);
+
   int parent = 0;
   CLI::App* child = cli.add_subcommand("device-child", "one device of a run")->group("");  // not shown
   child->add_option("PARENT", parent)->required();
@@ -149,7 +154,7 @@ int run(int argc, char** argv, std::optional<Runtime>& made) {
 
   if (child->parsed()) return device_child(parent);
 
-  Runtime& runtime = made.emplace();
+  Runtime& runtime = made.emplace(CommandLine{{argv, argv + argc}, plugins});
   if (run->parsed()) return run_experiment(runtime, options);
   if (resume->parsed()) return resume_run(runtime, path, options);
   if (check->parsed()) return check_config(runtime, options);

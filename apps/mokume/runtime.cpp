@@ -1,9 +1,12 @@
 #include "runtime.hpp"
 
+#include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <thread>
 
 #include "base/files.hpp"
@@ -15,19 +18,84 @@ namespace {
 
 constexpr uint32_t k_part_ms = 30000;
 
+// One spelling for a directory, from / on.
+std::string normal(const std::string& directory) {
+  std::string text = std::filesystem::absolute(directory).lexically_normal().string();
+  while (text.size() > 1 && text.back() == '/') text.pop_back();
+  return text;
+}
+
+// A terminal would obey it: bytes below a space, DEL, and U+0080 to U+009F in UTF-8.
+bool has_control(const std::string& text) {
+  for (size_t k = 0; k < text.size(); ++k) {
+    const auto byte = static_cast<unsigned char>(text[k]);
+    if (byte < ' ' || byte == 0x7f) return true;
+    if (byte == 0xc2 && k + 1 < text.size() && static_cast<unsigned char>(text[k + 1]) < 0xa0) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
-Runtime::Runtime() : host_(log_, 0, base::cache_directory()) {}
+std::string shell_quoted(const std::string& word) {
+  constexpr const char* k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
+  if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos) return word;
+  const bool control = has_control(word);
+  std::string escaped;
+  for (const char c : word) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (control && (byte < ' ' || byte > '~'))
+      escaped += fmt::format("\\x{:02x}", byte);
+    else if (control && (c == '\'' || c == '\\'))
+      escaped += std::string("\\") + c;
+    else
+      escaped += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  }
+  return (control ? "$'" : "'") + escaped + "'";
+}
 
-registry::Registry& Runtime::registry(const std::vector<std::string>& directories) {
-  if (!registry_) registry_.emplace(host_.table(), directories);
+std::string shown(const std::string& path) { return has_control(path) ? shell_quoted(path) : path; }
+
+std::string CommandLine::with_plugins(const std::vector<std::string>& directories) const {
+  std::string text;
+  for (size_t k = 0; k < words.size(); ++k) {
+    text += (k == 0 ? "" : " ") + shell_quoted(words[k]);
+    // Behind the command's name, so that a "--" among the words changes nothing.
+    for (size_t d = 0; k == 1 && d < directories.size(); ++d) text += " --plugins " + shell_quoted(directories[d]);
+  }
+  return text;
+}
+
+Runtime::Runtime(CommandLine command) : command_(std::move(command)), host_(log_, 0, base::cache_directory()) {
+  search_also(command_.plugins);
+}
+
+registry::Registry& Runtime::registry() {
+  if (!registry_) registry_.emplace(host_.table(), named_);
   return *registry_;
 }
 
-experiment::SchemaLookup Runtime::schema_lookup() {
+void Runtime::search_also(const std::vector<std::string>& directories) {
+  if (registry_) return;
+  for (const std::string& directory : directories)
+    if (const std::string one = normal(directory); std::find(named_.begin(), named_.end(), one) == named_.end())
+      named_.push_back(one);
+}
+
+experiment::SchemaLookup Runtime::trusting_lookup() {
   return [this](const std::string& model, const std::vector<std::string>& directories, std::string& why) {
-    return experiment::schema_lookup(registry(directories))(model, directories, why);
+    search_also(directories);
+    return experiment::schema_lookup(registry())(model, directories, why);
   };
+}
+
+std::vector<std::string> Runtime::unsearched(const std::vector<std::string>& directories) {
+  std::vector<std::string> searched;
+  for (const std::string& directory : registry().directories()) searched.push_back(normal(directory));
+  std::vector<std::string> rest;
+  for (const std::string& directory : directories)
+    if (std::find(searched.begin(), searched.end(), normal(directory)) == searched.end()) rest.push_back(directory);
+  return rest;
 }
 
 cluster::Transport& Runtime::transport() {

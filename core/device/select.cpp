@@ -93,7 +93,7 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   text += listed.empty() ? "; there is no device at all, 'mokume doctor' says why" : "; there are:";
   for (const Listed& device : listed)
     text += "\n  " + device.id() + "  " + device.info.name + " (" + device.info.platform + ")";
-  throw Error(MK_DEVICE_ERROR, text);
+  throw NoMatch(part, text);
 }
 
 }  // namespace

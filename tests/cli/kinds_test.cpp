@@ -26,7 +26,9 @@ class Kinds : public testing::Test {
   Kinds() {
     place.write("train.csv", kTrain);
     place.write("test.csv", kTest);
+    setenv("MOKUME_PLUGIN_PATH", MOKUME_TEST_LIBRARY, 1);  // runs only record where their files found it
   }
+  ~Kinds() override { unsetenv("MOKUME_PLUGIN_PATH"); }
   Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {
     place.write("e.toml", experiment(data, more));
     return place.mokume("run e.toml " + arguments);

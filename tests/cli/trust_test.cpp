@@ -1,0 +1,174 @@
+// Whoever hands over a run directory or an experiment file does not choose what code runs here.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+constexpr const char* kMpirun =
+    "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 ";
+
+class Trust : public testing::Test {
+ protected:
+  Trust() {
+    fs::copy(MOKUME_MARKED_LIBRARY, library(), fs::copy_options::recursive);
+    place.write("rows.csv", "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n7,5.0\n8,6.0\n");
+    setenv("MOKUME_MARK", (place.path() / "mark").c_str(), 1);
+  }
+  ~Trust() override { unsetenv("MOKUME_MARK"); }
+
+  // A shell needs quotes for it.
+  fs::path library() const { return place.path() / "its owner's libraries"; }
+  std::string directories() const { return "plugins.directories = [\"" + library().string() + "\"]\n"; }
+  std::string with_model(const std::string& devices = "host", const std::string& more = "") const {
+    return directories() + "name = \"small\"\nmodel = \"mean\"\ndevices.use = \"" + devices + "\"\n" + more +
+           "data = { source = \"csv\", path = \"" + (place.path() / "rows.csv").string() + "\" }\n" +
+           "validation.folds = 2\n";
+  }
+  std::string with_backend(const std::string& devices) const { return directories() + small_experiment(devices); }
+
+  // Whether a library has been loaded since the last call.
+  bool marked() const { return fs::remove(place.path() / "mark"); }
+
+  // A run of the experiment, whose file may name its libraries.
+  std::string run_of(const std::string& experiment) const {
+    place.write("e.toml", experiment);
+    const Ended ended = place.mokume("run e.toml");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_TRUE(marked()) << "the file that `run` is given names its libraries";
+    return place.run("small").string();
+  }
+
+  // The command loads nothing and ends with this code and one sentence, whose command, run as it is printed, loads the
+  // libraries and ends well.
+  void expect_cure(const std::string& arguments, int code) const {
+    const Ended refused = place.mokume(arguments);
+    EXPECT_EQ(refused.code, code) << arguments << "\n" << refused.err;
+    EXPECT_FALSE(marked()) << arguments << "\n" << refused.err;
+    const size_t command = refused.err.rfind(Place::program());
+    ASSERT_NE(command, std::string::npos) << arguments << "\n" << refused.err;
+    EXPECT_LT(refused.err.find(library().string()), command) << refused.err;
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+    const Ended cured = place.shell(refused.err.substr(command, refused.err.find('\n', command) - command));
+    EXPECT_EQ(cured.code, 0) << arguments << "\n" << cured.err;
+    EXPECT_TRUE(marked()) << arguments;
+  }
+
+  Place place;
+};
+
+TEST_F(Trust, NoCommandLoadsTheModelThatARunRecorded) {
+  const std::string run = run_of(with_model());
+  for (const std::string& command :
+       {"status " + run, "status --json " + run, "explain " + run, "explain " + run + " 0,0", "report " + run,
+        "compare " + run + " " + run, "predict " + run + " --data csv:./rows.csv --devices host", "resume " + run}) {
+    expect_cure(command, 4);
+    const Ended named =
+        place.shell("MOKUME_PLUGIN_PATH=\"" + library().string() + "\" " + Place::program() + " " + command);
+    EXPECT_EQ(named.code, 0) << named.err;
+    EXPECT_TRUE(marked()) << command;
+  }
+  EXPECT_EQ(place.mokume("status --plugins \"its owner's libraries\" " + run).code, 0) << "a path from here";
+}
+
+TEST_F(Trust, ARunOfTheSameFileGoesOnSinceTheFileNamesItsLibraries) {
+  place.write("e.toml", with_backend("fault:0"));
+  EXPECT_NE(place.shell("MOKUME_FAULT=crash:20 " + Place::program() + " run e.toml").code, 0);
+  EXPECT_TRUE(marked());
+  const Ended again = place.mokume("run e.toml");
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(marked());
+}
+
+TEST_F(Trust, DirectoriesOfTheCommandLineAreRecordedToo) {
+  place.write("e.toml", with_model().substr(directories().size()));
+  EXPECT_EQ(place.mokume("run e.toml").code, 2);
+  const Ended ended = place.mokume("run e.toml --plugins \"$PWD/its owner's libraries\"");
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(marked());
+  expect_cure("status " + place.run("small").string(), 4);
+}
+
+TEST_F(Trust, NoCommandLoadsTheBackendThatARunRecorded) {
+  const std::string run = run_of(with_backend("fault:0"));
+  for (const std::string& command : {"status " + run, "report " + run, "explain " + run}) {
+    const Ended ended = place.mokume(command);
+    EXPECT_EQ(ended.code, 0) << "this needs no device\n" << ended.err;
+    EXPECT_EQ(ended.err.find("warning"), std::string::npos) << ended.err;
+    EXPECT_FALSE(marked()) << command;
+  }
+  expect_cure("predict " + run + " --data digits,limit=20 --devices fault:0", 4);
+  expect_cure("resume " + run, 4);
+}
+
+TEST_F(Trust, DevicesOfTheirOwnProcessesLoadWhatTheCommandNames) {
+  const std::string run = run_of(with_model("host", "devices.isolation = \"process\"\n"));
+  fs::remove_all(run + "/models");
+  expect_cure("resume " + run, 4);
+  EXPECT_TRUE(fs::exists(run + "/models/best")) << "a child has trained it";
+}
+
+TEST_F(Trust, OtherDevicesTakeOverWithAWarning) {
+  const std::string run = run_of(with_backend("every"));
+  const Ended ended = place.mokume("resume " + run);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(marked()) << ended.err;
+  EXPECT_NE(ended.err.find("used devices of the backend 'fault', and the directory " + library().string()),
+            std::string::npos)
+      << ended.err;
+}
+
+TEST_F(Trust, AModelOfTheSameNameIsNotTakenFromARun) {
+  const std::string run = run_of(with_backend("fault:0"));
+  fs::copy_file(library() / "plugins/mean.so", library() / "plugins/svc.so");
+  for (const std::string& command : {"status " + run, "report " + run}) {
+    const Ended ended = place.mokume(command);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find("has a model 'svc' in a directory of its own"), std::string::npos) << ended.err;
+    EXPECT_FALSE(marked()) << command;
+  }
+}
+
+TEST_F(Trust, RanksLoadWhatTheCommandNames) {
+  if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
+  const std::string run = run_of(with_model());
+  fs::remove_all(run + "/models");
+  const Ended refused = place.shell(kMpirun + Place::program() + " resume " + run);
+  EXPECT_EQ(refused.code, 4) << refused.err;
+  EXPECT_FALSE(marked()) << refused.err;
+  const Ended named =
+      place.shell(kMpirun + Place::program() + " resume " + run + " --plugins \"" + library().string() + "\"");
+  EXPECT_EQ(named.code, 0) << named.err;
+  EXPECT_TRUE(marked());
+}
+
+TEST_F(Trust, CheckLoadsNothingThatTheFileNames) {
+  place.write("e.toml", with_model());
+  const Ended ended = place.mokume("check e.toml");
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_FALSE(marked());
+  EXPECT_NE(ended.err.find("the keys of the model 'mean' are not checked"), std::string::npos) << ended.err;
+  const size_t command = ended.err.rfind(Place::program());
+  ASSERT_NE(command, std::string::npos) << ended.err;
+  const Ended cured = place.shell(ended.err.substr(command, ended.err.find('\n', command) - command));
+  EXPECT_EQ(cured.code, 0) << cured.err;
+  EXPECT_EQ(cured.err, "e.toml: ok\n");
+  EXPECT_TRUE(marked());
+  EXPECT_EQ(place.mokume("check e.toml --set 'plugins.directories=[\"/none\"]'").code, 2);
+  EXPECT_FALSE(marked());
+  const std::string named = "check e.toml --set \"plugins.directories=[\\\"" + library().string() + "\\\"]\"";
+  EXPECT_EQ(place.mokume(named).code, 0) << "the command names them";
+  EXPECT_TRUE(marked());
+
+  place.write("e.toml", with_backend("fault:0"));
+  const Ended known = place.mokume("check e.toml");
+  EXPECT_EQ(known.code, 0) << known.err;
+  EXPECT_NE(known.err.find("check loads nothing from directories that the file names"), std::string::npos) << known.err;
+  EXPECT_FALSE(marked());
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
