@@ -142,6 +142,9 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   const Ensemble ensemble(model, options.run);
   const Trained& first = ensemble.first();
   const experiment::RunRecord record = experiment::read_run_record(options.run);
+  if (!record.checked || !first.checked)
+    say(stderr, "{} is of an older version that wrote no checksums: damage to its files would not be noticed\n",
+        options.run);
   if (ensemble.size() > 1 && record.state != "done")
     say(stderr, "{} is {}: these are the {} members that it has\n", options.run,
         record.state == "failed fits" ? "not whole" : "not finished", ensemble.size());

@@ -20,6 +20,7 @@ std::string config_file(const std::string& directory) { return directory + "/con
 
 std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& directory) {
   experiment::require_run_directory(directory);
+  experiment::check_config_file(directory, experiment::read_run_record(directory));
   WaryLookup lookup(runtime);
   const std::string file = config_file(directory);
   experiment::parse(base::read_file(file, 1U << 21), file, {}, lookup.function());

@@ -190,20 +190,25 @@ void write_sums(const std::string& directory) {
   write_file(directory + kSums, text);
 }
 
-void check_sums(const std::string& directory) {
+bool check_sums(const std::string& directory, std::string_view only) {
   const std::string sums = directory + kSums;
-  if (::access(sums.c_str(), F_OK) != 0 && errno == ENOENT) return;
+  if (::access(sums.c_str(), F_OK) != 0 && errno == ENOENT) return false;
   std::vector<std::string> lines = split(read_file(sums, uint64_t{1} << 20), '\n');
   if (lines.back().empty()) lines.pop_back();
   if (lines.empty()) throw Error(MK_BAD_DATA, sums + " is empty: restore it");
+  bool found = only.empty();
   for (const std::string& line : lines) {
     const size_t name = line.find("  ");
     const bool plain = name == 64 && line.find('/') == std::string::npos;
     if (!plain) throw Error(MK_BAD_DATA, sums + " is damaged: restore it");
+    if (!only.empty() && line.substr(name + 2) != only) continue;
+    found = true;
     const std::string path = directory + "/" + line.substr(name + 2);
     if (sha256_of_file(path) != line.substr(0, name))
       throw Error(MK_BAD_DATA, path + " is not as it was written (its SHA-256 differs): restore it");
   }
+  if (!found) throw Error(MK_BAD_DATA, sums + " has no line for " + std::string(only) + ": restore it");
+  return true;
 }
 
 std::string cache_directory() {

@@ -31,8 +31,9 @@ class Sha256 {
 // SHA256SUMS in `directory`, as sha256sum writes it, of the files that lie there. Error(MK_STORAGE).
 void write_sums(const std::string& directory);
 // Error(MK_BAD_DATA) names a file that is not as its line in SHA256SUMS has it, or is not there; Error(MK_STORAGE) one
-// that cannot be read. Without that file, as directories of older versions are, nothing is checked.
-void check_sums(const std::string& directory);
+// that cannot be read. `only`: the name of the one file to look at, or "" for all that are listed. False where there is
+// no SHA256SUMS, as in directories of older versions: nothing is checked.
+bool check_sums(const std::string& directory, std::string_view only = "");
 
 // $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible.
 std::string cache_directory();

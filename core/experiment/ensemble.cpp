@@ -87,9 +87,14 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     : fitted_(nullptr, model.fitted_destroy) {
   try {
     mk_fitted* loaded = nullptr;
-    sdk::call(model.load, model.self, directory.c_str(), &loaded);
+    try {
+      sdk::call(model.load, model.self, directory.c_str(), &loaded);
+    } catch (const Error& e) {
+      if (e.status() != MK_BAD_DATA) base::check_sums(directory);  // a damaged file may seem to ask for anything
+      throw;
+    }
     fitted_.reset(loaded);
-    base::check_sums(directory);  // behind what the model itself has to say of its files
+    checked = base::check_sums(directory);  // after what the model itself has to say of its files
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     throw Error(MK_BAD_DATA,

@@ -27,6 +27,7 @@ class Trained {
   int64_t features = 0;
   data::Shape shape;                // of a row as the model saw it; channels 0: it keeps no record
   std::vector<double> mean, scale;  // x' = (x - mean) / scale: one value, one per feature, or none
+  bool checked = false;             // against SHA256SUMS, which models of older versions lack
 
  private:
   std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;

@@ -50,10 +50,13 @@ class Keeper {
       if (record_.plan_hash != prepared.plan().hash)
         throw Error(MK_INVALID_ARGUMENT,
                     directory_.path() + " holds another plan (config, seed or data have changed): start a new run");
+      check_config_file(directory_.path(), record_);
       return;
     }
     base::write_file(directory_.path() + "/experiment.toml", request.source_text);
-    base::write_file(directory_.path() + "/config.resolved.toml", to_toml(request.config));
+    const std::string resolved = to_toml(request.config);
+    base::write_file(directory_.path() + "/config.resolved.toml", resolved);
+    record_.config_sha256 = base::sha256(resolved);
     record_.plan_hash = prepared.plan().hash;
     const data::Dataset& d = prepared.data();
     record_.data = {{"name", d.name},

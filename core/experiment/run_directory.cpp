@@ -14,6 +14,7 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "sdk/error.hpp"
 #include "sdk/json.hpp"
 
@@ -23,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecord = "run.json";
+constexpr const char* kConfig = "/config.resolved.toml";
 
 // What passes, where the same command goes on: not what was named wrongly.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
@@ -98,8 +100,14 @@ void require_run_directory(const std::string& path) { require(path, {"config.res
 RunRecord read_run_record(const std::string& path) {
   const std::string file = path + "/" + kRecord;
   try {
-    const auto json = sdk::parse_json<nlohmann::ordered_json>(base::read_file(file, 64U << 20));
+    const auto text = base::unseal_file(base::read_file(file, 64U << 20));
+    if (!text)
+      throw Error(MK_BAD_DATA,
+                  file + " is damaged (its checksum differs): restore it, or start a new run with --fresh");
+    const auto json = sdk::parse_json<nlohmann::ordered_json>(text->object);
     RunRecord record;
+    record.checked = text->checked;
+    record.config_sha256 = json.value("config_sha256", "");
     record.plan_hash = json.at("plan_hash").get<std::string>();
     record.state = json.at("state").get<std::string>();
     record.exit_reason = json.value("exit_reason", "");
@@ -116,6 +124,13 @@ RunRecord read_run_record(const std::string& path) {
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");
   }
+}
+
+void check_config_file(const std::string& path, const RunRecord& record) {
+  const std::string file = path + kConfig;
+  if (record.config_sha256.empty() || base::sha256(base::read_file(file, 64U << 20)) == record.config_sha256) return;
+  throw Error(MK_BAD_DATA, file + " is not as the run wrote it (its SHA-256 differs from that in run.json): restore " +
+                               "it, or start a new run");
 }
 
 bool is_held(const std::string& path) {
@@ -199,6 +214,7 @@ RunRecord RunDirectory::read_record() const { return read_run_record(path_); }
 void RunDirectory::write_record(const RunRecord& record) const {
   nlohmann::ordered_json json;
   json["plan_hash"] = record.plan_hash;
+  json["config_sha256"] = record.config_sha256;
   json["state"] = record.state;
   json["exit_reason"] = record.exit_reason;
   json["choices"] = record.choices;
@@ -206,7 +222,7 @@ void RunDirectory::write_record(const RunRecord& record) const {
   json["data"] = record.data;
   json["devices"] = record.devices;
   json["environment"] = record.environment;
-  base::write_file(path_ + "/" + kRecord, json.dump(2) + "\n");
+  base::write_file(path_ + "/" + kRecord, base::seal(json.dump(2)));
 }
 
 }  // namespace mokume::experiment

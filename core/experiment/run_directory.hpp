@@ -23,6 +23,8 @@ struct RunRecord {
   nlohmann::ordered_json devices = nlohmann::ordered_json::array();  // all that took part: node, id, backend, name, ...
   nlohmann::ordered_json environment;                                // version, compiler, hosts
   std::vector<std::string> device_classes;                           // that took part
+  std::string config_sha256;                                         // of config.resolved.toml; "": an older version's
+  bool checked = true;  // it was read from a file with a checksum, which older versions' lack
 };
 
 // A run directory held by this process: a lock on `lock` until destruction. Move-only.
@@ -58,6 +60,9 @@ bool is_held(const std::string& path);
 
 // Error(MK_INVALID_ARGUMENT) that says what `path` lacks, or why it cannot be looked into.
 void require_run_directory(const std::string& path);
+
+// Error(MK_BAD_DATA) if config.resolved.toml below `path` is not as the run wrote it.
+void check_config_file(const std::string& path, const RunRecord& record);
 
 // Reads run.json below `path` without a lock. Error(MK_BAD_DATA) names the file.
 RunRecord read_run_record(const std::string& path);

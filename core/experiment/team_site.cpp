@@ -12,6 +12,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "experiment/run_directory.hpp"
 #include "sdk/error.hpp"
 
@@ -413,7 +414,7 @@ void TeamSite::keep_split(const report::TeamSplit& split) {
 void TeamSite::write_account() const {
   if (run_directory_.empty()) return;
   try {
-    base::write_file(account_file(run_directory_), report::team_json(account_));
+    base::write_file(account_file(run_directory_), base::seal(report::team_json(account_)));
   } catch (const Error& e) {
     log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
   }
@@ -423,7 +424,9 @@ report::TeamAccount read_team_account(const std::string& run_directory) {
   const std::string file = account_file(run_directory);
   if (!std::filesystem::exists(file)) return {};
   try {
-    return report::read_team_json(base::read_file(file, k_most_bytes));
+    const auto text = base::unseal_file(base::read_file(file, k_most_bytes));
+    if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
+    return report::read_team_json(text->object);
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, file + " is no account of a team (" + e.what() + "): remove it");
   }

@@ -90,6 +90,7 @@ void add_team(report::RunView& view, const std::string& directory) {
 }
 
 report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+  check_config_file(directory, record);
   const Config config = read_config(registry, directory);
   report::RunView view;
   view.name = config.name;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/sealed.hpp"
 #include "experiment/exemplars.hpp"
 #include "experiment/refit.hpp"
 #include "experiment/tally.hpp"
@@ -51,11 +52,21 @@ std::vector<std::string> predictions_of(const std::string& run_directory, const 
   return paths;
 }
 
+void check_member(const std::string& path) {
+  try {
+    base::check_sums(fs::path(path).parent_path().string(), fs::path(path).filename().string());
+  } catch (const Error& e) {
+    if (e.status() != MK_BAD_DATA) throw;
+    throw Error(MK_BAD_DATA, std::string(e.what()) + ", or " + kCure);
+  }
+}
+
 // Calls body(path, predictions) for every member.
 template <class Body>
 void for_each_member(const std::vector<std::string>& paths, const Prepared& prepared, size_t columns,
                      const Body& body) {
   for (const std::string& path : paths) {
+    check_member(path);
     const data::FloatTable member = data::read_npy(path);
     if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
       throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
@@ -136,14 +147,18 @@ void write_vote(const std::string& run_directory, const Prepared& prepared,
     json["doubt"] = vote.doubt;
     json["exemplars"] = exemplars_to_json(vote.exemplars);
   }
-  base::write_file(run_directory + kVote, json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  base::write_file(run_directory + kVote, base::seal(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
 }
 
 std::optional<report::Vote> read_vote(const std::string& run_directory) {
   const std::string path = run_directory + kVote;
   if (!fs::exists(path)) return std::nullopt;
+  const auto text = base::unseal_file(base::read_file(path, 1U << 28));
+  if (!text)
+    throw Error(MK_BAD_DATA, path + " is damaged (its checksum differs): restore it, or `mokume resume " +
+                                 run_directory + "` writes it again");
   try {
-    const auto json = nlohmann::json::parse(base::read_file(path, 1U << 28), nullptr, false);
+    const auto json = nlohmann::json::parse(text->object, nullptr, false);
     report::Vote vote;
     vote.members = journal::u32_field(json, "members");
     vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));

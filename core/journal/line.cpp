@@ -1,7 +1,6 @@
 #include "journal/line.hpp"
 
 #include <fmt/format.h>
-#include <zlib.h>
 
 #include <algorithm>
 #include <bit>
@@ -14,8 +13,6 @@
 namespace mokume::journal {
 namespace {
 
-constexpr std::string_view k_crc = ",\"crc\":\"";
-constexpr size_t k_tail = 18;  // ,"crc":"89abcdef"}
 constexpr EventRecord::Kind k_kinds[] = {EventRecord::Kind::failed,   EventRecord::Kind::moved,
                                          EventRecord::Kind::retired,  EventRecord::Kind::lost,
                                          EventRecord::Kind::returned, EventRecord::Kind::superseded};
@@ -65,10 +62,6 @@ std::vector<Curve> curves_from(const nlohmann::json& object) {
 bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](double x, double y) { return std::bit_cast<uint64_t>(x) == std::bit_cast<uint64_t>(y); });
-}
-
-std::string checksum(const std::string& object) {
-  return fmt::format("{:08x}", crc32_z(0, reinterpret_cast<const Bytef*>(object.data()), object.size()));
 }
 
 // So that one more is always a number.
@@ -183,21 +176,6 @@ FitRecord record_from(const nlohmann::json& object) {
   record.end_s = real_field(object, "end");
   record.curves = curves_from(object);
   return record;
-}
-
-std::string seal(std::string object) {
-  const std::string crc = checksum(object);
-  object.pop_back();
-  object.append(k_crc).append(crc).append("\"}\n");
-  return object;
-}
-
-std::optional<std::string> unseal(std::string_view line) {
-  if (line.size() <= k_tail || !line.ends_with("\"}")) return std::nullopt;
-  const std::string_view tail = line.substr(line.size() - k_tail);
-  std::string object = std::string(line.substr(0, line.size() - k_tail)) + "}";
-  if (!tail.starts_with(k_crc) || tail.substr(k_crc.size(), 8) != checksum(object)) return std::nullopt;
-  return object;
 }
 
 bool same_result(const FitRecord& a, const FitRecord& b) {

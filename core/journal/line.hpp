@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/sealed.hpp"
 #include "journal/record.hpp"
 #include "search/plan.hpp"
 
@@ -32,10 +33,7 @@ std::string record_text(const FitRecord& record, const search::FitKey* key);
 // field.
 FitRecord record_from(const nlohmann::json& object);
 
-// {...} -> {...,"crc":"89abcdef"} and a newline: CRC-32 (zlib) of the object as it was before.
-std::string seal(std::string object);
-// The object of a line (without its newline); no value if the line is torn or damaged.
-std::optional<std::string> unseal(std::string_view line);
+using base::seal, base::unseal;
 
 // Whether two records of one fit agree in everything that is a result, bit for bit.
 bool same_result(const FitRecord& a, const FitRecord& b);

@@ -5,17 +5,23 @@
 // row-major and little endian, that the offsets (from the end of the header) cover without gap or overlap.
 // https://github.com/huggingface/safetensors
 //
-// A user of this header links nlohmann_json.
+// A file may carry a checksum of itself: the metadata "mokume_crc32" is CRC-32 (zlib) in 8 hexadecimal digits of the
+// whole file, with zeros for these digits. Other readers of the format take it for a text.
+//
+// A user of this header links nlohmann_json and zlib.
 #pragma once
 
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cerrno>
 #include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <limits>
@@ -50,6 +56,31 @@ inline constexpr uint64_t kMaxHeaderBytes = uint64_t{1} << 24;
 namespace detail {
 
 inline constexpr const char* kMetadata = "__metadata__";
+inline constexpr const char* kChecksum = "mokume_crc32";
+inline constexpr uint64_t kChecksumDigits = 8;
+
+// Where a header's text has the digits of the checksum; npos without one. Quotes within a text are escaped, so that
+// none passes for the key.
+inline size_t checksum_place(std::string_view header) {
+  const std::string key = '"' + std::string(kChecksum) + "\":\"";
+  const size_t at = header.find(key);
+  return at == std::string_view::npos ? at : at + key.size();
+}
+
+class Crc32 {
+ public:
+  void add(const void* data, uint64_t bytes) {
+    if (bytes > 0) crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), bytes);  // null would begin anew
+  }
+  std::string text() const {
+    std::array<char, kChecksumDigits + 1> digits{};
+    std::snprintf(digits.data(), digits.size(), "%08lx", crc_);
+    return digits.data();
+  }
+
+ private:
+  uLong crc_ = 0;
+};
 
 inline std::string to_text(const Shape& shape) {
   std::string out;
@@ -121,8 +152,12 @@ class Writer {
   void add(const std::string& name, const Shape& shape, const int32_t* data) { add(name, Dtype::i32, shape, data); }
   void add(const std::string& name, const Shape& shape, const int64_t* data) { add(name, Dtype::i64, shape, data); }
 
+  // The file carries a checksum.
+  void checksum() { metadata_[detail::kChecksum] = std::string(detail::kChecksumDigits, '0'); }
+
   // Replaces an earlier text of that key. Error(MK_INVALID_ARGUMENT) if one of them is no UTF-8.
   void metadata(const std::string& key, const std::string& value) {
+    if (key == detail::kChecksum) throw Error(MK_INVALID_ARGUMENT, "safetensors: " + key + " is set by checksum()");
     text_of(key);
     text_of(value);
     metadata_[key] = value;
@@ -148,7 +183,12 @@ class Writer {
     }();
     try {
       const std::string head = header();
-      check(put(file.get(), head.data(), head.size()));
+      detail::Crc32 crc;
+      const auto append = [&](const void* data, uint64_t bytes) {
+        crc.add(data, bytes);
+        check(put(file.get(), data, bytes));
+      };
+      append(head.data(), head.size());
       for (const auto& [name, entry] : in_order()) {
         uint64_t left = entry->bytes;
         const auto give_wrong = [&tensor = name] {
@@ -157,10 +197,14 @@ class Writer {
         entry->source([&](const void* data, uint64_t bytes) {
           if (bytes > left) give_wrong();
           left -= bytes;
-          check(put(file.get(), data, bytes));
+          append(data, bytes);
         });
         if (left != 0) give_wrong();
       }
+      const std::string digits = crc.text();
+      check(metadata_.count(detail::kChecksum) == 0 ||
+            ::pwrite(file.get(), digits.data(), digits.size(), static_cast<off_t>(detail::checksum_place(head))) ==
+                static_cast<ssize_t>(digits.size()));
       check(::fsync(file.get()) == 0 && file.close() == 0 && ::rename(temporary.c_str(), path.c_str()) == 0);
     } catch (...) {
       ::unlink(temporary.c_str());
@@ -262,14 +306,37 @@ class Reader {
     get(0, &length, sizeof(length), "the header");
     if (length > size - sizeof(length)) damaged("ends inside its header");
     if (length > kMaxHeaderBytes) damaged("has a header of " + std::to_string(length) + " bytes");
-    std::string header(static_cast<size_t>(length), '\0');
-    get(sizeof(length), header.data(), length, "the header");
+    header_.resize(static_cast<size_t>(length));
+    get(sizeof(length), header_.data(), length, "the header");
     data_begin_ = sizeof(length) + length;
-    parse(header);
-    check_offsets(size - data_begin_);
+    data_bytes_ = size - data_begin_;
+    parse(header_);
+    check_offsets(data_bytes_);
   }
 
-  const Metadata& metadata() const { return metadata_; }
+  const Metadata& metadata() const { return metadata_; }  // without the checksum
+
+  // Reads the whole file once. Fails if it has no checksum, or is not as it was written with it.
+  void verify() const {
+    const size_t place = detail::checksum_place(header_);
+    if (checksum_.empty() || place == std::string::npos)
+      refuse("has no checksum: an older version wrote it, or another program");
+    detail::Crc32 crc;
+    const uint64_t length = header_.size();
+    crc.add(&length, sizeof(length));
+    std::string blank = header_;
+    blank.replace(place, detail::kChecksumDigits, detail::kChecksumDigits, '0');
+    crc.add(blank.data(), length);
+    std::vector<char> piece(static_cast<size_t>(std::min(data_bytes_, uint64_t{1} << 20)));
+    for (uint64_t at = 0; at < data_bytes_; at += piece.size()) {
+      const uint64_t bytes = std::min<uint64_t>(piece.size(), data_bytes_ - at);
+      get(data_begin_ + at, piece.data(), bytes, "the data");
+      crc.add(piece.data(), bytes);
+    }
+    if (crc.text() != checksum_ || header_.compare(place, detail::kChecksumDigits, checksum_) != 0)
+      refuse("is not as it was written (its checksum differs)");
+  }
+
   const std::vector<Tensor>& tensors() const { return tensors_; }  // in the order of their data
 
   // Null if there is none of that name.
@@ -354,7 +421,7 @@ class Reader {
     if (!object.is_object()) damaged("has metadata that are no texts");
     for (const auto& [key, value] : object.items()) {
       if (!value.is_string()) damaged("has metadata that are no texts");
-      metadata_[key] = value.get<std::string>();
+      (key == detail::kChecksum ? checksum_ : metadata_[key]) = value.get<std::string>();
     }
   }
 
@@ -418,7 +485,9 @@ class Reader {
 
   std::string path_;
   detail::Descriptor file_;
-  uint64_t data_begin_ = 0;
+  std::string header_;
+  std::string checksum_;  // the digits; "": none
+  uint64_t data_begin_ = 0, data_bytes_ = 0;
   std::vector<Tensor> tensors_;
   std::map<std::string, size_t, std::less<>> by_name_;
   Metadata metadata_;

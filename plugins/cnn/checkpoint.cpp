@@ -51,6 +51,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
     });
   if (!c.results.empty()) writer.add("results", {static_cast<int64_t>(c.results.size())}, c.results.data());
   const History& h = c.history;
+  writer.checksum();
   writer.metadata("fit", c.fingerprint);
   writer.metadata("position", json{{"epoch", c.epoch},
                                    {"batch", c.batch},
@@ -81,15 +82,32 @@ void StoredCheckpoint::read_into(const Engine& engine) const {
 
 namespace {
 
-// Nothing where the file is absent or damaged, or `read`, which is given its reader, throws for what it does not hold.
+// Out of the way, so that the next checkpoint takes its place and somebody can look at this one.
+void set_aside(const sdk::Host& host, const std::string& file, const std::string& why) {
+  const std::string aside = file + ".damaged";
+  std::error_code failed;
+  std::filesystem::rename(file, aside, failed);
+  host.log(MK_LOG_WARNING, "cnn",
+           why + "; the training starts anew" +
+               (failed ? ", and the file cannot be renamed (" + failed.message() + ")" : ", and the file is " + aside));
+}
+
+// Nothing where the file is absent, or damaged and set aside, or `read`, which is given the reader of a whole file,
+// throws for what it does not hold.
 template <class Read>
-auto read_checkpoint(const std::string& directory, const Read& read) -> decltype(read(std::declval<st::Reader>())) {
+auto read_checkpoint(const sdk::Host& host, const std::string& directory, const Read& read)
+    -> decltype(read(std::declval<st::Reader>())) {
   if (directory.empty() || !std::filesystem::exists(file_in(directory))) return {};
   try {
-    return read(st::Reader(file_in(directory)));
-  } catch (const Error&) {
+    st::Reader reader(file_in(directory));
+    reader.verify();
+    return read(std::move(reader));
+  } catch (const Error& e) {
+    set_aside(host, file_in(directory), e.what());
   } catch (const json::exception&) {
+    set_aside(host, file_in(directory), file_in(directory) + " is no checkpoint of this version");
   } catch (const std::out_of_range&) {
+    set_aside(host, file_in(directory), file_in(directory) + " is no checkpoint of this version");
   }
   return {};
 }
@@ -105,17 +123,17 @@ void remove_remains(const std::string& directory) {
 
 }  // namespace
 
-int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint) {
-  return read_checkpoint(directory, [&](const st::Reader& reader) -> int64_t {
+int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint) {
+  return read_checkpoint(host, directory, [&](const st::Reader& reader) -> int64_t {
     if (reader.metadata().at("fit") != fingerprint) return 0;
     return json::parse(reader.metadata().at("position")).at("batch_size");
   });
 }
 
-std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
-                                                const Engine& engine) {
+std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
+                                                const std::string& fingerprint, const Engine& engine) {
   if (!directory.empty()) remove_remains(directory);
-  return read_checkpoint(directory, [&](st::Reader reader) -> std::optional<StoredCheckpoint> {
+  return read_checkpoint(host, directory, [&](st::Reader reader) -> std::optional<StoredCheckpoint> {
     if (reader.metadata().at("fit") != fingerprint) return std::nullopt;
     for (const auto& [name, vector] : vectors(engine))
       if (!holds(reader, name, size_of(*vector))) return std::nullopt;

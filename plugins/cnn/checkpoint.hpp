@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "sdk/plugin.hpp"
 #include "sdk/safetensors.hpp"
 
 namespace mokume::cnn {
@@ -45,12 +46,14 @@ class StoredCheckpoint {
   sdk::safetensors::Reader reader_;
 };
 
-// The batch size of the checkpoint in `directory`, which may be ""; 0 if there is none of this fit.
-int64_t checkpoint_batch(const std::string& directory, const std::string& fingerprint);
+// The batch size of the checkpoint in `directory`, which may be ""; 0 if there is none of this fit, or a damaged one,
+// which is set aside.
+int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint);
 
-// Nothing if there is none, or what there is belongs to another fit or network than the engine's, or is damaged: then
-// the training starts anew.
-std::optional<StoredCheckpoint> find_checkpoint(const std::string& directory, const std::string& fingerprint,
-                                                const Engine& engine);
+// Nothing if there is none, or what there is belongs to another fit or network than the engine's: then the training
+// starts anew. So it does where the file is not as it was written, or has no checksum: that one is renamed to
+// checkpoint.safetensors.damaged, with a warning.
+std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
+                                                const std::string& fingerprint, const Engine& engine);
 
 }  // namespace mokume::cnn

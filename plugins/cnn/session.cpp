@@ -132,7 +132,7 @@ TrainingTask Session::task(const mk_fit& fit) const {
 // As this session's devices take them.
 Settings Session::settings_of(const mk_fit& fit, const TrainingTask& task) const {
   const Settings given = candidate_settings(experiment_, fit.candidate);
-  return settings_for(given, team(), begun_with(given, team(), task));
+  return settings_for(given, team(), begun_with(host_, given, team(), task));
 }
 
 struct Session::Job {

@@ -90,11 +90,11 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
   return settings;
 }
 
-int64_t begun_with(const Settings& given, const sdk::Team& team, const TrainingTask& task) {
+int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task) {
   if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device) return 0;
   std::array<float, 1> members = {0};
   if (team.leads()) {
-    const int64_t batch = checkpoint_batch(task.scratch, task.fingerprint);
+    const int64_t batch = checkpoint_batch(host, task.scratch, task.fingerprint);
     const bool possible = batch % given.batch_size == 0 && batch <= static_cast<int64_t>(task.train.size());
     members[0] = possible ? static_cast<float>(batch / given.batch_size) : 0;
   }

@@ -15,7 +15,7 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
 
 // How many devices' batches the batch of the checkpoint is, which the leader has; 0 where there is none, or the number
 // does not matter. Every member calls it.
-int64_t begun_with(const Settings& given, const sdk::Team& team, const TrainingTask& task);
+int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task);
 
 // Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
 struct Subtree {

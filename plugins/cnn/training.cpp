@@ -82,7 +82,8 @@ Score sum_up(const std::vector<float>& results) {
 
 Training::Training(const sdk::Host& host, const sdk::Device& device, const ResidentData& data, const Network& network,
                    const Settings& settings, TrainingTask task, SharedMemory* memory)
-    : device_(device),
+    : host_(host),
+      device_(device),
       data_(data),
       network_(network),
       settings_(settings),
@@ -100,7 +101,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
   validation_order_.write(device, task_.validate.data(), task_.validate.size());
   validation_results_ = from.take(2 * m);
   if (settings_.standardise_target) scaled_target_ = from.take(data_.rows);
-  initialise(host);
+  initialise();
   engine_.put_ops(&queue_);
 }
 
@@ -132,9 +133,9 @@ Score Training::sum_up(const std::vector<float>& results) const {
   return s;
 }
 
-void Training::initialise(const sdk::Host& host) {
+void Training::initialise() {
   if (settings_.standardise_target) scale_target();
-  write_initial_values(host, network_, task_.seed, task_.stream, engine_.parameters());
+  write_initial_values(host_, network_, task_.seed, task_.stream, engine_.parameters());
   if (network_.stages.front().kind != Stage::Kind::normalise || !network_.stages.front().normalise.per_feature) return;
   feature_moments(data_.host, task_.train, feature_mean_, feature_sd_);
   engine_.set_normalisation(feature_mean_, feature_sd_);
@@ -147,7 +148,7 @@ int64_t Training::batches() const {
 
 void Training::restore() {
   const auto phase = device_.phase("checkpoint");
-  const auto found = find_checkpoint(task_.scratch, task_.fingerprint, engine_);
+  const auto found = find_checkpoint(host_, task_.scratch, task_.fingerprint, engine_);
   if (!found) return;
   const Checkpoint& c = found->checkpoint;
   if (c.epoch < 0 || c.epoch >= settings_.epochs || c.batch < 0 || c.batch >= batches() ||

@@ -164,13 +164,14 @@ class Training {
 
  private:
   ops::DropoutPlace dropout_place(int64_t first_row) const;
-  void initialise(const sdk::Host& host);
+  void initialise();
   void scale_target();
   Score sum_up(const std::vector<float>& results) const;
   bool stops() const;
   mk_op loss(const mk_tensor& outputs, const mk_tensor& index, double scale, const mk_tensor& rows,
              const mk_tensor& gradient) const;
 
+  sdk::Host host_;
   const sdk::Device& device_;
   const ResidentData& data_;
   const Network& network_;

@@ -1,5 +1,9 @@
 // Run directories that are damaged, cut, or none at all: one sentence that names place and cure, no internal fault.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "cli/shell.hpp"
 
@@ -143,6 +147,97 @@ TEST_F(Damage, AnOptionThatIsShortForAKeyIsNamedAsItWasTyped) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --seed -3 --set data.limit=400", 2, {"--> --seed, column 6"});
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
+}
+
+// Flips one bit in every byte of a small file, or in as many places as `places` of a larger one.
+template <class Body>
+void for_flipped(const fs::path& file, size_t places, const Body& body) {
+  const std::string whole = slurp(file);
+  const size_t step = std::max<size_t>(1, whole.size() / places);
+  for (size_t at = 0; at < whole.size(); at += step) {
+    std::string flipped = whole;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << (at / step) % 8));
+    std::ofstream(file, std::ios::binary) << flipped;
+    body(fmt::format("{} byte {} of {}", file.string(), at, whole.size()));
+  }
+  std::ofstream(file, std::ios::binary) << whole;
+}
+
+// Every file that what is said of a run depends on.
+TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
+  constexpr size_t kPlaces = 40;
+  for (const std::string name : {"small", "net"}) {
+    const fs::path run = copy(name);
+    // A line at the end of a journal may be torn by a kill; of a whole run it is when the last session ended.
+    const auto said_of = [&] {
+      const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
+      return slurp(run / "results.csv") + summary["best"].dump() + summary["test"].dump() + summary["fits"].dump();
+    };
+    const std::string said = said_of();
+    const std::string predicts = "predict d --data digits,limit=40 --devices host";
+    const Ended predicted = place_.mokume(predicts);
+    ASSERT_EQ(predicted.code, 0) << predicted.err;
+    for (const char* file : {"run.json", "config.resolved.toml", "journal/node-0000.ndjson"})
+      for_flipped(run / file, kPlaces, [&](const std::string& what) {
+        const Ended ended = place_.mokume("report d");
+        if (ended.code == 0) {
+          EXPECT_EQ(said_of(), said) << what;
+        } else {
+          EXPECT_EQ(ended.code, 3) << what << ended.err;
+          EXPECT_NE(ended.err.find(file), std::string::npos) << what << ended.err;
+        }
+      });
+    std::vector<fs::path> files = {run / "run.json", run / "config.resolved.toml"};
+    for (const auto& entry : fs::directory_iterator(run / "models/best")) files.push_back(entry.path());
+    for (const fs::path& file : files)
+      for_flipped(file, files.size() > 6 ? 8 : kPlaces, [&](const std::string& what) {
+        const Ended ended = place_.mokume(predicts);
+        EXPECT_EQ(ended.code, 3) << what << ended.out;
+        EXPECT_EQ(ended.out, "") << what;
+      });
+    EXPECT_EQ(place_.mokume(predicts).out, predicted.out);
+  }
+}
+
+TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsAndSaysSo) {
+  const fs::path run = copy("net");
+  const std::string predicts = "predict d --data digits,limit=40 --devices host";
+  const std::string said = place_.mokume(predicts).out;
+  std::string record = slurp(run / "run.json");
+  record = record.substr(0, record.rfind(",\"crc\"")) + "}\n";
+  const size_t begin = record.find("  \"config_sha256\"");
+  record.erase(begin, record.find('\n', begin) + 1 - begin);
+  place_.write("d/run.json", record);
+  fs::remove(run / "models/best/SHA256SUMS");
+  const Ended old = place_.mokume(predicts);
+  EXPECT_EQ(old.code, 0) << old.err;
+  EXPECT_EQ(old.out, said);
+  EXPECT_NE(old.err.find("d is of an older version that wrote no checksums"), std::string::npos) << old.err;
+  expect("resume d", 0, {});
+}
+
+TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
+  place_.write("e.toml",
+               "name = \"bag\"\nmodel = \"svc\"\nseed = 3\ndata = { source = \"digits\", limit = 200, standardize = "
+               "\"features\" }\nbagging.bootstraps = 2\nvalidation.folds = 0\ndevices.use = \"host\"\n"
+               "model_options = { C = 10, gamma = 0.001 }\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const fs::path run = place_.run("bag");
+  const std::string vote = slurp(run / "models/vote.json");
+  for_flipped(run / "models/vote.json", 40, [&](const std::string& what) {
+    const Ended ended = place_.mokume("report " + run.string());
+    if (ended.code == 0) return;  // a newline behind the last bracket
+    EXPECT_EQ(ended.code, 3) << what;
+    EXPECT_NE(ended.err.find("vote.json is damaged"), std::string::npos) << what << ended.err;
+  });
+  for_flipped(run / "models/member-001/test.npy", 10, [&](const std::string& what) {
+    fs::remove(run / "models/vote.json");
+    const Ended ended = place_.mokume("resume " + run.string());
+    EXPECT_EQ(ended.code, 3) << what << ended.err;
+    EXPECT_NE(ended.err.find("test.npy is not as it was written"), std::string::npos) << what << ended.err;
+  });
+  ASSERT_EQ(place_.mokume("resume " + run.string()).code, 0);
+  EXPECT_EQ(slurp(run / "models/vote.json"), vote);
 }
 
 }  // namespace

@@ -137,6 +137,42 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
+// What a stopped training left is damaged in one bit: the next session says so and trains anew, to the same bytes.
+TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
+  const Place undisturbed;
+  undisturbed.write("e.toml", experiment(200));
+  ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
+  const Bytes expected = bytes_of(undisturbed.run("net"));
+
+  const Place place;
+  place.write("e.toml", experiment(200));
+  fs::path checkpoint;
+  for (int attempt = 0; checkpoint.empty() && attempt < 20; ++attempt) {
+    fs::remove_all(place.path() / "runs");
+    const pid_t pid = place.start({"run", "e.toml"});
+    const auto works = [&] {
+      return fs::exists(place.path() / "runs/net") && !place.run("net").empty() &&
+             fs::exists(place.run("net") / "logs/status.json");
+    };
+    for (int k = 0; k < 20000 && !works(); ++k) std::this_thread::sleep_for(1ms);
+    std::this_thread::sleep_for(60ms);  // some batches on
+    kill(pid, SIGTERM);
+    Place::wait(pid);
+    for (const auto& entry : fs::recursive_directory_iterator(place.run("net")))
+      if (entry.path().filename() == "checkpoint.safetensors") checkpoint = entry.path();
+  }
+  ASSERT_FALSE(checkpoint.empty()) << "no training was stopped in the middle";
+  std::string content = slurp(checkpoint);
+  content[content.size() - 100] = static_cast<char>(content[content.size() - 100] ^ 16);
+  std::ofstream(checkpoint, std::ios::binary) << content;
+  const Ended last = place.mokume("run e.toml");
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_NE(last.err.find("checkpoint.safetensors is not as it was written (its checksum differs)"), std::string::npos)
+      << last.err;
+  EXPECT_NE(last.err.find(".damaged"), std::string::npos) << last.err;
+  EXPECT_EQ(bytes_of(place.run("net")), expected);
+}
+
 TEST(Network, TwoNodesWriteTheSameBytesAsOne) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place one, two;

@@ -210,9 +210,7 @@ TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
   fs::copy(ensemble_, run, fs::copy_options::recursive);
   fs::remove_all(run / "models/member-000");
   fs::create_directories(run / "models/member-001.new");
-  std::string record = slurp(run / "run.json");
-  record.replace(record.find("\"done\""), 6, "\"stopped\"");
-  place_.write("some/run.json", record);
+  rewrite(run / "run.json", "\"done\"", "\"stopped\"");
   const Ended two = predict("some", "a.png");
   expect(two, 0, {"some is not finished: these are the 2 members that it has"});
   EXPECT_NE(two.out.find(" of 2 members)"), std::string::npos) << two.out;

@@ -119,9 +119,7 @@ devices.use = "host"
     changed += journal::seal(object.dump());
   }
   place.write((fs::relative(file, place.path())).string(), changed);
-  std::string record = slurp(run / "run.json");
-  record.replace(record.find("\"done\""), 6, "\"stopped\"");
-  place.write(fs::relative(run / "run.json", place.path()).string(), record);
+  rewrite(run / "run.json", "\"done\"", "\"stopped\"");
   const Ended ended = place.mokume("resume " + run.string());
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(best(), before);

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/sealed.hpp"
+
 namespace mokume::cli_test {
 
 namespace fs = std::filesystem;
@@ -100,6 +102,13 @@ struct Bytes {
 inline Bytes bytes_of(const fs::path& run) {
   return {slurp(run / "results.csv"), slurp(run / "models/best/model.safetensors"),
           slurp(run / "plots/curves-loss.svg")};
+}
+
+// Writes a file that carries a checksum again, with a part of its text replaced.
+inline void rewrite(const fs::path& file, const std::string& part, const std::string& by) {
+  std::string object = base::unseal_file(slurp(file)).value().object;
+  object.replace(object.find(part), part.size(), by);
+  std::ofstream(file, std::ios::binary) << base::seal(object);
 }
 
 inline bool have(const char* command) {

@@ -70,7 +70,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   Outcome train_one(World& world, const sdk::Team& team, const Settings& given, const std::string& scratch,
                     int patience) const {
     const sdk::Device device = world.device();
-    const Settings settings = settings_for(given, team, begun_with(given, team, task_of(scratch)));
+    const Settings settings = settings_for(given, team, begun_with(world.host(), given, team, task_of(scratch)));
     const Network network = make_network(settings, {6, 6, 1, false}, 4);
     const ResidentData data(device, pictures_.data);
     Sink sink{patience};

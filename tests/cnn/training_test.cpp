@@ -10,6 +10,7 @@
 #include "harness.hpp"
 #include "pictures.hpp"
 #include "sdk/ops.hpp"
+#include "support/test_host.hpp"
 
 namespace mokume::cnn_test {
 namespace {
@@ -116,7 +117,7 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
   Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
   EXPECT_THROW(stopped.run(table), Error);
   const auto found = [&](const Engine& engine, const std::string& fit = "the fit") {
-    return find_checkpoint(scratch.str(), fit, engine).has_value();
+    return find_checkpoint(world_->host(), scratch.str(), fit, engine).has_value();
   };
   Settings larger = settings;
   std::get<Conv2d>(larger.layers[0]).out_channels = 5;
@@ -129,11 +130,79 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
   Training without_states(world_->host(), *device_, data, network, plain, task_of(scratch.str() + "/plain"));
   sink.patience = 1;
   EXPECT_THROW(without_states.run(table), Error);
-  EXPECT_FALSE(find_checkpoint(scratch.str() + "/plain", "the fit", stopped.engine()).has_value());
+  EXPECT_FALSE(find_checkpoint(world_->host(), scratch.str() + "/plain", "the fit", stopped.engine()).has_value());
   fs::resize_file(scratch.str() + "/checkpoint.safetensors", 100);
   EXPECT_FALSE(found(stopped.engine()));
   std::ofstream(scratch.str() + "/checkpoint.safetensors") << "nonsense";
   EXPECT_FALSE(found(stopped.engine()));
+}
+
+void write_without_checksum(const std::string& file) {
+  namespace st = sdk::safetensors;
+  const st::Reader reader(file);
+  st::Writer writer;
+  std::vector<std::vector<char>> all;
+  for (const st::Tensor& tensor : reader.tensors()) {
+    all.emplace_back(tensor.bytes);
+    reader.read(tensor, all.back().data());
+    writer.add(tensor.name, tensor.dtype, tensor.shape, all.back().data());
+  }
+  for (const auto& [key, value] : reader.metadata()) writer.metadata(key, value);
+  writer.write(file);
+}
+
+// A flipped bit, and an older version's file without a checksum: none is gone on from, and the training that
+// begins anew gives what an undisturbed one does.
+TEST_P(Trainings, SetADamagedCheckpointAside) {
+  const Pictures pictures;
+  const ResidentData data(*device_, pictures.data);
+  const Settings settings = small_settings();
+  const Network network = make_network(settings, {6, 6, 1, false}, 4);
+  Sink sink{kNever};
+  const mk_fit_sink table = sink.table();
+  Training whole(world_->host(), *device_, data, network, settings, task_of());
+  whole.run(table);
+  const std::vector<float> expected = whole.take_parameters();
+
+  const Scratch scratch;
+  sink.patience = 1;
+  Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+  EXPECT_THROW(stopped.run(table), Error);
+  const std::string file = scratch.str() + "/checkpoint.safetensors", aside = file + ".damaged";
+  const auto read = [&] {
+    std::ifstream in(file, std::ios::binary);
+    return std::string{std::istreambuf_iterator<char>(in), {}};
+  };
+  const std::string good = read();
+  const test::TestHost log;
+  const auto taken = [&](const std::string& content) {
+    std::ofstream(file, std::ios::binary) << content;
+    const bool batch = checkpoint_batch(sdk::Host(log.table()), scratch.str(), "the fit") != 0;
+    if (fs::exists(aside)) fs::rename(aside, file);
+    return find_checkpoint(sdk::Host(log.table()), scratch.str(), "the fit", stopped.engine()).has_value() || batch;
+  };
+  EXPECT_TRUE(taken(good));
+  EXPECT_TRUE(log.lines().empty());
+  for (size_t at = 0; at < good.size(); ++at) {
+    std::string flipped = good;
+    flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
+    ASSERT_FALSE(taken(flipped)) << at;
+    ASSERT_TRUE(fs::exists(aside) && !fs::exists(file)) << at;
+    ASSERT_EQ(log.lines().back().level, MK_LOG_WARNING);
+    ASSERT_NE(log.lines().back().text.find(aside), std::string::npos) << log.lines().back().text;
+  }
+  std::ofstream(file, std::ios::binary) << good;
+  write_without_checksum(file);
+  EXPECT_FALSE(taken(read())) << "what an older version wrote may be damaged";
+
+  std::string flipped = good;
+  flipped[good.size() - 2] = static_cast<char>(flipped[good.size() - 2] ^ 4);
+  std::ofstream(file, std::ios::binary) << flipped;
+  sink.patience = kNever;
+  Training anew(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
+  anew.run(table);
+  EXPECT_EQ(anew.take_parameters(), expected);
+  EXPECT_TRUE(fs::exists(aside));
 }
 
 TEST_P(Trainings, StopByRule) {

@@ -341,5 +341,37 @@ TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   EXPECT_GT(read, 100U);
 }
 
+TEST_F(Safetensors, AChecksumTellsEveryFlippedBit) {
+  Writer writer = example(kWeights, kCounts, &kStep);
+  writer.checksum();
+  writer.write(path());
+  const std::string whole = bytes();
+  {
+    const Reader reader(path());
+    reader.verify();
+    EXPECT_EQ(reader.metadata(), (Metadata{{"a", ""}, {"made by", "mokume \"test\"\n"}}))
+        << "it is no text of the user's";
+  }
+  for (size_t at = 0; at < whole.size(); ++at)
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string flipped = whole;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));
+      put(flipped);
+      message_of(MK_BAD_DATA, [&] { Reader(path()).verify(); });
+    }
+  put(whole);
+  Reader(path()).verify();
+  writer.write(path());
+  EXPECT_EQ(bytes(), whole) << "the same content, the same bytes";
+}
+
+TEST_F(Safetensors, AFileWithoutAChecksumIsReadAndNotVerified) {
+  example(kWeights, kCounts, &kStep).write(path());
+  const Reader reader(path());
+  EXPECT_NE(message_of(MK_BAD_DATA, [&] { reader.verify(); }).find("has no checksum"), std::string::npos);
+  Writer writer;
+  message_of(MK_INVALID_ARGUMENT, [&] { writer.metadata("mokume_crc32", "1"); });
+}
+
 }  // namespace
 }  // namespace mokume::sdk::safetensors
