@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "sdk/error.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::registry {
 namespace {
@@ -66,7 +67,7 @@ class RegistryTest : public testing::Test {
   std::string install(const std::string& animal, const std::string& kind = "backends", const std::string& tree = "a",
                       const std::string& as = "") {
     const std::string path = directory(tree) + "/" + kind + "/" + (as.empty() ? animal : as) + ".so";
-    fs::copy_file(std::string(MOKUME_ZOO_DIR) + "/" + animal + ".so", path);
+    fs::copy_file(test::build_directory() + "/tests/abi/zoo/" + animal + ".so", path);
     chmod(path.c_str(), 0755);
     return path;
   }

@@ -4,16 +4,19 @@
 #include <array>
 #include <cstdio>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "abi/plugin.h"
+#include "support/paths.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+namespace test = mokume::test;
 
 // The names that `nm` lists as defined and dynamic.
 std::vector<std::string> exported(const fs::path& library) {
@@ -36,15 +39,36 @@ std::vector<fs::path> libraries_of(const fs::path& directory) {
 }
 
 TEST(Symbols, EveryLibraryExportsTheQueryAlone) {
-  const std::vector<fs::path> libraries = libraries_of(fs::path(MOKUME_BUILD_DIR) / "lib" / "mokume");
+  const std::vector<fs::path> libraries = libraries_of(test::libraries());
   ASSERT_FALSE(libraries.empty()) << "build the backends and plugins first";
   for (const fs::path& library : libraries)
     EXPECT_EQ(exported(library), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL}) << library;
 }
 
 TEST(Symbols, TheCheckSeesALibraryWithoutTheQuery) {
-  EXPECT_NE(exported(fs::path(MOKUME_ZOO_DIR) / "no_symbol.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
-  EXPECT_EQ(exported(fs::path(MOKUME_ZOO_DIR) / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
+  const fs::path zoo = test::build_directory() + "/tests/abi/zoo";
+  EXPECT_NE(exported(zoo / "no_symbol.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
+  EXPECT_EQ(exported(zoo / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
 }
+
+#ifdef NDEBUG  // debug information is about this machine
+bool holds(const fs::path& file, const std::string& text) {
+  std::ifstream in(file, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str().find(text) != std::string::npos;
+}
+
+// They go to other machines.
+TEST(Programs, CarryNoPathOfTheMachineThatBuiltThem) {
+  const std::string build = test::build_directory();
+  for (const char* folder : {"/bin", "/lib"})
+    for (const auto& entry : fs::recursive_directory_iterator(build + folder))
+      if (entry.is_regular_file()) {
+        EXPECT_FALSE(holds(entry.path(), build)) << entry.path() << " holds " << build;
+        EXPECT_FALSE(holds(entry.path(), test::source_directory())) << entry.path();
+      }
+}
+#endif
 
 }  // namespace

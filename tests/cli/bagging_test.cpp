@@ -273,7 +273,7 @@ TEST(Bagging, DamagedPredictionsAreSaidSo) {
   EXPECT_EQ(again.code, 3) << again.err;
   EXPECT_NE(again.err.find("member-002/test.npy"), std::string::npos) << again.err;
   fs::remove(run / "models/member-002/SHA256SUMS");  // as of older runs, whose values are all there is to look at
-  for (const size_t at : {0U, 1U}) {  // the label, then a certainty
+  for (const size_t at : {0U, 1U}) {                 // the label, then a certainty
     fs::remove_all(run / "models/member-001");
     data::FloatTable said = data::read_npy((run / "models/member-000/test.npy").string());
     said.values[at] = at == 0 ? 99 : std::numeric_limits<float>::quiet_NaN();

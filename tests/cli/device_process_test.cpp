@@ -35,9 +35,9 @@ class Collector : public cluster::Reporter {
 // "fault:0" in a child that fails as MOKUME_FAULT said when it was started.
 class AProcess : public testing::Test {
  protected:
-  AProcess() : host_(log_, 1, ""), registry_(host_.table(), {MOKUME_FAULT_LIBRARY, MOKUME_BUILD_DIR "/lib/mokume"}) {
+  AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
     const std::string text =
-        std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + small_experiment("fault:0", 200);
+        std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + small_experiment("fault:0", 200);
     config_ = experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry_)).config;
     prepared_.emplace(registry_, *config_);
     machine_.emplace(registry_, log_);

@@ -20,7 +20,7 @@ std::string results(const Place& place, const std::string& out) {
 
 // An experiment whose device fails as MOKUME_FAULT says.
 std::string faulty_experiment(const std::string& devices, int digits = 500) {
-  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + small_experiment(devices, digits);
+  return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + small_experiment(devices, digits);
 }
 
 bool maps(pid_t pid, const std::string& library) {
@@ -222,8 +222,7 @@ TEST(Isolation, ChildrenOfRanksAreNoRanks) {
 // from.
 TEST(Isolation, ARefitThatLosesItsChildGoesOnInTheNext) {
   const Place place;
-  place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") +
-                            MOKUME_TEST_LIBRARY +
+  place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
                             "\"]\ndevices = { use = \"host\", isolation = \"process\" }\n"
                             "data = { source = \"digits\", limit = 60 }\nvalidation.folds = 2\n"
                             "search.method = \"none\"\nmodel_options = { epochs = 4, die_in = 2 }\n");

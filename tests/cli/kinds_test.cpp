@@ -15,7 +15,7 @@ constexpr const char* kTrain = "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\
 constexpr const char* kTest = "a,y\n1,7.0\n2,5.0\n";
 
 std::string experiment(const std::string& data, const std::string& more) {
-  return std::string("name = \"k\"\nmodel = \"mean\"\nplugins.directories = [\"") + MOKUME_TEST_LIBRARY +
+  return std::string("name = \"k\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
          "\"]\ndevices.use = \"host\"\ndata = { " + data + " }\n" + more;
 }
 
@@ -26,7 +26,7 @@ class Kinds : public testing::Test {
   Kinds() {
     place.write("train.csv", kTrain);
     place.write("test.csv", kTest);
-    setenv("MOKUME_PLUGIN_PATH", MOKUME_TEST_LIBRARY, 1);  // runs only record where their files found it
+    setenv("MOKUME_PLUGIN_PATH", test_library(), 1);  // runs only record where their files found it
   }
   ~Kinds() override { unsetenv("MOKUME_PLUGIN_PATH"); }
   Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {
@@ -104,7 +104,7 @@ TEST_F(Kinds, ClassesThatNeedQuotesAndRowsWithoutALabel) {
 TEST(Shipped, EveryConfigIsGood) {
   const Place place;
   int files = 0;
-  for (const auto& entry : fs::directory_iterator(MOKUME_SOURCE_DIR "/configs")) {
+  for (const auto& entry : fs::directory_iterator(test::source_directory() + "/configs")) {
     if (entry.path().extension() != ".toml") continue;
     const Ended ended = place.mokume("check " + entry.path().string());
     EXPECT_EQ(ended.code, 0) << entry.path() << ended.err;
@@ -112,7 +112,7 @@ TEST(Shipped, EveryConfigIsGood) {
   }
   EXPECT_GE(files, 8);
   const Ended made =
-      place.mokume("run " MOKUME_SOURCE_DIR "/configs/mlp-regression-made.toml --dry-run --devices host");
+      place.mokume("run " + test::source_directory() + "/configs/mlp-regression-made.toml --dry-run --devices host");
   EXPECT_NE(made.err.find("488001 parameters"), std::string::npos) << made.err;
 }
 

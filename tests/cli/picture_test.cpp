@@ -274,7 +274,7 @@ TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
   place.write("train.csv", "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n");
   for (const char* shift : {"0", "1", "2"}) {
     place.write("e.toml", std::string("name = \"s") + shift + "\"\nmodel = \"mean\"\nplugins.directories = [\"" +
-                              MOKUME_TEST_LIBRARY + "\"]\ndevices.use = \"host\"\nvalidation.folds = 0\n" +
+                              test_library() + "\"]\ndevices.use = \"host\"\nvalidation.folds = 0\n" +
                               "data = { source = \"csv\", path = \"./train.csv\" }\nmodel_options.shift = " + shift);
     ASSERT_EQ(place.mokume("run e.toml").code, 0);
   }
@@ -283,13 +283,12 @@ TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
     fs::copy(place.run(std::string("s") + shift) / "models/best", run / "models" / (std::string("member-00") + shift),
              fs::copy_options::recursive);
   place.write("new.csv", "a,y\n3,6.0\n9,8.0\n");
-  const Ended said = place.mokume("predict --plugins " MOKUME_TEST_LIBRARY " " + run.string() +
-                                  " --data csv:./new.csv --devices host");
+  const Ended said =
+      place.mokume("predict --plugins " test_library() " " + run.string() + " --data csv:./new.csv --devices host");
   EXPECT_EQ(said.out, "row,predicted,target,sd\n0,6.5,6,1\n1,6.5,8,1\n") << said.err;
   EXPECT_NE(said.err.find("mse: 1.25 of 2"), std::string::npos) << said.err;
   place.write("a.png", Canvas(9, 9, 5).png_file());
-  const Ended picture =
-      place.mokume("predict --plugins " MOKUME_TEST_LIBRARY " " + run.string() + " a.png --devices host");
+  const Ended picture = place.mokume("predict --plugins " test_library() " " + run.string() + " a.png --devices host");
   EXPECT_EQ(picture.code, 2);
   EXPECT_NE(picture.err.find("predicts numbers, and a picture needs one that knows classes"), std::string::npos);
 }

@@ -21,7 +21,7 @@ namespace {
 
 // One candidate and no fits: a refit of each bootstrap is all there is.
 std::string only_refits(const std::string& devices, const std::string& bagging) {
-  return std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + bagging +
+  return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + bagging +
          "name = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
          "search.method = \"none\"\nmodel_options = { C = 1.0, gamma = 0.01 }\ndevices.use = \"" +
          devices + "\"\n";
@@ -45,7 +45,7 @@ HangingRun run_hanging(const Place& place, const std::string& devices, const std
   // What hangs uses all this until the process ends.
   auto& log = *new base::Log;
   auto& host = *new scheduler::HostServices(log, 1, "");
-  const std::vector<std::string> libraries = {MOKUME_FAULT_LIBRARY, MOKUME_BUILD_DIR "/lib/mokume"};
+  const std::vector<std::string> libraries = {fault_library(), test::libraries()};
   auto& registry = *new registry::Registry(host.table(), libraries);
   cluster::Transport transport(cluster::self_transport());
   experiment::RunRequest request;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/sealed.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::cli_test {
 
@@ -30,6 +31,12 @@ inline std::string slurp(const fs::path& path) {
   return all.str();
 }
 
+// Directories with libraries for tests: the model `mean`, the backend `fault`, and both in libraries that tell when
+// they are loaded.
+inline std::string test_library() { return test::build_directory() + "/tests/cli/library"; }
+inline std::string fault_library() { return test::build_directory() + "/tests/faults/library"; }
+inline std::string marked_library() { return test::build_directory() + "/tests/cli/marked"; }
+
 // A scratch directory that is the working directory of everything run in it.
 class Place {
  public:
@@ -44,7 +51,7 @@ class Place {
     std::ofstream(path_ / name, std::ios::binary) << text;
   }
 
-  static std::string program() { return std::string(MOKUME_BUILD_DIR) + "/bin/mokume"; }
+  static std::string program() { return test::build_directory() + "/bin/mokume"; }
 
   Ended shell(const std::string& command) const {
     const std::string line = "cd " + path_.string() + " && { " + command + "; } >out.txt 2>err.txt </dev/null";

@@ -167,7 +167,7 @@ TEST_F(InTeam, AveragesWeights) {
 TEST(Team, GoesOnWithoutTheDeviceThatLed) {
   const Place place, good;
   place.write("e.toml",
-              std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" + experiment(4, k_synchronous));
+              std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, k_synchronous));
   const Ended ended =
       place.shell(on_ranks(1) + "MOKUME_FAULT=fail:300 " + Place::program() + " run e.toml --devices fault:0,host");
   EXPECT_EQ(ended.code, 0) << ended.err;
@@ -178,8 +178,8 @@ TEST(Team, GoesOnWithoutTheDeviceThatLed) {
 }
 
 TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
-  place_.write("e.toml", std::string("plugins.directories = [\"") + MOKUME_FAULT_LIBRARY + "\"]\n" +
-                             experiment(4, k_synchronous));
+  place_.write("e.toml",
+               std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, k_synchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
   const Ended ended = place_.shell(by_mpirun(1) + run + "host : -np 1 env MOKUME_FAULT=fail:300 " + run + "fault:0");
   EXPECT_EQ(ended.code, 0) << ended.err;

@@ -7,7 +7,7 @@ namespace mokume::cli_test {
 namespace {
 
 std::string experiment(const std::string& options) {
-  return std::string("name = \"k\"\nmodel = \"mean\"\nplugins.directories = [\"") + MOKUME_TEST_LIBRARY +
+  return std::string("name = \"k\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
          "\"]\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = 60 }\nvalidation.folds = 2\n"
          "search.method = \"none\"\n[model_options]\n" +
          options;

@@ -14,7 +14,7 @@ constexpr const char* kMpirun =
 class Trust : public testing::Test {
  protected:
   Trust() {
-    fs::copy(MOKUME_MARKED_LIBRARY, library(), fs::copy_options::recursive);
+    fs::copy(marked_library(), library(), fs::copy_options::recursive);
     place.write("rows.csv", "a,y\n1,5.0\n2,6.0\n3,5.5\n4,5.25\n5,5.75\n6,5.5\n7,5.0\n8,6.0\n");
     setenv("MOKUME_MARK", (place.path() / "mark").c_str(), 1);
   }

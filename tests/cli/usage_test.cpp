@@ -77,25 +77,11 @@ TEST(Usage, DevicesDoctorSchemaAndInit) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
-TEST(Usage, OnlyDoctorTellsOfADriverThatIsNotInstalled) {
-  const Place place;
-  fs::create_directories(place.path() / "vendors");
-  place.write("vendors/absent.icd", "libabsent-opencl-driver.so.1\n");
-  const std::string alone =
-      "OCL_ICD_VENDORS=$PWD/vendors/ XDG_CACHE_HOME=$PWD/cache " + Place::program() + " ";  // no other driver
-  for (const char* time : {"probed", "remembered"}) {
-    const Ended devices = place.shell(alone + "devices");
-    EXPECT_EQ(devices.code, 0) << devices.err;
-    EXPECT_EQ(devices.err, "") << time;
-    expect(place.shell(alone + "doctor"), 0, "libabsent-opencl-driver.so.1");
-  }
-}
-
 TEST(Usage, TheContinuousIntegrationFindsSharedData) {
   const Place place;
   fs::create_directories(place.path() / "tree/.ci");
   fs::create_directories(place.path() / "tree/scripts");
-  fs::copy_file(std::string(MOKUME_SOURCE_DIR) + "/.ci/run", place.path() / "tree/.ci/run");
+  fs::copy_file(test::source_directory() + "/.ci/run", place.path() / "tree/.ci/run");
   place.write("tree/scripts/test", "#!/bin/sh\necho \"${MOKUME_DATA-none}\"\n");
   fs::permissions(place.path() / "tree/scripts/test", fs::perms::owner_all);
   EXPECT_EQ(place.shell("unset MOKUME_DATA; tree/.ci/run").out, "none\n");
@@ -136,7 +122,7 @@ TEST(Usage, AReaderThatLeavesIsNoError) {
 TEST(Usage, APluginOthersMayWriteToIsRefused) {
   const Place place;
   fs::create_directories(place.path() / "lib/backends");
-  fs::copy_file(std::string(MOKUME_BUILD_DIR) + "/lib/mokume/backends/null.so", place.path() / "lib/backends/open.so");
+  fs::copy_file(test::build_directory() + "/lib/mokume/backends/null.so", place.path() / "lib/backends/open.so");
   fs::permissions(place.path() / "lib/backends/open.so", fs::perms::all);
   expect(place.shell("MOKUME_PLUGIN_PATH=$PWD/lib " + Place::program() + " doctor"), 4, "REFUSED");
 }

@@ -15,6 +15,7 @@
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/philox.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::cnn_test {
 
@@ -24,7 +25,7 @@ class World {
   explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})
       : cache_(std::filesystem::temp_directory_path() / ("mokume-cnn-test-" + std::to_string(getpid()))),
         host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
-        registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
+        registry_(host_.table(), {test::libraries()}) {
     log_.set_level(MK_LOG_ERROR);
     const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
     uint32_t count = 0;

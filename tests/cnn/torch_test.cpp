@@ -17,7 +17,7 @@ namespace st = sdk::safetensors;
 constexpr int64_t kTorchRows = 400, kBatch = 16, kEpochs = 4;
 
 const st::Reader& vectors() {
-  static const st::Reader reader(std::string(MOKUME_SOURCE_DIR) + "/tests/cnn/data/torch.safetensors");
+  static const st::Reader reader(test::source_directory() + "/tests/cnn/data/torch.safetensors");
   return reader;
 }
 

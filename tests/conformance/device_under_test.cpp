@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sdk/error.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::conformance {
 namespace {
@@ -117,7 +118,7 @@ void must(const Outcome& outcome) { sdk::check(outcome.status, outcome.error); }
 
 void finish(DeviceUnderTest& dut) { sdk::call(dut.table().finish, dut.queue()); }
 
-Machine::Machine() : registry_(host_.table(), {MOKUME_BUILD_DIR "/lib/mokume"}) {
+Machine::Machine() : registry_(host_.table(), {test::libraries()}) {
   for (const std::string& name : registry_.available(MK_PLUGIN_BACKEND)) {
     const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, name).backend();
     uint32_t count = 0;

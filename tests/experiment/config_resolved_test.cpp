@@ -9,6 +9,7 @@
 #include "experiment/keys.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::experiment {
 namespace {
@@ -242,7 +243,9 @@ TEST(MakePlan, RefusesTooMuch) {
 
 // ---- the files in configs/
 
-Config shipped(const std::string& name) { return good(base::read_file(MOKUME_SOURCE_DIR "/configs/" + name), {}); }
+Config shipped(const std::string& name) {
+  return good(base::read_file(test::source_directory() + "/configs/" + name), {});
+}
 
 TEST(Shipped, ConfigsAreGood) {
   for (const char* name : {"quickstart.toml", "svc-grid-mnist.toml", "svc-kernels-digits.toml"}) {

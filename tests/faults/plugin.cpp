@@ -20,11 +20,13 @@
 
 #include "abi/backend.h"
 #include "sdk/plugin.hpp"
+#include "support/paths.hpp"
 
 namespace {
 
 using mokume::Error;
 namespace sdk = mokume::sdk;
+namespace test = mokume::test;
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -103,7 +105,7 @@ int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* err
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return sdk::guard(error, [&] {
-    void* library = dlopen(MOKUME_HOST_BACKEND, RTLD_NOW | RTLD_LOCAL);
+    void* library = dlopen((test::libraries() + "/backends/host.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library == nullptr) throw Error(MK_INTERNAL, dlerror());
     const auto query = reinterpret_cast<mk_plugin_query>(dlsym(library, MK_PLUGIN_QUERY_SYMBOL));
     if (query == nullptr) throw Error(MK_INTERNAL, dlerror());

@@ -6,13 +6,16 @@
 
 #include "answers.hpp"
 #include "kernels.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::pose {
 namespace {
 
 namespace fs = std::filesystem;
 
-Card card(const std::string& name) { return read_card(std::string(MOKUME_CARDS) + "/" + name + ".toml"); }
+std::string cards() { return test::source_directory() + "/tests/gpu/pose/cards"; }
+
+Card card(const std::string& name) { return read_card(cards() + "/" + name + ".toml"); }
 
 cl_int launch(const Card& c, std::array<size_t, 3> groups, std::array<size_t, 3> local, size_t local_bytes = 0,
               size_t parameter_bytes = 0) {
@@ -30,7 +33,7 @@ T number(const Answer& answer) {
 
 TEST(Pose, every_card_takes_its_limits_and_refuses_one_more) {
   size_t cards = 0;
-  for (const auto& entry : fs::directory_iterator(MOKUME_CARDS)) {
+  for (const auto& entry : fs::directory_iterator(cards())) {
     const Card c = card(entry.path().stem().string());
     SCOPED_TRACE(c.name);
     ++cards;

@@ -10,9 +10,12 @@
 namespace mokume::cli_test {
 namespace {
 
+constexpr const char* kPocl = "OCL_ICD_VENDORS=/etc/OpenCL/vendors/pocl.icd ";
+
 std::string posing_as(const std::string& card) {
-  return "env OPENCL_LAYERS=" MOKUME_BUILD_DIR "/lib/opencl_pose.so OPENCL_POSE=" MOKUME_CARDS "/" + card +
-         ".toml OCL_ICD_VENDORS=" MOKUME_POCL " ";
+  return "env OPENCL_LAYERS=" + test::build_directory() +
+         "/lib/opencl_pose.so OPENCL_POSE=" + test::source_directory() + "/tests/gpu/pose/cards/" + card + ".toml " +
+         kPocl;
 }
 
 constexpr const char* kNetwork = R"(name = "small"
@@ -94,7 +97,7 @@ TEST_P(Program, a_grid_and_a_network_agree_with_the_processor) {
   for (const Place* place : {&plain, &posed}) {
     place->write("svc.toml", small_experiment("opencl"));
     place->write("cnn.toml", kNetwork);
-    const std::string as = place == &posed ? posing_as(GetParam()) : "env OCL_ICD_VENDORS=" MOKUME_POCL " ";
+    const std::string as = place == &posed ? posing_as(GetParam()) : std::string(kPocl);
     for (const char* file : {"svc.toml", "cnn.toml"}) {
       const Ended ended = place->shell(as + Place::program() + " run " + file + " --out " + std::string(file, 3));
       ASSERT_EQ(ended.code, 0) << ended.err;

@@ -6,12 +6,13 @@
 #include "abi/op.h"
 #include "layering/rules.hpp"
 #include "sdk/ops.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::layering {
 namespace {
 
 TEST(House, KeepsItsRules) {
-  const std::vector<Source> tree = read_tree(MOKUME_SOURCE_DIR);
+  const std::vector<Source> tree = read_tree(test::source_directory());
   for (const std::string& violation : violations(tree)) ADD_FAILURE() << violation;
   // The rules hold for an empty tree as well: this one is not.
   const auto count = [&](const std::string& path) {

@@ -17,6 +17,7 @@
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::svc_test {
 
@@ -74,7 +75,7 @@ class World {
                  const device::Choices& choices = {})
       : cache_(std::filesystem::temp_directory_path() / ("mokume-svc-test-" + std::to_string(getpid()))),
         host_((std::filesystem::create_directories(cache_), log_), 2, cache_.string()),
-        registry_(host_.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"}) {
+        registry_(host_.table(), {test::libraries()}) {
     log_.set_level(MK_LOG_ERROR);
     model_ = registry_.load(MK_PLUGIN_MODEL, "svc").model();
     const mk_backend* table = registry_.load(MK_PLUGIN_BACKEND, backend).backend();
