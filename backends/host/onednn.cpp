@@ -35,9 +35,10 @@ std::string onednn_version() {
 }
 
 // Its values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing to fp32.
+// No bit means no limit: 0 is dnnl_cpu_isa_all in oneDNN 2 and dnnl_cpu_isa_default in oneDNN 3.
 std::string onednn_choice() {
   const unsigned isa = dnnl_get_effective_cpu_isa();
-  const auto contains = [isa](unsigned lower) { return isa == dnnl_cpu_isa_all || (isa & lower) == lower; };
+  const auto contains = [isa](unsigned lower) { return isa == 0 || (isa & lower) == lower; };
   if (contains(dnnl_cpu_isa_avx512_core)) return "onednn-avx512";
   if (contains(dnnl_cpu_isa_avx2)) return "onednn-avx2";
   if (contains(dnnl_cpu_isa_avx)) return "onednn-avx";
