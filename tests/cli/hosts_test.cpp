@@ -18,8 +18,8 @@ const std::string k_mpirun =
 
 // The second of two ranks finds an empty file system at `shared`.
 std::string with_a_blind_rank(const std::string& command) {
-  return k_mpirun + "-np 1 " + Place::program() + " " + command +
-         " : -np 1 unshare -m sh -c 'mount -t tmpfs none shared && exec " + Place::program() + " " + command + "'";
+  const std::string program = Place::program() + " " + command;
+  return k_mpirun + by_rank(program, "unshare -m sh -c \"mount -t tmpfs none shared && exec " + program + "\"");
 }
 
 bool may_mount() { return std::system("unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null") == 0; }

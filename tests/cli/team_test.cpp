@@ -56,13 +56,13 @@ out_features = 10
 const char* const k_synchronous = R"({ type = "synchronous", shards = 8 })";
 
 // Without OpenCL drivers: the host device is enough here, and listing is quick.
-std::string by_mpirun(int ranks) {
-  return "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
-         "--oversubscribe --bind-to none --enable-recovery -np " +
-         std::to_string(ranks) + " ";
-}
+const char* const k_recovering_mpirun =
+    "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
+    "--oversubscribe --bind-to none --enable-recovery ";
 
-std::string on_ranks(int ranks) { return ranks == 1 ? "OCL_ICD_VENDORS=/nowhere " : by_mpirun(ranks); }
+std::string on_ranks(int ranks) {
+  return ranks == 1 ? "OCL_ICD_VENDORS=/nowhere " : k_recovering_mpirun + ("-np " + std::to_string(ranks) + " ");
+}
 
 class InTeam : public testing::Test {
  protected:
@@ -181,7 +181,8 @@ TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
   place_.write("e.toml",
                std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, k_synchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
-  const Ended ended = place_.shell(by_mpirun(1) + run + "host : -np 1 env MOKUME_FAULT=fail:300 " + run + "fault:0");
+  const Ended ended =
+      place_.shell(k_recovering_mpirun + by_rank(run + "host", "env MOKUME_FAULT=fail:300 " + run + "fault:0"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("node 1 fault:0 leaves the team: "), std::string::npos) << ended.err;
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, k_synchronous)));
