@@ -12,12 +12,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "bandwidth.hpp"
+#include "base/files.hpp"
 #include "base/log.hpp"
 #include "device/device.hpp"
 #include "initial.hpp"
@@ -180,11 +180,9 @@ int run(int argc, char** argv) {
   settings.batch_size = std::stoll(argv[2]);
   settings.epochs = 1'000'000;
   const Network network = make_network(settings, {28, 28, 1, false}, 10);
-  const std::string cache = (std::filesystem::temp_directory_path() / "mokume-cnn-bench").string();
-  std::filesystem::create_directories(cache);
   base::Log log;
-  scheduler::HostServices host(log, 2, cache);
-  registry::Registry registry(host.table(), {std::string(MOKUME_BUILD_DIR) + "/lib/mokume"});
+  scheduler::HostServices host(log, 2, base::cache_directory());
+  registry::Registry registry(host.table(), {});
   const std::string backend = argc > 5 ? argv[5] : "opencl";
   const mk_backend* table = registry.load(MK_PLUGIN_BACKEND, backend).backend();
   mk_device_info info[8];
