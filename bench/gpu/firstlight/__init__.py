@@ -1,0 +1,1 @@
+"""mokume on a GPU machine that is lent for minutes."""

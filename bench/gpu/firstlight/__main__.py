@@ -1,0 +1,127 @@
+"""first-light [--only STEP,STEP] [--kit FOLDER] [--out FOLDER] [--seconds N] [--library NAME] [--rehearse] [--list]
+
+Measures mokume on this machine, in steps; everything is left in one folder ($OUT, or ./first-light-TIME).
+"""
+import argparse
+import os
+import sys
+import tempfile
+import time
+import traceback
+from pathlib import Path
+from typing import List, Optional
+
+from . import driver, figures, page
+from .kit import Kit, KitError
+from .session import Session, StepFailed
+from .steps import STEPS, Step
+
+RESERVE = 8.0  # seconds at the end for archives
+EXIT_FAILED, EXIT_USAGE, EXIT_NO_DEVICE = 1, 2, 4
+
+
+def arguments(argv: Optional[List[str]] = None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="first-light", description=__doc__.splitlines()[2])
+    parser.add_argument("--only", help="steps, with commas between them; --list names them")
+    parser.add_argument("--without", default="", help="steps to leave out")
+    parser.add_argument("--kit", type=Path, help="the bundle's folder (default: this one, or .kit)")
+    parser.add_argument("--out", type=Path, help="folder for the results (default: $OUT, or ./first-light-TIME)")
+    parser.add_argument("--seconds", type=float, default=570, help="for everything (default: 570)")
+    parser.add_argument("--library", help="the vendor's OpenCL library, where it is not to be looked for")
+    parser.add_argument("--rehearse", action="store_true", help="tiny sizes: shows that everything runs")
+    parser.add_argument("--list", action="store_true", help="names the steps")
+    return parser.parse_args(argv)
+
+
+def chosen_steps(only: Optional[str], without: str) -> List[Step]:
+    known = [step.name for step in STEPS]
+    named = [name for name in (only or "").split(",") if name]
+    left_out = [name for name in without.split(",") if name]
+    for name in named + left_out:
+        if name not in known:
+            raise KitError(f"there is no step {name}; there are {', '.join(known)}")
+    return [step for step in STEPS if (not named or step.name in named) and step.name not in left_out]
+
+
+def find_driver(session: Session, named: Optional[str]) -> bool:
+    """Writes the ICD files; or lists what there is."""
+    session.begin("driver", 60)
+    libraries = [driver.resolve(named)] if named else driver.find()
+    libraries = [library for library in libraries if library]
+    session.kit.libraries = libraries
+    driver.write_icds(libraries, session.work / "vendors")
+    session.table("libraries of vendors", [{"library": library, "is": os.path.realpath(library)} for library in libraries])
+    if not libraries:
+        session.table("what there is", driver.what_there_is())
+    wanted = named or ", ".join(driver.PATTERNS)
+    session.finish("" if libraries else f"there is no OpenCL library of a GPU's vendor here: looked for {wanted}; "
+                   "the table lists what there is, and --library names one")
+    return bool(libraries)
+
+
+def run_step(session: Session, step: Step) -> None:
+    left = session.end - RESERVE - time.monotonic()
+    if left < step.least:
+        session.skip(step.name, f"{max(left, 0):.0f} s were left; --only {step.name} runs it alone")
+        return
+    session.begin(step.name, min(step.limit, left))
+    problem = ""
+    try:
+        step.body(session)
+    except StepFailed as error:
+        problem = str(error)
+    except Exception as error:  # a fault of this script must not cost the steps after it
+        problem = f"{type(error).__name__}: {error} (a fault of first-light itself)"
+        (session.work / "steps" / step.name / "fault.out").write_text(traceback.format_exc())
+        traceback.print_exc()
+    compiled = figures.builds(session.work / "builds")
+    session.result["programs built"] = {"count": sum(row["times"] for row in compiled),
+                                        "seconds": round(sum(row["seconds"] for row in compiled), 1)}
+    if step.name == "devices" or compiled:
+        session.result["build_logs"] = compiled
+    session.finish(problem)
+    print_step(session, step.name)
+
+
+def print_step(session: Session, name: str) -> None:
+    done = session.result["steps"][name]
+    print(f"\n== {name}: {done['status']}, {done['seconds']:.1f} s {done['reason']}", flush=True)
+    for title, rows in done["tables"].items():
+        if rows and title not in ("libraries", "rates"):
+            print(page.plain(title, rows), flush=True)
+
+
+def main() -> int:
+    options = arguments()
+    if options.list:
+        print("\n".join(f"{step.name:12} {step.body.__doc__}" for step in STEPS))
+        return 0
+    here = Path(__file__).resolve().parent.parent
+    packed = options.kit or (here if (here / "manifest.json").exists() else Path(".kit"))
+    stamp = time.strftime("%Y-%m-%d_%H%M%S", time.gmtime())
+    out = options.out or Path(os.environ.get("OUT") or f"first-light-{stamp}")
+    try:
+        steps = chosen_steps(options.only, options.without)
+        out.mkdir(parents=True, exist_ok=True)
+        kit = Kit(packed.resolve(), Path(tempfile.mkdtemp(prefix="first-light-")))
+        kit.unpack()
+    except (KitError, OSError) as error:
+        print(f"first-light: {error}", file=sys.stderr)
+        return EXIT_USAGE
+    session = Session(kit, out.resolve(), options.seconds, options.rehearse)
+    found = find_driver(session, options.library)
+    print_step(session, "driver")
+    for step in steps:
+        if found or step.name == "machine":
+            run_step(session, step)
+        else:
+            session.skip(step.name, "there is no driver")
+    session.save()
+    print(f"\n{page.summary(session.result)}\n\nresults: {session.out}", flush=True)
+    if not found:
+        return EXIT_NO_DEVICE
+    return EXIT_FAILED if any(s["status"] == "failed" for s in session.result["steps"].values()) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""Finds the vendor's OpenCL library and writes the ICD file that the bundle's loader reads."""
+import fnmatch
+import glob
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Dict, Iterable, Iterator, List
+
+PATTERNS = ("libnvidia-opencl.so*", "libamdocl64.so*", "libigdrcl.so*")
+NOT_SEARCHED = ("/proc", "/sys", "/dev", "/tmp", "/home")
+
+
+def ldconfig() -> Dict[str, str]:
+    """Library names to paths, as the dynamic loader's cache has them."""
+    for program in ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"):
+        try:
+            text = subprocess.run([program, "-p"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10,
+                                  check=False).stdout.decode(errors="replace")
+        except (OSError, subprocess.TimeoutExpired):
+            continue
+        pairs = (line.split(" => ") for line in text.splitlines() if " => " in line and "x86-64" in line)
+        found: Dict[str, str] = {}
+        for name, path in pairs:
+            found.setdefault(name.split()[0], path.strip())
+        return found
+    return {}
+
+
+def _is_64_bit_library(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:
+            return file.read(5) == b"\x7fELF\x02"
+    except OSError:
+        return False
+
+
+def _matches(name: str) -> bool:
+    return any(fnmatch.fnmatch(name, pattern) for pattern in PATTERNS)
+
+
+def _walk(root: str, seconds: float) -> Iterator[str]:
+    end = time.monotonic() + seconds
+    for directory, below, files in os.walk(root):
+        if time.monotonic() > end:
+            return
+        below[:] = [name for name in below if os.path.join(directory, name) not in NOT_SEARCHED]
+        yield from (os.path.join(directory, name) for name in files if _matches(name))
+
+
+def _once_each(paths: Iterable[str]) -> List[str]:
+    """One path for each file, the shortest name first: libX.so.1 rather than libX.so.1.2.3."""
+    kept: Dict[str, str] = {}
+    for path in sorted(paths, key=lambda p: (len(os.path.basename(p)), p)):
+        if _is_64_bit_library(path):
+            kept.setdefault(os.path.realpath(path), path)
+    return list(kept.values())
+
+
+def find() -> List[str]:
+    """Paths of vendors' OpenCL libraries for GPUs; a folder of drivers may lie outside the loader's path."""
+    usual = [path for name, path in ldconfig().items() if _matches(name)]
+    folders = os.environ.get("LD_LIBRARY_PATH", "").split(":") + [
+        "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
+        "/usr/lib/wsl/lib", "/opt/rocm/lib", "/opt/amdgpu/lib/x86_64-linux-gnu", "/usr/local/lib"]
+    for folder in filter(None, folders):
+        usual += [path for pattern in PATTERNS for path in glob.glob(os.path.join(folder, pattern))]
+    return _once_each(usual) or _once_each(_walk("/", 20))
+
+
+def resolve(library: str) -> str:
+    """The path of a library that was named by hand."""
+    path = library if "/" in library else ldconfig().get(library, "")
+    return os.path.abspath(path) if path and os.path.exists(path) else ""
+
+
+def write_icds(libraries: List[str], folder: Path) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for number, library in enumerate(libraries):
+        (folder / f"{number}.icd").write_text(library + "\n")
+
+
+def what_there_is() -> List[Dict[str, str]]:
+    """For a machine without such a library: whatever could explain it."""
+    rows = [{"what": "ICD file", "where": path, "says": Path(path).read_text(errors="replace").strip()[:200]}
+            for path in sorted(glob.glob("/etc/OpenCL/vendors/*"))]
+    rows += [{"what": "library", "where": path, "says": name} for name, path in sorted(ldconfig().items())
+             if any(word in name.lower() for word in ("opencl", "libcuda", "nvidia", "libamd", "hsa", "igdrcl"))]
+    rows += [{"what": "device file", "where": path, "says": ""}
+             for pattern in ("/dev/nvidia*", "/dev/kfd", "/dev/dri/*", "/dev/dxg") for path in sorted(glob.glob(pattern))]
+    rows += [{"what": "folder", "where": path, "says": ", ".join(sorted(os.listdir(path))[:40])}
+             for path in ("/usr/local/nvidia", "/usr/local/nvidia/lib64", "/opt/rocm") if os.path.isdir(path)]
+    return rows

@@ -1,0 +1,112 @@
+"""Reads figures from what the programs print and leave."""
+import json
+import re
+from pathlib import Path
+from typing import Any, Dict, Iterator, List, Optional
+
+
+def json_lines(text: str) -> List[Dict[str, Any]]:
+    """Lines that are JSON objects; a killed program may leave half of one."""
+    found = []
+    for line in text.splitlines():
+        if not line.startswith("{"):
+            continue
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            continue
+    return found
+
+
+class Tests:
+    """What a GoogleTest program said before it ended, in good order or not."""
+
+    def __init__(self, text: str) -> None:
+        self.passed = re.findall(r"^\[       OK \] (\S+)", text, re.M)
+        self.skipped = re.findall(r"^\[  SKIPPED \] (\S+) \(", text, re.M)
+        self.failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)", text, re.M)
+        begun = re.findall(r"^\[ RUN      \] (\S+)", text, re.M)
+        ended = set(self.passed) | set(self.skipped) | set(self.failed)
+        self.cut = next((name for name in reversed(begun) if name not in ended), "")
+        self.why: Dict[str, str] = {}
+        for name in self.failed:
+            part = text.split(f"[ RUN      ] {name}\n", 1)[-1].split(f"[  FAILED  ] {name}", 1)[0]
+            self.why[name] = " ".join(part.split())[:400]
+
+
+def newest_run(folder: Path) -> Optional[Path]:
+    runs = sorted(p.parent for p in folder.glob("*/*/summary.json"))
+    return runs[-1] if runs else None
+
+
+def _fits(run: Path) -> Iterator[Dict[str, Any]]:
+    for journal in sorted((run / "journal").glob("*.ndjson")):
+        yield from (record for record in json_lines(journal.read_text(errors="replace"))
+                    if "fit" in record and "note" in record and "start" in record)
+
+
+def _rate(amount: float, seconds: float) -> float:
+    return round(amount / seconds, 2) if seconds > 0 else 0.0
+
+
+def of_run(folder: Path) -> Dict[str, Any]:
+    """Figures of the newest run: fits and solver steps a second, from the first start of a fit to the last end."""
+    run = newest_run(folder)
+    if run is None:
+        return {}
+    summary = json.loads((run / "summary.json").read_text())
+    fits = list(_fits(run))
+    searched = [fit for fit in fits if "refit" not in fit]
+    row: Dict[str, Any] = {"state": summary["state"], "fits": summary["fits"], "planned": summary["fits_planned"],
+                           "failed": summary["failed"], "wall_s": round(summary["wall_s"] or 0, 1)}
+    if searched:
+        span = max(f["end"] for f in searched) - min(f["start"] for f in searched)
+        steps = sum(int(m.group(1)) for m in (re.match(r"steps=(\d+)", f["note"]) for f in searched) if m)
+        row.update(span_s=round(span, 2), fits_per_s=_rate(len(searched), span))
+        if steps:
+            row.update(steps=steps, steps_per_s=_rate(steps, span))
+    if summary.get("best"):
+        row["best_error"] = summary["best"]["mean"]
+    if summary.get("test"):
+        row.update(test_error=summary["test"].get("error"), test_errors=summary["test"].get("errors"))
+    refits = [fit for fit in fits if "refit" in fit]
+    if refits:
+        row["refit_s"] = round(max(f["end"] for f in refits) - min(f["start"] for f in refits), 2)
+        curves = refits[-1].get("curves", {})
+        if curves:
+            row["epochs"] = max(len(values) for values in curves.values())
+    return row
+
+
+def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
+    run = newest_run(folder)
+    if run is None:
+        return []
+    return [{"id": d["id"], "device": d["name"], "fits": d["fits"], "busy_s": round(d["busy_s"] or 0, 2)}
+            for d in json.loads((run / "summary.json").read_text())["devices"]]
+
+
+def _registers(log: str) -> Dict[str, Any]:
+    """The largest numbers that NVIDIA's assembler names for the kernels of a program."""
+    found = {}
+    for key, pattern in (("registers", r"Used (\d+) registers"), ("stack", r"(\d+) bytes stack frame"),
+                         ("spills", r"(\d+) bytes spill stores"), ("local", r"(\d+) bytes smem")):
+        values = [int(v) for v in re.findall(pattern, log)]
+        if values:
+            found[key] = max(values)
+    return found
+
+
+def builds(folder: Path) -> List[Dict[str, Any]]:
+    """Programs that the driver compiled, the slowest first; one row for equal ones."""
+    rows: Dict[Any, Dict[str, Any]] = {}
+    for path in sorted(folder.glob("*.json")):
+        for build in json_lines(path.read_text(errors="replace")):
+            row = rows.setdefault((build["kernels"], build["options"]), {
+                "kernels": build["kernels"][:120] or "?", "options": build["options"], "times": 0, "seconds": 0.0,
+                "code": build["code"], **_registers(build["log"])})
+            row["times"] += 1
+            row["seconds"] = round(row["seconds"] + build["seconds"], 3)
+            if build["log"].strip() and "log" not in row:
+                row["log"] = build["log"][:2000]
+    return sorted(rows.values(), key=lambda row: -row["seconds"])

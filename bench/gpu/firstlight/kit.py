@@ -1,0 +1,111 @@
+"""The bundle that `pack` made: unpacked, and the environment in which its programs find its libraries and no others."""
+import json
+import os
+import re
+import subprocess
+import tarfile
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from . import driver
+
+PASSED_ON = ("OPENCL_LAYERS", "OPENCL_POSE", "POCL_", "CUDA_VISIBLE_", "CLBLAST_", "MOKUME_TEST_")
+GLIBC = re.compile(r"/(ld-linux[^/]*|lib(c|m|mvec|dl|pthread|rt|resolv|util|anl|nsl|nss_[a-z]+))\.so[.0-9]*$")
+CXX_RUN_TIME = re.compile(r"/lib(stdc\+\+|gcc_s)\.so[.0-9]*$")
+VENDOR = re.compile(r"/lib(nvidia|cuda|amd|hsa|hip|rocm|drm|igd|igc|ze_)[^/]*\.so[^/]*$")
+
+
+class KitError(Exception):
+    """One sentence that says what the bundle or the machine lacks."""
+
+
+def _version(text: str) -> List[int]:
+    return [int(part) for part in re.findall(r"\d+", text)]
+
+
+class Kit:
+    def __init__(self, packed: Path, work: Path) -> None:
+        self.packed, self.work = packed, work
+        self.root = work / "kit"
+        self.libraries: List[str] = []  # the vendor's
+        try:
+            self.manifest: Dict[str, Any] = json.loads((packed / "manifest.json").read_text())
+        except (OSError, ValueError) as error:
+            raise KitError(f"{packed} is no bundle ({error}): make one with bench/gpu/pack, or name it with --kit")
+
+    def unpack(self) -> None:
+        self._check_glibc()
+        # The program refuses libraries that others may write to.
+        os.umask(0o022)
+        with tarfile.open(str(self.packed / "program.tar.gz")) as archive:
+            archive.extractall(str(self.root))
+        for folder in ("home", "tmp", "cache", "builds", "vendors"):
+            (self.work / folder).mkdir(parents=True, exist_ok=True)
+        kernels = self.packed / "kernels.tar.gz"
+        if kernels.exists():
+            with tarfile.open(str(kernels)) as archive:
+                archive.extractall(str(self.work / "cache"))
+
+    def _check_glibc(self) -> None:
+        here = os.confstr("CS_GNU_LIBC_VERSION") or "none"
+        if _version(here) < _version(self.manifest["glibc"]):
+            raise KitError(f"this machine has {here}; the bundle needs glibc {self.manifest['glibc']} or newer: "
+                           "build and pack on an older system")
+
+    def _cxx_run_time(self) -> Optional[Path]:
+        """The bundle's, where the system's is older than what the programs need; a driver may need a newer one."""
+        system = driver.ldconfig().get("libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
+        try:
+            has = f"GLIBCXX_{self.manifest['glibcxx']}\0".encode() in Path(system).read_bytes()
+        except OSError:
+            has = False
+        return None if has else self.root / "runtime"
+
+    def environment(self, layer: bool) -> Dict[str, str]:
+        folders = [self.root / "deps", self._cxx_run_time()] + [Path(p).parent for p in self.libraries]
+        kept = [part for part in os.environ.get("LD_LIBRARY_PATH", "").split(":") if part]
+        env = {key: value for key, value in os.environ.items() if key.startswith(PASSED_ON)}
+        env.update(PATH="/usr/bin:/bin", HOME=str(self.work / "home"), TMPDIR=str(self.work / "tmp"), LC_ALL="C",
+                   XDG_CACHE_HOME=str(self.work / "cache"), CUDA_CACHE_PATH=str(self.work / "cache/nv"),
+                   LD_LIBRARY_PATH=":".join([str(f) for f in folders if f] + kept),
+                   OCL_ICD_VENDORS=str(self.work / "vendors"), MOKUME_DATA=str(self.packed / "data"),
+                   BUILD_LOGS=str(self.work / "builds"))
+        if layer:
+            given = [env["OPENCL_LAYERS"]] if env.get("OPENCL_LAYERS") else []
+            env["OPENCL_LAYERS"] = ":".join(given + [str(self.root / "lib/build_logs.so")])
+        return env
+
+    def program(self, name: str) -> str:
+        return str(self.root / "bin" / name)
+
+    def config(self, name: str) -> str:
+        return str(self.root / "configs" / f"{name}.toml")
+
+    def vendor_closure(self) -> List[str]:
+        """What the vendor's libraries need on their own."""
+        paths: List[str] = []
+        for library in self.libraries:
+            try:
+                text = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list", library], stdout=subprocess.PIPE,
+                                      stderr=subprocess.DEVNULL, timeout=20, check=False).stdout.decode(errors="replace")
+            except (OSError, subprocess.TimeoutExpired):
+                continue
+            paths += re.findall(r"=> (/\S+)", text)
+        return paths
+
+    def origin(self, path: str, closure: List[str]) -> str:
+        """bundle, glibc, C++ run time, vendor, layer or outside."""
+        real = os.path.realpath(path)
+        if real.startswith(os.path.realpath(str(self.root)) + "/"):
+            return "bundle"
+        if GLIBC.search(path):
+            return "glibc"
+        if CXX_RUN_TIME.search(path):
+            return "C++ run time"
+        layers = os.environ.get("OPENCL_LAYERS", "").split(":")
+        if path in layers:
+            return "layer that was given"
+        of_vendor = {os.path.realpath(p) for p in self.libraries + closure}
+        if real in of_vendor or VENDOR.search(path):
+            return "vendor"
+        return "OUTSIDE"

@@ -1,0 +1,130 @@
+"""One call of first-light: its folders, its time, and the result that is written again after every step."""
+import json
+import os
+import tarfile
+import time
+from pathlib import Path
+from typing import Any, Dict, List, Optional
+
+from . import command, page
+from .kit import Kit
+
+LARGEST_ARCHIVE = 15 << 20  # of what comes back from a lent machine
+LARGEST_LOG = 1 << 20
+
+
+def write(path: Path, text: str) -> None:
+    """Whole or not at all."""
+    new = path.with_name(path.name + ".new")
+    new.write_text(text)
+    os.replace(str(new), str(path))
+
+
+class StepFailed(Exception):
+    """One sentence."""
+
+
+class Session:
+    def __init__(self, kit: Kit, out: Path, seconds: float, rehearse: bool) -> None:
+        self.kit, self.out, self.rehearse = kit, out, rehearse
+        self.work = kit.work
+        self.start = time.monotonic()
+        self.end = self.start + seconds
+        self.layer = True
+        self.gpu = "opencl:0"  # what the programs call the device; the step `devices` looks
+        self.step: Dict[str, Any] = {}
+        self.step_end = self.end
+        self.result: Dict[str, Any] = {
+            "format": 1, "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds_allowed": seconds,
+            "rehearsal": rehearse, "bundle": {k: v for k, v in kit.manifest.items() if k != "files"},
+            "machine": {}, "steps": {}}
+
+    # Time ---------------------------------------------------------------------------------------------------------
+    def left(self) -> float:
+        """Seconds of the step that runs."""
+        return min(self.step_end, self.end) - time.monotonic()
+
+    # Steps --------------------------------------------------------------------------------------------------------
+    def begin(self, name: str, limit: float) -> None:
+        self.step = {"status": "running", "seconds": 0.0, "commands": [], "tables": {}}
+        self.result["steps"][name] = self.step
+        self.step_name, self.step_begun = name, time.monotonic()
+        self.step_end = min(self.step_begun + limit, self.end)
+        (self.work / "steps" / name).mkdir(parents=True, exist_ok=True)
+        self.save()
+
+    def finish(self, problem: str = "") -> None:
+        bad = [c for c in self.step["commands"] if c["status"] != "done"]
+        status = "failed" if problem or (bad and len(bad) == len(self.step["commands"])) else "partly" if bad else "done"
+        reasons = [problem] if problem else [f"{c['name']}: {c['status']}" for c in bad[:3]]
+        self.step.update(status=status, reason="; ".join(reasons), seconds=round(time.monotonic() - self.step_begun, 2))
+        self.save()
+        self.save_archives()
+
+    def skip(self, name: str, reason: str) -> None:
+        self.result["steps"][name] = {"status": "skipped", "reason": reason, "seconds": 0.0, "commands": [],
+                                      "tables": {}}
+        self.save()
+
+    def call(self, name: str, arguments: List[str], seconds: Optional[float] = None, grace: float = 5.0,
+             environment: Optional[Dict[str, str]] = None) -> command.Outcome:
+        """Runs a program within what is left of the step; its end is noted in the result."""
+        folder = self.work / "steps" / self.step_name
+        allowed = min(self.left() - grace, self.left() if seconds is None else seconds)
+        log = folder / name
+        if allowed < 1:
+            outcome = command.Outcome(None, 0.0, True, "", "no time is left in this step")
+        else:
+            env = self.kit.environment(self.layer) if environment is None else environment
+            outcome = command.run(arguments, log, env, folder, allowed, grace)
+        self.step["commands"].append({
+            "name": name, "command": " ".join(arguments), "seconds": round(outcome.seconds, 2),
+            "status": "done" if outcome.good else outcome.why(), "log": f"steps/{self.step_name}/{name}"})
+        self.save()
+        return outcome
+
+    def accept(self) -> None:
+        """The last command ended as it was meant to, whatever its exit code."""
+        self.step["commands"][-1]["status"] = "done"
+
+    def table(self, title: str, rows: List[Dict[str, Any]]) -> None:
+        self.step["tables"][title] = rows
+        self.save()
+
+    def rows(self, step: str, title: str) -> List[Dict[str, Any]]:
+        """Of a step that ran before, here or in a call whose result lies in the same folder."""
+        found = self.result["steps"].get(step, {}).get("tables", {}).get(title, [])
+        return list(found)
+
+    # What is left behind --------------------------------------------------------------------------------------------
+    def save(self) -> None:
+        self.result["seconds"] = round(time.monotonic() - self.start, 1)
+        write(self.out / "first-light.json", json.dumps(self.result, indent=1) + "\n")
+        write(self.out / "first-light.html", page.html(self.result, self.work))
+
+    def save_archives(self) -> None:
+        logs = [p for p in sorted((self.work / "steps").rglob("*")) if p.is_file() and p.suffix not in (".svg", ".html")]
+        logs += sorted((self.work / "builds").glob("*.json"))
+        self._archive("logs.tar.gz", [p for p in logs if p.stat().st_size <= LARGEST_LOG], self.work)
+        cache = self.work / "cache"
+        built = [p for part in ("mokume", "nv") for p in sorted((cache / part).rglob("*")) if p.is_file()]
+        self._archive("kernels.tar.gz", built, cache)
+
+    def _archive(self, name: str, files: List[Path], base: Path) -> None:
+        if not files:
+            return
+        new = self.work / (name + ".new")
+        with tarfile.open(str(new), "w:gz", compresslevel=1) as archive:
+            for path in files:
+                archive.add(str(path), str(path.relative_to(base)), recursive=False)
+        notes = self.result.setdefault("left_behind", {})
+        if new.stat().st_size > LARGEST_ARCHIVE:
+            notes[name] = f"{new.stat().st_size >> 20} MiB are more than come back; the last one that fitted is kept"
+            new.unlink()
+            return
+        notes.pop(name, None)
+        # The folder may be on another file system.
+        staged = self.out / (name + ".new")
+        staged.write_bytes(new.read_bytes())
+        os.replace(str(staged), str(self.out / name))
+        new.unlink()
