@@ -106,6 +106,7 @@ class Bench {
       : device_(device), seconds_(seconds), most_gflop_(most_gflop) {}
 
   void product(const Product& p) const {
+    if (too_large(2.0 * static_cast<double>(p.m * p.n) * static_cast<double>(p.k))) return;
     const sdk::Buffer a = numbers(device_, p.m * p.k), b = numbers(device_, p.k * p.n);
     const sdk::Buffer out = device_.buffer<float>(static_cast<uint64_t>(p.m * p.n));
     const mk_tensor left = p.transpose_a ? sdk::matrix(a.get(), p.k, p.m) : sdk::matrix(a.get(), p.m, p.k);
@@ -120,6 +121,8 @@ class Bench {
 
   void convolution(const Convolution& c) const {
     const ops::Window w{c.side, c.side, c.channels, c.kernel, c.kernel, 1, 1, c.padding, c.padding};
+    const double windows_in_all = static_cast<double>(c.images * w.out_pixels());
+    if (too_large(2 * windows_in_all * static_cast<double>(w.patch() * c.out_channels))) return;
     const int64_t y_size = c.images * w.out_pixels() * c.out_channels, weights = w.patch() * c.out_channels;
     const sdk::Buffer x = numbers(device_, c.images * w.image()), weight = numbers(device_, weights);
     const sdk::Buffer y = numbers(device_, y_size), bias = numbers(device_, c.out_channels);
@@ -142,10 +145,11 @@ class Bench {
   }
 
  private:
+  bool too_large(double flops) const { return flops > 1e9 * most_gflop_; }
+
   void report(const std::string& name, const char* sizes, const mk_op& op) const {
     const ops::OpRule& rule = ops::rule(op.code);
     const sdk::Cost cost = rule.cost(op);
-    if (cost.flops > 1e9 * most_gflop_) return;
     const double seconds = seconds_of(device_, op, seconds_);
     std::printf("{\"op\": \"%s\", \"name\": \"%s\", %s, \"us\": %.2f, \"gflop_s\": %.1f, \"gb_s\": %.1f}\n", rule.name,
                 name.c_str(), sizes, 1e6 * seconds, 1e-9 * cost.flops / seconds, 1e-9 * cost.bytes / seconds);

@@ -4,11 +4,13 @@ Measures mokume on this machine, in steps; everything is left in one folder ($OU
 """
 import argparse
 import os
+import signal
 import sys
 import tempfile
 import time
 import traceback
 from pathlib import Path
+from types import FrameType
 from typing import List, Optional
 
 from . import driver, figures, page
@@ -70,6 +72,9 @@ def run_step(session: Session, step: Step) -> None:
         step.body(session)
     except StepFailed as error:
         problem = str(error)
+    except SystemExit:
+        session.finish("first-light was told to stop")
+        raise
     except Exception as error:  # a fault of this script must not cost the steps after it
         problem = f"{type(error).__name__}: {error} (a fault of first-light itself)"
         (session.work / "steps" / step.name / "fault.out").write_text(traceback.format_exc())
@@ -91,7 +96,13 @@ def print_step(session: Session, name: str) -> None:
             print(page.plain(title, rows), flush=True)
 
 
+def stop(number: int, _frame: Optional[FrameType]) -> None:
+    sys.exit(128 + number)
+
+
 def main() -> int:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, stop)
     options = arguments()
     if options.list:
         print("\n".join(f"{step.name:12} {step.body.__doc__}" for step in STEPS))

@@ -1,4 +1,5 @@
 """Runs one command with a limit: it, and all that it started, ends in time or is killed."""
+import math
 import os
 import signal
 import subprocess
@@ -49,12 +50,27 @@ def _end(process: subprocess.Popen, grace: float) -> None:
         pass
 
 
+def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) -> bool:
+    """Whether it ends within its time, never saying nothing for longer than `stall`."""
+    end = time.monotonic() + seconds
+    size, heard = 0, time.monotonic()
+    while time.monotonic() < end:
+        try:
+            process.wait(min(0.5, max(end - time.monotonic(), 0.01)))
+            return True
+        except subprocess.TimeoutExpired:
+            if out.stat().st_size != size:
+                size, heard = out.stat().st_size, time.monotonic()
+            if time.monotonic() - heard > stall:
+                return False
+    return False
+
+
 def run(command: List[str], log: Path, environment: Dict[str, str], directory: Path, seconds: float,
-        grace: float = 5.0) -> Outcome:
-    """Its output goes to LOG.out and LOG.err."""
+        grace: float = 5.0, stall: float = math.inf) -> Outcome:
+    """Its output goes to LOG.out and LOG.err. `stall`: seconds without any output after which it counts as hanging."""
     out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
     start = time.monotonic()
-    timed_out = False
     with out.open("wb") as out_file, err.open("wb") as err_file:
         try:
             process = subprocess.Popen(command, stdout=out_file, stderr=err_file, stdin=subprocess.DEVNULL,
@@ -64,9 +80,8 @@ def run(command: List[str], log: Path, environment: Dict[str, str], directory: P
             err_file.flush()
             return Outcome(None, 0.0, False, "", str(error))
         try:
-            process.wait(max(seconds, 0.1))
-        except subprocess.TimeoutExpired:
-            timed_out = True
-        _end(process, grace)
+            timed_out = not _ends(process, out, max(seconds, 0.1), stall)
+        finally:  # also where a signal ends first-light itself
+            _end(process, grace)
     return Outcome(process.returncode, time.monotonic() - start, timed_out, out.read_text(errors="replace"),
                    err.read_text(errors="replace"))

@@ -27,7 +27,8 @@ class Tests:
         self.failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)", text, re.M)
         begun = re.findall(r"^\[ RUN      \] (\S+)", text, re.M)
         ended = set(self.passed) | set(self.skipped) | set(self.failed)
-        self.cut = next((name for name in reversed(begun) if name not in ended), "")
+        self.cut_in = [name for name in begun if name not in ended]  # where a crash, a hang or the clock ended it
+        self.cut = self.cut_in[-1] if self.cut_in else ""
         self.why: Dict[str, str] = {}
         for name in self.failed:
             part = text.split(f"[ RUN      ] {name}\n", 1)[-1].split(f"[  FAILED  ] {name}", 1)[0]

@@ -94,10 +94,11 @@ class Kit:
         return paths
 
     def origin(self, path: str, closure: List[str]) -> str:
-        """bundle, glibc, C++ run time, vendor, layer or outside."""
+        """bundle, kernels, glibc, C++ run time, layer, vendor or OUTSIDE."""
         real = os.path.realpath(path)
-        if real.startswith(os.path.realpath(str(self.root)) + "/"):
-            return "bundle"
+        for folder, name in ((self.root, "bundle"), (self.work / "cache", "kernels that the driver built")):
+            if real.startswith(os.path.realpath(str(folder)) + "/"):
+                return name
         if GLIBC.search(path):
             return "glibc"
         if CXX_RUN_TIME.search(path):
@@ -106,6 +107,9 @@ class Kit:
         if path in layers:
             return "layer that was given"
         of_vendor = {os.path.realpath(p) for p in self.libraries + closure}
-        if real in of_vendor or VENDOR.search(path):
+        # Drivers keep parts in folders of their own, below the one that their library lies in.
+        below = any(str(Path(real).parent).startswith(os.path.dirname(os.path.realpath(p)) + "/")
+                    for p in self.libraries)
+        if real in of_vendor or below or VENDOR.search(path):
             return "vendor"
         return "OUTSIDE"

@@ -1,5 +1,6 @@
 """One call of first-light: its folders, its time, and the result that is written again after every step."""
 import json
+import math
 import os
 import tarfile
 import time
@@ -67,7 +68,7 @@ class Session:
         self.save()
 
     def call(self, name: str, arguments: List[str], seconds: Optional[float] = None, grace: float = 5.0,
-             environment: Optional[Dict[str, str]] = None) -> command.Outcome:
+             environment: Optional[Dict[str, str]] = None, stall: float = math.inf) -> command.Outcome:
         """Runs a program within what is left of the step; its end is noted in the result."""
         folder = self.work / "steps" / self.step_name
         allowed = min(self.left() - grace, self.left() if seconds is None else seconds)
@@ -76,7 +77,7 @@ class Session:
             outcome = command.Outcome(None, 0.0, True, "", "no time is left in this step")
         else:
             env = self.kit.environment(self.layer) if environment is None else environment
-            outcome = command.run(arguments, log, env, folder, allowed, grace)
+            outcome = command.run(arguments, log, env, folder, allowed, grace, stall)
         self.step["commands"].append({
             "name": name, "command": " ".join(arguments), "seconds": round(outcome.seconds, 2),
             "status": "done" if outcome.good else outcome.why(), "log": f"steps/{self.step_name}/{name}"})

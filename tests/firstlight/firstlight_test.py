@@ -1,0 +1,183 @@
+"""first-light survives what goes wrong on a machine that nobody has seen: no driver, crashes, hangs, half of a file."""
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import tempfile
+import unittest
+from pathlib import Path
+
+GPU = Path(__file__).resolve().parents[2] / "bench/gpu"
+sys.path.insert(0, str(GPU))
+from firstlight import command, driver, figures, page  # noqa: E402
+from firstlight.__main__ import chosen_steps, run_step  # noqa: E402
+from firstlight.kit import Kit, KitError  # noqa: E402
+from firstlight.session import Session, StepFailed  # noqa: E402
+from firstlight.steps import Step  # noqa: E402
+
+
+class WithFolder(unittest.TestCase):
+    def setUp(self) -> None:
+        self.temporary = tempfile.TemporaryDirectory()
+        self.folder = Path(self.temporary.name)
+
+    def tearDown(self) -> None:
+        self.temporary.cleanup()
+
+    def kit(self, glibc: str = "2.1") -> Kit:
+        """One that holds no program."""
+        packed = self.folder / "packed"
+        packed.mkdir()
+        tarfile.open(packed / "program.tar.gz", "w:gz").close()
+        (packed / "manifest.json").write_text(json.dumps({"commit": "abc", "glibc": glibc, "glibcxx": "3.4"}))
+        (self.folder / "work").mkdir()
+        return Kit(packed, self.folder / "work")
+
+    def session(self) -> Session:
+        kit = self.kit()
+        kit.unpack()
+        out = self.folder / "out"
+        out.mkdir()
+        return Session(kit, out, 60, True)
+
+    def result(self) -> dict:
+        return json.loads((self.folder / "out/first-light.json").read_text())
+
+
+class Commands(WithFolder):
+    def run_shell(self, script: str, seconds: float, **more: float) -> command.Outcome:
+        return command.run(["/bin/sh", "-c", script], self.folder / "log", dict(os.environ), self.folder, seconds, 0.2,
+                           **more)
+
+    def test_what_hangs_is_ended_with_all_that_it_started(self) -> None:
+        outcome = self.run_shell("trap '' TERM; sleep 600 & echo $!; wait; sleep 600", 0.5)
+        self.assertTrue(outcome.timed_out)
+        status = Path(f"/proc/{outcome.out.strip()}/stat")
+        self.assertTrue(not status.exists() or status.read_text().split()[2] == "Z")
+
+    def test_what_says_nothing_for_too_long_hangs(self) -> None:
+        outcome = self.run_shell("echo begun; sleep 600", 300, stall=1)
+        self.assertTrue(outcome.timed_out)
+        self.assertEqual(outcome.out, "begun\n")
+
+    def test_a_crash_is_named(self) -> None:
+        self.assertIn("SIGABRT", self.run_shell("kill -ABRT $$", 60).why())
+
+    def test_a_program_that_is_not_there_is_told(self) -> None:
+        outcome = command.run([str(self.folder / "none")], self.folder / "log", {}, self.folder, 5)
+        self.assertIn("did not start", outcome.why())
+
+
+class Figures(WithFolder):
+    def test_tests_of_a_program_that_died(self) -> None:
+        tests = figures.Tests("[ RUN      ] a.b\n[       OK ] a.b (1 ms)\n"
+                              "[ RUN      ] a.c\nop_test.cpp:7: off by 3\n[  FAILED  ] a.c (2 ms)\n"
+                              "[ RUN      ] a.d\n[  SKIPPED ] a.d (0 ms)\n[ RUN      ] a.e\n")
+        self.assertEqual((tests.passed, tests.failed, tests.skipped, tests.cut), (["a.b"], ["a.c"], ["a.d"], "a.e"))
+        self.assertEqual(tests.why["a.c"], "op_test.cpp:7: off by 3")
+
+    def test_half_a_line_is_left_out(self) -> None:
+        self.assertEqual(figures.json_lines('warning\n{"a": 1}\n{"a": '), [{"a": 1}])
+
+    def test_a_run_that_was_stopped(self) -> None:
+        run = self.folder / "svc/2026"
+        (run / "journal").mkdir(parents=True)
+        (run / "summary.json").write_text(json.dumps({
+            "state": "stopped", "fits": 2, "fits_planned": 9, "failed": 0, "wall_s": 5.0, "best": None, "test": None}))
+        fits = [{"fit": i, "note": f"steps={100 + i} settled=0@1", "start": 10.0 + i, "end": 11.0 + i} for i in (0, 1)]
+        lines = ['{"mokume_journal":2}'] + [json.dumps(fit) for fit in fits] + ['{"event":"stop"}', '{"fit":']
+        (run / "journal/node-0000.ndjson").write_text("\n".join(lines))
+        found = figures.of_run(self.folder)
+        self.assertEqual((found["steps"], found["span_s"], found["fits_per_s"]), (201, 2.0, 1.0))
+
+    def test_equal_builds_are_one_row(self) -> None:
+        log = "ptxas info : 8 bytes stack frame, 4 bytes spill stores\nptxas info : Used 40 registers"
+        for number, seconds in enumerate((0.5, 1.5)):
+            (self.folder / f"1-{number}.json").write_text(json.dumps(
+                {"kernels": "gemm", "options": "-DA", "code": 0, "seconds": seconds, "log": log}))
+        [row] = figures.builds(self.folder)
+        self.assertEqual((row["times"], row["seconds"], row["registers"], row["spills"]), (2, 2.0, 40, 4))
+
+
+class Steps(WithFolder):
+    def test_one_that_fails_costs_no_other(self) -> None:
+        session = self.session()
+
+        def broken(_: Session) -> None:
+            raise KeyError("own mistake")
+
+        def unlucky(_: Session) -> None:
+            raise StepFailed("there is no card")
+
+        def good(s: Session) -> None:
+            s.table("numbers <of> it", [{"name": "x", "value": 12345.6}])
+
+        sys.stdout, sys.stderr = open(os.devnull, "w"), open(os.devnull, "w")
+        try:
+            for name, body in (("broken", broken), ("unlucky", unlucky), ("good", good)):
+                run_step(session, Step(name, 5, 1, body))
+            run_step(session, Step("long", 500, 400, good))
+        finally:
+            sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
+        steps = self.result()["steps"]
+        self.assertEqual([steps[n]["status"] for n in ("broken", "unlucky", "good", "long")],
+                         ["failed", "failed", "done", "skipped"])
+        self.assertEqual(steps["unlucky"]["reason"], "there is no card")
+        shown = (self.folder / "out/first-light.html").read_text()
+        self.assertIn("numbers &lt;of&gt; it", shown)
+        self.assertIn("12,346", shown)
+
+    def test_an_unknown_one_is_refused_with_those_that_there_are(self) -> None:
+        with self.assertRaisesRegex(KitError, "no step opps; there are .*ops"):
+            chosen_steps("opps", "")
+
+    def test_an_old_glibc_is_told(self) -> None:
+        with self.assertRaisesRegex(KitError, "needs glibc 99.1 or newer"):
+            self.kit("99.1").unpack()
+
+
+class Whole(WithFolder):
+    def first_light(self, *more: str) -> subprocess.CompletedProcess:
+        return subprocess.run([str(GPU / "first-light"), *more], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              cwd=str(self.folder), check=False, timeout=100)
+
+    def test_no_driver_lists_what_there_is(self) -> None:
+        self.kit()
+        done = self.first_light("--kit", "packed", "--out", "out", "--library", "libnone.so", "--only", "devices")
+        self.assertEqual(done.returncode, 4, done.stdout)
+        steps = self.result()["steps"]
+        self.assertEqual([steps["driver"]["status"], steps["devices"]["status"]], ["failed", "skipped"])
+        self.assertIn("--library names one", steps["driver"]["reason"])
+
+    def test_no_bundle_names_the_cure(self) -> None:
+        done = self.first_light("--kit", "nowhere")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"make one with bench/gpu/pack", done.stdout)
+
+    def test_pack_names_what_is_not_built(self) -> None:
+        (self.folder / "mnist").mkdir()
+        for name in ("train-images-idx3", "train-labels-idx1", "t10k-images-idx3", "t10k-labels-idx1"):
+            (self.folder / f"mnist/{name}-ubyte.gz").write_bytes(b"")
+        done = subprocess.run([sys.executable, str(GPU / "pack"), "--build", str(self.folder), "--out",
+                               str(self.folder / "kit")], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+                              env=dict(os.environ, MOKUME_DATA=str(self.folder)))
+        self.assertEqual(done.returncode, 2)
+        self.assertIn(b"is not built: cmake --preset bench", done.stdout)
+
+
+class Driver(WithFolder):
+    def test_links_to_one_file_are_one_library(self) -> None:
+        library = self.folder / "libnvidia-opencl.so.580.1"
+        library.write_bytes(b"\x7fELF\x02")
+        (self.folder / "libnvidia-opencl.so.1").symlink_to(library)
+        (self.folder / "libnvidia-opencl.so.32").write_bytes(b"\x7fELF\x01")
+        self.assertEqual(driver._once_each(driver._walk(str(self.folder), 5)),
+                         [str(self.folder / "libnvidia-opencl.so.1")])
+
+    def test_a_table_for_a_terminal(self) -> None:
+        self.assertEqual(page.plain("t", [{"a": 1, "b": None}, {"a": 2.5}]), "t\n  a    b\n  1\n  2.5")
+
+
+if __name__ == "__main__":
+    unittest.main()
