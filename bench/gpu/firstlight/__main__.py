@@ -15,7 +15,7 @@ from typing import List, Optional
 
 from . import driver, figures, page
 from .kit import Kit, KitError
-from .session import Session, StepFailed
+from .session import Session, StepFailed, StepSkipped
 from .steps import STEPS, Step
 
 RESERVE = 8.0  # seconds at the end for archives
@@ -67,9 +67,11 @@ def run_step(session: Session, step: Step) -> None:
         session.skip(step.name, f"{max(left, 0):.0f} s were left; --only {step.name} runs it alone")
         return
     session.begin(step.name, min(step.limit, left))
-    problem = ""
+    problem, skipped = "", False
     try:
         step.body(session)
+    except StepSkipped as error:
+        problem, skipped = str(error), True
     except StepFailed as error:
         problem = str(error)
     except SystemExit:
@@ -80,11 +82,8 @@ def run_step(session: Session, step: Step) -> None:
         (session.work / "steps" / step.name / "fault.out").write_text(traceback.format_exc())
         traceback.print_exc()
     compiled = figures.builds(session.work / "builds")
-    session.result["programs built"] = {"count": sum(row["times"] for row in compiled),
-                                        "seconds": round(sum(row["seconds"] for row in compiled), 1)}
-    if step.name == "devices" or compiled:
-        session.result["build_logs"] = compiled
-    session.finish(problem)
+    session.result["builds"] = compiled
+    session.finish(problem, skipped)
     print_step(session, step.name)
 
 

@@ -57,6 +57,15 @@ def _commands(step: Dict[str, Any]) -> str:
     return f"<table><tr><th>command</th><th>end</th><th>seconds</th><th></th></tr>\n{rows}</table>\n" if rows else ""
 
 
+def _builds(result: Dict[str, Any]) -> str:
+    rows = result.get("builds", [])
+    if not rows:
+        return ""
+    times, seconds = sum(row["times"] for row in rows), sum(row["seconds"] for row in rows)
+    return (f"<h2>Programs that the driver compiled</h2>\n<p>{times} builds of {len(rows)} programs, "
+            f"{seconds:.1f} s</p>\n" + _table(rows))
+
+
 def _end_of(path: Path) -> str:
     try:
         whole = path.read_text(errors="replace")
@@ -87,7 +96,7 @@ def html(result: Dict[str, Any], work: Path) -> str:
         body += f"<h2 id='{name}'>{name}</h2>\n"
         body += "".join(f"<h3>{escape.escape(t)}</h3>\n{_table(rows)}" for t, rows in step["tables"].items() if rows)
         body += _commands(step)
-    body += _logs(result, work)
+    body += _builds(result) + _logs(result, work)
     return (f"<!doctype html>\n<html lang=en><meta charset=utf-8><title>{title}</title>\n<style>{STYLE}</style>\n"
             f"<body>\n{body}</body></html>\n")
 
@@ -102,7 +111,7 @@ def summary(result: Dict[str, Any]) -> str:
 def plain(title: str, rows: List[Dict[str, Any]], most: int = 40) -> str:
     """For a terminal."""
     names = columns(rows)
-    cells = [names] + [[text(row.get(name))[:60] for name in names] for row in rows[:most]]
+    cells = [names] + [[text(row.get(name))[:90] for name in names] for row in rows[:most]]
     widths = [max(len(line[i]) for line in cells) for i in range(len(names))]
     lines = ["  " + "  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip() for line in cells]
     return "\n".join([title] + lines)
