@@ -11,7 +11,7 @@ from pathlib import Path
 
 GPU = Path(__file__).resolve().parents[2] / "bench/gpu"
 sys.path.insert(0, str(GPU))
-from firstlight import command, driver, figures, page  # noqa: E402
+from firstlight import command, driver, figures, page, steps  # noqa: E402
 from firstlight.__main__ import chosen_steps, run_step  # noqa: E402
 from firstlight.kit import Kit, KitError  # noqa: E402
 from firstlight.session import Session, StepFailed  # noqa: E402
@@ -101,6 +101,9 @@ class Figures(WithFolder):
         (run / "journal/node-0000.ndjson").write_text("\n".join(lines))
         found = figures.of_run(self.folder)
         self.assertEqual((found["steps"], found["span_s"], found["fits_per_s"]), (201, 2.0, 1.0))
+        (run / "summary.json").unlink()  # as after a kill
+        found = figures.of_run(self.folder)
+        self.assertEqual((found["state"], found["fits"], found["steps"]), ("killed", 2, 201))
 
     def test_equal_builds_are_one_row(self) -> None:
         log = "ptxas info : 8 bytes stack frame, 4 bytes spill stores\nptxas info : Used 40 registers"
@@ -131,13 +134,27 @@ class Steps(WithFolder):
             run_step(session, Step("long", 500, 400, good))
         finally:
             sys.stdout, sys.stderr = sys.__stdout__, sys.__stderr__
-        steps = self.result()["steps"]
-        self.assertEqual([steps[n]["status"] for n in ("broken", "unlucky", "good", "long")],
+        done = self.result()["steps"]
+        self.assertEqual([done[n]["status"] for n in ("broken", "unlucky", "good", "long")],
                          ["failed", "failed", "done", "skipped"])
-        self.assertEqual(steps["unlucky"]["reason"], "there is no card")
+        self.assertEqual(done["unlucky"]["reason"], "there is no card")
         shown = (self.folder / "out/first-light.html").read_text()
         self.assertIn("numbers &lt;of&gt; it", shown)
         self.assertIn("12,346", shown)
+
+    def test_ratios_to_a_peer(self) -> None:
+        session = self.session()
+        session.begin("networks", 5)
+        session.table("networks", [{"case": "guide:128:train", "images_per_s": 300.0}])
+        session.begin("ops", 5)
+        session.table("ops", [{"op": "gemm", "name": "square", "own_us": 50.0}])
+        session.begin("peers", 5)
+        steps.compare(session, {"torch": "2", "results": [
+            {"case": "guide:128:train", "mode": "graph", "precision": "tf32", "images_per_s": 100.0}],
+            "ops": [{"op": "gemm", "name": "square", "precision": "fp32", "us": 25.0}]})
+        tables = self.result()["steps"]["peers"]["tables"]
+        self.assertEqual(tables["images a second beside PyTorch"][0]["ratio to graph tf32"], 3.0)
+        self.assertEqual(tables["microseconds an op beside PyTorch"][0]["ratio to fp32"], 0.5)
 
     def test_an_unknown_one_is_refused_with_those_that_there_are(self) -> None:
         with self.assertRaisesRegex(KitError, "no step opps; there are .*ops"):
@@ -157,9 +174,9 @@ class Whole(WithFolder):
         self.kit()
         done = self.first_light("--kit", "packed", "--out", "out", "--library", "libnone.so", "--only", "devices")
         self.assertEqual(done.returncode, 4, done.stdout)
-        steps = self.result()["steps"]
-        self.assertEqual([steps["driver"]["status"], steps["devices"]["status"]], ["failed", "skipped"])
-        self.assertIn("--library names one", steps["driver"]["reason"])
+        left = self.result()["steps"]
+        self.assertEqual([left["driver"]["status"], left["devices"]["status"]], ["failed", "skipped"])
+        self.assertIn("--library names one", left["driver"]["reason"])
 
     def test_no_bundle_names_the_cure(self) -> None:
         done = self.first_light("--kit", "nowhere")

@@ -52,7 +52,7 @@ def find_driver(session: Session, named: Optional[str]) -> bool:
     libraries = [library for library in libraries if library]
     session.kit.libraries = libraries
     driver.write_icds(libraries, session.work / "vendors")
-    session.table("libraries of vendors", [{"library": library, "is": os.path.realpath(library)} for library in libraries])
+    session.table("libraries of vendors", [{"library": path, "is": os.path.realpath(path)} for path in libraries])
     if not libraries:
         session.table("what there is", driver.what_there_is())
     wanted = named or ", ".join(driver.PATTERNS)

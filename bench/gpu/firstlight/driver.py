@@ -86,8 +86,9 @@ def what_there_is() -> List[Dict[str, str]]:
             for path in sorted(glob.glob("/etc/OpenCL/vendors/*"))]
     rows += [{"what": "library", "where": path, "says": name} for name, path in sorted(ldconfig().items())
              if any(word in name.lower() for word in ("opencl", "libcuda", "nvidia", "libamd", "hsa", "igdrcl"))]
-    rows += [{"what": "device file", "where": path, "says": ""}
-             for pattern in ("/dev/nvidia*", "/dev/kfd", "/dev/dri/*", "/dev/dxg") for path in sorted(glob.glob(pattern))]
+    patterns = ("/dev/nvidia*", "/dev/kfd", "/dev/dri/*", "/dev/dxg")
+    devices = (path for pattern in patterns for path in glob.glob(pattern))
+    rows += [{"what": "device file", "where": path, "says": ""} for path in sorted(devices)]
     rows += [{"what": "folder", "where": path, "says": ", ".join(sorted(os.listdir(path))[:40])}
              for path in ("/usr/local/nvidia", "/usr/local/nvidia/lib64", "/opt/rocm") if os.path.isdir(path)]
     return rows

@@ -36,7 +36,7 @@ class Tests:
 
 
 def newest_run(folder: Path) -> Optional[Path]:
-    runs = sorted(p.parent for p in folder.glob("*/*/summary.json"))
+    runs = sorted(p.parent for p in folder.glob("*/*/journal"))
     return runs[-1] if runs else None
 
 
@@ -50,16 +50,25 @@ def _rate(amount: float, seconds: float) -> float:
     return round(amount / seconds, 2) if seconds > 0 else 0.0
 
 
+def _summary(run: Path) -> Dict[str, Any]:
+    """{} of a run that was killed: its journal still holds every fit that it finished."""
+    try:
+        return dict(json.loads((run / "summary.json").read_text()))
+    except (OSError, ValueError):
+        return {}
+
+
 def of_run(folder: Path) -> Dict[str, Any]:
     """Figures of the newest run: fits and solver steps a second, from the first start of a fit to the last end."""
     run = newest_run(folder)
     if run is None:
         return {}
-    summary = json.loads((run / "summary.json").read_text())
+    summary = _summary(run)
     fits = list(_fits(run))
     searched = [fit for fit in fits if "refit" not in fit]
-    row: Dict[str, Any] = {"state": summary["state"], "fits": summary["fits"], "planned": summary["fits_planned"],
-                           "failed": summary["failed"], "wall_s": round(summary["wall_s"] or 0, 1)}
+    row: Dict[str, Any] = {"state": summary.get("state", "killed"), "fits": len(searched),
+                           "planned": summary.get("fits_planned"), "failed": summary.get("failed"),
+                           "wall_s": round(summary.get("wall_s") or 0, 1) or None}
     if searched:
         span = max(f["end"] for f in searched) - min(f["start"] for f in searched)
         steps = sum(int(m.group(1)) for m in (re.match(r"steps=(\d+)", f["note"]) for f in searched) if m)
@@ -84,7 +93,7 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
     if run is None:
         return []
     return [{"id": d["id"], "device": d["name"], "fits": d["fits"], "busy_s": round(d["busy_s"] or 0, 2)}
-            for d in json.loads((run / "summary.json").read_text())["devices"]]
+            for d in _summary(run).get("devices", [])]
 
 
 def _registers(log: str) -> Dict[str, Any]:

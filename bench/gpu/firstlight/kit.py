@@ -86,11 +86,11 @@ class Kit:
         paths: List[str] = []
         for library in self.libraries:
             try:
-                text = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list", library], stdout=subprocess.PIPE,
-                                      stderr=subprocess.DEVNULL, timeout=20, check=False).stdout.decode(errors="replace")
+                listed = subprocess.run(["/lib64/ld-linux-x86-64.so.2", "--list", library], stdout=subprocess.PIPE,
+                                        stderr=subprocess.DEVNULL, timeout=20, check=False)
             except (OSError, subprocess.TimeoutExpired):
                 continue
-            paths += re.findall(r"=> (/\S+)", text)
+            paths += re.findall(r"=> (/\S+)", listed.stdout.decode(errors="replace"))
         return paths
 
     def origin(self, path: str, closure: List[str]) -> str:

@@ -52,8 +52,9 @@ def _commands(step: Dict[str, Any]) -> str:
     rows = ""
     for one in step["commands"]:
         link = one["log"].replace("/", "-")
-        rows += (f"<tr><td><a href='#{link}'>{escape.escape(one['name'])}</a></td><td>{escape.escape(one['status'])}</td>"
-                 f"<td class=n>{one['seconds']:.1f}</td><td><code>{escape.escape(one['command'][:300])}</code></td></tr>\n")
+        name, end, line = (escape.escape(part) for part in (one["name"], one["status"], one["command"][:300]))
+        rows += (f"<tr><td><a href='#{link}'>{name}</a></td><td>{end}</td><td class=n>{one['seconds']:.1f}</td>"
+                 f"<td><code>{line}</code></td></tr>\n")
     return f"<table><tr><th>command</th><th>end</th><th>seconds</th><th></th></tr>\n{rows}</table>\n" if rows else ""
 
 

@@ -38,18 +38,17 @@ class Session:
         self.layer = True
         self.gpu = "opencl:0"  # what the programs call the device; the step `devices` looks
         self.step: Dict[str, Any] = {}
+        self.step_name, self.step_begun = "", self.start
         self.step_end = self.end
         self.result: Dict[str, Any] = {
             "format": 1, "started": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()), "seconds_allowed": seconds,
             "rehearsal": rehearse, "bundle": {k: v for k, v in kit.manifest.items() if k != "files"},
             "machine": {}, "steps": {}}
 
-    # Time ---------------------------------------------------------------------------------------------------------
     def left(self) -> float:
         """Seconds of the step that runs."""
         return min(self.step_end, self.end) - time.monotonic()
 
-    # Steps --------------------------------------------------------------------------------------------------------
     def begin(self, name: str, limit: float) -> None:
         self.step = {"status": "running", "seconds": 0.0, "commands": [], "tables": {}}
         self.result["steps"][name] = self.step
@@ -99,18 +98,18 @@ class Session:
         self.save()
 
     def rows(self, step: str, title: str) -> List[Dict[str, Any]]:
-        """Of a step that ran before, here or in a call whose result lies in the same folder."""
+        """Of a step that ran before in this call."""
         found = self.result["steps"].get(step, {}).get("tables", {}).get(title, [])
         return list(found)
 
-    # What is left behind --------------------------------------------------------------------------------------------
     def save(self) -> None:
         self.result["seconds"] = round(time.monotonic() - self.start, 1)
         write(self.out / "first-light.json", json.dumps(self.result, indent=1) + "\n")
         write(self.out / "first-light.html", page.html(self.result, self.work))
 
     def save_archives(self) -> None:
-        logs = [p for p in sorted((self.work / "steps").rglob("*")) if p.is_file() and p.suffix not in (".svg", ".html")]
+        logs = [path for path in sorted((self.work / "steps").rglob("*"))
+                if path.is_file() and path.suffix not in (".svg", ".html") and "models" not in path.parts]
         logs += sorted((self.work / "builds").glob("*.json"))
         self._archive("logs.tar.gz", [p for p in logs if p.stat().st_size <= LARGEST_LOG], self.work)
         if "OPENCL_POSE" in os.environ:

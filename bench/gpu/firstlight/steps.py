@@ -81,8 +81,8 @@ def libraries(s: Session) -> None:
     for log in (s.work / "tmp").glob("ld.*"):
         text = log.read_text(errors="replace")
         log.unlink()
-        program = re.search(r"initialize program: (\S+)", text)
-        if program and program.group(1).startswith(str(s.kit.root)):  # and not a driver's own compiler
+        begun = re.search(r"initialize program: (\S+)", text)
+        if begun and begun.group(1).startswith(str(s.kit.root)):  # and not a driver's own compiler
             loaded.update(re.findall(r"calling init: (/\S+)", text))
     trace = dict(s.kit.environment(False), LD_TRACE_LOADED_OBJECTS="1")
     for program in sorted((s.kit.root / "bin").iterdir()):
@@ -301,7 +301,7 @@ def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Op
 
 def svc5000(s: Session) -> None:
     """The published grid on 5,000 rows, whole if time allows."""
-    small = ["data.limit=300", "search.params.gamma=[0.001]", "search.params.C=[1,10]"]
+    small = ["data.limit=200", "validation.folds=2", "search.params.gamma=[0.001]", "search.params.C=[1]"]
     s.table("svc, 5,000 rows", [_experiment(s, "grid", "svc-grid-mnist", small if s.rehearse else ["data.limit=5000"])])
 
 
