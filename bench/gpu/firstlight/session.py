@@ -115,7 +115,8 @@ class Session:
         if "OPENCL_POSE" in os.environ:
             return  # what PoCL built in a card's name is nothing for that card
         cache = self.work / "cache"
-        built = [p for part in ("mokume", "nv") for p in sorted((cache / part).rglob("*")) if p.is_file()]
+        built = [p for part in ("mokume", "nv") for p in sorted((cache / part).rglob("*"))
+                 if p.is_file() and not p.name.startswith("probe-")]  # which drivers answered is no kernel
         self._archive("kernels.tar.gz", built, cache)
 
     def _archive(self, name: str, files: List[Path], base: Path) -> None:
