@@ -127,9 +127,9 @@ TEST(Mixed, ranks_on_cards_of_two_vendors_share_one_run) {
   const std::string run = Place::program() + " run e.toml --out ";
   const Ended alone = place.shell(posing_as("nvidia-h200") + run + "alone");
   ASSERT_EQ(alone.code, 0) << alone.err;
-  const Ended both = place.shell(
-      "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun --oversubscribe -np 1 " +
-      posing_as("nvidia-h200") + run + "both : -np 1 " + posing_as("amd-mi300x") + run + "both");
+  const Ended both =
+      place.shell("OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 300 mpirun --oversubscribe " +
+                  by_rank(posing_as("nvidia-h200") + run + "both", posing_as("amd-mi300x") + run + "both"));
   ASSERT_EQ(both.code, 0) << both.err;
   const auto of = [&](const char* out) { return fs::directory_iterator(place.path() / out / "small")->path(); };
   std::set<std::string> vendors;
