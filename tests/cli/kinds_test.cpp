@@ -26,7 +26,7 @@ class Kinds : public testing::Test {
   Kinds() {
     place.write("train.csv", kTrain);
     place.write("test.csv", kTest);
-    setenv("MOKUME_PLUGIN_PATH", test_library(), 1);  // runs only record where their files found it
+    setenv("MOKUME_PLUGIN_PATH", test_library().c_str(), 1);  // runs only record where their files found it
   }
   ~Kinds() override { unsetenv("MOKUME_PLUGIN_PATH"); }
   Ended run(const std::string& data, const std::string& more, const std::string& arguments = "") {

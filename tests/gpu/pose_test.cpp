@@ -32,11 +32,11 @@ T number(const Answer& answer) {
 }
 
 TEST(Pose, every_card_takes_its_limits_and_refuses_one_more) {
-  size_t cards = 0;
+  size_t seen = 0;
   for (const auto& entry : fs::directory_iterator(cards())) {
     const Card c = card(entry.path().stem().string());
     SCOPED_TRACE(c.name);
-    ++cards;
+    ++seen;
     EXPECT_EQ(launch(c, c.groups, {1, 1, 1}, c.local_bytes, c.parameter_bytes), CL_SUCCESS);
     for (size_t i = 0; i < 3; ++i) {
       std::array<size_t, 3> groups{1, 1, 1}, local{1, 1, 1};
@@ -50,7 +50,7 @@ TEST(Pose, every_card_takes_its_limits_and_refuses_one_more) {
     EXPECT_EQ(launch(c, {1, 1, 1}, {1, 1, 1}, c.local_bytes + 1), c.local_error);
     EXPECT_EQ(launch(c, {1, 1, 1}, {1, 1, 1}, 0, c.parameter_bytes + 1), c.parameter_error);
   }
-  EXPECT_EQ(cards, 4U);
+  EXPECT_EQ(seen, 4U);
 }
 
 TEST(Pose, uneven_groups_are_refused) {
