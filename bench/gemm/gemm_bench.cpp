@@ -21,6 +21,7 @@
 #include "abi/plugin.h"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
+#include "support/paths.hpp"
 
 namespace {
 
@@ -204,7 +205,8 @@ int main(int argc, char** argv) {
     const std::string wanted = argc > 1 ? argv[1] : "Portable";
     const int rounds = argc > 2 ? std::max(1, std::atoi(argv[2])) : 9;
     const mk_host host = quiet_host();
-    const mk_backend* backend = load(argc > 3 ? argv[3] : MOKUME_OPENCL_BACKEND, &host);
+    const std::string library = argc > 3 ? argv[3] : test::libraries() + "/backends/opencl.so";
+    const mk_backend* backend = load(library, &host);
     set_openmp_threads(cores());
     mk_device* device = open(*backend, wanted);
     std::printf("%d cores, median of %d alternating rounds\n\n", cores(), rounds);

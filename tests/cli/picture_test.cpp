@@ -288,7 +288,8 @@ TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
   EXPECT_EQ(said.out, "row,predicted,target,sd\n0,6.5,6,1\n1,6.5,8,1\n") << said.err;
   EXPECT_NE(said.err.find("mse: 1.25 of 2"), std::string::npos) << said.err;
   place.write("a.png", Canvas(9, 9, 5).png_file());
-  const Ended picture = place.mokume("predict --plugins " + test_library() + " " + run.string() + " a.png --devices host");
+  const Ended picture =
+      place.mokume("predict --plugins " + test_library() + " " + run.string() + " a.png --devices host");
   EXPECT_EQ(picture.code, 2);
   EXPECT_NE(picture.err.find("predicts numbers, and a picture needs one that knows classes"), std::string::npos);
 }

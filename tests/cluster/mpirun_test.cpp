@@ -15,6 +15,7 @@
 
 #include "cluster/fixtures.hpp"
 #include "journal/read.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -57,7 +58,7 @@ class Mpirun : public testing::Test {
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
                    const std::string& network = k_shared_memory) {
-    const std::string program = std::string(MOKUME_TEST_NODE) + " " + scratch.path() + " " + arguments;
+    const std::string program = test::build_directory() + "/bin/test_cluster_node " + scratch.path() + " " + arguments;
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
@@ -170,8 +171,8 @@ class MpirunDeathTest : public MpirunTest {
   static Ended peers(uint32_t victim, const std::string& how) {
     const std::string arguments = std::to_string(victim) + " " + how;
     const std::string limit = how == "starting" ? "-x MOKUME_MPI_START_S=5 " : "";
-    const Ended ended =
-        launch(3, "--enable-recovery " + limit + GetParam(), std::string(MOKUME_TEST_PEERS) + " " + arguments);
+    const Ended ended = launch(3, "--enable-recovery " + limit + GetParam(),
+                               test::build_directory() + "/bin/test_cluster_peers " + arguments);
     EXPECT_EQ(ended.output.find("waits for ever"), std::string::npos) << how << "\n" << ended.output;
     EXPECT_TRUE(nobody_is_left(ended.output)) << how << "\n" << ended.output;
     return ended;
