@@ -17,6 +17,7 @@ LARGEST_LOG = 1 << 20
 def write(path: Path, text: str) -> None:
     """Whole or not at all."""
     new = path.with_name(path.name + ".new")
+    path.parent.mkdir(parents=True, exist_ok=True)  # whoever cleared it away meanwhile loses what was, not what comes
     new.write_text(text)
     os.replace(str(new), str(path))
 
