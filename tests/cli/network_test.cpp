@@ -140,12 +140,12 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
 // What a stopped training left is damaged in one bit: the next session says so and trains anew, to the same bytes.
 TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
   const Place undisturbed;
-  undisturbed.write("e.toml", experiment(200));
+  undisturbed.write("e.toml", experiment(60));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
   const Bytes expected = bytes_of(undisturbed.run("net"));
 
   const Place place;
-  place.write("e.toml", experiment(200));
+  place.write("e.toml", experiment(60));
   fs::path checkpoint;
   for (int attempt = 0; checkpoint.empty() && attempt < 20; ++attempt) {
     fs::remove_all(place.path() / "runs");
