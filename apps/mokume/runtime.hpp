@@ -43,7 +43,7 @@ class Runtime {
 
   // For a file whose [plugins] directories are searched: the one that `run` was given.
   experiment::SchemaLookup trusting_lookup();
-  // Of `directories`, those that are not searched.
+  // Returns those of `directories` that are not searched.
   std::vector<std::string> unsearched(const std::vector<std::string>& directories);
   // The other nodes of the job that a launcher started, or none. The first call may load a library and start MPI.
   cluster::Transport& transport();

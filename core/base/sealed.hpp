@@ -7,7 +7,7 @@
 
 namespace mokume::base {
 
-// The checksum is CRC-32 (zlib) of the object as it was before, without newlines behind it.
+// The checksum is CRC-32 (zlib) of the object as it was before, without newlines after it.
 std::string seal(std::string object);
 // The object of a sealed text, without its newline; no value if that is torn or damaged.
 std::optional<std::string> unseal(std::string_view text);

@@ -188,7 +188,7 @@ cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id dev
   return layer->below.clGetKernelWorkGroupInfo(kernel, device, what, size, value, size_ret);
 }
 
-// Of local arguments and of what the kernel declares itself.
+// Counts local arguments and what the kernel declares itself.
 size_t local_bytes(cl_command_queue queue, cl_kernel kernel, const Kernels::Kernel& k) {
   cl_device_id device = nullptr;
   cl_ulong bytes = 0;
