@@ -137,7 +137,8 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
-// A bit of the checkpoint of a stopped training is flipped: the next session says so and trains anew, to the same bytes.
+// A bit of the checkpoint of a stopped training is flipped: the next session says so and trains anew, to the same
+// bytes.
 TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(60));
