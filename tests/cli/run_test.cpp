@@ -190,13 +190,15 @@ TEST(Run, DevicesCanBeSwappedAndMixed) {
   if (probe.code == 4) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   ASSERT_EQ(probe.code, 0) << probe.err;
   EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed(kLong)), 2);
-  // One device may have done all before the other is open: the work grows until both take part.
+  // One device may have done all before the other is open: the work, a bundle for each gamma, grows until both take
+  // part.
   std::map<std::string, int> fits;
-  for (int n = 6; n <= 96 && (fits["opencl:0"] == 0 || fits["host:0"] == 0); n *= 2) {
+  for (int n = 2; n <= 64 && (fits["opencl:0"] == 0 || fits["host:0"] == 0); n *= 2) {
     const auto run_on = [&](const std::string& devices) {
       const std::string out = devices.substr(0, 4) + std::to_string(n);
-      const Ended ended = place.mokume("run e.toml --devices " + devices + " --out " + out +
-                                       " --set 'search.params.C={ log10 = [-1, 4], n = " + std::to_string(n) + " }'");
+      const Ended ended =
+          place.mokume("run e.toml --devices " + devices + " --out " + out +
+                       " --set 'search.params.gamma={ log10 = [-3, -2], n = " + std::to_string(n) + " }'");
       EXPECT_EQ(ended.code, 0) << ended.err;
       return fs::directory_iterator(place.path() / out / "small")->path();
     };
