@@ -132,7 +132,7 @@ std::vector<std::string> loaded_libraries() {
   return paths;
 }
 
-// What the helper says of one driver, with these libraries loaded before.
+// Asks the helper about one driver, after it has loaded these libraries.
 IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) {
   const TemporaryDirectory directory(fs::temp_directory_path().string());
   write_vendors({icd}, directory.path());
@@ -159,7 +159,7 @@ IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) 
   return report;
 }
 
-// What a problem has in brackets, with them.
+// Returns the part of a problem that is in brackets, with the brackets.
 std::string reason_in(const std::string& problem) {
   const size_t begin = problem.find(" ("), end = problem.rfind(')');
   return begin == problem.npos || end == problem.npos || end < begin ? "" : problem.substr(begin, end + 1 - begin);
