@@ -4,31 +4,31 @@
 #include <map>
 
 #include "commands.hpp"
-#include "experiment/run.hpp"
+#include "run/run.hpp"
 #include "stored_run.hpp"
 
 namespace mokume::app {
 
 int rebuild_report(Runtime& runtime, const std::string& directory) {
   StoredRun(runtime, directory).warn();
-  experiment::rebuild_report(runtime.registry(), directory);
+  run::rebuild_report(runtime.registry(), directory);
   std::fprintf(stderr, "report: %s/report.html\n", directory.c_str());
   return kDone;
 }
 
 int print_schema(Runtime& runtime) {
-  std::map<std::string, experiment::ModelSchema> models;
+  std::map<std::string, config::ModelSchema> models;
   registry::Registry& registry = runtime.registry();
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL))
     if (const registry::Library* library = registry.try_load(MK_PLUGIN_MODEL, name))
       models[name] = {library->model()->params, library->model()->n_params};
-  std::printf("%s\n", experiment::json_schema(models).c_str());
+  std::printf("%s\n", config::json_schema(models).c_str());
   return kDone;
 }
 
 int init_config(Runtime& runtime, const std::string& name) {
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
-  std::fputs(experiment::starter_toml(name, {model.params, model.n_params}).c_str(), stdout);
+  std::fputs(config::starter_toml(name, {model.params, model.n_params}).c_str(), stdout);
   return kDone;
 }
 

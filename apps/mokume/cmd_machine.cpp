@@ -12,10 +12,10 @@
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/handshake.hpp"
-#include "cluster/transport.hpp"
+#include "cluster/transport/transport.hpp"
 #include "commands.hpp"
 #include "device/budget.hpp"
-#include "experiment/machine.hpp"
+#include "node/machine.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
 
@@ -44,7 +44,7 @@ std::string remarks(const mk_device_info& info) {
 using Speeds = std::map<std::string, device::Speed>;
 
 // By id: what was measured before or, if `probe`, is now. A device that cannot be opened has none.
-Speeds speeds_of(const experiment::Machine& machine, bool probe, base::Log& log) {
+Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
   constexpr uint64_t k_enough = uint64_t{1} << 30;
   constexpr uint64_t k_not_meant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
   const std::string cache = base::cache_directory();
@@ -69,7 +69,7 @@ std::string speed_text(const Speeds& speeds, const std::string& id) {
   return fmt::format("  {:.3g} GFLOP/s, {:.3g} GB/s", found->second.gflops, found->second.gbytes);
 }
 
-void print_devices(const experiment::Machine& machine, const Speeds& speeds) {
+void print_devices(const node::Machine& machine, const Speeds& speeds) {
   for (const device::Listed& d : machine.listed())
     std::printf("%-12s %-4s %-9s %s (%s)%s%s\n", d.id().c_str(), kind_name(d.info.kind),
                 base::human_bytes(d.info.memory_bytes).c_str(), d.info.name, d.info.platform, remarks(d.info).c_str(),
@@ -77,7 +77,7 @@ void print_devices(const experiment::Machine& machine, const Speeds& speeds) {
 }
 
 // What this process would bring to a run; a machine without devices still has cores.
-cluster::Presence presence_of(const experiment::Machine& machine) {
+cluster::Presence presence_of(const node::Machine& machine) {
   try {
     return machine.presence("all");
   } catch (const Error&) {
@@ -116,7 +116,7 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
 }
 
 // On every rank. Rank 0 prints; whether all is well.
-bool check_nodes(cluster::Transport& transport, const experiment::Machine& machine, const std::string& out) {
+bool check_nodes(cluster::Transport& transport, const node::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;
   const auto look = [&] {
@@ -137,7 +137,7 @@ bool check_nodes(cluster::Transport& transport, const experiment::Machine& machi
 }  // namespace
 
 int list_devices(Runtime& runtime, bool json, bool probe) {
-  const experiment::Machine machine(runtime.registry(), runtime.log());
+  const node::Machine machine(runtime.registry(), runtime.log());
   const Speeds speeds = speeds_of(machine, probe, runtime.log());
   if (!json) {
     print_devices(machine, speeds);
@@ -174,14 +174,14 @@ int doctor(Runtime& runtime, const std::string& out) {
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
   if (transport.rank() != 0) {
-    const experiment::Machine machine(registry, runtime.log());
+    const node::Machine machine(registry, runtime.log());
     check_nodes(transport, machine, out);
     return kDone;
   }
   runtime.log().set_level(MK_LOG_INFO);
   std::printf("mokume %s\n\nlibraries are searched in\n", MOKUME_VERSION);
   for (const std::string& directory : registry.directories()) std::printf("  %s\n", directory.c_str());
-  const experiment::Machine machine(registry, runtime.log());
+  const node::Machine machine(registry, runtime.log());
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL)) registry.try_load(MK_PLUGIN_MODEL, name);
   std::printf("\nlibraries\n");
   bool wrong = false;

@@ -10,13 +10,13 @@
 #include "data/picture.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
-#include "experiment/ensemble.hpp"
-#include "experiment/machine.hpp"
-#include "experiment/run_directory.hpp"
-#include "experiment/vote.hpp"
-#include "report/certainty.hpp"
-#include "report/format.hpp"
-#include "report/stats.hpp"
+#include "node/machine.hpp"
+#include "report/tables/certainty.hpp"
+#include "report/tables/format.hpp"
+#include "report/tables/stats.hpp"
+#include "run/ensemble.hpp"
+#include "run/run_directory.hpp"
+#include "run/vote.hpp"
 #include "sdk/error.hpp"
 #include "stored_run.hpp"
 
@@ -25,18 +25,18 @@ namespace {
 
 constexpr int32_t kLeastSide = 8;  // of a square image that is told from the number of features alone
 
-using experiment::Combined;
-using experiment::Ensemble;
-using experiment::Trained;
+using run::Combined;
+using run::Ensemble;
+using run::Trained;
 
 // The chosen device, opened.
 struct Opened {
   Opened(Runtime& runtime, const StoredRun& run, const std::string& devices)
       : machine(runtime.registry(), runtime.log()) {
     const std::vector<device::Listed> chosen{run.with_devices([&] { return machine.select(devices).front(); })};
-    device = machine.open(chosen[0], {}, experiment::Machine::budgets(chosen, 1, run.config().memory_bytes)[0]);
+    device = machine.open(chosen[0], {}, node::Machine::budgets(chosen, 1, run.config().memory_bytes)[0]);
   }
-  experiment::Machine machine;
+  node::Machine machine;
   std::unique_ptr<device::Device> device;
 };
 
@@ -71,7 +71,7 @@ void print_classes(const Combined& said, const std::vector<int32_t>& labels, con
     say(stdout, "{},{}", r, report::csv_field(names[static_cast<size_t>(said.labels[r])]));
     if (known) {
       told += labels[r] != data::kNoLabel ? 1 : 0;
-      errors += experiment::is_error(said.labels[r], labels[r]) ? 1 : 0;
+      errors += run::is_error(said.labels[r], labels[r]) ? 1 : 0;
       say(stdout, ",{}", labels[r] < 0 ? "" : report::csv_field(names[static_cast<size_t>(labels[r])]));
     }
     if (several) say(stdout, ",{}", said.votes[r]);
@@ -137,11 +137,11 @@ int predict(Runtime& runtime, const PredictOptions& options) {
     throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
   const StoredRun run(runtime, options.run);
   run.warn();
-  const experiment::Config& config = run.config();
+  const config::Config& config = run.config();
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, config.model).model();
   const Ensemble ensemble(model, options.run);
   const Trained& first = ensemble.first();
-  const experiment::RunRecord record = experiment::read_run_record(options.run);
+  const run::RunRecord record = run::read_run_record(options.run);
   if (!record.checked || !first.checked)
     say(stderr, "{} is of an older version that wrote no checksums: damage to its files would not be noticed\n",
         options.run);
@@ -152,9 +152,9 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   if (!options.spec.empty()) {
     const data::Dataset rows =
         data::load_for_prediction(data::parse_spec(options.spec, &config.data), first.classes, first.mean, first.scale,
-                                  first.features, experiment::columns_of(record));
+                                  first.features, run::columns_of(record));
     const Opened opened(runtime, run, options.devices);
-    const Combined said = experiment::combine(model, ensemble, opened.device->services(), rows.train);
+    const Combined said = run::combine(model, ensemble, opened.device->services(), rows.train);
     if (first.classes.empty())
       print_numbers(said, rows.train.targets, ensemble.size() > 1);
     else
@@ -181,11 +181,11 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   data::check_scaling(row, first.features, first.mean, first.scale);
   data::apply_scaling(first.mean, first.scale, row.name, row.train);
   const Opened opened(runtime, run, options.devices);
-  const report::Certainty certainty = experiment::certainty_of(model, ensemble, opened.device->services(), row.train);
+  const report::Certainty certainty = run::certainty_of(model, ensemble, opened.device->services(), row.train);
   if (!options.svg.empty())
     base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));
   // Of the same members, or it says nothing of these.
-  const auto vote = experiment::read_vote(options.run);
+  const auto vote = run::read_vote(options.run);
   const bool same = vote && vote->members == ensemble.size();
   const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};
   if (options.json)

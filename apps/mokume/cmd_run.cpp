@@ -9,10 +9,10 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
-#include "experiment/dry_run.hpp"
-#include "experiment/run.hpp"
+#include "inspect/dry_run.hpp"
 #include "progress.hpp"
-#include "report/stats.hpp"
+#include "report/tables/stats.hpp"
+#include "run/run.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
 #include "stored_run.hpp"
@@ -61,7 +61,7 @@ std::optional<double> max_seconds(const RunOptions& options) {
 }
 
 // How the members of an ensemble do on the test rows, one by one.
-void tell_members(const experiment::RunResult& result) {
+void tell_members(const run::RunResult& result) {
   const bool numbers = result.member_tests.front().mse.has_value();
   std::vector<double> each;
   for (const report::TestResult& test : result.member_tests)
@@ -80,7 +80,7 @@ void tell_members(const experiment::RunResult& result) {
 }
 
 // What a finished run says.
-int conclude(const experiment::RunResult& result) {
+int conclude(const run::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {
     std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
@@ -119,8 +119,7 @@ int conclude(const experiment::RunResult& result) {
 }
 
 // `stored`: the run that is resumed by its directory, if it is.
-int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& watch,
-            const StoredRun* stored = nullptr) {
+int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, const StoredRun* stored = nullptr) {
   request.limit_loops = [&runtime](uint32_t threads) { runtime.limit_loops(threads); };
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
@@ -133,7 +132,7 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
     stored->warn_of_backends();
   }
 
-  experiment::Observer observer;
+  run::Observer observer;
   observer.phase = [&](const std::string& text) { progress.phase(text); };
   observer.begin_fits = [&](uint64_t total, uint64_t done) { progress.begin_fits(total, done); };
   observer.record = [&](const journal::FitRecord& r) {
@@ -147,9 +146,9 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
   };
   observer.end_fits = [&] { progress.end_fits(); };
   observer.abandoned = [&] { runtime.leave_threads(); };
-  experiment::RunResult result;
+  run::RunResult result;
   try {
-    result = experiment::run(registry, runtime.log(), transport, request, observer, watch.stop());
+    result = run::run(registry, runtime.log(), transport, request, observer, watch.stop());
   } catch (...) {
     runtime.log().set_around(nullptr, nullptr, nullptr);
     throw;
@@ -162,8 +161,8 @@ int execute(Runtime& runtime, experiment::RunRequest& request, const StopWatch& 
 
 }  // namespace
 
-std::optional<experiment::Config> read_config(const experiment::SchemaLookup& lookup, const std::string& path,
-                                              const RunOptions& options, std::string& text) {
+std::optional<config::Config> read_config(const config::SchemaLookup& lookup, const std::string& path,
+                                          const RunOptions& options, std::string& text) {
   try {
     text = base::read_file(path, 1U << 21);
   } catch (const Error& e) {
@@ -171,10 +170,10 @@ std::optional<experiment::Config> read_config(const experiment::SchemaLookup& lo
   }
   std::vector<std::string> names;
   const std::vector<std::string> sets = all_sets(options, names);
-  experiment::ParseResult parsed = experiment::parse(text, path, sets, lookup);
-  for (experiment::Diagnostic& d : parsed.diagnostics)
+  config::ParseResult parsed = config::parse(text, path, sets, lookup);
+  for (config::Diagnostic& d : parsed.diagnostics)
     if (d.set > options.sets.size()) d.file = names[d.set - options.sets.size() - 1];
-  std::fputs(experiment::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
+  std::fputs(config::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
   if (!parsed.config && parsed.diagnostics.size() > 1)
     std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
   return parsed.config;
@@ -205,12 +204,12 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   if (options.formations && !options.dry_run)
     throw Error(MK_INVALID_ARGUMENT, "--formations predicts and runs nothing: give --dry-run with it");
   const auto formations =
-      options.formations ? experiment::parse_formations(*options.formations) : std::vector<experiment::Formation>();
-  experiment::RunRequest request;
+      options.formations ? inspect::parse_formations(*options.formations) : std::vector<inspect::Formation>();
+  run::RunRequest request;
   const auto config = read_config(runtime.trusting_lookup(), options.config, options, request.source_text);
   if (!config) return kUsage;
   if (options.dry_run) {
-    std::fputs(experiment::dry_run(runtime.registry(), runtime.log(), *config, formations).c_str(), stderr);
+    std::fputs(inspect::dry_run(runtime.registry(), runtime.log(), *config, formations).c_str(), stderr);
     return kDone;
   }
   request.config = *config;
@@ -224,7 +223,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
   const StopWatch watch(max_seconds(options));
   const StoredRun stored(runtime, directory, options);
-  experiment::RunRequest request;
+  run::RunRequest request;
   request.config = stored.config();
   request.command = options.command;
   request.directory = directory;

@@ -61,7 +61,7 @@ int data_info(const std::string& spec);
 int fetch_data(const std::string& name, const std::string& from);
 
 // Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
-std::optional<experiment::Config> read_config(const experiment::SchemaLookup& lookup, const std::string& path,
-                                              const RunOptions& options, std::string& text);
+std::optional<config::Config> read_config(const config::SchemaLookup& lookup, const std::string& path,
+                                          const RunOptions& options, std::string& text);
 
 }  // namespace mokume::app

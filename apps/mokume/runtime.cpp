@@ -10,8 +10,8 @@
 #include <thread>
 
 #include "base/files.hpp"
-#include "cluster/launcher.hpp"
-#include "experiment/prepared.hpp"
+#include "cluster/transport/launcher.hpp"
+#include "node/prepared.hpp"
 
 namespace mokume::app {
 namespace {
@@ -82,10 +82,10 @@ void Runtime::search_also(const std::vector<std::string>& directories) {
       named_.push_back(one);
 }
 
-experiment::SchemaLookup Runtime::trusting_lookup() {
+config::SchemaLookup Runtime::trusting_lookup() {
   return [this](const std::string& model, const std::vector<std::string>& directories, std::string& why) {
     search_also(directories);
-    return experiment::schema_lookup(registry())(model, directories, why);
+    return node::schema_lookup(registry())(model, directories, why);
   };
 }
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "cluster/transport.hpp"
-#include "experiment/config.hpp"
+#include "cluster/transport/transport.hpp"
+#include "config/config.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 
@@ -42,7 +42,7 @@ class Runtime {
   const std::vector<std::string>& named_directories() const { return named_; }
 
   // For a file whose [plugins] directories are searched: the one that `run` was given.
-  experiment::SchemaLookup trusting_lookup();
+  config::SchemaLookup trusting_lookup();
   // Returns those of `directories` that are not searched.
   std::vector<std::string> unsearched(const std::vector<std::string>& directories);
   // The other nodes of the job that a launcher started, or none. The first call may load a library and start MPI.

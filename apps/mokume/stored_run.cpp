@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "experiment/prepared.hpp"
-#include "experiment/run_directory.hpp"
+#include "node/prepared.hpp"
+#include "run/run_directory.hpp"
 
 namespace mokume::app {
 namespace {
@@ -19,11 +19,11 @@ namespace fs = std::filesystem;
 std::string config_file(const std::string& directory) { return directory + "/config.resolved.toml"; }
 
 std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& directory) {
-  experiment::require_run_directory(directory);
-  experiment::check_config_file(directory, experiment::read_run_record(directory));
+  run::require_run_directory(directory);
+  run::check_config_file(directory, run::read_run_record(directory));
   WaryLookup lookup(runtime);
   const std::string file = config_file(directory);
-  experiment::parse(base::read_file(file, 1U << 21), file, {}, lookup.function());
+  config::parse(base::read_file(file, 1U << 21), file, {}, lookup.function());
   return lookup.unsearched();
 }
 
@@ -36,12 +36,12 @@ bool holds(const std::vector<std::string>& directories, const std::string& libra
 
 }  // namespace
 
-experiment::SchemaLookup WaryLookup::function() {
+config::SchemaLookup WaryLookup::function() {
   return [this](const std::string& model, const std::vector<std::string>& directories, std::string& why) {
     asked_ = true;
     model_ = model;
     unsearched_ = runtime_.unsearched(directories);
-    auto schema = experiment::schema_lookup(runtime_.registry())(model, directories, why);
+    auto schema = node::schema_lookup(runtime_.registry())(model, directories, why);
     found_ = schema.has_value();
     why_ = why;
     return schema;
@@ -59,7 +59,7 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   std::string text;
   const auto find = lookup.function();
   // Without its model a file has nothing but errors that follow from that.
-  experiment::parse(base::read_file(file, 1U << 21), file, {}, find);
+  config::parse(base::read_file(file, 1U << 21), file, {}, find);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())
     throw Error(MK_DEVICE_ERROR, fmt::format("the model '{}' of {} is in no directory that is searched, and {}",
@@ -83,7 +83,7 @@ void StoredRun::warn_of_backends() const {
   if (unsearched_.empty()) return;
   const std::vector<std::string> known = runtime_.registry().available(MK_PLUGIN_BACKEND);
   std::set<std::string> lacking;
-  for (const auto& device : experiment::read_run_record(directory_).devices) {
+  for (const auto& device : run::read_run_record(directory_).devices) {
     const std::string backend = device.value("backend", "");
     const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // that fails, and tells the cure
     if (std::find(known.begin(), known.end(), backend) == known.end() && !wanted_by_name &&

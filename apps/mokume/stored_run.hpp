@@ -16,7 +16,7 @@ class WaryLookup {
  public:
   explicit WaryLookup(Runtime& runtime) : runtime_(runtime) {}
 
-  experiment::SchemaLookup function();  // while this object lives
+  config::SchemaLookup function();  // while this object lives
   bool missing() const { return asked_ && !found_; }
   const std::string& model() const { return model_; }
   const std::string& why() const { return why_; }                             // it is missing
@@ -40,7 +40,7 @@ class StoredRun {
             const std::vector<std::string>& others = {});
 
   // With the directories that are searched in place of the recorded ones, for children and ranks.
-  const experiment::Config& config() const { return config_; }
+  const config::Config& config() const { return config_; }
   // Tells of a model that the run probably used and this command does not.
   void warn() const;
   // The same of backends, for commands that compute.
@@ -62,7 +62,7 @@ class StoredRun {
 
   Runtime& runtime_;
   std::string directory_;
-  experiment::Config config_;
+  config::Config config_;
   std::vector<std::string> unsearched_;
 };
 

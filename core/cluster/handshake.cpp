@@ -7,7 +7,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
-#include "cluster/listening.hpp"
+#include "cluster/protocol/listening.hpp"
 
 namespace mokume::cluster {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "cluster/messages.hpp"
-#include "cluster/transport.hpp"
+#include "cluster/protocol/messages.hpp"
+#include "cluster/transport/transport.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {

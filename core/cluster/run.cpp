@@ -11,8 +11,8 @@
 #include <thread>
 #include <utility>
 
-#include "cluster/agent.hpp"
-#include "cluster/coordinator.hpp"
+#include "cluster/agent/agent.hpp"
+#include "cluster/coordinator/coordinator.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cluster/handshake.hpp"
-#include "cluster/transport.hpp"
-#include "cluster/types.hpp"
+#include "cluster/protocol/types.hpp"
+#include "cluster/transport/transport.hpp"
 #include "journal/journal.hpp"
 
 namespace mokume::cluster {

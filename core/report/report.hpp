@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "journal/read.hpp"
-#include "report/certainty.hpp"
-#include "report/efficiency.hpp"
-#include "report/profile.hpp"
-#include "report/team.hpp"
+#include "report/tables/certainty.hpp"
+#include "report/tables/efficiency.hpp"
+#include "report/tables/profile.hpp"
+#include "report/tables/team.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::report {

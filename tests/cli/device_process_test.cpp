@@ -1,5 +1,5 @@
 // One device in a child process, without a run around it.
-#include "experiment/device_process.hpp"
+#include "node/device_process.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 
 #include "base/files.hpp"
 #include "cli/processes.hpp"
-#include "experiment/prepared.hpp"
+#include "node/prepared.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 
@@ -17,7 +17,7 @@ namespace mokume::cli_test {
 namespace {
 
 using namespace std::chrono_literals;
-using experiment::DeviceProcess;
+using node::DeviceProcess;
 
 class Collector : public cluster::Reporter {
  public:
@@ -38,7 +38,7 @@ class AProcess : public testing::Test {
   AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
     const std::string text =
         std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + small_experiment("fault:0", 200);
-    config_ = experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry_)).config;
+    config_ = config::parse(text, "e.toml", {}, node::schema_lookup(registry_)).config;
     prepared_.emplace(registry_, *config_);
     machine_.emplace(registry_, log_);
     for (const scheduler::Piece& bundle : prepared_->bundles(1))
@@ -76,9 +76,9 @@ class AProcess : public testing::Test {
   base::Log log_;
   scheduler::HostServices host_;
   registry::Registry registry_;
-  std::optional<experiment::Config> config_;
-  std::optional<experiment::Prepared> prepared_;
-  std::optional<experiment::Machine> machine_;
+  std::optional<config::Config> config_;
+  std::optional<node::Prepared> prepared_;
+  std::optional<node::Machine> machine_;
   cluster::WorkItem item_;
   Collector collector_;
   fs::path struck_;

@@ -9,10 +9,10 @@
 #include "base/files.hpp"
 #include "cli/processes.hpp"
 #include "cli/shell.hpp"
-#include "cluster/transport.hpp"
-#include "experiment/prepared.hpp"
-#include "experiment/run.hpp"
+#include "cluster/transport/transport.hpp"
 #include "journal/line.hpp"
+#include "node/prepared.hpp"
+#include "run/run.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
 
@@ -28,7 +28,7 @@ std::string only_refits(const std::string& devices, const std::string& bagging) 
 }
 
 struct HangingRun {
-  experiment::RunResult result;
+  run::RunResult result;
   std::string error;
   bool abandoned = false;
 };
@@ -48,12 +48,12 @@ HangingRun run_hanging(const Place& place, const std::string& devices, const std
   const std::vector<std::string> libraries = {fault_library(), test::libraries()};
   auto& registry = *new registry::Registry(host.table(), libraries);
   cluster::Transport transport(cluster::self_transport());
-  experiment::RunRequest request;
-  request.config = *experiment::parse(text, "e.toml", {}, experiment::schema_lookup(registry)).config;
+  run::RunRequest request;
+  request.config = *config::parse(text, "e.toml", {}, node::schema_lookup(registry)).config;
   request.source_text = text;
   request.hang_s = 5;
   HangingRun ended;
-  experiment::Observer observer;
+  run::Observer observer;
   observer.phase = [](const std::string&) {};
   observer.begin_fits = [](uint64_t, uint64_t) {};
   observer.record = [](const journal::FitRecord&) {};
@@ -62,7 +62,7 @@ HangingRun run_hanging(const Place& place, const std::string& devices, const std
   observer.abandoned = [&] { ended.abandoned = true; };
   const std::atomic<bool> stop{false};
   try {
-    ended.result = experiment::run(registry, log, transport, request, observer, stop);
+    ended.result = run::run(registry, log, transport, request, observer, stop);
   } catch (const Error& e) {
     ended.error = e.what();
   }

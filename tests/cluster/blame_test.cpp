@@ -1,5 +1,5 @@
 // The fit, its candidate or the device: which is to blame?
-#include "cluster/failures.hpp"
+#include "cluster/coordinator/failures.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/coordinator.hpp"
+#include "cluster/coordinator/coordinator.hpp"
 
 #include <gtest/gtest.h>
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/coordinator.hpp"
+#include "cluster/coordinator/coordinator.hpp"
 #include "cluster/fixtures.hpp"
 
 namespace mokume::cluster {

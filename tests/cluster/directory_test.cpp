@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "cluster/fixtures.hpp"
-#include "cluster/launcher.hpp"
+#include "cluster/transport/launcher.hpp"
 
 namespace mokume::cluster {
 namespace {

@@ -17,7 +17,7 @@
 
 #include "abi/plugin.h"
 #include "abi/transport.h"
-#include "cluster/types.hpp"
+#include "cluster/protocol/types.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
 

@@ -1,5 +1,5 @@
 // Connections between threads that play ranks.
-#include "cluster/mpi/links.hpp"
+#include "cluster/transport/mpi/links.hpp"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 #include <thread>
 
-#include "cluster/mpi/addresses.hpp"
+#include "cluster/transport/mpi/addresses.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::mpi {

@@ -1,4 +1,4 @@
-#include "cluster/messages.hpp"
+#include "cluster/protocol/messages.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "cluster/mpi/watch.hpp"
+#include "cluster/transport/mpi/watch.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,8 +4,8 @@
 #include <optional>
 #include <thread>
 
-#include "cluster/team.hpp"
 #include "pictures.hpp"
+#include "team/sums.hpp"
 #include "team_training.hpp"
 
 namespace mokume::cnn_test {
@@ -41,16 +41,16 @@ class InTeam : public testing::TestWithParam<const char*> {
       all.push_back(m);
       world(m);
     }
-    cluster::Team team({speeds,
-                        all,
-                        true,
-                        {},
-                        {},
-                        [&](double, auto, auto, const std::string& shares, const std::string& at) {
-                          account_ += at + ": " + shares + "\n";
-                        },
-                        60,
-                        splits});
+    team::Team team({speeds,
+                     all,
+                     true,
+                     {},
+                     {},
+                     [&](double, auto, auto, const std::string& shares, const std::string& at) {
+                       account_ += at + ": " + shares + "\n";
+                     },
+                     60,
+                     splits});
     std::vector<std::optional<Outcome>> outcomes(members);
     std::vector<std::thread> threads;
     for (uint32_t m = 0; m < members; ++m)
@@ -255,7 +255,7 @@ TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
 TEST(RecordedSplits, RefuseWhatMakesNoSense) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
-    cluster::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
+    team::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
     try {
       RecordedSplits(sdk::Team(team.table(0)));
       ADD_FAILURE() << text;

@@ -18,9 +18,9 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxLines = 600;
 
 // Low to high: a folder includes itself and what stands before it.
-constexpr std::array<std::string_view, 13> kLayers = {"abi",    "sdk",        "base",    "registry",  "device",
-                                                      "data",   "search",     "journal", "scheduler", "cluster",
-                                                      "report", "experiment", "apps"};
+constexpr std::array<std::string_view, 17> kLayers = {"abi",    "sdk",     "base",      "registry", "device",  "data",
+                                                      "search", "journal", "scheduler", "config",   "cluster", "report",
+                                                      "node",   "team",    "run",       "inspect",  "apps"};
 
 // Headers of libraries that one folder wraps for the rest, by what their names start with.
 struct Fence {
@@ -29,8 +29,10 @@ struct Fence {
   const char* what;
 };
 constexpr std::array kFences = {
-    Fence{"tbb/", "core/scheduler/", "TBB"},        Fence{"oneapi/tbb", "core/scheduler/", "TBB"},
-    Fence{"mpi.h", "core/cluster/mpi/", "MPI"},     Fence{"CL/", "backends/opencl/", "OpenCL"},
+    Fence{"tbb/", "core/scheduler/", "TBB"},
+    Fence{"oneapi/tbb", "core/scheduler/", "TBB"},
+    Fence{"mpi.h", "core/cluster/transport/mpi/", "MPI"},
+    Fence{"CL/", "backends/opencl/", "OpenCL"},
     Fence{"clblast", "backends/opencl/", "OpenCL"},
 };
 
@@ -194,7 +196,7 @@ class Checker {
       if (starts_with(include.name, fence.headers) && !starts_with(source_->path, fence.folder) && !is_layer())
         report(include.line, std::string("only ") + fence.folder + " includes " + fence.what);
     const bool library = starts_with(source_->path, "backends/") || starts_with(source_->path, "plugins/") ||
-                         starts_with(source_->path, "core/cluster/mpi/");
+                         starts_with(source_->path, "core/cluster/transport/mpi/");
     if (library)
       check_library_include(include);
     else if (starts_with(source_->path, "core/"))

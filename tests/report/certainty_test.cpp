@@ -1,5 +1,5 @@
 // What members think of one row: vote, disagreement, and the box plots of it.
-#include "report/certainty.hpp"
+#include "report/tables/certainty.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/efficiency.hpp"
+#include "report/tables/efficiency.hpp"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/files.hpp"
-#include "report/panels.hpp"
+#include "report/charts/panels.hpp"
 #include "report/support.hpp"
 #include "sdk/error.hpp"
 

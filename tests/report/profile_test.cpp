@@ -1,4 +1,4 @@
-#include "report/profile.hpp"
+#include "report/tables/profile.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "report/stats.hpp"
+#include "report/tables/stats.hpp"
 
 #include <gtest/gtest.h>
 

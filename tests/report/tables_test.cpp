@@ -3,8 +3,8 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
-#include "report/format.hpp"
 #include "report/support.hpp"
+#include "report/tables/format.hpp"
 
 namespace mokume::report {
 namespace {

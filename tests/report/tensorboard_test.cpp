@@ -1,4 +1,4 @@
-#include "report/tensorboard.hpp"
+#include "report/tables/tensorboard.hpp"
 
 #include <gtest/gtest.h>
 

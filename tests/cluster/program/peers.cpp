@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "cluster/transport.hpp"
+#include "cluster/transport/transport.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"

@@ -1,0 +1,349 @@
+#include "cluster/agent/agent.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <set>
+
+#include "base/clock.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+constexpr double k_first_pause_s = 0.02, k_longest_pause_s = 0.5;  // after a NONE
+
+struct Failure {
+  mk_status status = MK_INTERNAL;
+  std::string text;
+};
+
+// What no other device would mend: the data, the experiment or this node's disk.
+bool is_fatal(mk_status status) {
+  return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
+}
+
+Failure describe(const std::exception_ptr& error) {
+  try {
+    std::rethrow_exception(error);
+  } catch (const Error& e) {
+    return {e.status() > MK_OK ? e.status() : MK_INTERNAL, e.what()};
+  } catch (const std::bad_alloc&) {
+    return {MK_OUT_OF_MEMORY, "out of host memory"};
+  } catch (const std::exception& e) {
+    return {MK_INTERNAL, e.what()};
+  } catch (...) {
+    return {MK_INTERNAL, "an exception of unknown type"};
+  }
+}
+
+}  // namespace
+
+// Lives on the feeder's thread for one lease.
+class Agent::LeaseReporter : public Reporter {
+ public:
+  LeaseReporter(Agent& agent, const Grant& grant, const std::atomic<bool>& cancelled)
+      : agent_(agent),
+        grant_(grant),
+        cancelled_(cancelled),
+        left_(grant.item.fits.begin(), grant.item.fits.end()),
+        start_s_(base::wall_s()) {}
+
+  void report(const journal::FitRecord& given) override {
+    if (left_.erase(given.fit) == 0) {
+      fatal_ = Stop{MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported "
+                                                 "before; the model library is faulty",
+                                                 given.fit, grant_.item.bundle)};
+      throw Error(MK_DEVICE_ERROR, fatal_->reason);
+    }
+    const LocalDevice& by = agent_.setup_.devices[grant_.device];
+    journal::FitRecord record = given;
+    record.node = 0;  // the file, and for rank 0 the sender, say it
+    record.device = by.id;
+    record.device_class = by.device_class;
+    record.bundle = grant_.item.bundle;
+    record.attempt = grant_.item.attempt;
+    record.start_s = start_s_;
+    record.end_s = base::wall_s();
+    try {
+      agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
+        if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);
+        {
+          const std::lock_guard lock(agent.inbox_mutex_);
+          agent.inbox_.durable.emplace_back(lease, record);
+        }
+        agent.ring_();
+      });
+    } catch (const Error& error) {
+      fatal_ = Stop{error.status(), error.what()};
+      throw;
+    }
+    reported_.push_back(given.fit);
+    const std::lock_guard lock(agent_.inbox_mutex_);
+    agent_.inbox_.states[grant_.device].alive = true;
+  }
+
+  void progress(const std::string& what, double share) override {
+    const std::lock_guard lock(agent_.inbox_mutex_);
+    agent_.inbox_.states[grant_.device] = {what, share >= 0 ? std::min(share, 1.0) : 0.0, true};
+  }
+
+  bool cancelled() const override { return cancelled_.load(std::memory_order_relaxed); }
+
+  const std::vector<uint32_t>& reported() const { return reported_; }
+  const std::optional<Stop>& fatal() const { return fatal_; }
+
+ private:
+  Agent& agent_;
+  const Grant& grant_;
+  const std::atomic<bool>& cancelled_;
+  std::set<uint32_t> left_;
+  double start_s_;
+  std::vector<uint32_t> reported_;
+  std::optional<Stop> fatal_;
+};
+
+Agent::Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring)
+    : setup_(setup),
+      journal_(journal),
+      ring_(std::move(ring)),
+      devices_(setup.devices.size()),
+      inbox_{{}, {}, {}, std::vector<State>(setup.devices.size())},
+      feeders_(static_cast<uint32_t>(setup.devices.size()), [](uint32_t, const std::exception_ptr&) {}) {
+  journal_.on_failure([this](const Error& error) {
+    {
+      const std::lock_guard lock(inbox_mutex_);
+      inbox_.journal_failure = Stop{error.status(), error.what()};
+    }
+    ring_();
+  });
+}
+
+Agent::~Agent() {
+  for (auto& [id, lease] : leases_) *lease.cancelled = true;
+  feeders_.stop();
+  journal_.on_failure({});
+  try {
+    journal_.flush();
+  } catch (const Error&) {
+    // A journal that failed calls nobody any more.
+  }
+}
+
+void Agent::handle(const Message& message, double now) {
+  now_ = now;
+  heard_ = listening_.seconds();
+  if (const Grant* granted = std::get_if<Grant>(&message)) {
+    grant(*granted, now);
+  } else if (const None* none = std::get_if<None>(&message)) {
+    if (none->device >= devices_.size() || devices_[none->device].lane != Lane::asked) {
+      throw Error(MK_INTERNAL, "node 0 answered a request that was not made");
+    }
+    Device& device = devices_[none->device];
+    device.lane = Lane::idle;
+    device.pause_s = std::clamp(2 * device.pause_s, k_first_pause_s, k_longest_pause_s);
+    device.ask_at = now + device.pause_s;
+  } else if (const Ack* ack = std::get_if<Ack>(&message)) {
+    for (const uint64_t lease : ack->cancel) cancel(lease);
+  } else if (const Stop* stop = std::get_if<Stop>(&message)) {
+    leave(*stop);
+  } else if (std::holds_alternative<Finish>(message)) {
+    leave(std::nullopt);
+  } else if (std::holds_alternative<Bye>(message)) {
+    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which it had not heard of"});
+    node_0_lost_ = true;
+  } else {
+    throw Error(MK_INTERNAL, "node 0 sent a message that is out of turn");
+  }
+}
+
+// The first word counts; it comes again with every answer until this node has left.
+void Agent::leave(std::optional<Stop> why) {
+  if (leaving_) return;
+  leaving_ = true;
+  stopped_ = std::move(why);
+  for (auto& [id, lease] : leases_) *lease.cancelled = true;
+}
+
+void Agent::cancel(uint64_t lease) {
+  const auto found = leases_.find(lease);
+  if (found != leases_.end()) *found->second.cancelled = true;
+}
+
+void Agent::grant(const Grant& grant, double now) {
+  if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
+    throw Error(MK_INTERNAL, "node 0 granted work that was not asked for");
+  }
+  devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false, false};
+  Lease& lease = leases_[grant.lease];
+  lease.device = grant.device;
+  if (leaving_) *lease.cancelled = true;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_.states[grant.device] = {};
+  }
+  feeders_.push(grant.device, [this, grant, cancelled = lease.cancelled] { run_item(grant, cancelled); });
+}
+
+// On the feeder's thread.
+void Agent::run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled) {
+  Ended ended;
+  ended.message.lease = grant.lease;
+  const auto start = std::chrono::steady_clock::now();
+  LeaseReporter reporter(*this, grant, *cancelled);
+  try {
+    setup_.work(grant.device, grant.item, reporter);
+  } catch (...) {
+    const Failure failure = describe(std::current_exception());
+    const std::string text = clean_text(fmt::format("{}: {}", setup_.devices[grant.device].id, failure.text));
+    ended.message.status = failure.status;
+    ended.message.text = text;
+    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
+    if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
+  }
+  if (reporter.fatal()) ended.fatal = reporter.fatal();
+  ended.message.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ended.reported = reporter.reported();
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    inbox_.ended.push_back(std::move(ended));
+  }
+  ring_();
+}
+
+std::vector<Message> Agent::collect(double now) {
+  std::vector<Message> out;
+  if (over_) return out;
+  now_ = now;
+  listening_.turn(now);
+  std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
+  std::vector<Ended> ended;
+  std::optional<Stop> journal_failure;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    durable.swap(inbox_.durable);
+    ended.swap(inbox_.ended);
+    journal_failure.swap(inbox_.journal_failure);
+    for (uint32_t i = 0; i < devices_.size(); ++i)
+      if (std::exchange(inbox_.states[i].alive, false)) devices_[i].sign_at = now;
+  }
+  if (journal_failure) {
+    journal_failed_ = true;
+    fail(*journal_failure, out);
+  }
+  take_durable(std::move(durable), out);
+  take_ended(std::move(ended), out);
+  watch_node_0();
+  watch_devices(now);
+  if (!leaving_ && !failed_) ask(now, out);
+  if (!node_0_lost_) beat(now, out);
+  if (leaving_) try_to_end(out);
+  return out;
+}
+
+void Agent::take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out) {
+  std::map<uint64_t, Done> batches;
+  for (auto& [id, record] : durable) {
+    Done& batch = batches[id];
+    batch.lease = id;
+    batch.records.push_back(std::move(record));
+  }
+  for (auto& [id, batch] : batches) {
+    Lease& lease = leases_.at(id);
+    for (const journal::FitRecord& record : batch.records)
+      if (lease.coming.erase(record.fit) == 0) lease.durable.insert(record.fit);  // the work has not returned yet
+    if (lease.ended && lease.coming.empty()) leases_.erase(id);
+    out.emplace_back(std::move(batch));
+  }
+}
+
+void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
+  for (Ended& one : all) {
+    Lease& lease = leases_.at(one.message.lease);
+    for (const uint32_t fit : one.reported)
+      if (lease.durable.count(fit) == 0) lease.coming.insert(fit);
+    lease.ended = true;
+    devices_[lease.device] = {};
+    if (one.fatal) fail(*one.fatal, out);
+    one.message.coming.assign(lease.coming.begin(), lease.coming.end());
+    const uint64_t id = one.message.lease;
+    out.emplace_back(std::move(one.message));
+    if (lease.coming.empty()) leases_.erase(id);
+  }
+}
+
+void Agent::fail(const Stop& why, std::vector<Message>& out) {
+  if (!failed_) out.emplace_back(why);
+  failed_ = true;
+  next_beat_ = 0;  // the answer ends this node's work too
+}
+
+void Agent::ask(double now, std::vector<Message>& out) {
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].lane != Lane::idle || now < devices_[i].ask_at) continue;
+    devices_[i].lane = Lane::asked;
+    out.emplace_back(Request{i});
+  }
+}
+
+void Agent::beat(double now, std::vector<Message>& out) {
+  if (now < next_beat_) return;
+  next_beat_ = now + k_beat_s;
+  Beat beat;
+  {
+    const std::lock_guard lock(inbox_mutex_);
+    for (uint32_t i = 0; i < devices_.size(); ++i) {
+      const Device& device = devices_[i];
+      const State& state = inbox_.states[i];
+      if (device.lane == Lane::busy)
+        beat.states.push_back({i, device.lease, state.what, state.share, now - device.sign_at});
+    }
+  }
+  out.emplace_back(std::move(beat));
+}
+
+void Agent::lose_node_0(const std::string& why) {
+  leave(Stop{MK_CANCELLED, why});
+  node_0_lost_ = true;
+}
+
+void Agent::watch_node_0() {
+  const double silence = listening_.seconds() - heard_;
+  if (leaving_ || silence <= 2 * setup_.lease_s) return;
+  lose_node_0(fmt::format("node 0 was not heard of for {:.0f} s", silence));
+}
+
+bool Agent::hangs(const Device& device, double now) const {
+  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= setup_.hang_s;
+}
+
+// Work that was cancelled and still gives no sign of life.
+void Agent::watch_devices(double now) {
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
+    devices_[i].given_up = true;
+    devices_[i].broken_off = setup_.break_off && setup_.break_off(i);
+  }
+}
+
+// Over once no work runs, or what runs hangs, and nothing reported is still on its way to the disk.
+void Agent::try_to_end(std::vector<Message>& out) {
+  std::vector<uint32_t> hanging;
+  for (uint32_t i = 0; i < devices_.size(); ++i) {
+    if (devices_[i].lane != Lane::busy) continue;
+    const double patience = devices_[i].broken_off ? k_break_off_s : 0;
+    if (!hangs(devices_[i], now_ - patience)) return;
+    hanging.push_back(i);
+  }
+  for (const auto& [id, lease] : leases_)
+    if (lease.ended && !journal_failed_) return;
+  if (setup_.side != nullptr && setup_.side->busy()) return;
+  if (!hanging.empty()) feeders_.abandon();
+  abandoned_ = std::move(hanging);
+  out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept
+  over_ = true;
+}
+
+}  // namespace mokume::cluster

@@ -1,0 +1,122 @@
+// A node's side of a run: keeps its devices busy with what rank 0 grants, and puts every finished fit into the journal
+// before rank 0 hears of it. Every rank has one, rank 0 too.
+//
+// The pump's thread calls handle() and collect(); work runs on the feeders; what feeders and journal have to say goes
+// through an inbox that collect() empties. Times are seconds that never run backwards.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "cluster/protocol/listening.hpp"
+#include "cluster/protocol/messages.hpp"
+#include "journal/journal.hpp"
+#include "scheduler/feeders.hpp"
+
+namespace mokume::cluster {
+
+class Agent {
+ public:
+  // `ring` is called from any thread when collect() has something new. All arguments outlive the agent.
+  Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring);
+  ~Agent();  // cancels and waits for the devices, and for the journal to be done with this agent
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
+
+  void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) if it breaks the rules
+  void lose_node_0(const std::string& why);         // it is gone: this node ends alone
+  std::vector<Message> collect(double now);         // for rank 0, in this order
+
+  bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to
+  bool over() const { return over_; }
+  bool node_0_lost() const { return node_0_lost_; }
+  // Devices whose work hangs though this node is over: if there are any, this agent, and all that the work uses, must
+  // live until the process ends.
+  const std::vector<uint32_t>& abandoned() const { return abandoned_; }
+  const std::optional<Stop>& stopped() const { return stopped_; }
+
+ private:
+  class LeaseReporter;
+  friend class LeaseReporter;
+
+  enum class Lane { idle, asked, busy };
+  struct Device {
+    Lane lane = Lane::idle;
+    uint64_t lease = 0;  // of a busy one
+    double ask_at = 0;
+    double pause_s = 0;       // before it asks again
+    double sign_at = 0;       // the work's last sign of life
+    bool given_up = false;    // it hangs
+    bool broken_off = false;  // by force: it will return
+  };
+  struct Lease {
+    uint32_t device = 0;
+    std::set<uint32_t> durable;  // reported and on disk before the work returned
+    std::set<uint32_t> coming;   // reported, but not on disk when the work returned
+    bool ended = false;
+    std::shared_ptr<std::atomic<bool>> cancelled = std::make_shared<std::atomic<bool>>(false);
+  };
+  struct Ended {
+    LeaseEnd message;
+    std::vector<uint32_t> reported;
+    std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would mend
+  };
+  struct State {
+    std::string what;
+    double share = 0;
+    bool alive = false;  // since the last collect()
+  };
+  struct Inbox {
+    std::vector<std::pair<uint64_t, journal::FitRecord>> durable;
+    std::vector<Ended> ended;
+    std::optional<Stop> journal_failure;
+    std::vector<State> states;  // by device
+  };
+
+  void grant(const Grant& grant, double now);
+  void run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
+  void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out);
+  void fail(const Stop& why, std::vector<Message>& out);
+  void leave(std::optional<Stop> why);
+  void cancel(uint64_t lease);
+  void ask(double now, std::vector<Message>& out);
+  void beat(double now, std::vector<Message>& out);
+  void watch_node_0();
+  void watch_devices(double now);
+  void try_to_end(std::vector<Message>& out);
+  bool hangs(const Device& device, double now) const;
+
+  const AgentSetup& setup_;
+  journal::Journal& journal_;
+  std::function<void()> ring_;
+
+  std::vector<Device> devices_;
+  std::map<uint64_t, Lease> leases_;
+  double now_ = 0;
+  double next_beat_ = 0;
+  Listening listening_;
+  double heard_ = 0;             // of node 0, on the clock of listening_
+  bool failed_ = false;          // this node cannot go on: rank 0 has been told
+  bool journal_failed_ = false;  // what is not durable yet never will be
+  bool leaving_ = false;         // rank 0 said STOP or FINISH, or is gone
+  bool node_0_lost_ = false;
+  bool over_ = false;
+  std::vector<uint32_t> abandoned_;
+  std::optional<Stop> stopped_;
+
+  std::mutex inbox_mutex_;
+  Inbox inbox_;
+  scheduler::Feeders feeders_;  // last: its threads use all of the above
+};
+
+}  // namespace mokume::cluster

@@ -1,0 +1,399 @@
+#include "cluster/coordinator/coordinator.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "journal/line.hpp"
+#include "journal/read.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+constexpr uint32_t k_no_piece = UINT32_MAX;
+
+std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>>& nodes) {
+  std::vector<scheduler::Unit> units;
+  for (const auto& devices : nodes)
+    for (const LocalDevice& one : devices) units.push_back({one.device_class, one.budget_bytes, one.speed, one.spare});
+  return units;
+}
+
+}  // namespace
+
+Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
+    : setup_(std::move(setup)),
+      policy_(with_refits(setup_), units_of(nodes)),
+      piece_of_(setup_.n_fits + setup_.refit_after.size(), k_no_piece),
+      done_(piece_of_.size()),
+      coming_(piece_of_.size(), 0),
+      attempts_(piece_of_.size(), 0),
+      refits_behind_(setup_.n_fits),
+      refit_of_(setup_.refit_after.size()),
+      failures_(static_cast<uint32_t>(units_of(nodes).size())) {
+  setup_.workload = {};
+  for (uint32_t node = 0; node < nodes.size(); ++node) {
+    nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
+    for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
+      units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
+  }
+  index_pieces();
+  std::vector<uint32_t> candidates;
+  for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
+  failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
+  index_refits();
+  for (const auto& [slot, attempt] : setup_.attempts) attempts_.at(slot) = attempt;
+  for (journal::FitRecord& record : setup_.done) {
+    if (record.fit >= slots() || done_[record.fit]) {
+      throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
+    }
+    for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
+      attempts_[fit] = std::max(attempts_[fit], record.attempt);
+    if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+    count(std::move(record));
+  }
+  for (const scheduler::TimedWork& work : setup_.timed)
+    if (!work.device_class.empty()) policy_.teach(work);
+  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
+    if (left(policy_.piece(i).fits).empty()) {
+      policy_.finished(i);
+    } else if (!parts_[i].held_back) {
+      policy_.wait(i);
+    }
+  }
+  check_placeable();
+}
+
+void Coordinator::index_pieces() {
+  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
+    const std::vector<uint32_t>& fits = policy_.piece(i).fits;
+    parts_.push_back({i, 0, false, "", std::nullopt, i + setup_.refit_after.size() >= policy_.pieces()});
+    for (const uint32_t fit : fits) {
+      if (is_refit(fit) != parts_[i].held_back || fit >= slots() || piece_of_[fit] != k_no_piece) {
+        throw Error(MK_DEVICE_ERROR,
+                    fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
+                                "plan; the model library is faulty",
+                                fit, i));
+      }
+      piece_of_[fit] = i;
+    }
+  }
+  const auto missing = std::find(piece_of_.begin(), piece_of_.end(), k_no_piece);
+  if (missing != piece_of_.end()) {
+    throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into no bundle; the model library is faulty",
+                                             missing - piece_of_.begin()));
+  }
+}
+
+Coordinator::Out Coordinator::start(double now) { return tick(now); }
+
+Coordinator::Out Coordinator::handle(uint32_t from, const Message& message, double now) {
+  return guarded(from, now, [&](Out& out) {
+    hear(from);
+    std::visit([&](const auto& one) { take(from, one, out); }, message);
+  });
+}
+
+Coordinator::Out Coordinator::tick(double now) {
+  return guarded(0, now, [&](Out&) {
+    const double listened = listening_.turn(now);
+    for (uint32_t node = 1; node < nodes_.size(); ++node)
+      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s)
+        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, setup_.lease_s));
+  });
+}
+
+Coordinator::Out Coordinator::gone(uint32_t node, double now) {
+  return guarded(0, now, [&](Out&) {
+    if (node != 0 && !nodes_.at(node).lost && !nodes_[node].said_bye) lose(node, fmt::format("node {} died", node));
+  });
+}
+
+template <class Step>
+Coordinator::Out Coordinator::guarded(uint32_t from, double now, const Step& step) {
+  Out out;
+  now_ = now;
+  try {
+    step(out);
+    settle(out);
+  } catch (const Error& error) {
+    take(from, Stop{error.status(), error.what()}, out);
+  }
+  return out;
+}
+
+bool Coordinator::over() const {
+  return ending_ && std::all_of(nodes_.begin(), nodes_.end(), [](const Node& n) { return n.said_bye || n.lost; });
+}
+
+void Coordinator::take(uint32_t from, const Request& request, Out& out) {
+  const uint32_t asks = unit_index(from, request.device);
+  if (ending_) return answer_ended(from, out);
+  is_free(asks);  // an idle unit asks
+  if (auto granted = grant(asks, request.device)) {
+    out.emplace_back(from, std::move(*granted));
+  } else {
+    out.emplace_back(from, None{request.device});
+  }
+}
+
+std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
+  Unit& asks = units_[index];
+  if (asks.lease || now_ < asks.rest_until) return std::nullopt;
+  if (const auto fit = std::exchange(asks.trial, std::nullopt))
+    return lend(index, device, {piece_of_[*fit]}, trial_item(*fit), true);
+  const auto assignment = choose(index);
+  if (!assignment) return std::nullopt;
+  std::vector<uint32_t> pieces = assignment->pieces;
+  if (std::any_of(pieces.begin(), pieces.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
+    policy_.ended(index, {}, 0, now_);
+    return std::nullopt;
+  }
+  const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
+  if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
+  WorkItem work = item(pieces);
+  work.backup = assignment->backup;
+  return lend(index, device, pieces, std::move(work), false);
+}
+
+Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work,
+                        bool trial) {
+  Grant granted{next_lease_++, device, std::move(work)};
+  for (const uint32_t fit : granted.item.fits)
+    granted.item.attempt = std::max(granted.item.attempt, attempts_[fit] + 1);
+  for (const uint32_t fit : granted.item.fits) attempts_[fit] = granted.item.attempt;
+  units_[index].lease = granted.lease;
+  std::vector<uint32_t> fits = granted.item.fits;
+  std::sort(fits.begin(), fits.end());
+  leases_.emplace(granted.lease,
+                  Lease{index, granted.item.attempt, pieces, std::move(fits), true, trial, false, {}, 0});
+  return granted;
+}
+
+void Coordinator::take(uint32_t from, const Done& done, Out&) {
+  Lease& held = lease(from, done.lease);
+  for (const journal::FitRecord& record : done.records) {
+    take_record(from, held, record);
+    if (held.coming.erase(record.fit) > 0) --coming_[record.fit];
+  }
+}
+
+void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord record) {
+  if (!std::binary_search(held.fits.begin(), held.fits.end(), record.fit)) {
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, which is not in its lease", record.fit));
+  }
+  const LocalDevice& by = device(units_[held.unit]);
+  record.node = from;
+  record.bundle = held.pieces.front();
+  record.attempt = held.attempt;
+  record.device = by.id;
+  record.device_class = by.device_class;
+  std::optional<journal::FitRecord>& known = done_[record.fit];
+  if (known && given_up_.count(record.fit) == 0) {
+    if (journal::same_result(*known, record)) return;
+    supersede(record);
+    // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
+    if (known->device_class != record.device_class) return;
+    if (held.trial) {
+      last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
+      return convict(held.unit, last_error_.reason);
+    }
+    throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
+                                         record.fit, record.device, from, known->device, known->node));
+  }
+  if (known) return supersede(record);
+  ++held.own;
+  condemned_.erase(record.fit);
+  if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
+  const uint32_t fit = record.fit, piece = piece_of_[fit];
+  count(std::move(record));
+  if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
+  release_next(piece);
+  if (setup_.on_record) setup_.on_record(*done_[fit]);
+}
+
+// Both are on a disk. What follows from a fit, its refit above all, follows from the one that came first; and so does
+// what is read from the journals later.
+void Coordinator::supersede(const journal::FitRecord& record) const {
+  const journal::FitRecord& known = *done_[record.fit];
+  if (!setup_.on_event) return;
+  setup_.on_event(journal::supersede(record, now_,
+                                     known.device.empty()
+                                         ? "the fit had been given up"
+                                         : fmt::format("{} of node {} was first", known.device, known.node)));
+}
+
+// A fit is done.
+void Coordinator::count(journal::FitRecord record) {
+  const uint32_t fit = record.fit;
+  done_[fit] = std::move(record);
+  ++n_done_;
+  if (is_refit(fit)) return;
+  if (setup_.loss) policy_.scored(fit, setup_.loss(*done_[fit]));
+  note_ready(fit);
+}
+
+void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
+  Lease& held = lease(from, end.lease);
+  if (held.ended) return;
+  held.ended = true;
+  nodes_[from].cancel.erase(end.lease);
+  if (units_[held.unit].at_large == end.lease) is_free(held.unit);
+  for (const uint32_t fit : end.coming) {
+    if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
+      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
+    }
+    if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
+  }
+  const bool complete = end.status == MK_OK;
+  if (complete || held.own > 0 || !held.coming.empty()) failures_.worked(held.unit);
+  if (!held.open) return;  // it was given up before
+  close(held, complete && !held.trial ? end.seconds : 0);
+  if (held.trial) return end_trial(held, end);
+  if (ending_ || end.status == MK_CANCELLED) return;
+  const std::vector<uint32_t> missing = left(held.fits);
+  if (missing.empty()) return;
+  if (!complete) return fail(held, missing, end);
+  throw Error(MK_DEVICE_ERROR,
+              fmt::format("{} ended bundle {} without a result for fit {}; the model library is faulty",
+                          device(units_[held.unit]).id, held.pieces.front(), missing.front()));
+}
+
+// Its unit is idle, as far as the policy knows.
+void Coordinator::close(Lease& held, double seconds) {
+  std::vector<uint32_t> over;
+  for (const uint32_t piece : held.pieces)
+    if (left(policy_.piece(piece).fits).empty()) over.push_back(piece);
+  held.open = false;
+  units_[held.unit].lease.reset();
+  policy_.ended(held.unit, over, seconds, now_);
+  if (over.size() < held.pieces.size()) placement_changed_ = true;
+}
+
+void Coordinator::take(uint32_t from, const Beat& beat, Out& out) {
+  for (const Beat::State& state : beat.states) {
+    const uint32_t index = unit_index(from, state.device);
+    if (setup_.on_device_state && !state.what.empty())
+      setup_.on_device_state(from, state.device, state.what, state.share);
+    const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
+    if (runs && !ending_) hang(state.lease, state.quiet_s);
+  }
+  if (ending_) return answer_ended(from, out);
+  const std::set<uint64_t>& cancel = nodes_[from].cancel;
+  out.emplace_back(from, Ack{{cancel.begin(), cancel.end()}});
+}
+
+void Coordinator::take(uint32_t from, const Stop& why, Out& out) {
+  if (ending_) return;  // the first reason counts
+  const bool local = from == 0 || why.code == MK_CANCELLED;
+  end(Stop{why.code, local ? why.reason : fmt::format("node {}: {}", from, why.reason)}, out);
+}
+
+void Coordinator::take(uint32_t from, const Bye&, Out&) {
+  nodes_[from].said_bye = true;
+  if (!ending_) lose(from, fmt::format("node {} left", from));
+}
+
+template <class Unexpected>
+void Coordinator::take(uint32_t, const Unexpected&, Out&) {
+  throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
+}
+
+// What follows from the new state.
+void Coordinator::settle(Out& out) {
+  if (ending_) return;
+  for (const uint32_t index : policy_.superfluous()) {
+    const Unit& one = units_[index];
+    if (!one.lease) continue;
+    const Lease& held = leases_.at(*one.lease);
+    const bool by_itself = held.own == held.fits.size();  // it is about to end
+    if (!by_itself) nodes_[one.node].cancel.insert(*one.lease);
+  }
+  cancel_at_large();
+  fill_refits();
+  if (!condemned_.empty()) give_up_condemned(out);
+  if (!ending_ && placement_changed_) {
+    placement_changed_ = false;
+    stop_without_devices(out);
+    if (!ending_) give_up_unplaceable(out);
+  }
+  if (!ending_) fill_refits();  // of bootstraps whose last fit was just given up
+  if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
+}
+
+// Node 0 hears of it at once, the others when they next ask.
+void Coordinator::end(std::optional<Stop> why, Out& out) {
+  ending_ = true;
+  stopped_ = std::move(why);
+  answer_ended(0, out);
+}
+
+void Coordinator::answer_ended(uint32_t to, Out& out) const {
+  if (stopped_) {
+    out.emplace_back(to, *stopped_);
+  } else {
+    out.emplace_back(to, Finish{});
+  }
+}
+
+uint32_t Coordinator::unit_index(uint32_t node, uint32_t device) const {
+  if (node >= nodes_.size() || device >= nodes_[node].devices.size()) {
+    throw Error(MK_INTERNAL, fmt::format("there is no device {} on node {}", device, node));
+  }
+  return nodes_[node].first_unit + device;
+}
+
+Coordinator::Lease& Coordinator::lease(uint32_t node, uint64_t id) {
+  const auto found = leases_.find(id);
+  if (found == leases_.end() || units_[found->second.unit].node != node) {
+    throw Error(MK_INTERNAL, fmt::format("lease {} was never given to this node", id));
+  }
+  return found->second;
+}
+
+std::vector<uint32_t> Coordinator::left(const std::vector<uint32_t>& fits) const {
+  std::vector<uint32_t> open;
+  for (const uint32_t fit : fits)
+    if (!is_over(fit)) open.push_back(fit);
+  return open;
+}
+
+WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
+  WorkItem work;
+  work.bundle = pieces.front();
+  if (const uint32_t first = policy_.piece(pieces.front()).fits.front(); is_refit(first)) {
+    work.fits = {first};
+    work.refit = refit_of_[first - setup_.n_fits];
+    return work;
+  }
+  std::set<uint32_t> origins;
+  for (const uint32_t piece : pieces) {
+    for (const uint32_t fit : policy_.piece(piece).fits)
+      if (!is_over(fit)) work.fits.push_back(fit);
+    // A part of a piece still shares work with what was done of the whole.
+    if (!origins.insert(parts_[piece].origin).second) continue;
+    for (const uint32_t fit : policy_.piece(parts_[piece].origin).fits) {
+      if (!done_[fit] || given_up_.count(fit) > 0) continue;
+      work.done_fits.push_back(fit);
+      work.done_notes.push_back(done_[fit]->note);
+    }
+  }
+  return work;
+}
+
+// What was reported before a failure, and will be on a disk at once: what is left may build on it.
+bool Coordinator::has_notes_coming(uint32_t piece) const {
+  const std::vector<uint32_t>& fits = policy_.piece(parts_[piece].origin).fits;
+  return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });
+}
+
+std::vector<journal::FitRecord> Coordinator::records() const {
+  std::vector<journal::FitRecord> records;
+  for (const auto& one : done_)
+    if (one) records.push_back(*one);
+  return records;
+}
+
+}  // namespace mokume::cluster

@@ -1,0 +1,188 @@
+// Rank 0's side of a run: which fits are done, who holds which leases, which nodes and devices still work. A state
+// machine without I/O, threads or clocks: messages and times go in, answers come out.
+//
+//   running --all fits and refits done--> ending --every node that lives said BYE--> over
+//   running --STOP from anybody, no device left, or nonsense--> ending
+//
+// Late and duplicate messages are normal and never end a run: a node that was lost may come back with results.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "abi/status.h"
+#include "cluster/coordinator/failures.hpp"
+#include "cluster/protocol/listening.hpp"
+#include "cluster/protocol/messages.hpp"
+#include "scheduler/policy.hpp"
+
+namespace mokume::cluster {
+
+struct Outgoing {
+  Outgoing(uint32_t node, Message content) : to(node), message(std::move(content)) {}
+  uint32_t to;
+  Message message;
+};
+
+class Coordinator {
+ public:
+  using Out = std::vector<Outgoing>;
+
+  // nodes: the devices of each rank. Throws Error if a fit is in no piece or in two, or if no device can hold anything
+  // of what is left.
+  Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes);
+
+  // Times are seconds since the epoch that never run backwards; only node 0 is ever written to unasked.
+  Out start(double now);  // once; it may be all done
+  // Never throws for what a message says: nonsense stops the run.
+  Out handle(uint32_t from, const Message& message, double now);
+  Out tick(double now);  // at every turn, after all messages that have come were handled
+
+  Out gone(uint32_t node, double now);  // the transport knows that it died; silence need not be waited for
+
+  bool over() const;
+  const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
+  std::vector<journal::FitRecord> records() const;                 // sorted by fit
+  std::vector<uint32_t> lost() const;                              // nodes that are not heard of now
+  std::vector<uint32_t> retired(uint32_t node) const;              // its devices that get no more work
+
+ private:
+  struct Node {
+    std::vector<LocalDevice> devices;
+    uint32_t first_unit = 0;
+    double heard = 0;  // on the clock of listening_
+    bool lost = false, said_bye = false;
+    std::set<uint64_t> cancel;  // leases that it still works on though nobody wants them
+  };
+  struct Unit {
+    uint32_t node = 0, device = 0;
+    bool retired = false;              // for its failures; a lost node's devices are not
+    std::optional<uint32_t> trial;     // a fit that its class has done: does it still work?
+    double rest_until = 0;             // others may try first what has just failed on it
+    std::optional<uint64_t> lease;     // the open one
+    std::optional<uint64_t> at_large;  // was given to others when the node was lost, and may still run: gets nothing
+  };
+  struct Lease {
+    uint32_t unit = 0;
+    uint32_t attempt = 0;
+    std::vector<uint32_t> pieces;
+    std::vector<uint32_t> fits;  // sorted
+    bool open = true;            // the policy counts its pieces as held
+    bool trial = false;          // its fit is done: it shows whether the unit is broken
+    bool ended = false;          // its LEASE_END has come
+    std::set<uint32_t> coming;   // reported, not on disk yet
+    uint32_t own = 0;            // fits whose record was the first
+  };
+  struct Part {
+    uint32_t origin = 0;           // the piece of the workload it was taken from
+    uint32_t failures = 0;         // of leases that held it
+    bool alone = false;            // never again together with others
+    std::string too_large;         // what the device said that could not hold it
+    std::optional<uint32_t> next;  // the part behind it, of the same piece
+    bool held_back = false;        // until what comes before it is done: it may build on what that found
+  };
+
+  uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
+  bool is_refit(uint32_t fit) const { return fit >= setup_.n_fits; }
+  void index_pieces();
+  uint32_t unit_index(uint32_t node, uint32_t device) const;
+  const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
+  std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
+  uint64_t largest_budget(bool lost) const;   // of the devices that work; of lost nodes or of the others
+  Lease& lease(uint32_t node, uint64_t id);
+  bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
+  std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
+  bool is_held(uint32_t piece) const;
+  bool has_notes_coming(uint32_t piece) const;
+  WorkItem item(const std::vector<uint32_t>& pieces) const;
+  void count(journal::FitRecord record);
+  void supersede(const journal::FitRecord& record) const;  // by what is done
+
+  void take(uint32_t from, const Request& request, Out& out);
+  void take(uint32_t from, const Done& done, Out& out);
+  void take(uint32_t from, const LeaseEnd& end, Out& out);
+  void take(uint32_t from, const Beat& beat, Out& out);
+  void take(uint32_t from, const Stop& why, Out& out);
+  void take(uint32_t from, const Bye& bye, Out& out);
+  template <class Unexpected>
+  void take(uint32_t from, const Unexpected& unexpected, Out& out);
+  template <class Step>
+  Out guarded(uint32_t from, double now, const Step& step);
+  void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
+  std::optional<Grant> grant(uint32_t unit, uint32_t device);
+  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work, bool trial);
+  std::optional<scheduler::Assignment> choose(uint32_t unit);
+  void close(Lease& lease, double seconds);
+  void answer_ended(uint32_t to, Out& out) const;
+  void settle(Out& out);
+  void end(std::optional<Stop> why, Out& out);
+
+  // Slots that wait for what they train: coordinator_refits.cpp.
+  static scheduler::Workload with_refits(const CoordinatorSetup& setup);
+  void index_refits();
+  void note_ready(uint32_t fit);  // it is done
+  void fill_refits();             // those that are ready
+
+  // Nodes that come and go: coordinator_nodes.cpp.
+  void hear(uint32_t from);
+  void lose(uint32_t node, const std::string& text);
+  void is_free(uint32_t unit);  // what was at large there has ended
+  void cancel_at_large();
+
+  // What failed: coordinator_failures.cpp.
+  void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
+  void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
+  void convict(uint32_t unit, const std::string& text);
+  std::optional<uint32_t> trial_for(uint32_t unit) const;
+  WorkItem trial_item(uint32_t fit) const;
+  void end_trial(const Lease& lease, const LeaseEnd& end);
+  void hang(uint64_t id, double quiet_s);
+  void take_apart(uint32_t piece);
+  bool release_next(uint32_t piece);  // whether there was one to be released
+  void retire(uint32_t unit, const std::string& text);
+  void give_up(uint32_t fit, const std::string& text);
+  void give_up_condemned(Out& out);
+  bool is_last(uint32_t unit) const;  // no other one works
+  void check_placeable() const;
+  void give_up_unplaceable(Out& out);
+  void stop_without_devices(Out& out);
+  bool is_work_left() const;
+  void note(journal::EventRecord::Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
+            const std::string& text) const;
+
+  CoordinatorSetup setup_;
+  std::vector<Node> nodes_;
+  std::vector<Unit> units_;
+  scheduler::Policy policy_;
+  std::vector<Part> parts_;                              // by piece
+  std::vector<uint32_t> piece_of_;                       // by fit
+  std::vector<std::optional<journal::FitRecord>> done_;  // by fit
+  std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
+  std::vector<uint32_t> attempts_;                       // by fit
+  uint32_t n_done_ = 0;
+  std::vector<uint32_t> fits_before_;                 // by refit: fits that are not done yet
+  std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: those that wait for it
+  std::vector<uint32_t> ready_;                       // refits whose candidate is to be chosen
+  std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
+  std::map<uint64_t, Lease> leases_;                  // ended ones too: their results may come late
+  uint64_t next_lease_ = 1;
+
+  Failures failures_;
+  std::map<uint32_t, std::string> condemned_;  // failed too often: fit -> the last error
+  std::set<uint32_t> given_up_;                // fits recorded as failed by this node
+  Stop last_error_{MK_DEVICE_ERROR, "no device is left"};
+  bool placement_changed_ = true;
+
+  Listening listening_;
+  double now_ = 0;
+  bool ending_ = false;
+  std::optional<Stop> stopped_;
+};
+
+}  // namespace mokume::cluster

@@ -1,0 +1,79 @@
+// What the coordinator does when nodes fall silent, come back and end what they had long been at.
+#include <fmt/format.h>
+
+#include "cluster/coordinator/coordinator.hpp"
+
+namespace mokume::cluster {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+
+}  // namespace
+
+void Coordinator::hear(uint32_t from) {
+  Node& node = nodes_.at(from);
+  node.heard = listening_.seconds();
+  if (!node.lost || node.said_bye) return;
+  node.lost = false;
+  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
+  for (uint32_t device = 0; device < node.devices.size(); ++device)
+    if (const Unit& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
+      policy_.readmit(node.first_unit + device);
+  placement_changed_ = true;
+}
+
+// Its results still count if they come.
+void Coordinator::lose(uint32_t index, const std::string& text) {
+  Node& node = nodes_[index];
+  node.lost = true;
+  note(Kind::lost, nullptr, index, -1, 0, text);
+  for (uint32_t device = 0; device < node.devices.size(); ++device) policy_.retire(node.first_unit + device);
+  for (auto& [id, lease] : leases_) {
+    if (units_[lease.unit].node != index) continue;
+    for (const uint32_t fit : lease.coming) --coming_[fit];
+    const std::vector<uint32_t> open = left(lease.fits);
+    for (const uint32_t fit : open)
+      if (lease.open || lease.coming.count(fit) > 0)
+        note(Kind::moved, &units_[lease.unit], index, fit, lease.attempt, text);
+    if (lease.open) {
+      units_[lease.unit].at_large = id;
+      close(lease, 0);
+    } else {
+      for (const uint32_t fit : lease.coming)
+        if (!is_over(fit) && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
+    }
+    lease.coming.clear();
+  }
+  placement_changed_ = true;
+}
+
+// Until then nobody counts on the unit, and what it gets would wait behind the old work.
+void Coordinator::is_free(uint32_t index) {
+  Unit& unit = units_[index];
+  if (!unit.at_large) return;
+  unit.at_large.reset();
+  if (!unit.retired && !nodes_[unit.node].lost) policy_.readmit(index);
+  placement_changed_ = true;
+}
+
+// What others have done meanwhile need not be gone on with.
+void Coordinator::cancel_at_large() {
+  for (const Unit& one : units_)
+    if (one.at_large && left(leases_.at(*one.at_large).fits).empty()) nodes_[one.node].cancel.insert(*one.at_large);
+}
+
+std::vector<uint32_t> Coordinator::lost() const {
+  std::vector<uint32_t> nodes;
+  for (uint32_t node = 0; node < nodes_.size(); ++node)
+    if (nodes_[node].lost && !nodes_[node].said_bye) nodes.push_back(node);
+  return nodes;
+}
+
+std::vector<uint32_t> Coordinator::retired(uint32_t node) const {
+  std::vector<uint32_t> devices;
+  for (const Unit& one : units_)
+    if (one.node == node && one.retired) devices.push_back(one.device);
+  return devices;
+}
+
+}  // namespace mokume::cluster

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "base/files.hpp"
+#include "config/config.hpp"
+#include "sdk/error.hpp"
+#include "search/published_draws.hpp"
+
+namespace mokume::config {
+namespace {
+
+// Changes whenever the same config would make another plan.
+constexpr const char* kPlanFormat = "mokume-plan-1";
+
+// With the refits.
+void check_fits(uint64_t candidates, uint64_t bootstraps, uint64_t folds) {
+  constexpr uint64_t k_most = std::numeric_limits<uint32_t>::max();
+  if (candidates > k_most || candidates * bootstraps > k_most || candidates * bootstraps * folds + bootstraps > k_most)
+    throw Error(MK_INVALID_ARGUMENT,
+                "the plan has more than 2^32 - 1 fits; shorten a list or use fewer folds or bootstraps");
+}
+
+uint32_t own_candidates(const Config& config) {
+  const bool own = config.method == "random" || config.method == "list";
+  return config.bootstraps > 0 && own ? config.n_candidates : 0;
+}
+
+std::vector<std::vector<search::Value>> drawn_candidates(const Config& config, uint32_t bootstraps, int64_t rows) {
+  check_fits(config.n_candidates, bootstraps, config.folds);
+  if (config.random_compat == "numpy") {
+    std::vector<std::vector<search::Value>> all;
+    for (search::BootstrapDraws& one :
+         search::published_draws(config.seed_text, bootstraps, config.n_candidates, config.spaces, rows, config.folds))
+      for (auto& candidate : one.candidates) all.push_back(std::move(candidate));
+    return all;
+  }
+  return search::random_candidates(config.spaces, config.n_candidates * bootstraps, config.seed);
+}
+
+std::vector<std::vector<search::Value>> listed_candidates(const Config& config) {
+  std::vector<std::vector<search::Value>> all = search::list_candidates(config.spaces);
+  const uint64_t wanted = uint64_t{own_candidates(config)} * config.bootstraps;
+  if (wanted > 0 && wanted != all.size())
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format("[search.params] lists {} candidates, but {} bootstraps take {} each: list {} values of every "
+                    "parameter",
+                    all.size(), config.bootstraps, config.n_candidates, wanted));
+  return all;
+}
+
+std::vector<std::vector<search::Value>> candidates_of(const Config& config, uint32_t bootstraps, int64_t rows) {
+  if (config.method == "none") return search::grid_candidates({});
+  if (config.spaces.empty())
+    throw Error(MK_INVALID_ARGUMENT, "there is nothing to search: [search.params] names no parameter");
+  if (config.method == "random") return drawn_candidates(config, bootstraps, rows);
+  return config.method == "list" ? listed_candidates(config) : search::grid_candidates(config.spaces);
+}
+
+}  // namespace
+
+search::Plan make_plan(const Config& config, const std::string& data_sha256, int64_t rows) {
+  search::Plan plan;
+  plan.folds = config.folds;
+  plan.bootstraps = std::max(1U, config.bootstraps);
+  plan.own_candidates = own_candidates(config);
+  plan.candidates = candidates_of(config, plan.bootstraps, rows);
+  if (plan.candidates.empty())
+    throw Error(MK_INVALID_ARGUMENT, "the search makes no candidates; set search.candidates");
+  check_fits(plan.candidates.size(), plan.own_candidates > 0 ? 1 : plan.bootstraps, plan.folds);
+  for (const search::Space& space : config.spaces) plan.params.push_back(space.name);
+  plan.hash = base::sha256(canonical_json(config) + "\n" + data_sha256 + "\n" + kPlanFormat);
+  return plan;
+}
+
+}  // namespace mokume::config

@@ -1,0 +1,102 @@
+#include "inspect/dry_run.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/text.hpp"
+#include "node/candidate_text.hpp"
+#include "node/machine.hpp"
+#include "node/prepared.hpp"
+#include "run/workload.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::inspect {
+namespace {
+
+// What the model says of its candidates, where they differ: of three at most.
+std::string summaries(const node::Prepared& prepared) {
+  constexpr size_t kMost = 3;
+  constexpr uint32_t kMostAsked = 100;
+  const mk_model& model = prepared.model();
+  if (model.summary == nullptr) return "";
+  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
+  const auto count = std::min(kMostAsked, static_cast<uint32_t>(prepared.plan().candidates.size()));
+  for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
+    std::string text;
+    sdk::call(
+        model.summary, model.self, prepared.model_experiment(), c, static_cast<void*>(&text),
+        +[](void* taker, const char* part) { static_cast<std::string*>(taker)->append(part); });
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    const auto same = [&](const auto& other) { return other.second == text; };
+    if (std::none_of(different.begin(), different.end(), same)) different.emplace_back(c, std::move(text));
+  }
+  std::string all;
+  for (const auto& [candidate, text] : different) {
+    if (different.size() > 1)
+      all += fmt::format("candidate {}: {}\n", candidate, node::candidate_text(prepared.plan(), candidate));
+    all += text;
+  }
+  return all;
+}
+
+std::string fits_text(const search::Plan& plan, const scheduler::Workload& workload) {
+  const bool bagged = plan.bootstraps > 1;
+  const std::string refits = bagged ? fmt::format("{} refits", plan.bootstraps) : "one refit";
+  if (plan.folds == 0) return fmt::format("no validation: {}\n", refits);
+  std::set<uint32_t> together;
+  for (const scheduler::Piece& piece : workload.pieces) together.insert(piece.affinity);
+  const std::string cut = together.size() == workload.pieces.size()
+                              ? ""
+                              : fmt::format(", cut into {} where that helps", workload.pieces.size());
+  const std::string sets =
+      !bagged ? std::string()
+      : plan.own_candidates > 0
+          ? fmt::format("{} bootstraps x {} candidates of its own each", plan.bootstraps, plan.own_candidates)
+          : fmt::format("{} bootstraps x {} candidates", plan.bootstraps, plan.n_candidates());
+  return fmt::format("{} x {} folds = {} fits in {} bundles{}, then {}\n",
+                     bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), plan.folds, plan.n_fits(),
+                     together.size(), cut, refits);
+}
+
+}  // namespace
+
+std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
+                    const std::vector<Formation>& formations) {
+  const node::Prepared prepared(registry, config);
+  const node::Machine machine(registry, log);
+  const auto devices = machine.select(config.devices);
+  const auto budgets = node::Machine::budgets(devices, 1, config.memory_bytes);
+  const scheduler::Workload workload = run::workload_of(prepared, run::kSeveralDevices);
+  const search::Plan& plan = prepared.plan();
+  const data::Dataset& data = prepared.data();
+  std::string text =
+      fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
+                  config.model, data.name, data.train.rows, data.test.rows, data.train.features,
+                  data.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", data.class_names.size()));
+  text += fits_text(plan, workload);
+  for (size_t p = 0; p < plan.params.size(); ++p) {
+    std::set<std::string> values;
+    for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
+    text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
+  }
+  uint64_t needed = 0;
+  for (const scheduler::Piece& piece : workload.pieces) needed = std::max(needed, piece.bytes);
+  if (!workload.pieces.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  for (size_t d = 0; d < devices.size(); ++d)
+    text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
+                        base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
+  text += summaries(prepared);
+  text += "plan " + plan.hash + "\n";
+  if (formations.empty()) return text;
+  if (workload.pieces.empty())
+    return text + "no formations: without validation there are only refits, whose time the cost model does not know\n";
+  const run::Expectation expectation =
+      run::expect(plan, workload, config.output + "/" + config.name,
+                  run::remembered_rates(run::rates_file(), run::rates_key(config.model, data, workload)),
+                  devices.front().device_class());
+  return text + formations_table(workload, expectation, run::refit_factor(config), formations);
+}
+
+}  // namespace mokume::inspect

@@ -1,0 +1,18 @@
+// What a run would do; nothing is written.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "config/config.hpp"
+#include "inspect/formations.hpp"
+#include "registry/registry.hpp"
+
+namespace mokume::inspect {
+
+// Candidates, fits, bundles, memory and devices; and how long it would take in each formation.
+std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
+                    const std::vector<Formation>& formations);
+
+}  // namespace mokume::inspect

@@ -1,0 +1,356 @@
+#include "inspect/explain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "base/text.hpp"
+#include "node/refit.hpp"
+#include "report/pages/markup.hpp"
+#include "report/tables/format.hpp"
+#include "report/tables/stats.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::inspect {
+namespace {
+
+using Kind = journal::EventRecord::Kind;
+using journal::EventRecord;
+using journal::FitRecord;
+
+constexpr size_t kMaxLines = 50;  // of one kind
+
+template <class Lines>
+std::string first_of(const Lines& lines, const std::string& rest) {
+  std::string text;
+  size_t count = 0;
+  for (const std::string& line : lines)
+    if (++count <= kMaxLines) text += "  " + line + "\n";
+  return lines.size() > kMaxLines ? text + fmt::format("  and {} more {}\n", lines.size() - kMaxLines, rest) : text;
+}
+
+// Seconds since the first fit of the run began, or refit where there are no fits.
+std::string when(const Inspection& run, double time_s) {
+  double zero = time_s;
+  for (const FitRecord& r : report::all_work(run.view))
+    if (report::timed(r)) zero = std::min(zero, r.start_s);
+  return "after " + base::human_seconds(time_s - zero);
+}
+
+std::string where(uint32_t node, const std::string& device) {
+  return fmt::format("node {}{}", node, device.empty() ? "" : ", " + device);
+}
+
+std::string name_of(const Inspection& run, uint32_t fit) { return report::fit_name(run.view.plan, fit); }
+
+std::string event_line(const Inspection& run, const EventRecord& event, bool name_fit) {
+  std::string text = when(run, event.time_s) + ": ";
+  if (name_fit && event.fit >= 0) text += name_of(run, static_cast<uint32_t>(event.fit)) + ": ";
+  const std::string attempt = event.attempt > 0 ? fmt::format("attempt {} ", event.attempt) : "";
+  switch (event.kind) {
+    case Kind::failed:
+      text += fmt::format("{}failed on {}", attempt, where(event.node, event.device));
+      break;
+    case Kind::moved:
+      text += fmt::format("{}was taken from {}", attempt, where(event.node, event.device));
+      break;
+    case Kind::retired:
+      text += fmt::format("{} was retired", where(event.node, event.device));
+      break;
+    case Kind::lost:
+      text += fmt::format("{} was lost", where(event.node, event.device));
+      break;
+    case Kind::returned:
+      text += fmt::format("{} returned", where(event.node, event.device));
+      break;
+    case Kind::superseded:
+      text += fmt::format("{}on {} does not count", attempt, where(event.node, event.device));
+      break;
+  }
+  return text + (event.text.empty() ? "" : ": " + event.text);
+}
+
+const FitRecord* record_of(const Inspection& run, uint32_t fit) {
+  const auto& records = run.view.plan.is_refit(fit) ? run.view.refits : run.view.records;
+  const auto found = std::find_if(records.begin(), records.end(), [&](const auto& r) { return r.fit == fit; });
+  return found == records.end() ? nullptr : &*found;
+}
+
+std::string refit_result_text(const Inspection& run, const FitRecord& record) {
+  std::string text = journal::to_text(record.status);
+  if (record.status == journal::FitStatus::failed) return text;
+  const auto test = report::test_of(record, run.view.data_classes > 0);
+  if (!test) return text + ", there are no test rows";
+  if (test->mse) return text + fmt::format(", test mse {} on {} rows", report::pretty(*test->mse, 6), test->n);
+  return text + fmt::format(", {} of {} test rows wrong", test->errors, test->n);
+}
+
+std::string result_text(const Inspection& run, const FitRecord& record) {
+  if (run.view.plan.is_refit(record.fit)) return refit_result_text(run, record);
+  std::string text = journal::to_text(record.status);
+  for (size_t m = 0; m < std::min(record.values.size(), run.view.metrics.size()); ++m)
+    text += fmt::format(", {} {}", run.view.metrics[m].name, report::pretty(record.values[m], 6));
+  return text + (record.status == journal::FitStatus::failed ? "" : fmt::format(", on {} rows", record.n));
+}
+
+std::string place_text(const FitRecord& record) {
+  const std::string of = record.device_class.empty() ? "" : " (" + record.device_class + ")";
+  return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
+}
+
+// What became of what a refit trained.
+std::string model_text(const Inspection& run, const FitRecord& refit) {
+  if (refit.status == journal::FitStatus::failed)
+    return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
+  const std::string path = node::model_path(run.directory, run.view.plan, refit.fit);
+  std::error_code none;
+  if (std::filesystem::exists(path, none)) return "  its model: " + path + "\n";
+  if (node::has_model(run.directory, run.view.plan, refit)) return "";  // it gets its name when the run ends
+  return "  its model is gone: `mokume resume " + run.directory + "` trains it again\n";
+}
+
+std::string done_text(const Inspection& run, const FitRecord& record) {
+  std::string text = "  " + result_text(run, record) + "\n";
+  if (record.device.empty())
+    return text + fmt::format("  given up {}: {}\n", when(run, record.end_s), record.note) +
+           (run.view.plan.is_refit(record.fit) ? model_text(run, record) : "");
+  text += fmt::format("  computed by {}, begun {}, done {} later\n", place_text(record), when(run, record.start_s),
+                      base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
+  if (!record.note.empty()) text += "  the model says: " + record.note + "\n";
+  return run.view.plan.is_refit(record.fit) ? text + model_text(run, record) : text;
+}
+
+// ---- fits that are not done
+
+// The piece of work of a fit; null if this session's are not known.
+const scheduler::Piece* piece_of(const Inspection& run, uint32_t fit) {
+  for (const scheduler::Piece& b : run.pieces)
+    if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
+  return nullptr;
+}
+
+// Its place among the bundles with fits left, the longest first by the model's guess, from 1; and how many there are.
+std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Piece& piece) {
+  std::set<uint32_t> done;
+  for (const FitRecord& r : run.view.records) done.insert(r.fit);
+  std::pair<size_t, size_t> at{1, 0};
+  for (const scheduler::Piece& b : run.pieces) {
+    if (std::all_of(b.fits.begin(), b.fits.end(), [&](uint32_t f) { return done.count(f) > 0; })) continue;
+    ++at.second;
+    if (b.cost > piece.cost || (b.cost == piece.cost && &b < &piece)) ++at.first;
+  }
+  return at;
+}
+
+std::string memory_text(const Inspection& run, uint64_t bytes) {
+  size_t large_enough = 0, left = 0;
+  uint64_t largest = 0;
+  for (const run::DeviceStatus& d : run.last->devices) {
+    if (d.state == "retired" || d.state == "lost") continue;
+    ++left;
+    large_enough += d.budget_bytes >= bytes ? 1 : 0;
+    largest = std::max(largest, d.budget_bytes);
+  }
+  std::string text = "  it needs " + base::human_bytes(bytes) + " of a device's memory; ";
+  if (left == 0) return text + "no device is left\n";
+  if (large_enough == 0)
+    return text + fmt::format(
+                      "no device that is left holds that, the largest budget is {}: raise devices.memory or "
+                      "use a device with more\n",
+                      base::human_bytes(largest));
+  return text + fmt::format("{} of {} devices hold{} that\n", large_enough, left, large_enough == 1 ? "s" : "");
+}
+
+std::string nobody_text(const Inspection& run) {
+  const std::string next = next_step(run);
+  return fmt::format("  not finished, and nobody is at it: the run is {}\n{}", state_of(run),
+                     next.empty() ? "" : "  next: " + next + "\n");
+}
+
+std::string busy_text(const Inspection& run) {
+  std::vector<std::string> busy;
+  for (const run::DeviceStatus& d : run.last->devices)
+    if (d.state == "working")
+      busy.push_back(fmt::format("{} is at work for {}: {}, {:.0f} %", where(d.node, d.id),
+                                 base::human_seconds(std::max(0.0, run.now_s - d.since_s)), d.what, 100 * d.share));
+  return first_of(busy, "devices are at work");
+}
+
+std::string waiting_text(const Inspection& run, uint32_t fit) {
+  if (!run.live) return nobody_text(run);
+  std::string text = "  not finished yet: it waits, or a device is at it\n";
+  const scheduler::Piece* piece = piece_of(run, fit);
+  if (piece == nullptr || !run.last) return text;
+  const auto [place, of] = position(run, *piece);
+  text += fmt::format("  its bundle of {} is number {} of {} with fits left, the longest first as the model guesses\n",
+                      report::counted(piece->fits.size(), "fit"), place, of);
+  return text + memory_text(run, piece->bytes) + busy_text(run);
+}
+
+// ---- refits that are not done
+
+// The candidate that a bootstrap's refit trains, if its fits say it.
+std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstrap) {
+  const search::Plan& plan = run.view.plan;
+  if (plan.folds == 0) return bootstrap * plan.own_candidates;
+  for (const report::CandidateRow& row : report::summarise(plan, run.view.metrics, run.view.records))
+    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row.candidate;
+  return std::nullopt;
+}
+
+// The refit needs what a fit of its candidate needs; 0: this session's pieces are not known.
+uint64_t bytes_of(const Inspection& run, uint32_t candidate, uint32_t bootstrap) {
+  uint64_t bytes = 0;
+  for (const scheduler::Piece& piece : run.pieces)
+    for (const uint32_t fit : piece.fits) {
+      if (run.view.plan.is_refit(fit)) continue;
+      const search::FitKey key = run.view.plan.key(fit);
+      if (key.candidate == candidate && key.bootstrap == bootstrap) bytes = std::max(bytes, piece.bytes);
+    }
+  return bytes;
+}
+
+std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
+  const search::Plan& plan = run.view.plan;
+  const uint32_t bootstrap = slot - plan.n_fits();
+  std::string text = run.live ? "" : nobody_text(run);
+  std::set<uint32_t> done;
+  for (const FitRecord& r : run.view.records) done.insert(r.fit);
+  std::vector<std::string> before;
+  size_t fits = 0;
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
+    if (plan.key(fit).bootstrap != bootstrap) continue;
+    ++fits;
+    if (done.count(fit) == 0) before.push_back(name_of(run, fit));
+  }
+  if (!before.empty())
+    return text +
+           fmt::format("  it waits for {} of the {}{}, from which its candidate is chosen:\n", before.size(),
+                       report::counted(fits, "fit"), plan.bootstraps > 1 ? " of its bootstrap" : "") +
+           first_of(before, "are not done");
+  const auto candidate = chosen_candidate(run, bootstrap);
+  if (!candidate) return text + "  no candidate has a result in every fold: there is nothing that it can train\n";
+  const std::string params = report::pretty_params(plan, *candidate);
+  text += fmt::format("  its fits are done: it trains candidate {}{} on every row\n", *candidate,
+                      params.empty() ? "" : " (" + params + ")");
+  if (!run.live) return text;
+  text += "  not finished yet: it waits for a device, or one is at it\n";
+  if (!run.last) return text;
+  const uint64_t bytes = bytes_of(run, *candidate, bootstrap);
+  return text + (bytes > 0 ? memory_text(run, bytes) : "") + busy_text(run);
+}
+
+// ---- the whole run
+
+// Events of these kinds, as a paragraph; "" if there are none.
+std::string events_text(const Inspection& run, const std::string& title, const std::set<Kind>& kinds) {
+  std::vector<std::string> lines;
+  for (const EventRecord& event : run.view.events)
+    if (kinds.count(event.kind) > 0) lines.push_back(event_line(run, event, true));
+  return lines.empty() ? "" : title + "\n" + first_of(lines, "are in the journal");
+}
+
+std::string failed_text(const Inspection& run) {
+  std::vector<std::string> lines;
+  for (const FitRecord& r : report::all_work(run.view))
+    if (r.status == journal::FitStatus::failed)
+      lines.push_back(name_of(run, r.fit) + (r.note.empty() ? "" : ": " + r.note));
+  return lines.empty() ? "" : "failed for good:\n" + first_of(lines, "are in results.csv");
+}
+
+std::string repeats_text(const Inspection& run) {
+  if (run.view.repeats.empty()) return "";
+  std::string text = fmt::format("{} computed more than once; `mokume explain RUN FIT` says which counts\n",
+                                 report::counted(run.view.repeats.size(), "result"));
+  std::vector<std::string> lines;
+  for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);
+  return text + first_of(lines, "do not go together");
+}
+
+// What `mokume explain` takes, of fits and of refits.
+std::string ids_text(const search::Plan& plan) {
+  const bool bagging = plan.bootstraps > 1;
+  const std::string last = bagging ? fmt::format(" to {}", plan.n_slots() - 1) : "";
+  const std::string refits =
+      bagging ? fmt::format("refit,bootstrap (refit,0 to refit,{})", plan.bootstraps - 1) : "refit";
+  if (plan.n_fits() == 0) return fmt::format("{}, or an id (0{}); there are only refits", refits, last);
+  return fmt::format("its id (0 to {}, {}{} for refits), {} (0 to {}, {}0 to {}) or {}", plan.n_fits() - 1,
+                     plan.n_fits(), last, bagging ? "candidate,bootstrap,fold" : "candidate,fold",
+                     plan.n_candidates() - 1, bagging ? fmt::format("0 to {}, ", plan.bootstraps - 1) : "",
+                     plan.folds - 1, refits);
+}
+
+uint32_t whole_number(const std::string& text, uint32_t end, const std::string& wanted) {
+  uint32_t value = 0;
+  const std::string word = base::trim(text);
+  const auto read = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (read.ec != std::errc() || read.ptr != word.data() + word.size() || value >= end)
+    throw Error(MK_INVALID_ARGUMENT, wanted);
+  return value;
+}
+
+}  // namespace
+
+uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
+  const std::vector<std::string> parts = base::split(text, ',');
+  const std::string wanted = fmt::format("'{}' is no fit of this run: write {}", text, ids_text(plan));
+  if (base::trim(parts[0]) == "refit" && parts.size() == (plan.bootstraps > 1 ? 2 : 1))
+    return plan.refit_slot(parts.size() == 1 ? 0 : whole_number(parts[1], plan.bootstraps, wanted));
+  if (parts.size() == 1) return whole_number(parts[0], plan.n_slots(), wanted);
+  const bool short_form = parts.size() == 2 && plan.bootstraps == 1;
+  if (!short_form && parts.size() != 3) throw Error(MK_INVALID_ARGUMENT, wanted);
+  const uint32_t candidate = whole_number(parts[0], plan.n_candidates(), wanted);
+  const uint32_t bootstrap = short_form ? 0 : whole_number(parts[1], plan.bootstraps, wanted);
+  const uint32_t fold = whole_number(parts.back(), plan.folds, wanted);
+  if (!plan.has(candidate, bootstrap)) throw Error(MK_INVALID_ARGUMENT, wanted);
+  return plan.fit_id(candidate, bootstrap, fold);
+}
+
+std::string explain_fit(const Inspection& run, uint32_t fit) {
+  const report::RunView& view = run.view;
+  const bool refit = view.plan.is_refit(fit);
+  const FitRecord* record = record_of(run, fit);
+  const std::optional<uint32_t> candidate = !refit              ? std::optional(view.plan.key(fit).candidate)
+                                            : record != nullptr ? record->refit
+                                                                : std::nullopt;
+  const std::string params = candidate ? report::pretty_params(view.plan, *candidate) : "";
+  std::string text = refit ? fmt::format("slot {}: ", fit) : "";
+  text += name_of(run, fit);
+  if (refit && candidate && view.plan.n_candidates() > 1) text += fmt::format(": candidate {}", *candidate);
+  text += (params.empty() ? "" : " (" + params + ")") + "\n";
+  if (record != nullptr)
+    text += done_text(run, *record);
+  else
+    text += refit ? waiting_refit_text(run, fit) : waiting_text(run, fit);
+  for (const EventRecord& event : view.events)
+    if (event.fit == int64_t{fit}) text += "  " + event_line(run, event, false) + "\n";
+  for (const FitRecord& repeat : view.repeats)
+    if (repeat.fit == fit)
+      text += fmt::format("  also computed by {}, which does not count: {}\n", place_text(repeat),
+                          result_text(run, repeat));
+  for (const journal::Disagreement& one : view.disagreements)
+    if (one.fit == fit) text += "  " + one.text + "\n";
+  return text;
+}
+
+std::string explain_run(const Inspection& run) {
+  const search::Plan& plan = run.view.plan;
+  std::string text = fmt::format("{}: {}{}, ", run.directory, state_of(run),
+                                 run.live || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")");
+  if (plan.n_fits() > 0) text += fmt::format("{} of {} fits, ", run.view.records.size(), plan.n_fits());
+  text += fmt::format("{} of {} refit{}\n", run.view.refits.size(), plan.bootstraps, plan.bootstraps == 1 ? "" : "s");
+  const std::string trouble = events_text(run, "retired devices:", {Kind::retired}) +
+                              events_text(run, "lost nodes:", {Kind::lost, Kind::returned}) + failed_text(run) +
+                              events_text(run, "attempts that failed or moved:", {Kind::failed, Kind::moved}) +
+                              repeats_text(run);
+  text += trouble.empty() ? "no device was retired, no node lost, no fit failed or moved\n" : trouble;
+  if (const std::string next = next_step(run); !next.empty() && run.view.state != "failed fits")
+    text += "next: " + next + "\n";
+  return text;
+}
+
+}  // namespace mokume::inspect

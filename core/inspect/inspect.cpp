@@ -1,0 +1,147 @@
+#include "inspect/inspect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/text.hpp"
+#include "run/run.hpp"
+#include "run/run_directory.hpp"
+
+namespace mokume::inspect {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+const run::DeviceStatus* last_of(const Inspection& run, uint32_t node, const std::string& id) {
+  if (!run.last) return nullptr;
+  const auto& devices = run.last->devices;
+  const auto found =
+      std::find_if(devices.begin(), devices.end(), [&](const auto& d) { return d.node == node && d.id == id; });
+  return found == devices.end() ? nullptr : &*found;
+}
+
+std::string ago(const Inspection& run, double time_s) { return base::human_seconds(std::max(0.0, run.now_s - time_s)); }
+
+// What the device does, or did when it was last heard of; "" if there is nothing to say.
+std::string doing(const Inspection& run, const run::DeviceStatus& device) {
+  if (!run.live && (run.view.state == "done" || run.view.state == "failed fits")) return "";
+  const std::string why = device.what.empty() ? "" : ": " + device.what;
+  if (device.state == "retired" || device.state == "lost")
+    return fmt::format("{} {} ago{}", device.state, ago(run, device.since_s), why);
+  if (device.state != "working") return run.live ? "idle for " + ago(run, device.since_s) : "";
+  const std::string share = fmt::format("{}, {:.0f} %", why, 100 * device.share);
+  return run.live ? "at work for " + ago(run, device.since_s) + share : "was at work" + share;
+}
+
+// "12 of 36 fits", or what a run without validation is.
+std::string progress(const Inspection& run) {
+  const report::RunView& view = run.view;
+  if (view.plan.n_fits() == 0)
+    return view.plan.bootstraps == 1
+               ? "no validation, one refit"
+               : fmt::format("no validation, {} of {} refits", view.refits.size(), view.plan.bootstraps);
+  const auto failed = std::count_if(view.records.begin(), view.records.end(),
+                                    [](const auto& r) { return r.status == journal::FitStatus::failed; });
+  const std::string refits =
+      view.plan.bootstraps > 1 ? fmt::format(", {} of {} refits", view.refits.size(), view.plan.bootstraps) : "";
+  return fmt::format("{} of {} fits{}{}", view.records.size(), view.plan.n_fits(), refits,
+                     failed > 0 ? fmt::format(", {} failed", failed) : "");
+}
+
+bool fits_left(const Inspection& run) { return run.view.records.size() < run.view.plan.n_fits(); }
+
+}  // namespace
+
+Inspection inspect(registry::Registry& registry, const std::string& directory) {
+  Inspection run;
+  run.directory = directory;
+  // Before the files: a run that ends in between is then called live, not dead.
+  run.live = run::is_held(directory);
+  run.last = run::read_live_status(directory);
+  run.pieces = run::read_pieces(directory);
+  run.view = run::read_view(registry, directory);
+  run.exit_reason = run::read_run_record(directory).exit_reason;
+  run.now_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return run;
+}
+
+std::string state_of(const Inspection& run) {
+  if (run.live) return "live";
+  return run.view.state == "running" ? "dead (killed)" : run.view.state;
+}
+
+std::string next_step(const Inspection& run) {
+  if (run.live) return "";
+  if (run.view.state == "running" || run.view.state == "stopped")
+    return "mokume resume " + run.directory + " goes on where it stopped";
+  if (run.view.state == "failed fits") return "mokume explain " + run.directory + " says what failed";
+  return "";
+}
+
+std::string status_text(const Inspection& run) {
+  std::string text = fmt::format("{}: {}", run.directory, state_of(run));
+  if (run.live)
+    text += run.last ? fmt::format(" on {} (process {})", run.last->host, run.last->pid) : std::string(", starting");
+  if (!run.live && run.view.state != "running" && !run.exit_reason.empty()) text += " (" + run.exit_reason + ")";
+  text += ", " + progress(run);
+  if (run.live && run.last && fits_left(run))
+    text += run.last->eta_s ? ", ETA " + base::human_seconds(*run.last->eta_s) : ", ETA unknown";
+  text += "\n";
+  if (run.live && run.last && run.last->phase != "fits") text += "  " + run.last->phase + "\n";
+  if (!run.live && run.view.state == "running" && run.last)
+    text += "  last sign of life " + ago(run, run.last->time_s) + " ago\n";
+  for (const report::DeviceUse& d : run.view.devices) {
+    const run::DeviceStatus* last = last_of(run, d.node, d.id);
+    const std::string now = last == nullptr ? "" : doing(run, *last);
+    text += fmt::format("  {}/{:<12} {:6} fits  busy {}  {}{}\n", d.node, d.id, d.fits, base::human_seconds(d.busy_s),
+                        d.name, now.empty() ? "" : "  " + now);
+  }
+  if (const size_t n = run.view.events.size(); n > 0)
+    text += fmt::format("  {} event{}: mokume explain {} tells\n", n, n == 1 ? "" : "s", run.directory);
+  for (const journal::Disagreement& one : run.view.disagreements) text += "  " + one.text + "\n";
+  if (const std::string next = next_step(run); !next.empty()) text += "  next: " + next + "\n";
+  return text;
+}
+
+Json status_json(const Inspection& run) {
+  Json devices = Json::array();
+  for (const report::DeviceUse& d : run.view.devices) {
+    Json entry = {{"node", d.node}, {"id", d.id}, {"name", d.name}, {"fits", d.fits}, {"busy_s", d.busy_s}};
+    if (const run::DeviceStatus* last = last_of(run, d.node, d.id)) {
+      entry["state"] = last->state;
+      entry["what"] = last->what;
+      entry["share"] = last->share;
+      entry["since_s"] = std::max(0.0, run.now_s - last->since_s);
+    }
+    devices.push_back(entry);
+  }
+  Json disagreements = Json::array();
+  for (const journal::Disagreement& one : run.view.disagreements) disagreements.push_back(one.text);
+  const auto last = [&](const auto& value) { return run.last ? Json(value(*run.last)) : Json(nullptr); };
+  const auto failed = std::count_if(run.view.records.begin(), run.view.records.end(),
+                                    [](const auto& r) { return r.status == journal::FitStatus::failed; });
+  Json json = {{"run", run.directory},
+               {"name", run.view.name},
+               {"state", state_of(run)},
+               {"live", run.live},
+               {"reason", run.exit_reason},
+               {"fits", run.view.records.size()},
+               {"fits_planned", run.view.plan.n_fits()},
+               {"failed", failed},
+               {"wall_s", run.view.wall_s},
+               {"efficiency", run.view.efficiency},
+               {"host", last([](const run::LiveStatus& s) { return s.host; })},
+               {"phase", last([](const run::LiveStatus& s) { return s.phase; })},
+               {"heard_s", last([&](const run::LiveStatus& s) { return std::max(0.0, run.now_s - s.time_s); })},
+               {"eta_s", nullptr}};
+  if (run.live && run.last && run.last->eta_s) json["eta_s"] = *run.last->eta_s;
+  json["devices"] = devices;
+  json["events"] = run.view.events.size();
+  json["disagreements"] = disagreements;
+  json["next"] = next_step(run);
+  return json;
+}
+
+}  // namespace mokume::inspect

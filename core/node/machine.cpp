@@ -1,0 +1,124 @@
+#include "node/machine.hpp"
+
+#include <algorithm>
+
+#include "cluster/directory.hpp"
+#include "device/budget.hpp"
+#include "device/core_plan.hpp"
+#include "scheduler/cores.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+
+Machine::Machine(registry::Registry& registry, base::Log& log) {
+  for (const std::string& name : registry.available(MK_PLUGIN_BACKEND)) {
+    const registry::Library* library = registry.try_load(MK_PLUGIN_BACKEND, name);
+    if (library == nullptr) {
+      for (const registry::LoadEntry& entry : registry.report())
+        if (entry.kind == "backend" && entry.name == name && !entry.loaded) log.warn("registry", entry.text);
+      continue;
+    }
+    const mk_backend* backend = library->backend();
+    try {
+      uint32_t count = 0;
+      sdk::call(backend->enumerate, backend->self, static_cast<mk_device_info*>(nullptr), 0U, &count);
+      std::vector<mk_device_info> infos(count);
+      for (mk_device_info& info : infos) info.struct_size = sizeof(mk_device_info);
+      if (count > 0) sdk::call(backend->enumerate, backend->self, infos.data(), count, &count);
+      for (uint32_t i = 0; i < std::min<size_t>(count, infos.size()); ++i)
+        listed_.push_back({name, i, backend, infos[i]});
+    } catch (const Error& e) {
+      log.warn(name, e.what());
+    }
+  }
+}
+
+std::vector<device::Listed> Machine::select(const std::string& selection) const {
+  std::vector<device::Listed> chosen = device::select(listed_, selection);
+  if (mine_)
+    std::erase_if(chosen, [&](const device::Listed& d) {
+      return std::find(mine_->begin(), mine_->end(), d.id()) == mine_->end();
+    });
+  return chosen;
+}
+
+cluster::Presence Machine::presence(const std::string& selection) const {
+  cluster::Presence presence{cluster::host_identity(), scheduler::allowed_core_list(), {}};
+  for (const device::Listed& d : select(selection))
+    presence.devices.push_back({d.id(), d.info.physical_id, device::on_cores(d.info)});
+  return presence;
+}
+
+void Machine::take(const cluster::Part& part, const std::string& selection) {
+  mine_ = part.devices;
+  scheduler::run_on(part.cores);
+  const std::vector<device::Listed> used = select(selection);
+  const auto plan = device::core_plan(used, part.cores);
+  for (size_t d = 0; d < used.size(); ++d)
+    if (!plan[d].empty()) core_plan_[used[d].id()] = plan[d];
+}
+
+std::vector<uint32_t> Machine::cores_of(const device::Listed& listed) const {
+  const auto planned = core_plan_.find(listed.id());
+  if (planned != core_plan_.end()) return planned->second;
+  return device::on_cores(listed.info) ? scheduler::allowed_core_list() : std::vector<uint32_t>();
+}
+
+// A backend's drivers start the threads of all their devices when the first of these is opened, and threads run where
+// the one that starts them does.
+std::vector<uint32_t> Machine::cores_of_drivers(const std::string& backend) const {
+  std::vector<uint32_t> cores;
+  for (const auto& [id, planned] : core_plan_)
+    if (id.substr(0, id.find(':')) == backend) cores.insert(cores.end(), planned.begin(), planned.end());
+  std::sort(cores.begin(), cores.end());
+  cores.erase(std::unique(cores.begin(), cores.end()), cores.end());
+  return cores;
+}
+
+uint32_t Machine::loop_threads() const {
+  const auto host = core_plan_.find("host:0");
+  const size_t cores = host != core_plan_.end() ? host->second.size() : scheduler::allowed_core_list().size();
+  return static_cast<uint32_t>(std::max<size_t>(1, cores));
+}
+
+std::vector<uint64_t> Machine::budgets(const std::vector<device::Listed>& used, uint32_t ranks, uint64_t memory_bytes) {
+  const auto cpus = static_cast<uint32_t>(
+      std::count_if(used.begin(), used.end(), [](const device::Listed& d) { return device::on_cores(d.info); }));
+  const uint64_t available = device::host_available_bytes();
+  std::vector<uint64_t> budgets;
+  for (const device::Listed& d : used)
+    budgets.push_back(memory_bytes != 0
+                          ? memory_bytes
+                          : device::budget_bytes(d.info, available, std::max(1U, cpus) * std::max(1U, ranks)));
+  return budgets;
+}
+
+std::unique_ptr<device::Device> Machine::open(const device::Listed& listed, const device::Choices& choices,
+                                              uint64_t budget_bytes) const {
+  std::shared_ptr<device::Device> fallback;
+  if (listed.backend != "host") {
+    const auto host = std::find_if(listed_.begin(), listed_.end(),
+                                   [](const device::Listed& d) { return d.backend == "host" && d.index == 0; });
+    if (host != listed_.end()) fallback = device::Device::open(*host, {}, budget_bytes, nullptr);
+  }
+  const scheduler::OnCores here(cores_of_drivers(listed.backend));
+  return device::Device::open(listed, choices, budget_bytes, std::move(fallback));
+}
+
+device::Speed Machine::speed(device::Device& device, const std::string& cache_directory, bool again) const {
+  constexpr double k_turn_s = 60;
+  const device::Listed& listed = device.listed();
+  if ((listed.info.flags & (MK_DEVICE_INSTRUMENTED | MK_DEVICE_TEMPLATE)) != 0) return {};
+  const size_t n = cores(listed);
+  const auto remembered = [&] { return again ? std::nullopt : device::remembered_speed(cache_directory, listed, n); };
+  if (const auto known = remembered()) return *known;
+  const device::ProbeTurn turn(cache_directory, cluster::host_identity(), k_turn_s);
+  // Whoever had the turn before may have measured the same.
+  if (const auto known = remembered()) return *known;
+  if (!turn.taken()) return {};
+  const device::Speed speed = device::probe(device);
+  device::remember_speed(cache_directory, listed, n, speed);
+  return speed;
+}
+
+}  // namespace mokume::node

@@ -1,0 +1,39 @@
+// An experiment in the form that crosses to a model plugin, with everything it points to.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "abi/model.h"
+#include "config/config.hpp"
+#include "data/dataset.hpp"
+#include "data/samples.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::node {
+
+// Not movable: the C struct points into it. config, plan, data and samples must outlive it.
+class ModelExperiment {
+ public:
+  ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
+                  const std::vector<data::Sample>& samples, const mk_model& model);
+  ModelExperiment(const ModelExperiment&) = delete;
+  ModelExperiment& operator=(const ModelExperiment&) = delete;
+
+  const mk_experiment* get() const { return &experiment_; }
+
+ private:
+  mk_value value_of(const mk_param& param, const config::Config& config, const search::Plan& plan,
+                    const std::vector<search::Value>& candidate);
+  const char* keep(std::string text);
+
+  std::set<std::string> texts_;  // equal ones once: forms without references are the same for every candidate
+  std::vector<mk_value> values_;
+  std::vector<const char*> class_names_;
+  mk_data train_{};
+  std::vector<mk_sample> samples_;
+  mk_experiment experiment_{};
+};
+
+}  // namespace mokume::node

@@ -1,0 +1,59 @@
+#include "node/profile_files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr uint64_t kMostBytes = uint64_t{1} << 26;
+
+std::vector<std::string> files_of(const std::string& run_directory) {
+  std::vector<std::string> files;
+  std::error_code none;  // a directory that is not there holds none
+  for (fs::directory_iterator it(run_directory + "/logs", none), end; !none && it != end; it.increment(none)) {
+    const std::string name = it->path().filename().string();
+    if (name.rfind("profile-", 0) == 0 && it->path().extension() == ".json") files.push_back(it->path().string());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+}  // namespace
+
+ProfileFile::ProfileFile(const std::string& run_directory, uint32_t node, size_t devices)
+    : path_(fmt::format("{}/logs/profile-{:04}.json", run_directory, node)), node_(node), profiles_(devices) {}
+
+void ProfileFile::keep(size_t at, const std::string& id, const std::string& name,
+                       std::vector<device::ProfileRow> rows) {
+  report::DeviceProfile profile{node_, id, name, std::move(rows)};
+  const std::lock_guard lock(mutex_);
+  profiles_[at] = std::move(profile);
+  base::write_file(path_, report::profile_json(node_, profiles_));
+}
+
+void remove_profiles(const std::string& run_directory) {
+  for (const std::string& file : files_of(run_directory)) fs::remove(file);
+}
+
+std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory) {
+  std::vector<report::DeviceProfile> all;
+  for (const std::string& file : files_of(run_directory)) {
+    try {
+      for (report::DeviceProfile& profile : report::read_profile_json(base::read_file(file, kMostBytes)))
+        if (!profile.rows.empty()) all.push_back(std::move(profile));
+    } catch (const Error& e) {
+      throw Error(MK_BAD_DATA, file + " is no profile of this program (" + e.what() + "): remove it");
+    }
+  }
+  return all;
+}
+
+}  // namespace mokume::node

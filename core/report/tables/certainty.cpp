@@ -1,0 +1,145 @@
+#include "report/tables/certainty.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "report/tables/format.hpp"
+#include "report/tables/stats.hpp"
+
+namespace mokume::report {
+namespace {
+
+constexpr size_t kMaxLines = 20;
+constexpr size_t kMinWidth = 40;
+constexpr size_t kMaxName = 16;
+
+double entropy_of(const std::vector<double>& p) {
+  double sum = 0;
+  for (const double x : p)
+    if (x > 0) sum -= x * std::log(x);
+  return sum;
+}
+
+std::vector<double> of_class(const Certainty& certainty, size_t c) {
+  std::vector<double> values;
+  for (const std::vector<double>& member : certainty.members) values.push_back(member[c]);
+  return values;
+}
+
+// Outliers, whiskers, box and median of values in [0, 1] on a line of characters, the more important over the less.
+std::string box_line(const std::vector<double>& values, size_t width) {
+  std::string line(width, ' ');
+  const auto at = [&](double v) {
+    return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * static_cast<double>(width - 1)));
+  };
+  const Box box = box_of(values);
+  for (const double v : values)
+    if (v < box.low || v > box.high) line[at(v)] = 'o';
+  std::fill(line.begin() + static_cast<ptrdiff_t>(at(box.low)), line.begin() + static_cast<ptrdiff_t>(at(box.high)) + 1,
+            '-');
+  line[at(box.low)] = line[at(box.high)] = '|';
+  std::fill(line.begin() + static_cast<ptrdiff_t>(at(box.q1)), line.begin() + static_cast<ptrdiff_t>(at(box.q3)) + 1,
+            '=');
+  line[at(box.q1)] = '[';
+  line[at(box.q3)] = ']';
+  line[at(box.median)] = '#';
+  return line.erase(line.find_last_not_of(' ') + 1);
+}
+
+std::string axis_line(size_t width) {
+  std::string line(width, ' ');
+  line.front() = '0', line.back() = '1';
+  if (width >= 9) line.replace(width / 2 - 1, 3, "0.5");
+  return line;
+}
+
+// By characters, so that names of any script line up.
+std::string padded(const std::string& text, size_t width) {
+  return text + std::string(width - std::min(width, count_characters(text)), ' ');
+}
+
+}  // namespace
+
+size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty) {
+  size_t best = 0;
+  for (size_t c = 1; c < votes.size(); ++c)
+    if (votes[c] > votes[best] || (votes[c] == votes[best] && certainty[c] > certainty[best])) best = c;
+  return best;
+}
+
+Verdict judge(const Certainty& certainty) {
+  Verdict verdict;
+  verdict.votes.assign(certainty.classes.size(), 0);
+  double entropies = 0;
+  for (const std::vector<double>& member : certainty.members) {
+    ++verdict.votes[static_cast<size_t>(std::max_element(member.begin(), member.end()) - member.begin())];
+    entropies += entropy_of(member);
+  }
+  for (size_t c = 0; c < certainty.classes.size(); ++c) {
+    const Moments m = moments(of_class(certainty, c));
+    verdict.mean.push_back(m.mean);
+    verdict.sd.push_back(m.sd);
+  }
+  verdict.vote = majority(verdict.votes, verdict.mean);
+  verdict.entropy = entropy_of(verdict.mean);
+  // Not negative, by Jensen's inequality; rounding may make it so.
+  const double n = static_cast<double>(certainty.members.size());
+  verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
+  return verdict;
+}
+
+std::vector<size_t> shown_classes(const Verdict& verdict, size_t most) {
+  std::vector<size_t> order(verdict.mean.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return verdict.mean[a] > verdict.mean[b]; });
+  order.resize(std::min(order.size(), most));
+  std::sort(order.begin(), order.end());
+  return order;
+}
+
+std::string members_text(const Certainty& certainty) {
+  const size_t n = certainty.members.size();
+  return n == 1 ? "1 model" : fmt::format("{} members", n);
+}
+
+double share_below(std::span<const double> percentiles, double value) {
+  const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
+  return static_cast<double>(below) / static_cast<double>(percentiles.size());
+}
+
+std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
+  const Verdict verdict = judge(certainty);
+  const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
+  size_t names = 5;
+  for (const size_t c : shown) names = std::max(names, count_characters(elide(certainty.classes[c], kMaxName)));
+  const bool several = certainty.members.size() > 1;
+  // "> name  0.123  0.123  votes  box"
+  const size_t left = 2 + names + 2 + 5 + (several ? 2 + 5 + 2 + 5 : 0) + 2;
+  const size_t room = std::max(std::max(width, kMinWidth), left + 5) - left;
+  std::string text =
+      fmt::format("vote: {}{}\nmean certainty: {:.3f}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
+                  elide(certainty.classes[verdict.vote], 60),
+                  several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
+                  verdict.mean[verdict.vote], several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "",
+                  verdict.entropy, std::log(static_cast<double>(certainty.classes.size())));
+  if (!doubt.empty())
+    text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
+                        100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);
+  if (several) text += fmt::format("mutual information: {:.3f} nats\n", verdict.mutual_information);
+  text +=
+      fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));
+  for (const size_t c : shown) {
+    text += fmt::format("{} {}  {:.3f}", c == verdict.vote ? '>' : ' ',
+                        padded(elide(certainty.classes[c], kMaxName), names), verdict.mean[c]);
+    if (several) text += fmt::format("  {:.3f}  {:>5}", verdict.sd[c], verdict.votes[c]);
+    text += "  " + box_line(of_class(certainty, c), room) + "\n";
+  }
+  if (shown.size() < certainty.classes.size())
+    text += fmt::format("  and {} classes with less mean certainty\n", certainty.classes.size() - shown.size());
+  return text;
+}
+
+}  // namespace mokume::report

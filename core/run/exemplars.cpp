@@ -1,0 +1,136 @@
+#include "run/exemplars.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+
+#include "journal/fields.hpp"
+
+namespace mokume::run {
+namespace {
+
+constexpr size_t kOfEachKind = 4;
+constexpr uint64_t kMaxSide = 4096;  // of a picture in a file; those of today are thumbnails
+
+double entropy(std::span<const double> sums) {
+  const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
+  double nats = 0;
+  for (const double sum : sums)
+    if (sum > 0) nats -= sum / total * std::log(sum / total);
+  return nats;
+}
+
+// The first channel as it was before the run's scaling, in [0, 255].
+report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
+  const data::Shape& shape = data.shape;
+  if (int64_t{shape.height} * shape.width <= 1) return {};
+  const auto at = [](const std::vector<double>& values, size_t i, double none) {
+    return values.empty() ? none : values.size() == 1 ? values[0] : values[i];
+  };
+  const auto channels = static_cast<size_t>(shape.channels), width = static_cast<size_t>(shape.width),
+             height = static_cast<size_t>(shape.height);
+  std::vector<double> grey(width * height);
+  for (size_t i = 0; i < grey.size(); ++i) {
+    const size_t feature = i * channels;
+    const auto x = static_cast<double>(data.test.x[static_cast<size_t>(row * data.test.features) + feature]);
+    grey[i] = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
+  }
+  return report::thumbnail(width, height, grey);
+}
+
+std::vector<double> certainties_from(const nlohmann::json& list, size_t classes) {
+  if (!list.is_array() || list.size() != classes) journal::bad_field("members", "a list with a number for each class");
+  std::vector<double> row;
+  for (const nlohmann::json& value : list) {
+    row.push_back(journal::to_real(value, "members"));
+    if (!(row.back() >= 0 && row.back() <= 1.001)) journal::bad_field("members", "a list of certainties");
+  }
+  return row;
+}
+
+report::Thumbnail picture_from(const nlohmann::json& object) {
+  report::Thumbnail picture;
+  picture.width = journal::whole_field(object, "width", kMaxSide);
+  picture.height = journal::whole_field(object, "height", kMaxSide);
+  for (const uint32_t grey : journal::u32_list_field(object, "grey")) {
+    if (grey > 255) journal::bad_field("grey", "a list of numbers up to 255");
+    picture.grey.push_back(static_cast<uint8_t>(grey));
+  }
+  if (picture.grey.size() != picture.width * picture.height)
+    journal::bad_field("grey", "as long as the picture is large");
+  return report::thumbnail(picture.width, picture.height,
+                           std::vector<double>(picture.grey.begin(), picture.grey.end()));
+}
+
+}  // namespace
+
+std::vector<double> doubts(std::span<const double> certainty, size_t classes) {
+  std::vector<double> nats;
+  for (size_t at = 0; at < certainty.size(); at += classes) nats.push_back(entropy(certainty.subspan(at, classes)));
+  return nats;
+}
+
+std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
+                                               std::span<const size_t> vote) {
+  const size_t rows = vote.size();
+  const std::vector<double> doubt = doubts(certainty, data.class_names.size());
+  std::vector<size_t> sure_first(rows);
+  std::iota(sure_first.begin(), sure_first.end(), size_t{0});
+  std::stable_sort(sure_first.begin(), sure_first.end(), [&](size_t a, size_t b) { return doubt[a] < doubt[b]; });
+  std::vector<size_t> sure_last(sure_first);
+  std::stable_sort(sure_last.begin(), sure_last.end(), [&](size_t a, size_t b) { return doubt[a] > doubt[b]; });
+  std::vector<bool> taken(rows, false);
+  std::vector<report::Exemplar> chosen;
+  const auto take = [&](const char* kind, const std::vector<size_t>& order, const std::function<bool(size_t)>& suits) {
+    size_t count = 0;
+    for (const size_t r : order) {
+      if (count == kOfEachKind) break;
+      if (taken[r] || !suits(r)) continue;
+      taken[r] = true;
+      ++count;
+      report::Exemplar one{kind,
+                           static_cast<int64_t>(r),
+                           data.class_names[static_cast<size_t>(data.test.labels[r])],
+                           {data.class_names, {}},
+                           picture_of(data, static_cast<int64_t>(r))};
+      chosen.push_back(std::move(one));
+    }
+  };
+  const auto right = [&](size_t r) { return vote[r] == static_cast<size_t>(data.test.labels[r]); };
+  take("easy", sure_first, right);
+  take("misclassified", sure_first, [&](size_t r) { return !right(r); });
+  take("uncertain", sure_last, [](size_t) { return true; });
+  return chosen;
+}
+
+nlohmann::ordered_json exemplars_to_json(const std::vector<report::Exemplar>& exemplars) {
+  auto list = nlohmann::ordered_json::array();
+  for (const report::Exemplar& one : exemplars)
+    list.push_back({{"kind", one.kind},
+                    {"row", one.row},
+                    {"label", one.label},
+                    {"width", one.picture.width},
+                    {"height", one.picture.height},
+                    {"grey", one.picture.grey},
+                    {"members", one.certainty.members}});
+  return list;
+}
+
+std::vector<report::Exemplar> exemplars_from_json(const nlohmann::json& list, const std::vector<std::string>& classes) {
+  std::vector<report::Exemplar> exemplars;
+  for (const nlohmann::json& object : list) {
+    report::Exemplar& one = exemplars.emplace_back();
+    one.kind = journal::text_field(object, "kind");
+    one.row = static_cast<int64_t>(journal::whole_field(object, "row", INT64_MAX));
+    one.label = journal::text_field(object, "label");
+    one.certainty.classes = classes;
+    for (const nlohmann::json& member : journal::array_field(object, "members"))
+      one.certainty.members.push_back(certainties_from(member, classes.size()));
+    if (one.certainty.members.empty()) journal::bad_field("members", "a list with a member");
+    one.picture = picture_from(object);
+  }
+  return exemplars;
+}
+
+}  // namespace mokume::run

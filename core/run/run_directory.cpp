@@ -1,0 +1,228 @@
+#include "run/run_directory.hpp"
+
+#include <fcntl.h>
+#include <fmt/chrono.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <initializer_list>
+#include <thread>
+
+#include "base/files.hpp"
+#include "base/sealed.hpp"
+#include "sdk/error.hpp"
+#include "sdk/json.hpp"
+
+namespace mokume::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kRecord = "run.json";
+constexpr const char* kConfig = "/config.resolved.toml";
+
+// What passes, where the same command goes on: not what was named wrongly.
+bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
+
+[[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
+  throw Error(no_storage(why.value()) ? MK_STORAGE : MK_INVALID_ARGUMENT,
+              "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
+}
+
+// Error(MK_INVALID_ARGUMENT) unless `path` is a directory with these files.
+void require(const std::string& path, std::initializer_list<const char*> files) {
+  const auto check = [&](const std::string& at, const std::string& lack) {
+    std::error_code error;
+    if (fs::exists(at, error)) return;
+    const std::string why = error ? "it cannot be looked into (" + error.message() + ")" : lack;
+    throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: " + why + "; name one, such as runs/NAME/STAMP");
+  };
+  check(path + "/", "there is no such directory");
+  for (const char* name : files) check(path + "/" + name, std::string("it holds no ") + name);
+}
+
+// Names sort by time; a suffix keeps two runs of one second apart.
+std::string new_directory(const std::string& parent) {
+  std::error_code error;
+  fs::create_directories(parent, error);
+  if (error) cannot_create(parent, error);
+  const std::string stamp = fmt::format("{:%Y-%m-%d_%H%M%S}", fmt::localtime(std::time(nullptr)));
+  for (int k = 0; k < 1000; ++k) {
+    const std::string path = parent + "/" + stamp + (k == 0 ? "" : "-" + std::to_string(k));
+    if (fs::create_directory(path, error)) return path;
+    if (error) cannot_create(path, error);
+  }
+  throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
+}
+
+std::vector<std::string> runs_newest_first(const std::string& parent) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error) && fs::exists(entry.path() / kRecord, error))
+      paths.push_back(entry.path().string());
+  std::sort(paths.rbegin(), paths.rend());
+  return paths;
+}
+
+}  // namespace
+
+namespace {
+
+// Whether every entry has fields of the types that Keeper::note_devices() writes, or lacks them.
+bool are_devices(const nlohmann::ordered_json& devices) {
+  const auto has = [](const nlohmann::ordered_json& entry, const char* name, auto&& suits) {
+    const auto found = entry.find(name);
+    return found == entry.end() || suits(*found);
+  };
+  return devices.is_array() && std::all_of(devices.begin(), devices.end(), [&](const auto& entry) {
+           if (!entry.is_object()) return false;
+           for (const char* name : {"id", "backend", "name", "vendor", "class"})
+             if (!has(entry, name, [](const auto& v) { return v.is_string(); })) return false;
+           for (const char* name : {"node", "budget_bytes"})
+             if (!has(entry, name, [](const auto& v) { return v.is_number_unsigned(); })) return false;
+           const auto are_times = [](const auto& v) {
+             return v.is_array() && std::all_of(v.begin(), v.end(), [](const auto& time) { return time.is_number(); });
+           };
+           return has(entry, "sessions", are_times) && has(entry, "speed", [](const auto& v) { return v.is_number(); });
+         });
+}
+
+}  // namespace
+
+void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
+
+RunRecord read_run_record(const std::string& path) {
+  const std::string file = path + "/" + kRecord;
+  try {
+    const auto text = base::unseal_file(base::read_file(file, 64U << 20));
+    if (!text)
+      throw Error(MK_BAD_DATA,
+                  file + " is damaged (its checksum differs): restore it, or start a new run with --fresh");
+    const auto json = sdk::parse_json<nlohmann::ordered_json>(text->object);
+    RunRecord record;
+    record.checked = text->checked;
+    record.config_sha256 = json.value("config_sha256", "");
+    record.plan_hash = json.at("plan_hash").get<std::string>();
+    record.state = json.at("state").get<std::string>();
+    record.exit_reason = json.value("exit_reason", "");
+    record.choices = json.at("choices").get<std::map<std::string, device::Choices>>();
+    record.device_classes = json.value("device_classes", std::vector<std::string>());
+    record.data = json.value("data", nlohmann::ordered_json::object());
+    record.devices = json.value("devices", nlohmann::ordered_json::array());
+    record.environment = json.value("environment", nlohmann::ordered_json::object());
+    if (!record.data.is_object() || !record.environment.is_object() || !are_devices(record.devices))
+      throw Error(MK_BAD_DATA, file +
+                                   " is damaged (data, environment or devices are not what was written): restore it, "
+                                   "or start a new run with --fresh");
+    return record;
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");
+  }
+}
+
+void check_config_file(const std::string& path, const RunRecord& record) {
+  const std::string file = path + kConfig;
+  if (record.config_sha256.empty() || base::sha256(base::read_file(file, 64U << 20)) == record.config_sha256) return;
+  throw Error(MK_BAD_DATA, file + " is not as the run wrote it (its SHA-256 differs from that in run.json): restore " +
+                               "it, or start a new run");
+}
+
+bool is_held(const std::string& path) {
+  const int file = ::open((path + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return held;
+}
+
+nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns) {
+  auto json = nlohmann::ordered_json::array();
+  for (const data::Column& c : columns) json.push_back({{"name", c.name}, {"levels", c.levels}, {"fill", c.fill}});
+  return json;
+}
+
+std::vector<data::Column> columns_of(const RunRecord& record) {
+  std::vector<data::Column> columns;
+  try {
+    for (const auto& c : record.data.value("columns", nlohmann::ordered_json::array()))
+      columns.push_back({c.at("name").get<std::string>(), c.at("levels").get<std::vector<std::string>>(),
+                         c.at("fill").get<double>()});
+  } catch (const nlohmann::json::exception& e) {
+    throw Error(MK_BAD_DATA, std::string(kRecord) + " is damaged (data.columns: " + e.what() +
+                                 "): restore it, or start a new run with --fresh");
+  }
+  return columns;
+}
+
+RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
+                                          const std::string& plan_hash, bool fresh) {
+  const std::string parent = output + "/" + name;
+  if (!fresh) {
+    for (const std::string& path : runs_newest_first(parent)) {
+      RunRecord record;
+      try {
+        record = read_run_record(path);
+      } catch (const Error&) {
+        continue;  // not ours, or never got that far
+      }
+      if (record.plan_hash != plan_hash) continue;
+      if (record.state == "running" || record.state == "stopped") return RunDirectory(path, true);
+      break;
+    }
+  }
+  return RunDirectory(new_directory(parent), false);
+}
+
+RunDirectory RunDirectory::open(const std::string& path) {
+  require(path, {kRecord});
+  return RunDirectory(path, true);
+}
+
+RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
+  const std::string file = path_ + "/lock";
+  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (const int why = errno; lock_ < 0)
+    throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
+                "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
+  // is_held() takes the lock for a moment.
+  for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
+    if (tries < 10) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      continue;
+    }
+    ::close(lock_);
+    throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
+                                         ": wait for it, or start a run of its own with --fresh");
+  }
+}
+
+RunDirectory::RunDirectory(RunDirectory&& other) noexcept
+    : path_(std::move(other.path_)), existed_(other.existed_), lock_(std::exchange(other.lock_, -1)) {}
+
+RunDirectory::~RunDirectory() {
+  if (lock_ >= 0) ::close(lock_);
+}
+
+RunRecord RunDirectory::read_record() const { return read_run_record(path_); }
+
+void RunDirectory::write_record(const RunRecord& record) const {
+  nlohmann::ordered_json json;
+  json["plan_hash"] = record.plan_hash;
+  json["config_sha256"] = record.config_sha256;
+  json["state"] = record.state;
+  json["exit_reason"] = record.exit_reason;
+  json["choices"] = record.choices;
+  json["device_classes"] = record.device_classes;
+  json["data"] = record.data;
+  json["devices"] = record.devices;
+  json["environment"] = record.environment;
+  base::write_file(path_ + "/" + kRecord, base::seal(json.dump(2)));
+}
+
+}  // namespace mokume::run

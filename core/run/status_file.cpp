@@ -1,0 +1,241 @@
+#include "run/status_file.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/files.hpp"
+#include "cluster/directory.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::run {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kPause = 2;  // seconds between two writes
+constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
+constexpr const char* kStatus = "/logs/status.json";
+constexpr const char* kPieces = "/logs/pieces.json";
+
+// Readers see the old or the new text. Unlike base::write_file() without waiting for the disk, and silent: the next
+// one replaces it.
+void replace_file(const std::string& path, const std::string& text) {
+  const std::string fresh = path + ".new";
+  std::error_code ignored;
+  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
+  file << text;
+  file.close();
+  if (file)
+    std::filesystem::rename(fresh, path, ignored);
+  else
+    std::filesystem::remove(fresh, ignored);
+}
+
+std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
+
+// A file of another version, or half of one, is as good as none.
+template <class Parse>
+auto read_json(const std::string& path, const Parse& parse) -> std::optional<decltype(parse(Json()))> {
+  if (!std::filesystem::exists(path)) return std::nullopt;
+  try {
+    return parse(Json::parse(base::read_file(path, 1U << 28)));
+  } catch (const Error&) {
+    return std::nullopt;
+  } catch (const nlohmann::json::exception&) {
+    return std::nullopt;
+  }
+}
+
+Json to_json(const LiveStatus& status) {
+  Json devices = Json::array();
+  for (const DeviceStatus& d : status.devices)
+    devices.push_back({{"node", d.node},
+                       {"id", d.id},
+                       {"name", d.name},
+                       {"budget_bytes", d.budget_bytes},
+                       {"state", d.state},
+                       {"what", d.what},
+                       {"share", d.share},
+                       {"since", d.since_s}});
+  return {{"time", status.time_s},   {"host", status.host},
+          {"pid", status.pid},       {"phase", status.phase},
+          {"fits", status.fits},     {"done", status.done},
+          {"failed", status.failed}, {"eta_s", status.eta_s ? Json(*status.eta_s) : Json(nullptr)},
+          {"devices", devices}};
+}
+
+LiveStatus status_from(const Json& json) {
+  LiveStatus status;
+  json.at("time").get_to(status.time_s);
+  json.at("host").get_to(status.host);
+  json.at("pid").get_to(status.pid);
+  json.at("phase").get_to(status.phase);
+  json.at("fits").get_to(status.fits);
+  json.at("done").get_to(status.done);
+  json.at("failed").get_to(status.failed);
+  if (!json.at("eta_s").is_null()) status.eta_s = json.at("eta_s").get<double>();
+  for (const Json& entry : json.at("devices")) {
+    DeviceStatus& d = status.devices.emplace_back();
+    entry.at("node").get_to(d.node);
+    entry.at("id").get_to(d.id);
+    entry.at("name").get_to(d.name);
+    entry.at("budget_bytes").get_to(d.budget_bytes);
+    entry.at("state").get_to(d.state);
+    entry.at("what").get_to(d.what);
+    entry.at("share").get_to(d.share);
+    entry.at("since").get_to(d.since_s);
+  }
+  return status;
+}
+
+bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
+
+}  // namespace
+
+StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
+                       uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now)
+    : path_(std::move(run_directory) + kStatus), now_(std::move(now)), done_before_(done.size()), start_s_(now_()) {
+  status_.host = cluster::host_name();
+  status_.pid = ::getpid();
+  status_.phase = "fits";
+  status_.fits = fits;
+  status_.done = done.size();
+  status_.failed = static_cast<uint64_t>(std::count_if(done.begin(), done.end(), failed));
+  for (uint32_t node = 0; node < nodes.size(); ++node) {
+    lanes_.emplace_back();
+    for (const cluster::LocalDevice& d : nodes[node])
+      lanes_.back().push_back({{node, d.id, d.name, d.budget_bytes, "idle", "", 0, start_s_}, start_s_});
+  }
+  write();
+}
+
+void StatusFile::device_state(uint32_t node, uint32_t device, const std::string& what, double share) {
+  if (node >= lanes_.size() || device >= lanes_[node].size()) return;
+  Lane& lane = lanes_[node][device];
+  DeviceStatus& status = lane.status;
+  const double now_s = now_();
+  if (status.state == "retired" || status.state == "lost") return;
+  const bool fresh = status.state != "working" || now_s - lane.heard_s > kQuiet || share < status.share;
+  if (fresh) status.since_s = now_s;
+  status.state = "working";
+  status.what = what;
+  status.share = share;
+  lane.heard_s = now_s;
+  write_if_due();
+}
+
+void StatusFile::record(const journal::FitRecord& record) {
+  ++status_.done;
+  if (failed(record)) ++status_.failed;
+  write_if_due();
+}
+
+void StatusFile::event(const journal::EventRecord& event) {
+  using Kind = journal::EventRecord::Kind;
+  if (event.node >= lanes_.size()) return;
+  for (Lane& lane : lanes_[event.node]) {
+    DeviceStatus& status = lane.status;
+    const bool lost = event.kind == Kind::lost && status.state != "retired";
+    const bool retired = event.kind == Kind::retired && event.device == status.id;
+    const bool returned = event.kind == Kind::returned && status.state == "lost";
+    if (!lost && !retired && !returned) continue;
+    status.state = lost ? "lost" : retired ? "retired" : "idle";
+    status.what = returned ? "" : event.text;
+    status.share = 0;
+    status.since_s = event.time_s;
+  }
+  write_if_due();
+}
+
+void StatusFile::phase(const std::string& text) {
+  status_.phase = text;
+  write();
+}
+
+LiveStatus StatusFile::snapshot() const {
+  LiveStatus status = status_;
+  status.time_s = now_();
+  for (const auto& node : lanes_)
+    for (const Lane& lane : node) {
+      status.devices.push_back(lane.status);
+      if (lane.status.state != "working" || status.time_s - lane.heard_s <= kQuiet) continue;
+      DeviceStatus& idle = status.devices.back();
+      idle.state = "idle";
+      idle.what.clear();
+      idle.share = 0;
+      idle.since_s = lane.heard_s;
+    }
+  status.eta_s = eta(status.time_s);
+  return status;
+}
+
+// By the pace of this session; what is in work counts by its share, as one fit a device.
+std::optional<double> StatusFile::eta(double now_s) const {
+  double running = 0;
+  for (const auto& node : lanes_)
+    for (const Lane& lane : node)
+      if (lane.status.state == "working" && now_s - lane.heard_s <= kQuiet) running += lane.status.share;
+  const double done = static_cast<double>(status_.done - done_before_) + running;
+  const double left = static_cast<double>(status_.fits) - static_cast<double>(status_.done) - running;
+  if (left <= 0) return 0;
+  if (done <= 0 || now_s - start_s_ < 1) return std::nullopt;
+  return (now_s - start_s_) / done * left;
+}
+
+void StatusFile::write_if_due() {
+  if (now_() - written_s_ >= kPause) write();
+}
+
+void StatusFile::write() {
+  const LiveStatus status = snapshot();
+  replace_file(path_, dump(to_json(status)));
+  written_s_ = status.time_s;
+}
+
+std::optional<LiveStatus> read_live_status(const std::string& run_directory) {
+  return read_json(run_directory + kStatus, status_from);
+}
+
+void remove_live_status(const std::string& run_directory) {
+  std::error_code ignored;
+  std::filesystem::remove(run_directory + kStatus, ignored);
+}
+
+void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces) {
+  Json list = Json::array();
+  // A cost that is no number becomes null.
+  for (const scheduler::Piece& b : pieces) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
+  replace_file(run_directory + kPieces, list.dump() + "\n");
+}
+
+std::vector<scheduler::Piece> read_pieces(const std::string& run_directory) {
+  const auto found = read_json(run_directory + kPieces, [](const Json& list) {
+    std::vector<scheduler::Piece> pieces;
+    for (const Json& entry : list) {
+      scheduler::Piece& b = pieces.emplace_back();
+      entry.at("fits").get_to(b.fits);
+      b.cost = entry.at("cost").is_null() ? std::nan("") : entry.at("cost").get<double>();
+      entry.at("bytes").get_to(b.bytes);
+    }
+    return pieces;
+  });
+  return found.value_or(std::vector<scheduler::Piece>());
+}
+
+std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits) {
+  if (pieces.empty()) return {};
+  std::vector<double> costs(n_fits, 0);
+  for (const scheduler::Piece& b : pieces)
+    for (const uint32_t fit : b.fits)
+      if (fit < n_fits) costs[fit] = b.cost / static_cast<double>(b.fits.size());
+  return costs;
+}
+
+}  // namespace mokume::run

@@ -1,0 +1,82 @@
+// What a run is doing now, for `mokume status` and `mokume explain` in another process: logs/status.json, written by
+// rank 0 every few seconds at most, and logs/pieces.json, written once a session. They say nothing about results, and
+// a disk that does not take them is no reason to stop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/protocol/types.hpp"
+#include "journal/record.hpp"
+#include "scheduler/policy.hpp"
+
+namespace mokume::run {
+
+struct DeviceStatus {
+  uint32_t node = 0;
+  std::string id, name;
+  uint64_t budget_bytes = 0;
+  std::string state = "idle";  // idle | working | retired | lost
+  std::string what;            // working: in the model's words; retired, lost: why
+  double share = 0;            // working: how far it is, in [0, 1]
+  double since_s = 0;          // it has been so; seconds since the epoch
+};
+
+struct LiveStatus {
+  double time_s = 0;  // when this was written, seconds since the epoch
+  std::string host;   // of rank 0
+  int64_t pid = 0;    // of rank 0
+  std::string phase;  // "fits", or what comes after them
+  uint64_t fits = 0, done = 0, failed = 0;
+  std::optional<double> eta_s;  // seconds left for the fits; none: not known yet
+  std::vector<DeviceStatus> devices;
+};
+
+// Rank 0's side. Calls come from one thread.
+class StatusFile {
+ public:
+  // `now`: seconds since the epoch. Writes the first state.
+  StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
+             const std::vector<journal::FitRecord>& done, std::function<double()> now);
+
+  void device_state(uint32_t node, uint32_t device, const std::string& what, double share);
+  void record(const journal::FitRecord& record);
+  void event(const journal::EventRecord& event);
+  void phase(const std::string& text);  // written at once
+
+ private:
+  struct Lane {
+    DeviceStatus status;
+    double heard_s = 0;
+  };
+  LiveStatus snapshot() const;
+  std::optional<double> eta(double now_s) const;
+  void write_if_due();
+  void write();
+
+  std::string path_;
+  std::function<double()> now_;
+  LiveStatus status_;
+  std::vector<std::vector<Lane>> lanes_;  // by node and device
+  uint64_t done_before_ = 0;
+  double start_s_ = 0, written_s_ = 0;
+};
+
+// None if there is no such file below the run directory, or none that can be understood.
+std::optional<LiveStatus> read_live_status(const std::string& run_directory);
+
+// What an earlier session left must not be taken for the next one's.
+void remove_live_status(const std::string& run_directory);
+
+// The pieces of a session as the scheduler has them: what its fits need and about how long they take.
+void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces);
+std::vector<scheduler::Piece> read_pieces(const std::string& run_directory);  // empty if there are none
+
+// The model's cost of each of `n_fits` fits, a piece's shared evenly; empty without pieces.
+std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits);
+
+}  // namespace mokume::run

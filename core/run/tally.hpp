@@ -1,0 +1,33 @@
+// The votes of an ensemble's members on rows, counted member by member.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "node/prediction.hpp"
+
+namespace mokume::run {
+
+// Memory does not grow with the number of members. One thread at a time.
+class Tally {
+ public:
+  Tally(size_t rows, size_t classes);
+
+  // What one member says of all rows, with its certainties, which count in single precision: so they are kept beside a
+  // model (vote.hpp), and a row where the certainties decide between equal votes has the same winner from there.
+  void add(const node::Classified& member);
+
+  size_t winner(size_t row) const;    // see report::majority
+  uint32_t votes(size_t row) const {  // for the winner
+    return votes_[row * classes_ + winner(row)];
+  }
+  const std::vector<double>& certainty() const { return certainty_; }  // rows x classes: sums over members
+
+ private:
+  size_t classes_;
+  std::vector<uint32_t> votes_;  // rows x classes
+  std::vector<double> certainty_;
+};
+
+}  // namespace mokume::run

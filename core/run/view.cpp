@@ -1,0 +1,165 @@
+// From a run directory to what a report is made from, and the report.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "journal/read.hpp"
+#include "node/prepared.hpp"
+#include "node/profile_files.hpp"
+#include "report/tables/stats.hpp"
+#include "run/run.hpp"
+#include "run/run_directory.hpp"
+#include "run/status_file.hpp"
+#include "run/vote.hpp"
+#include "sdk/error.hpp"
+#include "team/team_site.hpp"
+
+namespace mokume::run {
+namespace {
+
+config::Config read_config(registry::Registry& registry, const std::string& directory) {
+  const std::string file = directory + "/config.resolved.toml";
+  const std::string text = base::read_file(file, 1U << 24);
+  config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry));
+  if (!parsed.config) throw Error(MK_BAD_DATA, config::render(parsed.diagnostics.front(), text));
+  return *parsed.config;
+}
+
+std::string text_of(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
+}
+
+int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+}
+
+void add_devices(report::RunView& view, const RunRecord& record) {
+  const auto busy = journal::busy_seconds(report::all_work(view));
+  uint32_t last_node = 0;
+  for (const auto& entry : record.devices) {
+    report::DeviceUse use;
+    use.node = static_cast<uint32_t>(number_of(entry, "node"));
+    use.id = text_of(entry, "id");
+    use.backend = text_of(entry, "backend");
+    use.name = text_of(entry, "name");
+    use.vendor = text_of(entry, "vendor");
+    use.fits = static_cast<uint64_t>(std::count_if(view.records.begin(), view.records.end(), [&](const auto& r) {
+      return r.node == use.node && r.device == use.id;
+    }));
+    use.busy_s = journal::busy_of(busy, use.node, use.id);
+    last_node = std::max(last_node, use.node);
+    view.devices.push_back(use);
+  }
+  view.nodes = last_node + 1;
+}
+
+void add_efficiency(report::RunView& view, const RunRecord& record, journal::Contents contents,
+                    const std::string& directory) {
+  contents.records = report::all_work(view);
+  std::vector<report::Member> members;
+  for (const auto& entry : record.devices)
+    members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
+                       entry.value("speed", 0.0), entry.value("sessions", std::vector<double>())});
+  const report::Efficiency found =
+      report::efficiency(members, contents, cost_by_fit(read_pieces(directory), view.plan.n_fits()));
+  view.efficiency = found.value;
+  view.speeds = found.source;
+  for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
+}
+
+// What the scheduler saw as one device at work was all of them.
+void add_team(report::RunView& view, const std::string& directory) {
+  view.team = team::read_team_account(directory);
+  if (view.team.shares.empty()) return;
+  for (report::DeviceUse& use : view.devices) {
+    use.fits = 0;
+    use.busy_s = 0;
+    for (const report::TeamShare& share : view.team.shares)
+      if (share.node == use.node && share.device == use.id) {
+        ++use.fits;
+        use.busy_s += share.busy_s;
+      }
+  }
+  view.efficiency = report::efficiency_of(view.team);
+}
+
+report::RunView view_of(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+  check_config_file(directory, record);
+  const config::Config config = read_config(registry, directory);
+  report::RunView view;
+  view.name = config.name;
+  view.model = config.model;
+  view.seed = config.seed_text;
+  view.data_name = text_of(record.data, "name");
+  view.data_sha256 = text_of(record.data, "sha256");
+  view.data_rows = number_of(record.data, "rows");
+  view.data_features = number_of(record.data, "features");
+  view.data_classes = number_of(record.data, "classes");
+  view.data_test_rows = number_of(record.data, "test_rows");
+  view.plan = config::make_plan(config, view.data_sha256, view.data_rows);
+  view.plan_hash = view.plan.hash;
+  if (view.plan.hash != record.plan_hash)
+    throw Error(MK_BAD_DATA,
+                directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
+  view.metrics =
+      node::metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0, config.select);
+  std::error_code error;
+  if (record.state == "done" && !std::filesystem::exists(directory + "/journal", error))
+    throw Error(MK_BAD_DATA, directory +
+                                 "/journal is missing, from which everything here is read: restore it, or `mokume " +
+                                 "resume " + directory + "` computes its fits again");
+  const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
+  view.records = contents.records;
+  view.repeats = contents.repeats;
+  view.disagreements = contents.disagreements;
+  view.events = contents.events;
+  const auto rows = report::summarise(view.plan, view.metrics, view.records);
+  for (const report::CandidateRow& row : rows)
+    if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
+  if (view.plan.folds == 0) view.best = 0;          // the only candidate
+  if (view.plan.bootstraps > 1) view.best.reset();  // each has its own
+  view.refits = contents.refits;
+  if (view.plan.bootstraps > 1) {
+    view.vote = read_vote(directory);
+    if (view.vote) view.test = view.vote->test;
+  }
+  for (const journal::FitRecord& refit : contents.refits)
+    if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
+  if (view.refit) view.test = report::test_of(*view.refit, view.data_classes > 0);
+  view.wall_s = contents.wall_s;
+  add_devices(view, record);
+  view.profiles = node::read_profiles(directory);
+  add_efficiency(view, record, contents, directory);
+  add_team(view, directory);
+  view.state = record.state;
+  view.config_toml = config::to_toml(config);
+  for (const auto& [key, value] : record.environment.items())
+    view.environment += fmt::format("{}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  view.reproduce = "mokume run experiment.toml --fresh";
+  if (const std::string command = text_of(record.environment, "command"); !command.empty()) view.reproduce = command;
+  return view;
+}
+
+}  // namespace
+
+report::RunView read_view(registry::Registry& registry, const std::string& directory) {
+  return view_of(registry, directory, read_run_record(directory));
+}
+
+report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record) {
+  report::RunView view = view_of(registry, directory, record);
+  report::write(view, directory);
+  return view;
+}
+
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory) {
+  return write_report(registry, directory, read_run_record(directory));
+}
+
+}  // namespace mokume::run

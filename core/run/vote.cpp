@@ -1,0 +1,181 @@
+#include "run/vote.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+#include <vector>
+
+#include "base/files.hpp"
+#include "base/sealed.hpp"
+#include "data/npy.hpp"
+#include "journal/fields.hpp"
+#include "node/refit.hpp"
+#include "run/exemplars.hpp"
+#include "run/tally.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::run {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kVote = "/models/vote.json";
+constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
+
+// A member's predictions, checked: they come from a file.
+node::Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
+  node::Classified said;
+  for (size_t row = 0; row < member.values.size(); row += classes + 1) {
+    const float label = member.values[row];
+    if (!(label >= 0 && label < static_cast<float>(classes)))
+      throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: " + kCure);
+    said.labels.push_back(static_cast<int32_t>(label));
+    for (size_t c = 0; c < classes; ++c) {
+      const float certainty = member.values[row + 1 + c];
+      if (!(certainty >= 0 && certainty <= 1))
+        throw Error(MK_BAD_DATA, path + " holds a certainty that is none: " + kCure);
+      said.certainty.push_back(static_cast<double>(certainty));
+    }
+  }
+  return said;
+}
+
+// Where the members' predictions are.
+std::vector<std::string> predictions_of(const std::string& run_directory, const node::Prepared& prepared,
+                                        const std::vector<journal::FitRecord>& refits) {
+  std::vector<std::string> paths;
+  for (const journal::FitRecord& refit : refits)
+    if (refit.status != journal::FitStatus::failed)
+      paths.push_back(node::model_path(run_directory, prepared.plan(), refit.fit) + node::kTestPredictions);
+  return paths;
+}
+
+void check_member(const std::string& path) {
+  try {
+    base::check_sums(fs::path(path).parent_path().string(), fs::path(path).filename().string());
+  } catch (const Error& e) {
+    if (e.status() != MK_BAD_DATA) throw;
+    throw Error(MK_BAD_DATA, std::string(e.what()) + ", or " + kCure);
+  }
+}
+
+// Calls body(path, predictions) for every member.
+template <class Body>
+void for_each_member(const std::vector<std::string>& paths, const node::Prepared& prepared, size_t columns,
+                     const Body& body) {
+  for (const std::string& path : paths) {
+    check_member(path);
+    const data::FloatTable member = data::read_npy(path);
+    if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
+      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
+    body(path, member);
+  }
+}
+
+// Percentiles 0 to 100; `values`: one at least.
+std::vector<double> percentiles(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  std::vector<double> found;
+  for (size_t percent = 0; percent <= 100; ++percent) found.push_back(values[percent * (values.size() - 1) / 100]);
+  return found;
+}
+
+report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::Prepared& prepared) {
+  const data::Table& test = prepared.data().test;
+  const size_t classes = prepared.data().class_names.size();
+  Tally tally(static_cast<size_t>(test.rows), classes);
+  const auto add = [&](const std::string& path, const data::FloatTable& member) {
+    tally.add(classified(path, member, classes));
+  };
+  for_each_member(paths, prepared, classes + 1, add);
+  std::vector<size_t> winners;
+  report::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
+  for (size_t r = 0; r < test.labels.size(); ++r) {
+    winners.push_back(tally.winner(r));
+    vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
+  }
+  vote.exemplars = choose_exemplars(prepared.data(), tally.certainty(), winners);
+  vote.doubt = percentiles(doubts(tally.certainty(), classes));
+  const auto look = [&](const std::string&, const data::FloatTable& member) {
+    for (report::Exemplar& one : vote.exemplars) {
+      const auto row = member.values.begin() + static_cast<ptrdiff_t>(one.row * member.columns) + 1;
+      one.certainty.members.emplace_back(row, row + static_cast<ptrdiff_t>(classes));
+    }
+  };
+  for_each_member(paths, prepared, classes + 1, look);
+  return vote;
+}
+
+report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::Prepared& prepared) {
+  const data::Table& test = prepared.data().test;
+  std::vector<double> sums(test.targets.size());
+  const auto add = [&](const std::string&, const data::FloatTable& member) {
+    for (size_t r = 0; r < sums.size(); ++r) sums[r] += static_cast<double>(member.values[r]);
+  };
+  for_each_member(paths, prepared, 1, add);
+  double squares = 0;
+  for (size_t r = 0; r < sums.size(); ++r) {
+    const double off = sums[r] / static_cast<double>(paths.size()) - static_cast<double>(test.targets[r]);
+    squares += off * off;
+  }
+  return {{0, test.rows, squares / static_cast<double>(sums.size())}, static_cast<uint32_t>(paths.size()), {}};
+}
+
+}  // namespace
+
+void write_vote(const std::string& run_directory, const node::Prepared& prepared,
+                const std::vector<journal::FitRecord>& refits) {
+  const data::Table& test = prepared.data().test;
+  fs::remove(run_directory + kVote);
+  if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
+  const std::vector<std::string> paths = predictions_of(run_directory, prepared, refits);
+  const auto exists = [](const std::string& path) { return fs::exists(path); };
+  if (paths.empty() || !std::all_of(paths.begin(), paths.end(), exists)) return;
+  const report::Vote vote = test.labels.empty() ? mean_of_numbers(paths, prepared) : vote_of_classes(paths, prepared);
+  nlohmann::ordered_json json = {{"members", vote.members}, {"n", vote.test.n}};
+  if (vote.test.mse) {
+    json["mse"] = *vote.test.mse;
+  } else {
+    json["errors"] = vote.test.errors;
+    json["classes"] = prepared.data().class_names;
+    json["doubt"] = vote.doubt;
+    json["exemplars"] = exemplars_to_json(vote.exemplars);
+  }
+  base::write_file(run_directory + kVote, base::seal(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+}
+
+std::optional<report::Vote> read_vote(const std::string& run_directory) {
+  const std::string path = run_directory + kVote;
+  if (!fs::exists(path)) return std::nullopt;
+  const auto text = base::unseal_file(base::read_file(path, 1U << 28));
+  if (!text)
+    throw Error(MK_BAD_DATA, path + " is damaged (its checksum differs): restore it, or `mokume resume " +
+                                 run_directory + "` writes it again");
+  try {
+    const auto json = nlohmann::json::parse(text->object, nullptr, false);
+    report::Vote vote;
+    vote.members = journal::u32_field(json, "members");
+    vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));
+    if (journal::find_field(json, "mse") != nullptr) {
+      vote.test.mse = journal::real_field(json, "mse");
+      return vote;
+    }
+    vote.test.errors = static_cast<int64_t>(journal::whole_field(json, "errors", static_cast<uint64_t>(vote.test.n)));
+    std::vector<std::string> classes;
+    for (const auto& name : journal::array_field(json, "classes"))
+      classes.push_back(journal::to_string(name, "classes"));
+    if (classes.empty()) journal::bad_field("classes", "a list of names");
+    if (journal::find_field(json, "doubt") != nullptr)  // older runs have none
+      for (const auto& nats : journal::array_field(json, "doubt"))
+        vote.doubt.push_back(journal::to_real(nats, "doubt"));
+    if (!std::is_sorted(vote.doubt.begin(), vote.doubt.end())) journal::bad_field("doubt", "ascending");
+    vote.exemplars = exemplars_from_json(journal::array_field(json, "exemplars"), classes);
+    return vote;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+}  // namespace mokume::run

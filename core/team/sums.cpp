@@ -1,0 +1,191 @@
+#include "team/sums.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <cstring>
+
+#include "sdk/error.hpp"
+
+namespace mokume::team {
+namespace {
+
+constexpr double kSlice = 1;  // seconds
+
+bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) && b.first % b.size == 0; }
+
+uint64_t end_of(const cluster::Block& b) { return uint64_t{b.first} + b.size; }
+
+// Sums blocks, sorted and apart, of the leaves [first, first + size).
+cluster::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, uint64_t size) {
+  if (blocks.empty()) return {};
+  if (blocks.size() == 1) return blocks.front().values;
+  const uint64_t half = size / 2;
+  const auto middle = std::partition_point(blocks.begin(), blocks.end(),
+                                           [&](const cluster::Block& b) { return b.first < first + half; });
+  const auto left_of = static_cast<size_t>(middle - blocks.begin());
+  const cluster::Floats left = sum_of(blocks.first(left_of), first, half);
+  const cluster::Floats right = sum_of(blocks.subspan(left_of), first + half, half);
+  if (!left || !right) return left ? left : right;
+  const std::span<float> sum = left.span(), more = right.span();
+  std::transform(sum.begin(), sum.end(), more.begin(), sum.begin(), std::plus<float>());
+  return left;
+}
+
+}  // namespace
+
+cluster::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
+  std::sort(blocks.begin(), blocks.end(),
+            [](const cluster::Block& a, const cluster::Block& b) { return a.first < b.first; });
+  uint64_t end = 0;
+  for (const cluster::Block& b : blocks) {
+    if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is no subtree");
+    if (b.first < end) throw Error(MK_INTERNAL, "two blocks of a sum overlap");
+    if (b.values.size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
+    end = end_of(b);
+  }
+  if (blocks.empty()) return cluster::Floats(count);
+  return sum_of(blocks, 0, std::bit_ceil(end));
+}
+
+// A member in this process.
+struct Team::Seat {
+  Team& team;
+  uint32_t member;
+  mk_team table{};
+  uint64_t given = 0, taken = 0;  // sums; by the member's own thread
+};
+
+Team::Team(Setup setup) : setup_(std::move(setup)) {
+  for (const uint32_t member : setup_.local) {
+    auto seat = std::make_unique<Seat>(Seat{*this, member});
+    mk_team& table = seat->table;
+    table.struct_size = sizeof(table);
+    table.n_members = static_cast<uint32_t>(setup_.speeds.size());
+    table.member = member;
+    table.self = seat.get();
+    table.speeds = setup_.speeds.data();
+    if (member == 0 && !setup_.splits.empty()) table.splits = setup_.splits.c_str();
+    table.give = [](void* self, uint64_t count, const mk_block* blocks, uint32_t n_blocks, mk_error* error) {
+      return sdk::guard(error, [&] {
+        Seat& from = *static_cast<Seat*>(self);
+        from.team.give(from, count, {blocks, n_blocks});
+      });
+    };
+    table.take = [](void* self, float* sum, uint64_t count, mk_error* error) {
+      return sdk::guard(error, [&] {
+        Seat& to = *static_cast<Seat*>(self);
+        to.team.take(to, {sum, count});
+      });
+    };
+    table.account = [](void* self, double elapsed_s, const double* busy_s, const double* units, const char* shares,
+                       const char* at) {
+      const Setup& of = static_cast<Seat*>(self)->team.setup_;
+      const size_t n = of.speeds.size();
+      if (of.account) of.account(elapsed_s, {busy_s, n}, {units, n}, shares, at);
+    };
+    seats_.push_back(std::move(seat));
+  }
+}
+
+Team::~Team() = default;
+
+const mk_team* Team::table(uint32_t member) const {
+  for (const auto& seat : seats_)
+    if (seat->member == member) return &seat->table;
+  throw Error(MK_INTERNAL, "that member of the team is in another process");
+}
+
+void Team::check_whole() const {
+  if (why_) throw Error(MK_CANCELLED, *why_);
+}
+
+void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
+  const uint64_t number = seat.given++;
+  if (!setup_.sums) {
+    {
+      const std::lock_guard lock(mutex_);
+      check_whole();
+    }
+    return setup_.send(seat.member, number, count, blocks);
+  }
+  cluster::Gift gift{seat.member, number, count, {}};
+  for (const mk_block& b : blocks)
+    gift.blocks.push_back({b.first, b.size, cluster::Floats(std::span(b.values, count))});
+  take_gift(std::move(gift));
+}
+
+void Team::take_gift(cluster::Gift gift) {
+  Sum whole;
+  {
+    const std::lock_guard lock(mutex_);
+    check_whole();
+    Sum& sum = open_[gift.number];
+    if (sum.givers.empty()) sum.count = gift.count;
+    if (sum.count != gift.count || gift.member >= setup_.speeds.size() || !sum.givers.insert(gift.member).second)
+      throw Error(MK_INTERNAL, fmt::format("member {} of the team gave out of turn", gift.member));
+    std::move(gift.blocks.begin(), gift.blocks.end(), std::back_inserter(sum.blocks));
+    if (sum.givers.size() < setup_.speeds.size()) return;
+    whole = std::move(sum);
+    open_.erase(gift.number);
+  }
+  const cluster::Floats sum = add_up(std::move(whole.blocks), whole.count);
+  keep(gift.number, sum);
+  if (setup_.publish) setup_.publish(gift.number, sum);
+}
+
+void Team::take_sum(uint64_t number, const cluster::Floats& sum) { keep(number, sum); }
+
+void Team::keep(uint64_t number, const cluster::Floats& sum) {
+  const std::lock_guard lock(mutex_);
+  made_[number] = {sum, static_cast<uint32_t>(seats_.size())};
+  changed_.notify_all();
+}
+
+void Team::take(Seat& seat, std::span<float> to) {
+  const uint64_t number = seat.taken++;
+  cluster::Floats sum;
+  {
+    std::unique_lock lock(mutex_);
+    const auto done = [&] { return why_ || made_.count(number) > 0; };
+    // In slices, so that a process that slept does not take its own absence for that of the others.
+    double waited = 0;
+    while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
+           waited < setup_.patience_s)
+      waited += kSlice;
+    // What is made is handed out, even if somebody has left behind it.
+    if (made_.count(number) == 0) {
+      check_whole();
+      for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
+        if (setup_.sums && open_[number].givers.count(m) == 0) missing_.push_back(m);
+      why_ = fmt::format("a member of the team has given nothing for {:.0f} s", setup_.patience_s);
+      changed_.notify_all();
+      check_whole();
+    }
+    Made& made = made_.at(number);
+    sum = made.sum;
+    if (--made.left == 0) made_.erase(number);
+  }
+  if (sum.size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team was taken in another length than given");
+  std::memcpy(to.data(), sum.span().data(), to.size_bytes());
+}
+
+void Team::break_up(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (!why_) why_ = why;
+  changed_.notify_all();
+}
+
+bool Team::broken() const {
+  const std::lock_guard lock(mutex_);
+  return why_.has_value();
+}
+
+std::vector<uint32_t> Team::missing() const {
+  const std::lock_guard lock(mutex_);
+  return missing_;
+}
+
+}  // namespace mokume::team

@@ -1,0 +1,328 @@
+// to_toml, canonical_json, json_schema and make_plan.
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "base/files.hpp"
+#include "config/keys.hpp"
+#include "config_support.hpp"
+#include "sdk/error.hpp"
+#include "sdk/philox.hpp"
+#include "support/paths.hpp"
+
+namespace mokume::config {
+namespace {
+
+using nlohmann::json;
+using search::Space;
+using search::Value;
+
+void expect_round_trip(const Config& config) {
+  const std::string text = to_toml(config);
+  const ParseResult result = parse_text(text);
+  ASSERT_TRUE(result.config) << text << all_messages(result, text);
+  EXPECT_TRUE(same(*result.config, config)) << text << to_toml(*result.config);
+  EXPECT_EQ(canonical_json(*result.config), canonical_json(config));
+}
+
+TEST(Resolved, ReadsAsWritten) {
+  EXPECT_EQ(to_toml(good(grid("C = { linear = [1, 3], n = 3 }\n[model_options]\nkernel = \"linear\"\n"))), R"(name = "a"
+model = "svc"
+seed = 0
+
+[data]
+source = "digits"
+standardize = "none"
+
+[validation]
+folds = 5
+shuffle = false
+stratified = false
+
+[search]
+method = "grid"
+
+[search.params]
+C = [1.0, 2.0, 3.0]
+
+[model_options]
+coef0 = 0.0
+degree = 3
+gamma = 0.001
+kernel = "linear"
+max_iterations = 10000000
+multiclass = "ovr"
+tol = 0.001
+
+[devices]
+use = "all"
+isolation = "thread"
+team = false
+
+[output]
+directory = "runs"
+)");
+}
+
+TEST(Resolved, ExtremeValuesRoundTrip) {
+  Config c = good(minimal());
+  c.seed_text = "00169514335042358758700408908237337905507";
+  c.seed = good("seed = \"" + c.seed_text + "\"\n" + minimal()).seed;
+  c.data.source = "csv";
+  c.data.path = "a \"b\" \\ \t \xC3\xA4 'c' #.csv";
+  c.data.categorical = {"x, y", "[z]"};
+  c.data.missing = data::Missing::drop;
+  c.data.limit = std::numeric_limits<int64_t>::max();
+  c.data.standardize = {data::Standardize::Kind::fixed, -1e-300, 123456789012345680000.0};
+  c.folds = 0;
+  c.memory_bytes = std::numeric_limits<int64_t>::max();
+  c.isolation = "process";
+  c.team = true;
+  c.devices = "pocl,\"x\"";
+  c.options["coef0"] = -0.0;
+  c.options["max_iterations"] = int64_t{999'999'999'999};
+  expect_round_trip(c);
+  c.seed_text = "18446744073709551615";
+  c.seed = UINT64_MAX;
+  expect_round_trip(c);
+  c.seed_text = "9223372036854775807";
+  c.seed = 9223372036854775807U;
+  expect_round_trip(c);
+}
+
+// A few choices for each part of the file; every pair of choices occurs.
+TEST(Resolved, ManyConfigsRoundTrip) {
+  const std::string heads[] = {"", "seed = 7\n", "seed = \"0012\"\n", "seed = \"99999999999999999999999\"\n"};
+  const std::string datas[] = {
+      "source = \"digits\"\nlimit = 10\n", "source = \"mnist\"\nstandardize = \"features\"\n",
+      "source = \"libsvm\"\npath = \"x\"\ntest = \"y\"\nstandardize = { mean = 127.5, scale = 73.61 }\n",
+      "source = \"csv\"\npath = \"x\"\ntarget = \"t\"\nmissing = \"mean\"\ncategorical = [\"a\", \"b\"]\n"};
+  const std::string searches[] = {
+      "[validation]\nfolds = 0\n",
+      "[validation]\nshare = 0.25\nstratified = true\n",
+      "[search]\nmethod = \"none\"\n[validation]\nshuffle = true\nstratified = true\n",
+      "[search]\nmethod = \"grid\"\n[search.params]\ngamma = { log10 = [-6, -2], n = 24 }\nC = [1, 2e10, 1e-7]\n",
+      "[search]\nmethod = \"grid\"\n[search.params]\nkernel = \"linear\"\ndegree = { log2 = [0, 6], n = 7 }\n"
+      "coef0 = { linear = [-1, 1], n = 7 }\n",
+      "[search]\nmethod = \"random\"\ncandidates = 12\n[search.params]\nC = { log10_uniform = [-5, -1] }\n"
+      "coef0 = { uniform = [-0.5, 100] }\ndegree = { int = [0, 64] }\nkernel = [\"rbf\", \"sigmoid\"]\n"};
+  const std::string tails[] = {"", "[devices]\nuse = [\"opencl:0\", \"host\"]\nmemory = \"1.5 GB\"\n",
+                               "[plugins]\ndirectories = [\"/a\", \"/b c\"]\n[output]\ndirectory = \"/tmp/x\"\n",
+                               "[model_options]\ntol = 0.1\nmax_iterations = 5\nmulticlass = \"ovo\"\n"};
+  for (size_t h = 0; h < std::size(heads); ++h)
+    for (size_t d = 0; d < std::size(datas); ++d)
+      for (size_t s = 0; s < std::size(searches); ++s)
+        expect_round_trip(good(heads[h] + "name = \"n\"\nmodel = \"svc\"\n[data]\n" + datas[d] + searches[s] +
+                               tails[(h + d + s) % std::size(tails)]));
+}
+
+TEST(Resolved, OtherModelsRoundTrip) {
+  expect_round_trip(
+      good("name = \"n\"\nmodel = \"other\"\ndata.source = \"digits\"\n[search]\nmethod = \"grid\"\n"
+           "[search.params]\nbias = [true, false]\nlabel = [\"a b\", \"\\\"\", \"\"]\n"
+           "[model_options]\nrate = -1\ndepth = -5\n"));
+}
+
+TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
+  EXPECT_EQ(
+      canonical_json(good("seed = \"007\"\n" + grid("kernel = [\"rbf\"]\nC = [1, 0.1]\n"))),
+      R"({"bagging":{"bootstraps":0},"data":{"categorical":[],"limit":0,"missing":"error","path":"","source":"digits","standardize":"none",)"
+      R"("target":"","test":""},"model":"svc","model_options":{"coef0":0.0,"degree":3,"gamma":0.001,)"
+      R"("max_iterations":10000000,"multiclass":"ovr","tol":0.001},"random":{"compat":""},"search":{"candidates":0,"method":"grid",)"
+      R"("params":[{"name":"kernel","values":["rbf"]},{"name":"C","values":[1.0,0.1]}],"select":""},"seed":"7",)"
+      R"("validation":{"folds":5,"shuffle":false,"stratified":false}})");
+}
+
+// ---- the plan
+
+const std::string kData(64, 'd');
+
+TEST(MakePlan, IsPinned) {
+  const Config c = good(grid("C = [0.5, 1, 2]\nkernel = [\"rbf\", \"linear\"]\n"));
+  const search::Plan plan = make_plan(c, kData);
+  EXPECT_EQ(plan.hash, "28737739696281ddb85a57645f7fd4515c1b182cd3a83ebd36a298bbc225b891");
+  EXPECT_EQ(plan.params, (std::vector<std::string>{"C", "kernel"}));
+  ASSERT_EQ(plan.candidates.size(), 6U);
+  EXPECT_TRUE(plan.candidates[3] == (std::vector<Value>{1.0, std::string("linear")}));
+  EXPECT_EQ(plan.folds, 5U);
+  EXPECT_EQ(plan.bootstraps, 1U);
+  EXPECT_EQ(plan.n_fits(), 30U);
+}
+
+TEST(MakePlan, NoneIsOneCandidate) {
+  const search::Plan plan = make_plan(good(minimal()), kData);
+  ASSERT_EQ(plan.candidates.size(), 1U);
+  EXPECT_TRUE(plan.candidates[0].empty());
+  EXPECT_EQ(plan.n_fits(), 5U);
+}
+
+TEST(MakePlan, RandomUsesTheSeed) {
+  const std::string text = random_search("C = { log10_uniform = [-3, 3] }\ndegree = { int = [2, 10] }\n");
+  const search::Plan plan = make_plan(good("seed = 5\n" + text), kData);
+  ASSERT_EQ(plan.candidates.size(), 7U);
+  EXPECT_TRUE(plan.candidates == search::random_candidates(good(text).spaces, 7, 5));
+  EXPECT_FALSE(plan.candidates == make_plan(good("seed = 6\n" + text), kData).candidates);
+}
+
+TEST(MakePlan, HashDoesNotDependOnWhereAndHow) {
+  const std::string text = grid("C = [1, 2]\n");
+  const std::string hash = make_plan(good(text), kData).hash;
+  for (const char* set :
+       {"devices.use=host", "devices.memory=1GiB", "devices.isolation=process", "output.directory=elsewhere",
+        "name=other", "plugins.directories=[\"/opt/x\"]", "seed=\"000\"", "search.params.C=[1.0, 2e0]",
+        "model_options.kernel=rbf", "search.params.C={ linear = [1, 2], n = 2 }"})
+    EXPECT_EQ(make_plan(good(text, {set}), kData).hash, hash) << set;
+}
+
+TEST(MakePlan, HashDependsOnEverythingElse) {
+  const std::string text = grid("C = [1, 2]\n");
+  std::set<std::string> hashes = {make_plan(good(text), kData).hash, make_plan(good(text), std::string(64, 'e')).hash};
+  size_t expected = 2;
+  const std::vector<std::string> variants[] = {
+      {"seed=1"},
+      {"seed=18446744073709551616"},
+      {"model=other", "search.params={rate=[0.5]}"},
+      {"data.limit=5"},
+      {"data.source=mnist"},
+      {"data.standardize=features"},
+      {"data.standardize={mean=1,scale=2}"},
+      {"data.standardize={mean=1,scale=3}"},
+      {"data.standardize={mean=2,scale=2}"},
+      {"data.source=libsvm", "data.path=x"},
+      {"data.source=libsvm", "data.path=y"},
+      {"data.source=libsvm", "data.path=x", "data.test=z"},
+      {"data.source=csv", "data.path=x"},
+      {"data.source=csv", "data.path=x", "data.target=t"},
+      {"data.source=csv", "data.path=x", "data.missing=drop"},
+      {"data.source=csv", "data.path=x", "data.categorical=[\"t\"]"},
+      {"validation.folds=4"},
+      {"validation.shuffle=true"},
+      {"validation.stratified=true"},
+      {"search.params.C=[2, 1]"},
+      {"search.params.C=[1, 3]"},
+      {"search.params.C=[1, 2.0000000000000004]"},
+      {"search.params.gamma=0.001"},
+      {"search.params.kernel=rbf"},
+      {"search.method=random", "search.candidates=2"},
+      {"search.method=random", "search.candidates=3"},
+      {"search.method=random", "search.candidates=2", "search.params.C={uniform=[1,2]}"},
+      {"search.method=random", "search.candidates=2", "search.params.C={uniform=[1,3]}"},
+      {"search.method=random", "search.candidates=2", "search.params.C={log10_uniform=[1,2]}"},
+      {"search.method=random", "search.candidates=2", "search.params={degree={int=[1,2]}}"},
+      {"model_options.gamma=0.002"},
+      {"model_options.kernel=linear"},
+      {"model_options.max_iterations=7"}};
+  for (const auto& sets : variants) {
+    hashes.insert(make_plan(good(text, sets), kData).hash);
+    EXPECT_EQ(hashes.size(), ++expected) << sets.front() << " changes nothing";
+  }
+  const std::string two = grid("C = [1, 2]\ngamma = [1, 2]\n");
+  const std::string swapped = grid("gamma = [1, 2]\nC = [1, 2]\n");
+  EXPECT_NE(make_plan(good(two), kData).hash, make_plan(good(swapped), kData).hash)
+      << "candidates come in another order";
+}
+
+TEST(MakePlan, RefusesTooMuch) {
+  const auto fails = [](const Config& c, const char* word) {
+    try {
+      make_plan(c, kData);
+      ADD_FAILURE() << "a plan was made";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.status(), MK_INVALID_ARGUMENT);
+      EXPECT_NE(std::string(error.what()).find(word), std::string::npos) << error.what();
+    }
+  };
+  fails(good(grid("C = { log10 = [1, 2], n = 10000 }\ngamma = { log10 = [1, 2], n = 1001 }\n")), "10 million");
+  fails(good(random_search("C = { uniform = [1, 2] }\n"), {"search.candidates=5000000", "validation.folds=1000"}),
+        "2^32");
+  Config c = good(grid("C = 1\n"));
+  c.spaces.clear();
+  fails(c, "nothing to search");
+}
+
+// ---- the files in configs/
+
+Config shipped(const std::string& name) {
+  return good(base::read_file(test::source_directory() + "/configs/" + name), {});
+}
+
+TEST(Shipped, ConfigsAreGood) {
+  for (const char* name : {"quickstart.toml", "svc-grid-mnist.toml", "svc-kernels-digits.toml"}) {
+    const Config c = shipped(name);
+    EXPECT_EQ(c.name + ".toml", name);
+    expect_round_trip(c);
+  }
+}
+
+TEST(Shipped, TheMnistGridIsThePublishedOne) {
+  const Config c = shipped("svc-grid-mnist.toml");
+  const search::Plan plan = make_plan(c, kData);
+  EXPECT_EQ(plan.params, (std::vector<std::string>{"C", "gamma"}));
+  EXPECT_EQ(plan.n_fits(), 24U * 24U * 5U);
+  EXPECT_EQ(std::get<double>(plan.candidates.front()[0]), 1e-3);
+  EXPECT_EQ(std::get<double>(plan.candidates.front()[1]), 1e-6);
+  EXPECT_EQ(std::get<double>(plan.candidates.back()[0]), 1e6);
+  EXPECT_EQ(std::get<double>(plan.candidates.back()[1]), 1e-2);
+  EXPECT_EQ(c.data.source, "mnist");
+  EXPECT_EQ(c.data.limit, 0);
+  EXPECT_EQ(c.data.standardize.kind, data::Standardize::Kind::fixed);
+  EXPECT_EQ(c.data.standardize.mean, 127.5);
+  EXPECT_EQ(c.data.standardize.scale, 73.61);
+  EXPECT_FALSE(c.shuffle);
+  EXPECT_FALSE(c.stratified);
+  EXPECT_TRUE(c.options.at("multiclass") == Value(std::string("ovr")));
+  EXPECT_TRUE(c.options.at("kernel") == Value(std::string("rbf")));
+}
+
+// ---- the schema
+
+TEST(Schema, DescribesEveryKeyOfTheTable) {
+  const json schema = json::parse(json_schema({{"svc", kSvc}, {"other", kOther}}));
+  EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-04/schema#");
+  EXPECT_EQ(schema["additionalProperties"], false);
+  for (const Key& key : keys()) {
+    const json* at = &schema;
+    if (*key.table != '\0') at = &at->at("properties").at(key.table);
+    ASSERT_TRUE(at->at("properties").contains(key.name)) << key.name;
+    EXPECT_EQ(at->at("properties").at(key.name).at("description"), key.doc);
+    EXPECT_EQ(at->at("additionalProperties"), false);
+  }
+  EXPECT_EQ(schema["required"], (json{"name", "model", "data"}));
+  EXPECT_EQ(schema["properties"]["model"]["enum"], (json{"other", "svc"}));
+  EXPECT_EQ(schema["properties"]["data"]["properties"]["source"]["enum"][0], "digits");
+}
+
+TEST(Schema, DescribesTheParametersOfEachModel) {
+  const json schema = json::parse(json_schema({{"svc", kSvc}, {"other", kOther}}));
+  ASSERT_EQ(schema["anyOf"].size(), 2U);
+  const json& svc = schema["anyOf"][1]["properties"];
+  EXPECT_EQ(svc["model"]["enum"], json{"svc"});
+  const json& options = svc["model_options"]["properties"];
+  ASSERT_EQ(options.size(), kSvcParams.size());
+  EXPECT_EQ(options["C"]["anyOf"][0]["minimum"], 0);
+  EXPECT_EQ(options["C"]["anyOf"][0]["exclusiveMinimum"], true);
+  EXPECT_EQ(options["C"]["description"], "penalty of a margin violation; above 0 and at most 1e+12; default 1.0");
+  EXPECT_EQ(options["degree"]["anyOf"][0]["type"], "integer");
+  EXPECT_EQ(options["kernel"]["anyOf"][0]["enum"], (json{"linear", "polynomial", "rbf", "sigmoid"}));
+  EXPECT_EQ(svc["model_options"]["additionalProperties"], false);
+
+  const auto forms = [&](const char* name) {
+    std::set<std::string> names;
+    for (const json& form : svc["search"]["properties"]["params"]["properties"][name]["anyOf"])
+      if (form.contains("required")) names.insert(form["required"][0].get<std::string>());
+    return names;
+  };
+  EXPECT_EQ(forms("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
+  EXPECT_EQ(forms("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
+  EXPECT_TRUE(forms("kernel").empty());
+}
+
+TEST(Schema, WithoutModelsIsStillASchema) {
+  const json schema = json::parse(json_schema({}));
+  EXPECT_FALSE(schema.contains("anyOf"));
+  EXPECT_TRUE(schema["properties"]["model"].contains("pattern"));
+}
+
+}  // namespace
+}  // namespace mokume::config

@@ -1,0 +1,83 @@
+#include "run/exemplars.hpp"
+
+#include <gtest/gtest.h>
+
+#include "sdk/error.hpp"
+
+namespace mokume::run {
+namespace {
+
+// 20 rows of 2 x 2 pixels and two classes; row r is the more doubtful the larger it is.
+struct Rows {
+  data::Dataset data;
+  std::vector<double> certainty;
+  std::vector<size_t> vote;
+
+  Rows() {
+    data.class_names = {"cat", "dog"};
+    data.shape = {2, 2, 1};
+    data.mean = {100};
+    data.scale = {50};
+    data.test.rows = 20;
+    data.test.features = 4;
+    for (int r = 0; r < 20; ++r) {
+      for (int f = 0; f < 4; ++f) data.test.x.push_back(static_cast<float>(f - 1));
+      data.test.labels.push_back(r % 4 == 0 ? 1 : 0);  // every fourth is taken for a cat
+      certainty.insert(certainty.end(), {4 - 0.09 * r, 0.09 * r});
+      vote.push_back(0);
+    }
+  }
+};
+
+std::vector<int64_t> rows_of(const std::vector<report::Exemplar>& all, const std::string& kind) {
+  std::vector<int64_t> rows;
+  for (const report::Exemplar& one : all)
+    if (one.kind == kind) rows.push_back(one.row);
+  return rows;
+}
+
+TEST(Exemplars, AreTheSureTheWrongAndTheDoubtful) {
+  const Rows rows;
+  const auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
+  EXPECT_EQ(rows_of(chosen, "easy"), (std::vector<int64_t>{1, 2, 3, 5}));
+  EXPECT_EQ(rows_of(chosen, "misclassified"), (std::vector<int64_t>{0, 4, 8, 12}));
+  EXPECT_EQ(rows_of(chosen, "uncertain"), (std::vector<int64_t>{19, 18, 17, 16}));
+  EXPECT_EQ(chosen[0].label, "cat");
+  EXPECT_EQ(chosen[0].picture.grey, (std::vector<uint8_t>{50, 100, 150, 200})) << "as it was before the scaling";
+}
+
+TEST(Exemplars, ComeBackFromJson) {
+  const Rows rows;
+  auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
+  for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
+  const auto json = nlohmann::json::parse(exemplars_to_json(chosen).dump());
+  const auto back = exemplars_from_json(json, rows.data.class_names);
+  ASSERT_EQ(back.size(), chosen.size());
+  EXPECT_EQ(back[5].row, chosen[5].row);
+  EXPECT_EQ(back[5].certainty.members, chosen[5].certainty.members);
+  EXPECT_EQ(back[5].picture.grey, chosen[5].picture.grey);
+}
+
+TEST(Exemplars, DamagedOnesAreRefused) {
+  const Rows rows;
+  auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
+  for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};
+  const auto good = nlohmann::json::parse(exemplars_to_json(chosen).dump());
+  const auto refused = [&](const char* key, const nlohmann::json& value) {
+    nlohmann::json bad = good;
+    bad[0][key] = value;
+    EXPECT_THROW(exemplars_from_json(bad, rows.data.class_names), Error) << key << value;
+  };
+  refused("members", nlohmann::json::array());
+  refused("members", {{0.5}});
+  refused("members", {{0.5, "many"}});
+  refused("members", {{0.5, 7}});
+  refused("width", 100000);
+  refused("width", 3);
+  refused("grey", {1, 2, 3, 256});
+  refused("row", -1);
+  refused("kind", 1);
+}
+
+}  // namespace
+}  // namespace mokume::run

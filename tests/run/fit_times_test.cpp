@@ -1,0 +1,118 @@
+#include "run/fit_times.hpp"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "journal/journal.hpp"
+
+namespace mokume::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+class Directory {
+ public:
+  Directory() {
+    std::string pattern = (fs::temp_directory_path() / "mokume-times-XXXXXX").string();
+    path_ = mkdtemp(pattern.data());
+  }
+  ~Directory() { fs::remove_all(path_); }
+  std::string path(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+journal::FitRecord record(uint32_t fit, uint32_t bundle, double start_s, double end_s) {
+  journal::FitRecord made;
+  made.fit = fit;
+  made.n = 1;
+  made.values = {1};
+  made.device = "host:0";
+  made.device_class = "host|cpu";
+  made.bundle = bundle;
+  made.start_s = start_s;
+  made.end_s = end_s;
+  return made;
+}
+
+// Two candidates, two folds, one piece each.
+scheduler::Workload workload() {
+  scheduler::Workload made;
+  for (uint32_t fit = 0; fit < 4; ++fit) {
+    made.pieces.push_back({{fit}, 2, 1, fit / 2});
+    made.places.push_back({0, fit % 2, {static_cast<double>(fit / 2)}});
+  }
+  return made;
+}
+
+search::Plan plan() {
+  search::Plan made;
+  made.params = {"C"};
+  made.candidates = {{1.0}, {2.0}};
+  made.folds = 2;
+  made.hash = "0123";
+  return made;
+}
+
+TEST(FitTimes, FitsOfOneLeaseShareItsTime) {
+  journal::FitRecord failed = record(3, 7, 50, 90);
+  failed.status = journal::FitStatus::failed;
+  const auto work = timed_work({record(0, 5, 10, 12), record(1, 5, 10, 14), record(2, 6, 14, 15), failed});
+  ASSERT_EQ(work.size(), 2U);
+  EXPECT_EQ(work[0].fits, (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(work[0].seconds, 4);
+  EXPECT_EQ(work[1].fits, (std::vector<uint32_t>{2}));
+  EXPECT_EQ(work[1].device_class, "host|cpu");
+}
+
+TEST(FitTimes, RatesAreKeptByModelDataAndClass) {
+  const Directory directory;
+  const std::string file = directory.path("rates.json");
+  EXPECT_TRUE(remembered_rates(file, "svc, 10 rows x 2").empty());
+  remember_rates(file, "svc, 10 rows x 2", workload(), {{"a", {0, 1}, 8}, {"a", {2}, 4}, {"b", {3}, 1}, {"", {3}, 1}});
+  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}});
+  EXPECT_EQ(remembered_rates(file, "svc, 10 rows x 2"), (Rates{{"a", 2}, {"b", 0.5}}));
+  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2"), (Rates{{"a", 50}}));
+  std::ofstream(file) << "{ damaged";
+  EXPECT_TRUE(remembered_rates(file, "cnn, 10 rows x 2").empty());
+  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}});
+  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2").size(), 1U);
+  remember_rates("", "cnn", workload(), {{"a", {0}, 100}});                              // no cache
+  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}});  // no matter
+}
+
+TEST(FitTimes, AnEarlierRunOfThePlanKnowsBest) {
+  const Directory directory;
+  const std::string runs = directory.path("runs"), run = runs + "/2026-01-01_000000";
+  fs::create_directories(run);
+  std::ofstream(run + "/run.json") << R"({"plan_hash":"0123","state":"done","choices":{},
+    "devices":[{"node":0,"id":"host:0","class":"host|cpu"}]})";
+  {
+    journal::Journal journal(run + "/journal", 0, plan());
+    journal.append(record(0, 0, 10, 14), {});
+    journal.append(record(2, 1, 14, 24), {});
+    journal.close("done");
+  }
+  fs::create_directories(runs + "/2026-02-02_000000");  // newer, and no run
+  const Expectation known = expect(plan(), workload(), runs, {{"host|cpu", 100}}, "host|cpu");
+  EXPECT_TRUE(known.measured);
+  EXPECT_NE(known.source.find("2 of 4 fits"), std::string::npos) << known.source;
+  ASSERT_EQ(known.seconds.size(), 4U);
+  for (uint32_t fit = 0; fit < 4; ++fit) EXPECT_NEAR(known.seconds[fit], fit < 2 ? 4 : 10, 1e-9);
+
+  search::Plan other = plan();
+  other.hash = "4567";
+  const Expectation rated = expect(other, workload(), runs, {{"host|cpu", 3}, {"opencl|gpu", 0.1}}, "host|cpu");
+  EXPECT_TRUE(rated.measured);
+  EXPECT_EQ(rated.seconds, std::vector<double>(4, 6));
+  EXPECT_NE(rated.source.find("host|cpu"), std::string::npos);
+  const Expectation guessed = expect(other, workload(), directory.path("nowhere"), {}, "host|cpu");
+  EXPECT_FALSE(guessed.measured);
+  EXPECT_EQ(guessed.seconds, std::vector<double>(4, 2));
+}
+
+}  // namespace
+}  // namespace mokume::run

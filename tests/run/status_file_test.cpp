@@ -1,0 +1,172 @@
+#include "run/status_file.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "support/records.hpp"
+
+namespace mokume::run {
+namespace {
+
+namespace fs = std::filesystem;
+using journal::EventRecord;
+using Kind = EventRecord::Kind;
+
+class StatusFileTest : public ::testing::Test {
+ protected:
+  StatusFileTest() {
+    std::string name = ::testing::TempDir() + "mokume-status-XXXXXX";
+    directory_ = mkdtemp(name.data());
+    fs::create_directories(directory_ + "/logs");
+  }
+  ~StatusFileTest() override { fs::remove_all(directory_); }
+
+  // Node 0 has two devices, node 1 has one; ten fits, one of them done.
+  StatusFile file() {
+    const std::vector<std::vector<cluster::LocalDevice>> nodes = {
+        {{"opencl:0", "opencl", "Card", "", "", 8000}, {"host:0", "host", "CPU", "", "", 4000}},
+        {{"opencl:0", "opencl", "Card", "", "", 9000}}};
+    return {directory_, nodes, 10, {test::fit_record(0)}, [this] { return now_; }};
+  }
+  LiveStatus read() const {
+    const auto found = read_live_status(directory_);
+    EXPECT_TRUE(found.has_value());
+    return found.value_or(LiveStatus());
+  }
+
+  std::string directory_;
+  double now_ = 5000;
+};
+
+TEST_F(StatusFileTest, IsThereFromTheStart) {
+  file();
+  const LiveStatus status = read();
+  EXPECT_EQ(status.time_s, 5000);
+  EXPECT_EQ(status.pid, getpid());
+  EXPECT_EQ(status.phase, "fits");
+  EXPECT_EQ(status.fits, 10U);
+  EXPECT_EQ(status.done, 1U);
+  EXPECT_FALSE(status.eta_s.has_value());
+  ASSERT_EQ(status.devices.size(), 3U);
+  EXPECT_EQ(status.devices[2].node, 1U);
+  EXPECT_EQ(status.devices[2].budget_bytes, 9000U);
+  EXPECT_EQ(status.devices[0].state, "idle");
+  EXPECT_FALSE(fs::exists(directory_ + "/logs/status.json.new"));
+}
+
+TEST_F(StatusFileTest, IsWrittenEveryTwoSecondsAtMost) {
+  StatusFile status = file();
+  now_ += 1.5;
+  status.device_state(0, 1, "C = 10", 0.25);
+  EXPECT_EQ(read().time_s, 5000);
+  now_ += 0.5;
+  status.device_state(0, 1, "C = 10", 0.5);
+  EXPECT_EQ(read().time_s, 5002);
+  EXPECT_EQ(read().devices[1].share, 0.5);
+  EXPECT_EQ(read().devices[1].since_s, 5001.5);
+  now_ += 0.25;
+  status.phase("refitting");
+  EXPECT_EQ(read().phase, "refitting") << "a phase does not wait";
+}
+
+TEST_F(StatusFileTest, ADeviceThatIsNotHeardOfIsIdle) {
+  StatusFile status = file();
+  status.device_state(0, 0, "C = 10", 0.5);
+  now_ += 3;
+  status.record(test::fit_record(1));
+  EXPECT_EQ(read().devices[0].state, "working");
+  now_ += 3;
+  status.record(test::fit_record(2));
+  EXPECT_EQ(read().devices[0].state, "idle");
+  EXPECT_EQ(read().devices[0].since_s, 5000);
+  EXPECT_EQ(read().devices[0].what, "");
+  status.device_state(0, 0, "C = 1", 0.75);
+  now_ += 2;
+  status.device_state(0, 0, "C = 1", 0.1);  // the next item
+  EXPECT_EQ(read().devices[0].since_s, 5008);
+}
+
+TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
+  StatusFile status = file();
+  now_ += 10;
+  status.record(test::fit_record(1));
+  EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 10.0 * 8) << "8 of 10 are left, one took 10 s";
+  now_ += 5;
+  status.device_state(0, 0, "C = 10", 0.5);
+  EXPECT_DOUBLE_EQ(read().eta_s.value_or(-1), 15 / 1.5 * 7.5);
+  journal::FitRecord failed = test::fit_record(2);
+  failed.status = journal::FitStatus::failed;
+  for (uint32_t fit = 2; fit < 10; ++fit) status.record(failed);
+  status.phase("refitting");
+  EXPECT_EQ(read().failed, 8U);
+  EXPECT_EQ(read().eta_s, 0);
+}
+
+TEST_F(StatusFileTest, RetiredAndLostDevicesStaySo) {
+  StatusFile status = file();
+  now_ += 3;
+  status.event(test::event_record(5002, Kind::retired, 0, "host:0", -1, 0, "it failed twice"));
+  EXPECT_EQ(read().devices[1].state, "retired");
+  EXPECT_EQ(read().devices[1].what, "it failed twice");
+  EXPECT_EQ(read().devices[1].since_s, 5002);
+  EXPECT_EQ(read().devices[0].state, "idle");
+  now_ += 3;
+  status.event(test::event_record(5005, Kind::lost, 0, "", -1, 0, "silent"));
+  status.device_state(0, 1, "late news", 0.5);
+  status.phase("fits");
+  EXPECT_EQ(read().devices[0].state, "lost");
+  EXPECT_EQ(read().devices[1].state, "retired");
+  EXPECT_EQ(read().devices[2].state, "idle") << "of another node";
+  status.event(test::event_record(5007, Kind::returned, 0, "", -1, 0, ""));
+  status.event(test::event_record(5007, Kind::failed, 1, "opencl:0", 3, 1, "an attempt"));
+  status.phase("fits");
+  EXPECT_EQ(read().devices[0].state, "idle");
+  EXPECT_EQ(read().devices[1].state, "retired");
+  EXPECT_EQ(read().devices[2].state, "idle");
+}
+
+TEST_F(StatusFileTest, IsForgottenWithItsSession) {
+  file();
+  remove_live_status(directory_);
+  EXPECT_FALSE(read_live_status(directory_).has_value());
+  EXPECT_NO_THROW(remove_live_status(directory_));
+}
+
+TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
+  fs::remove_all(directory_ + "/logs");
+  StatusFile status = file();
+  EXPECT_NO_THROW(status.phase("fits"));
+  EXPECT_NO_THROW(write_pieces(directory_, {}));
+  EXPECT_FALSE(read_live_status(directory_).has_value());
+  EXPECT_TRUE(read_pieces(directory_).empty());
+}
+
+TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
+  for (const char* text : {"", "{", "[]", "{\"time\":1}", "{\"time\":\"now\"}", "[{\"fits\":7}]", "[1]"}) {
+    std::ofstream(directory_ + "/logs/status.json") << text;
+    std::ofstream(directory_ + "/logs/pieces.json") << text;
+    EXPECT_FALSE(read_live_status(directory_).has_value()) << text;
+    EXPECT_TRUE(read_pieces(directory_).empty()) << text;
+  }
+}
+
+TEST_F(StatusFileTest, KeepsTheBundlesAndWhatTheirFitsCost) {
+  write_pieces(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
+  const auto bundles = read_pieces(directory_);
+  ASSERT_EQ(bundles.size(), 2U);
+  EXPECT_EQ(bundles[0].fits, (std::vector<uint32_t>{0, 2}));
+  EXPECT_EQ(bundles[0].bytes, 1000U);
+  EXPECT_TRUE(std::isnan(bundles[1].cost));
+  const std::vector<double> costs = cost_by_fit(bundles, 3);
+  ASSERT_EQ(costs.size(), 3U);
+  EXPECT_EQ(costs[0], 1.5);
+  EXPECT_EQ(costs[2], 1.5);
+  EXPECT_TRUE(cost_by_fit({}, 3).empty());
+}
+
+}  // namespace
+}  // namespace mokume::run

@@ -1,0 +1,145 @@
+#include "team/sums.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "cluster/protocol/team_frames.hpp"
+#include "sdk/error.hpp"
+#include "sdk/team.hpp"
+
+namespace mokume::team {
+namespace {
+
+cluster::Floats floats(const std::vector<float>& values) { return cluster::Floats(std::span(values)); }
+
+// Sums of these depend on their order.
+const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
+
+float tree(size_t first, size_t size) {
+  return size == 1 ? kLeaves[first] : tree(first, size / 2) + tree(first + size / 2, size / 2);
+}
+
+cluster::Block block(uint32_t first, uint32_t size) { return {first, size, floats({tree(first, size)})}; }
+
+TEST(AddUp, WhoeverAddedUpWhichPart) {
+  const std::vector<std::vector<cluster::Block>> ways = {
+      {block(0, 8)},
+      {block(4, 4), block(0, 4)},
+      {block(0, 2), block(2, 1), block(3, 1), block(4, 2), block(6, 2)},
+      {block(7, 1), block(6, 1), block(5, 1), block(4, 1), block(3, 1), block(2, 1), block(1, 1), block(0, 1)},
+  };
+  for (const auto& blocks : ways) EXPECT_EQ(add_up(blocks, 1).span()[0], tree(0, 8));
+}
+
+TEST(AddUp, LeavesOutWhatNobodyGave) {
+  EXPECT_EQ(add_up({}, 2).span()[1], 0);
+  EXPECT_EQ(add_up({block(2, 1), block(7, 1)}, 1).span()[0], kLeaves[2] + kLeaves[7]);
+  EXPECT_EQ(std::signbit(add_up({{5, 1, floats({-0.0F})}}, 1).span()[0]), true) << "alone, it comes out bit by bit";
+}
+
+TEST(AddUp, RefusesBlocksThatAreNoSubtreesOrOverlap) {
+  EXPECT_THROW(add_up({{0, 3, floats({1})}}, 1), Error);
+  EXPECT_THROW(add_up({{1, 2, floats({1})}}, 1), Error);
+  EXPECT_THROW(add_up({{0, 4, floats({1})}, {2, 2, floats({1})}}, 1), Error);
+  EXPECT_THROW(add_up({{0, 1, floats({1, 2})}}, 1), Error);
+}
+
+TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  const auto work = [&](uint32_t member) {
+    const sdk::Team mine(team.table(member));
+    for (int k = 0; k < 100; k += 2) {  // two under way at a time
+      const float value = static_cast<float>(k + static_cast<int>(member));
+      const mk_block own{member, 1, &value};
+      mine.give(1, {&own, 1});
+      mine.give(1, {});
+      float sum = 0;
+      mine.take({&sum, 1});
+      EXPECT_EQ(sum, static_cast<float>(2 * k + 1));
+      mine.take({&sum, 1});
+      EXPECT_EQ(sum, 0);
+    }
+    float word = member == 0 ? 5.0F : 6.0F;
+    mine.from_leader({&word, 1});
+    EXPECT_EQ(word, 5.0F);
+  };
+  std::thread other(work, 1);
+  work(0);
+  other.join();
+}
+
+TEST(Team, IsOneAcrossProcesses) {
+  std::unique_ptr<Team> near, far;
+  far = std::make_unique<Team>(Team::Setup{
+      {1, 1, 1},
+      {2},
+      false,
+      [&](uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block> blocks) {
+        const auto bytes = std::make_shared<std::string>(cluster::encode_gift(7, member, number, count, blocks));
+        const cluster::TeamFrame frame = cluster::decode_frame(*bytes, {bytes, bytes->data()});
+        near->take_gift(std::get<cluster::TeamGift>(frame).gift);
+      },
+      {},
+      {},
+      60});
+  near = std::make_unique<Team>(
+      Team::Setup{{1, 1, 1},
+                  {0, 1},
+                  true,
+                  {},
+                  [&](uint64_t number, const cluster::Floats& sum) { far->take_sum(number, sum); },
+                  {},
+                  60});
+  std::vector<std::thread> threads;
+  for (uint32_t m = 0; m < 3; ++m)
+    threads.emplace_back([&, m] {
+      const sdk::Team mine((m < 2 ? near : far)->table(m));
+      for (int k = 0; k < 50; ++k) {
+        std::vector<float> values = {1, static_cast<float>(m)};
+        mine.sum(values);
+        EXPECT_EQ(values, (std::vector<float>{3, 3}));
+      }
+    });
+  for (std::thread& t : threads) t.join();
+}
+
+TEST(Team, EndsForAllOnceAMemberIsGone) {
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  std::thread other([&] {
+    const sdk::Team mine(team.table(1));
+    float value = 1;
+    EXPECT_THROW(mine.sum({&value, 1}), Error);
+  });
+  team.break_up("it has died");
+  other.join();
+  const sdk::Team mine(team.table(0));
+  try {
+    mine.give(0, {});
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_EQ(e.status(), MK_CANCELLED);
+    EXPECT_STREQ(e.what(), "it has died");
+  }
+}
+
+TEST(Team, NamesThoseWhoDidNotGiveInTime) {
+  Team team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
+  const float value = 1;
+  const mk_block own{0, 1, &value};
+  float sum = 0;
+  sdk::Team(team.table(0)).give(1, {&own, 1});
+  sdk::Team(team.table(2)).give(1, {});
+  EXPECT_THROW(sdk::Team(team.table(0)).take({&sum, 1}), Error);
+  EXPECT_EQ(team.missing(), std::vector<uint32_t>{1});
+}
+
+TEST(Team, RefusesToGiveOutOfTurn) {
+  Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
+  sdk::Team(team.table(0)).give(3, {});
+  EXPECT_THROW(sdk::Team(team.table(1)).give(2, {}), Error) << "another length";
+}
+
+}  // namespace
+}  // namespace mokume::team
