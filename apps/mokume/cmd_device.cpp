@@ -1,7 +1,7 @@
 // device-child: the process of one device of a run with isolation = "process". Started by mokume run, never by hand.
 #include "base/child.hpp"
 #include "commands.hpp"
-#include "node/device_child.hpp"
+#include "node/child.hpp"
 
 namespace mokume::app {
 

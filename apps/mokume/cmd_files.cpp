@@ -4,7 +4,7 @@
 #include <map>
 
 #include "commands.hpp"
-#include "run/run.hpp"
+#include "run/view.hpp"
 #include "stored_run.hpp"
 
 namespace mokume::app {

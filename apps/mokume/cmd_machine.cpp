@@ -77,9 +77,9 @@ void print_devices(const node::Machine& machine, const Speeds& speeds) {
 }
 
 // What this process would bring to a run; a machine without devices still has cores.
-cluster::Presence presence_of(const node::Machine& machine) {
+cluster::HostView presence_of(const node::Machine& machine) {
   try {
-    return machine.presence("all");
+    return machine.view("all");
   } catch (const Error&) {
     return {cluster::host_identity(), scheduler::allowed_core_list(), {}};
   }
@@ -101,7 +101,7 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
   bool shared = true;
   for (size_t node = 0; node < seen.size(); ++node) {
     const cluster::Seen& one = seen[node];
-    const std::string cores = scheduler::core_text(meeting.parts[node].cores);
+    const std::string cores = scheduler::core_text(meeting.shares[node].cores);
     say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", node, one.host, cores.empty() ? "?" : cores,
         one.seen ? "yes" : "NO", one.file_system,
         one.sync_s > 0 ? fmt::format("{:.2f} ms", 1e3 * one.sync_s) : "not possible");

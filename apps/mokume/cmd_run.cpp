@@ -118,9 +118,33 @@ int conclude(const run::RunResult& result) {
   return result.refit_failed ? kFailedFits : kDone;
 }
 
+// Shows a run on the terminal, and does what it asks of the process.
+class Shown : public run::Frontend {
+ public:
+  Shown(Runtime& runtime, Progress& progress) : runtime_(runtime), progress_(progress) {}
+
+  void phase(const std::string& text) override { progress_.phase(text); }
+  void begin_fits(uint64_t total, uint64_t done) override { progress_.begin_fits(total, done); }
+  void fit_done(const journal::FitRecord& record) override {
+    progress_.fit_done(record.status == journal::FitStatus::failed);
+    progress_.tick();
+  }
+  void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
+                    double share) override {
+    progress_.device(node, id, name, what, share);
+    progress_.tick();
+  }
+  void end_fits() override { progress_.end_fits(); }
+  void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
+  void leave_threads() override { runtime_.leave_threads(); }
+
+ private:
+  Runtime& runtime_;
+  Progress& progress_;
+};
+
 // `stored`: the run that is resumed by its directory, if it is.
 int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, const StoredRun* stored = nullptr) {
-  request.limit_loops = [&runtime](uint32_t threads) { runtime.limit_loops(threads); };
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;
@@ -132,23 +156,10 @@ int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, 
     stored->warn_of_backends();
   }
 
-  run::Observer observer;
-  observer.phase = [&](const std::string& text) { progress.phase(text); };
-  observer.begin_fits = [&](uint64_t total, uint64_t done) { progress.begin_fits(total, done); };
-  observer.record = [&](const journal::FitRecord& r) {
-    progress.fit_done(r.status == journal::FitStatus::failed);
-    progress.tick();
-  };
-  observer.device_state = [&](uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                              double share) {
-    progress.device(node, id, name, what, share);
-    progress.tick();
-  };
-  observer.end_fits = [&] { progress.end_fits(); };
-  observer.abandoned = [&] { runtime.leave_threads(); };
+  Shown shown(runtime, progress);
   run::RunResult result;
   try {
-    result = run::run(registry, runtime.log(), transport, request, observer, watch.stop());
+    result = run::run(registry, runtime.log(), transport, request, shown, watch.stop());
   } catch (...) {
     runtime.log().set_around(nullptr, nullptr, nullptr);
     throw;

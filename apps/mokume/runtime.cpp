@@ -11,7 +11,7 @@
 
 #include "base/files.hpp"
 #include "cluster/transport/launcher.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 
 namespace mokume::app {
 namespace {

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/files.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "run/run_directory.hpp"
 
 namespace mokume::app {

@@ -77,16 +77,36 @@ double commit_seconds(const std::string& directory) {
   return median(std::move(times));
 }
 
-cluster::CoordinatorSetup make_setup(const Options& options) {
-  cluster::CoordinatorSetup setup;
-  setup.n_fits = options.n_fits;
+cluster::Workload make_work(const Options& options) {
+  cluster::Workload work;
+  work.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
-    scheduler::Piece& piece = setup.workload.pieces.emplace_back();
-    piece.affinity = fit;  // each on its own
-    for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) piece.fits.push_back(i);
+    scheduler::Bundle& bundle = work.bundles.bundles.emplace_back();
+    bundle.affinity = fit;  // each on its own
+    for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) bundle.fits.push_back(i);
   }
-  return setup;
+  return work;
 }
+
+// A device that reports at once.
+class Instant : public cluster::Executor {
+ public:
+  std::vector<cluster::LocalDevice> devices() const override {
+    return {{"null:0", "null", "Null", "mokume", "null", 1}};
+  }
+  void run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter) override {
+    for (const uint32_t fit : attempt.fits) reporter.report(make_record(fit));
+  }
+  bool kill(uint32_t) noexcept override { return false; }
+  void saved(uint32_t) noexcept override {}
+  void abandon() noexcept override {}
+};
+
+class NoRefits : public cluster::RefitRules {
+ public:
+  cluster::Refit choose(uint32_t, const std::vector<journal::FitRecord>&) override { return {}; }
+  std::optional<double> loss(const journal::FitRecord&) const override { return std::nullopt; }
+};
 
 // Median seconds between two leases of a device: of the nodes other than rank 0 where there are some.
 double round_trip_seconds(std::vector<journal::FitRecord> records) {
@@ -111,20 +131,17 @@ struct Figures {
 // Every rank.
 Figures run_fits(cluster::Transport& transport, const Options& options) {
   const bool leads = transport.rank() == 0;
-  cluster::AgentSetup agent;
-  agent.devices = {{"null:0", "null", "Null", "mokume", "null", 1}};
-  agent.work = [](uint32_t, const cluster::WorkItem& item, cluster::Reporter& reporter) {
-    for (const uint32_t fit : item.fits) reporter.report(make_record(fit));
-  };
+  Instant device;
   const std::atomic<bool> stop{false};
   const cluster::Leader leader{options.directory, {}};
   const cluster::Handshake shaken =
-      cluster::handshake(transport, {MOKUME_VERSION, "bench", agent.devices, {}}, leads ? &leader : nullptr, stop);
-  std::optional<cluster::CoordinatorSetup> setup;
-  if (leads) setup = make_setup(options);
+      cluster::handshake(transport, {MOKUME_VERSION, "bench", device.devices(), {}}, leads ? &leader : nullptr, stop);
+  NoRefits rules;
+  cluster::Observer nobody;
+  cluster::Leading leading{make_work(options), rules, nobody};
   journal::Journal journal(shaken.run_directory + "/run", transport.rank(), make_plan(options.n_fits));
   const auto begin = Clock::now();
-  const cluster::Outcome outcome = cluster::run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop);
+  const cluster::Outcome outcome = cluster::run(transport, shaken, device, leads ? &leading : nullptr, journal, stop);
   const double seconds = seconds_since(begin);
   if (leads && outcome.records.size() != options.n_fits) throw Error(MK_INTERNAL, "fits are missing");
   return {seconds, leads ? round_trip_seconds(outcome.records) : 0};

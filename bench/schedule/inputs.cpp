@@ -41,10 +41,10 @@ std::vector<std::vector<double>> table(const std::string& path, const std::strin
 
 // Each value as its place between the least and the greatest, on a log scale.
 std::map<double, double> scaled(const std::set<double>& values) {
-  std::map<double, double> places;
+  std::map<double, double> positions;
   const double low = std::log(*values.begin()), high = std::log(*values.rbegin());
-  for (const double value : values) places[value] = high > low ? (std::log(value) - low) / (high - low) : 0;
-  return places;
+  for (const double value : values) positions[value] = high > low ? (std::log(value) - low) / (high - low) : 0;
+  return positions;
 }
 
 }  // namespace
@@ -68,35 +68,35 @@ Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts) {
   }
   const auto gamma_place = scaled(gammas), c_place = scaled(cs);
   Scenario made;
-  std::map<std::pair<double, double>, scheduler::Piece> pieces;  // by gamma and fold
+  std::map<std::pair<double, double>, scheduler::Bundle> bundles;  // by gamma and fold
   uint32_t affinity = 0;
   std::map<double, uint32_t> affinities;
   for (const double gamma : gammas) affinities[gamma] = affinity++;
   for (const auto& row : rows) {
     const double gamma = row[0], fold = row[2];
     const double narrowness = gamma * 784;  // of standardised pixels
-    scheduler::Piece& piece = pieces[{gamma, whole_gammas ? 0 : fold}];
-    piece.affinity = affinities[gamma];
-    piece.cost += 1 / std::cbrt(narrowness) + narrowness / 2;
-    piece.fits.push_back(static_cast<uint32_t>(made.seconds.size()));
-    made.workload.places.push_back({0, static_cast<uint32_t>(fold), {gamma_place.at(gamma), c_place.at(row[1])}});
+    scheduler::Bundle& bundle = bundles[{gamma, whole_gammas ? 0 : fold}];
+    bundle.affinity = affinities[gamma];
+    bundle.cost += 1 / std::cbrt(narrowness) + narrowness / 2;
+    bundle.fits.push_back(static_cast<uint32_t>(made.seconds.size()));
+    made.workload.positions.push_back({0, static_cast<uint32_t>(fold), {gamma_place.at(gamma), c_place.at(row[1])}});
     made.seconds.push_back(row.at(3));
   }
   if (parts > 1) {
     const std::vector<double> seconds = made.seconds;
-    const auto places = made.workload.places;
+    const auto positions = made.workload.positions;
     for (uint32_t part = 1; part < parts; ++part) {
       made.seconds.insert(made.seconds.end(), seconds.begin(), seconds.end());
-      made.workload.places.insert(made.workload.places.end(), places.begin(), places.end());
+      made.workload.positions.insert(made.workload.positions.end(), positions.begin(), positions.end());
     }
     for (double& one : made.seconds) one /= parts;
   }
-  for (const auto& [at, piece] : pieces)
+  for (const auto& [at, bundle] : bundles)
     for (uint32_t part = 0; part < parts; ++part) {
-      scheduler::Piece cut = piece;
+      scheduler::Bundle cut = bundle;
       for (uint32_t& fit : cut.fits) fit += part * static_cast<uint32_t>(rows.size());
       cut.cost /= parts;
-      made.workload.pieces.push_back(std::move(cut));
+      made.workload.bundles.push_back(std::move(cut));
     }
   return made;
 }
@@ -125,8 +125,8 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
       const auto fit = static_cast<uint32_t>(made.seconds.size());
       made.seconds.push_back(epoch_s * epochs_of(r, fold));
       // Weights are most of what is known of a network: as a point they tell candidates apart.
-      made.workload.places.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
-      made.workload.pieces.push_back({{fit}, rows[r][2] * k_most_epochs, 0, fit});
+      made.workload.positions.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
+      made.workload.bundles.push_back({{fit}, rows[r][2] * k_most_epochs, 0, fit});
     }
   }
   if (!refits) return made;

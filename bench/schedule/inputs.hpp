@@ -11,7 +11,7 @@ namespace mokume::bench {
 // Devices of equal speed, or of several: as a probe might see them, 30 % off.
 std::vector<scheduler::SimulatedUnit> devices(size_t count, const std::vector<double>& speeds = {1});
 
-// The SVC grid from recorded times (svc-grid-times.csv: gamma,C,fold,seconds). Pieces: gamma x fold, or whole gammas;
+// The SVC grid from recorded times (svc-grid-times.csv: gamma,C,fold,seconds). Bundles: gamma x fold, or whole gammas;
 // each cut into `parts` equal ones of the same fits' times where a fit could be split by class (no run does that).
 // What the policy is told is the SVC plugin's guess.
 scheduler::Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts = 1);

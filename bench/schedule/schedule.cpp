@@ -24,7 +24,7 @@ namespace {
 using scheduler::Rule;
 using scheduler::Scenario;
 
-constexpr double k_lease_s = 0.001;
+constexpr double kLeaseSeconds = 0.001;
 constexpr uint32_t k_draws = 8;  // of epochs and winners, and of random orders
 const std::vector<size_t> k_counts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
 
@@ -33,7 +33,7 @@ struct Row {
   double contiguous, shuffled, first_come, ours, known, bound, hours;
 };
 
-// No schedule can be better: the longest piece, and each bootstrap's longest chain of a fit and its refit, must run.
+// No schedule can be better: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
 double bound_of(const Scenario& scenario) {
   double speeds = 0, fastest = 0;
   for (const auto& unit : scenario.units) {
@@ -41,12 +41,12 @@ double bound_of(const Scenario& scenario) {
     fastest = std::max(fastest, unit.speed);
   }
   double work = 0, longest = 0;
-  for (const scheduler::Piece& piece : scenario.workload.pieces) {
+  for (const scheduler::Bundle& bundle : scenario.workload.bundles) {
     double seconds = 0;
-    for (const uint32_t fit : piece.fits) seconds += scenario.seconds[fit];
+    for (const uint32_t fit : bundle.fits) seconds += scenario.seconds[fit];
     work += seconds;
     for (const auto& refit : scenario.refits)
-      if (scenario.workload.places[piece.fits.front()].bootstrap == refit.bootstrap)
+      if (scenario.workload.positions[bundle.fits.front()].bootstrap == refit.bootstrap)
         longest = std::max(longest, seconds + refit.seconds);
     longest = std::max(longest, seconds);
   }
@@ -56,7 +56,7 @@ double bound_of(const Scenario& scenario) {
 
 Row simulate_all(Scenario scenario, const std::vector<double>& speeds, size_t count) {
   scenario.units = devices(count, speeds);
-  scenario.lease_s = k_lease_s;
+  scenario.lease_s = kLeaseSeconds;
   double work = std::accumulate(scenario.seconds.begin(), scenario.seconds.end(), 0.0), sum = 0;
   for (const auto& unit : scenario.units) sum += unit.speed;
   scenario.ask_again_s = std::max(0.2, work / sum / 500);
@@ -119,7 +119,7 @@ class Book {
   nlohmann::ordered_json json_ = {{"what",
                                    "simulated efficiency: seconds of work done once, on a device of speed 1, over "
                                    "makespan times the sum of speeds"},
-                                  {"lease_seconds", k_lease_s},
+                                  {"lease_seconds", kLeaseSeconds},
                                   {"draws", k_draws},
                                   {"tables", nlohmann::ordered_json::array()}};
 };

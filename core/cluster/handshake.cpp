@@ -7,15 +7,18 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
-#include "cluster/protocol/listening.hpp"
+#include "cluster/protocol/codec.hpp"
+#include "cluster/protocol/silence.hpp"
+#include "cluster/share.hpp"
 
 namespace mokume::cluster {
 namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::chrono::milliseconds k_look_again(20);
-constexpr uint32_t k_flush_ms = 10000;
+constexpr std::chrono::milliseconds kLookAgain(20);
+constexpr uint32_t kFlushMs = 10000;
+constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // with node 0, which may write for minutes
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
@@ -54,10 +57,11 @@ std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, c
                                                          std::optional<Clock::time_point> deadline) {
   while (true) {
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
-    if (const auto received = transport.poll()) return std::pair(received->from, decode(received->text));
+    if (const auto received = transport.poll())
+      return std::pair(received->from, decode(received->text, received->owner));
     check_present(transport);
     if (deadline && Clock::now() >= *deadline) return std::nullopt;
-    transport.wait(k_look_again);
+    transport.wait(kLookAgain);
   }
 }
 
@@ -187,29 +191,27 @@ void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   }
 }
 
-// Rank 0 may write for minutes: its answers to beats show that it lives.
+// Its answers to heartbeats show that node 0 lives.
 void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
-  while (listening.seconds() - heard <= 2 * k_lease_s) {
+  while (listening.seconds() - heard <= kPatienceSeconds) {
     const double now = base::steady_s();
     listening.turn(now);
     if (now >= next_beat) {
-      next_beat = now + k_beat_s;
-      transport.send(0, encode(Beat{}));
+      next_beat = now + kHeartbeatSeconds;
+      transport.send(0, encode(Heartbeat{}));
     }
     const auto received = transport.poll();
-    // Frames are late words of a team.
-    if (received && !SideChannel::is_frame(received->text) && std::holds_alternative<Bye>(decode(received->text)))
-      return;
+    if (received && std::holds_alternative<Bye>(decode(received->text, received->owner))) return;
     if (received) {
       heard = listening.seconds();
     } else {
       if (transport.lost(0)) throw Error(MK_CANCELLED, "node 0 died before the run was over");
-      transport.wait(k_look_again);
+      transport.wait(kLookAgain);
     }
   }
-  throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", 2 * k_lease_s));
+  throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", kPatienceSeconds));
 }
 
 void part(Transport& transport) {
@@ -218,27 +220,27 @@ void part(Transport& transport) {
   } else {
     wait_for_bye(transport);
   }
-  transport.flush(k_flush_ms);
+  transport.flush(kFlushMs);
 }
 
 }  // namespace
 
-Meeting meet(Transport& transport, const Presence& own, const std::string& version, const std::atomic<bool>& stop,
+Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience) {
   if (transport.rank() != 0) {
     transport.send(0, encode(Present{version, own}));
-    return {expect<Assign>(hear(transport, stop, whole(patience))).part, {}, {}, {}};
+    return {expect<Assign>(hear(transport, stop, whole(patience))).share, {}, {}, {}};
   }
   Meeting meeting;
   const auto all = gather(transport, Present{version, own}, stop, patience.meet, "come forward");
   for (uint32_t node = 0; node < all.size(); ++node) {
     check_version(version, all[node].version, node);
-    meeting.ranks.push_back(all[node].presence);
+    meeting.ranks.push_back(all[node].view);
   }
   Shares shares = share(meeting.ranks);
-  for (uint32_t to = 1; to < all.size(); ++to) transport.send(to, encode(Assign{shares.parts[to]}));
-  meeting.part = shares.parts[0];
-  meeting.parts = std::move(shares.parts);
+  for (uint32_t to = 1; to < all.size(); ++to) transport.send(to, encode(Assign{shares.shares[to]}));
+  meeting.share = shares.shares[0];
+  meeting.shares = std::move(shares.shares);
   meeting.notices = std::move(shares.notices);
   return meeting;
 }

@@ -22,15 +22,15 @@ struct Patience {
 
 // What a rank may use, and what rank 0 should tell the user about it.
 struct Meeting {
-  Part part;
-  std::vector<Presence> ranks;       // rank 0 only
-  std::vector<Part> parts;           // rank 0 only
+  HostShare share;
+  std::vector<HostView> ranks;       // rank 0 only
+  std::vector<HostShare> shares;     // rank 0 only
   std::vector<std::string> notices;  // rank 0 only
 };
 
 // The ranks of one host share its cores and devices (cluster/share.hpp). Called once by every rank, before it opens a
 // device or starts a worker thread, and before handshake(). A rank alone keeps what it has. Throws as handshake() does.
-Meeting meet(Transport& transport, const Presence& own, const std::string& version, const std::atomic<bool>& stop,
+Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience = {});
 
 // What only rank 0 brings.

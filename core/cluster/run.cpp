@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <future>
 #include <memory>
@@ -12,23 +11,21 @@
 #include <utility>
 
 #include "cluster/agent/agent.hpp"
-#include "cluster/coordinator/coordinator.hpp"
+#include "cluster/protocol/codec.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // For what nobody announces: a request to stop, and what the coordinator does by the clock.
-constexpr std::chrono::milliseconds k_longest_wait(20);
+constexpr std::chrono::milliseconds kLongestWait(20);
 // What comes next often comes at once, as in a team's sums, and a sleeping core takes longer to wake up than that.
-constexpr std::chrono::milliseconds k_stay_awake(1);
+constexpr double kStayAwakeSeconds = 0.001;
 
-// Wakes the pump when a feeder, the journal or the side channel has something for it. Who rings may outlive the run.
-class Doorbell {
+// Wakes the loop when a feeder, the journal or the team has something for it. Who rings may outlive the run.
+class Bell {
  public:
-  explicit Doorbell(Transport& transport) : transport_(&transport) {}
+  explicit Bell(Transport& transport) : transport_(&transport) {}
   void ring() {
     const std::lock_guard lock(mutex_);
     if (transport_ != nullptr) transport_->wake();
@@ -46,49 +43,82 @@ class Doorbell {
 // Seconds since the epoch that never run backwards.
 class Now {
  public:
-  double operator()() const {
-    return start_ + std::chrono::duration<double>(std::chrono::steady_clock::now() - steady_).count();
-  }
+  explicit Now(const base::Clock& clock) : clock_(clock), wall_s_(clock.wall_s()), steady_s_(clock.steady_s()) {}
+  double operator()() const { return wall_s_ + (clock_.steady_s() - steady_s_); }
 
  private:
-  double start_ = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  std::chrono::steady_clock::time_point steady_ = std::chrono::steady_clock::now();
+  const base::Clock& clock_;
+  double wall_s_, steady_s_;
 };
 
-class Pump {
+// Writes what the coordinator decides into the journal of node 0 before anybody else hears of it.
+class Journaled : public Observer {
  public:
-  Pump(Transport& transport, Agent& agent, Coordinator* coordinator, SideChannel* side, const std::atomic<bool>& stop)
-      : transport_(transport), agent_(agent), coordinator_(coordinator), side_(side), stop_(stop) {}
+  Journaled(journal::Journal& journal, Observer& observer) : journal_(journal), observer_(observer) {}
+
+  void fit_done(const journal::FitRecord& record) override { observer_.fit_done(record); }
+  void given_up(const journal::FitRecord& record) override {
+    gave_up_ = true;
+    journal_.append(record, {});
+    observer_.given_up(record);
+  }
+  void event(const journal::EventRecord& event) override {
+    journal_.append(event);
+    observer_.event(event);
+  }
+  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override {
+    observer_.device_state(node, device, what, share);
+  }
+
+  bool gave_up() const { return gave_up_; }
+
+ private:
+  journal::Journal& journal_;
+  Observer& observer_;
+  bool gave_up_ = false;
+};
+
+class Loop {
+ public:
+  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, TeamChannel* team, const std::atomic<bool>& stop,
+       const base::Clock& clock)
+      : transport_(transport),
+        agent_(agent),
+        coordinator_(coordinator),
+        team_(team),
+        stop_(stop),
+        clock_(clock),
+        now_(clock) {}
 
   void run() {
     if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
-    auto active = Clock::now();
+    double active_s = clock_.steady_s();
     while (!over()) {
       if (turn()) {
-        active = Clock::now();
-      } else if (transport_.size() > 1 && Clock::now() - active < k_stay_awake) {
+        active_s = clock_.steady_s();
+      } else if (transport_.size() > 1 && clock_.steady_s() - active_s < kStayAwakeSeconds) {
         std::this_thread::yield();
       } else {
-        transport_.wait(k_longest_wait);
+        transport_.wait(kLongestWait);
       }
     }
-    send_frames();  // what was said last
+    send_for_team();  // what was said last
   }
 
  private:
   bool over() const { return agent_.over() && (coordinator_ == nullptr || coordinator_->over()); }
 
-  // Frames of the side channel that wait to leave. Whether there were any.
-  bool send_frames() {
-    if (side_ == nullptr) return false;
-    const auto frames = side_->take_outgoing();
-    for (const auto& [to, frame] : frames) transport_.send(to, frame);
-    return !frames.empty();
+  // What the team has to say. Whether there was anything.
+  bool send_for_team() {
+    if (team_ == nullptr) return false;
+    const auto messages = team_->take_outgoing();
+    for (const auto& [to, bytes] : messages) transport_.send(to, bytes);
+    return !messages.empty();
   }
 
   // Whether anything happened.
   bool turn() {
-    bool active = send_frames();
+    bool active = send_for_team();
     if (!asked_to_stop_ && stop_.load()) {
       asked_to_stop_ = true;
       tell_coordinator(Stop{MK_CANCELLED, "stopped on request"});
@@ -98,7 +128,7 @@ class Pump {
       active = true;
     }
     // An agent that leaves listens no more: the BYE that follows is for participate().
-    while (coordinator_ != nullptr || !agent_.leaving() || (side_ != nullptr && side_->busy())) {
+    while (coordinator_ != nullptr || !agent_.leaving() || (team_ != nullptr && team_->busy())) {
       const auto received = transport_.poll();
       if (!received) break;
       active = receive(*received) || active;
@@ -112,29 +142,29 @@ class Pump {
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
-      // Behind a STOP the leader still has its last word with the others; behind a FINISH nobody has.
+      // After a STOP the leader still has its last word with the others; after a FINISH nobody has.
       const bool finished = agent_.leaving() && !agent_.stopped();
-      if (side_ != nullptr && (finished || agent_.node_0_lost())) side_->lost(0);
+      if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
       return;
     }
     for (uint32_t node = 1; node < transport_.size(); ++node)
       if (transport_.lost(node)) deliver(coordinator_->gone(node, now_()));
     for (const uint32_t node : coordinator_->lost()) {
       transport_.forget(node);
-      if (side_ != nullptr) side_->lost(node);
+      if (team_ != nullptr) team_->lost(node);
     }
   }
 
-  // Whether more may follow at once: not behind a heartbeat.
+  // Whether more may follow at once, as after everything but a heartbeat.
   bool receive(const Transport::Received& received) {
     try {
-      if (SideChannel::is_frame(received.text)) {
-        if (side_ == nullptr) throw Error(MK_INTERNAL, "it was not expected");
-        side_->received(received.from, received.text, received.owner);
+      Message message = decode(received.text, received.owner);
+      if (auto of_team = team_message(message)) {
+        if (team_ == nullptr) throw Error(MK_INTERNAL, "there is no team here");
+        team_->received(received.from, std::move(*of_team));
         return true;
       }
-      const Message message = decode(received.text);
-      const bool beat = std::holds_alternative<Beat>(message);
+      const bool beat = std::holds_alternative<Heartbeat>(message);
       if (coordinator_ != nullptr) {
         deliver(coordinator_->handle(received.from, message, now_()));
       } else if (received.from == 0) {
@@ -170,45 +200,41 @@ class Pump {
   Transport& transport_;
   Agent& agent_;
   Coordinator* coordinator_;  // rank 0 only
-  SideChannel* side_;         // or null
+  TeamChannel* team_;         // or null
   const std::atomic<bool>& stop_;
+  const base::Clock& clock_;
   Now now_;
   bool asked_to_stop_ = false;
 };
 
 }  // namespace
 
-Outcome run(Transport& transport, const Handshake& handshake, const AgentSetup& agent_setup,
-            const CoordinatorSetup* coordinator_setup, journal::Journal& journal, const std::atomic<bool>& stop) {
+Outcome run(Transport& transport, const Handshake& handshake, Executor& executor, Leading* leading,
+            journal::Journal& journal, const std::atomic<bool>& stop, const RunOptions& options) {
   const bool leads = transport.rank() == 0;
-  if (leads != (coordinator_setup != nullptr)) throw Error(MK_INTERNAL, "rank 0 and only rank 0 coordinates");
-  if (leads && handshake.nodes.at(0) != agent_setup.devices) {
+  if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
+  if (leads && handshake.nodes.at(0) != executor.devices())
     throw Error(MK_INTERNAL, "the devices of this node are not those it named in its HELLO");
-  }
-  bool gave_up = false;
+  std::optional<Journaled> observer;
   std::optional<Coordinator> coordinator;
   if (leads) {
-    CoordinatorSetup setup = *coordinator_setup;
-    setup.on_given_up = [&, outer = setup.on_given_up](const journal::FitRecord& record) {
-      gave_up = true;
-      journal.append(record, {});
-      if (outer) outer(record);
-    };
-    coordinator.emplace(std::move(setup), handshake.nodes);
+    observer.emplace(journal, leading->observer);
+    coordinator.emplace(std::move(leading->work), handshake.nodes, leading->rules, *observer, options.limits);
   }
-  const auto bell = std::make_shared<Doorbell>(transport);
+  const auto bell = std::make_shared<Bell>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
-  auto agent = std::make_unique<Agent>(agent_setup, journal, [bell] { bell->ring(); });
-  if (agent_setup.side != nullptr) agent_setup.side->on_ring([bell] { bell->ring(); });
-  Pump(transport, *agent, coordinator ? &*coordinator : nullptr, agent_setup.side, stop).run();
+  const auto ring = [bell] { bell->ring(); };
+  auto agent = std::make_unique<Agent>(executor, journal, ring, options.limits, options.team, options.clock);
+  if (options.team != nullptr) options.team->on_ring(ring);
+  Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options.team, stop, options.clock).run();
   const std::optional<Stop> stopped = agent->stopped();
   if (!agent->abandoned().empty()) {
     static_cast<void>(agent.release());  // its feeder still uses it
-    if (agent_setup.on_abandoned) agent_setup.on_abandoned();
+    executor.abandon();
   }
   agent.reset();
   if (stopped && stopped->code != MK_CANCELLED) throw Error(static_cast<mk_status>(stopped->code), stopped->reason);
-  if (gave_up) journal.flush();
+  if (observer && observer->gave_up()) journal.flush();
   Outcome outcome;
   outcome.finished = !stopped;
   if (stopped) outcome.reason = stopped->reason;
@@ -223,10 +249,9 @@ void attend(Transport& transport, const std::function<void()>& work) {
   std::future<void> done = std::async(std::launch::async, work);
   const std::chrono::milliseconds nap(transport.size() == 1 ? 1000 : 5);
   while (done.wait_for(nap) != std::future_status::ready) {
-    while (const auto received = transport.poll()) {
-      if (SideChannel::is_frame(received->text)) continue;  // a late word of a team
-      if (std::holds_alternative<Beat>(decode(received->text))) transport.send(received->from, encode(Finish{}));
-    }
+    while (const auto received = transport.poll())
+      if (std::holds_alternative<Heartbeat>(decode(received->text, received->owner)))
+        transport.send(received->from, encode(Finish{}));
   }
   done.get();
 }

@@ -15,17 +15,17 @@ bool has(const std::vector<uint32_t>& cores, uint32_t core) {
   return std::find(cores.begin(), cores.end(), core) != cores.end();
 }
 
-bool same_cores(const Presence& a, const Presence& b) {
+bool same_cores(const HostView& a, const HostView& b) {
   return std::is_permutation(a.cores.begin(), a.cores.end(), b.cores.begin(), b.cores.end());
 }
 
-class HostShare {
+class HostDivision {
  public:
-  HostShare(const std::vector<Presence>& ranks, Ranks here, Shares& shares)
+  HostDivision(const std::vector<HostView>& ranks, Ranks here, Shares& shares)
       : ranks_(ranks), here_(std::move(here)), shares_(shares) {}
 
   void run() {
-    for (const size_t r : here_) shares_.parts[r].sharers = static_cast<uint32_t>(here_.size());
+    for (const size_t r : here_) shares_.shares[r].sharers = static_cast<uint32_t>(here_.size());
     const bool equal =
         std::all_of(here_.begin(), here_.end(), [&](size_t r) { return same_cores(ranks_[r], ranks_[here_.front()]); });
     equal ? cut_evenly() : deal_cores();
@@ -39,8 +39,8 @@ class HostShare {
     const std::vector<uint32_t>& cores = ranks_[here_.front()].cores;
     const size_t n = here_.size();
     for (size_t k = 0; k < n; ++k)
-      shares_.parts[here_[k]].cores.assign(cores.begin() + static_cast<ptrdiff_t>(k * cores.size() / n),
-                                           cores.begin() + static_cast<ptrdiff_t>((k + 1) * cores.size() / n));
+      shares_.shares[here_[k]].cores.assign(cores.begin() + static_cast<ptrdiff_t>(k * cores.size() / n),
+                                            cores.begin() + static_cast<ptrdiff_t>((k + 1) * cores.size() / n));
   }
 
   Ranks allowed_on(uint32_t core) const {
@@ -60,11 +60,11 @@ class HostShare {
     for (const uint32_t core : order) {
       const Ranks allowed = allowed_on(core);
       const size_t to = *std::min_element(allowed.begin(), allowed.end(), [&](size_t a, size_t b) {
-        return shares_.parts[a].cores.size() < shares_.parts[b].cores.size();
+        return shares_.shares[a].cores.size() < shares_.shares[b].cores.size();
       });
-      shares_.parts[to].cores.push_back(core);
+      shares_.shares[to].cores.push_back(core);
     }
-    for (const size_t r : here_) std::sort(shares_.parts[r].cores.begin(), shares_.parts[r].cores.end());
+    for (const size_t r : here_) std::sort(shares_.shares[r].cores.begin(), shares_.shares[r].cores.end());
   }
 
   // A rank that came away empty shares the core of its own that the fewest ranks use.
@@ -72,13 +72,13 @@ class HostShare {
     bool lent = false;
     for (const size_t r : here_) {
       const std::vector<uint32_t>& own = ranks_[r].cores;
-      if (!shares_.parts[r].cores.empty() || own.empty()) continue;
+      if (!shares_.shares[r].cores.empty() || own.empty()) continue;
       const auto users = [&](uint32_t core) {
-        return std::count_if(here_.begin(), here_.end(), [&](size_t o) { return has(shares_.parts[o].cores, core); });
+        return std::count_if(here_.begin(), here_.end(), [&](size_t o) { return has(shares_.shares[o].cores, core); });
       };
       const uint32_t core =
           *std::min_element(own.begin(), own.end(), [&](uint32_t a, uint32_t b) { return users(a) < users(b); });
-      shares_.parts[r].cores = {core};
+      shares_.shares[r].cores = {core};
       lent = true;
     }
     if (lent)
@@ -89,16 +89,16 @@ class HostShare {
   }
 
   // Where a driver does not say which device it is, equal ids are taken for one device.
-  static std::string identity(const Candidate& device) {
+  static std::string identity(const HostDevice& device) {
     return device.physical_id.empty() ? "id " + device.id : device.physical_id;
   }
 
   Ranks naming(const std::string& device) const {
     Ranks naming;
     for (const size_t r : here_) {
-      const std::vector<Candidate>& list = ranks_[r].devices;
+      const std::vector<HostDevice>& list = ranks_[r].devices;
       if (std::any_of(list.begin(), list.end(),
-                      [&](const Candidate& d) { return !d.on_cores && identity(d) == device; }))
+                      [&](const HostDevice& d) { return !d.on_cores && identity(d) == device; }))
         naming.push_back(r);
     }
     return naming;
@@ -108,7 +108,7 @@ class HostShare {
   void deal_devices() {
     std::vector<std::string> order;
     for (const size_t r : here_)
-      for (const Candidate& device : ranks_[r].devices)
+      for (const HostDevice& device : ranks_[r].devices)
         if (!device.on_cores && std::find(order.begin(), order.end(), identity(device)) == order.end())
           order.push_back(identity(device));
     std::stable_sort(order.begin(), order.end(),
@@ -123,9 +123,9 @@ class HostShare {
       ++dealt[to];
     }
     for (const size_t r : here_) {
-      for (const Candidate& device : ranks_[r].devices)
-        if (device.on_cores || owner[identity(device)] == r) shares_.parts[r].devices.push_back(device.id);
-      if (shares_.parts[r].devices.empty())
+      for (const HostDevice& device : ranks_[r].devices)
+        if (device.on_cores || owner[identity(device)] == r) shares_.shares[r].devices.push_back(device.id);
+      if (shares_.shares[r].devices.empty())
         shares_.notices.push_back(
             fmt::format("rank {} gets no device: the ranks of {} outnumber its devices; start "
                         "fewer ranks, or name more devices",
@@ -138,28 +138,28 @@ class HostShare {
     return host.substr(0, host.find(' '));
   }
 
-  const std::vector<Presence>& ranks_;
+  const std::vector<HostView>& ranks_;
   const Ranks here_;
   Shares& shares_;
 };
 
 }  // namespace
 
-Shares share(const std::vector<Presence>& ranks) {
+Shares share(const std::vector<HostView>& ranks) {
   Shares shares;
-  shares.parts.resize(ranks.size());
+  shares.shares.resize(ranks.size());
   std::vector<std::string> hosts;  // in the order of ranks
-  for (const Presence& rank : ranks)
+  for (const HostView& rank : ranks)
     if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
   for (const std::string& host : hosts) {
     Ranks here;
     for (size_t r = 0; r < ranks.size(); ++r)
       if (ranks[r].host == host) here.push_back(r);
-    HostShare(ranks, here, shares).run();
+    HostDivision(ranks, here, shares).run();
   }
   uint32_t total = 0;
-  for (const Part& part : shares.parts) total += static_cast<uint32_t>(part.devices.size());
-  for (Part& part : shares.parts) part.devices_of_run = total;
+  for (const HostShare& one : shares.shares) total += static_cast<uint32_t>(one.devices.size());
+  for (HostShare& one : shares.shares) one.devices_of_run = total;
   return shares;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -26,6 +27,17 @@ struct ProfileRow {
   double seconds = 0;
   double flops = 0;
   double bytes = 0;  // as each op's cost counts them: everything read and written once
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    field("phase", self.phase);
+    field("what", self.what);
+    field("calls", self.calls);
+    field("seconds", self.seconds, 0.0, kMost);
+    field("flops", self.flops, 0.0, kMost);
+    field("bytes", self.bytes, 0.0, kMost);
+  }
 };
 
 // Rows of one phase added up.

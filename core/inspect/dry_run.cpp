@@ -8,7 +8,7 @@
 #include "base/text.hpp"
 #include "node/candidate_text.hpp"
 #include "node/machine.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
 
@@ -16,17 +16,17 @@ namespace mokume::inspect {
 namespace {
 
 // What the model says of its candidates, where they differ: of three at most.
-std::string summaries(const node::Prepared& prepared) {
+std::string summaries(const node::Experiment& experiment) {
   constexpr size_t kMost = 3;
   constexpr uint32_t kMostAsked = 100;
-  const mk_model& model = prepared.model();
+  const mk_model& model = experiment.model();
   if (model.summary == nullptr) return "";
   std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
-  const auto count = std::min(kMostAsked, static_cast<uint32_t>(prepared.plan().candidates.size()));
+  const auto count = std::min(kMostAsked, static_cast<uint32_t>(experiment.plan().candidates.size()));
   for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
     std::string text;
     sdk::call(
-        model.summary, model.self, prepared.model_experiment(), c, static_cast<void*>(&text),
+        model.summary, model.self, experiment.model_experiment(), c, static_cast<void*>(&text),
         +[](void* taker, const char* part) { static_cast<std::string*>(taker)->append(part); });
     if (!text.empty() && text.back() != '\n') text += '\n';
     const auto same = [&](const auto& other) { return other.second == text; };
@@ -35,7 +35,7 @@ std::string summaries(const node::Prepared& prepared) {
   std::string all;
   for (const auto& [candidate, text] : different) {
     if (different.size() > 1)
-      all += fmt::format("candidate {}: {}\n", candidate, node::candidate_text(prepared.plan(), candidate));
+      all += fmt::format("candidate {}: {}\n", candidate, node::candidate_text(experiment.plan(), candidate));
     all += text;
   }
   return all;
@@ -46,10 +46,10 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
   const std::string refits = bagged ? fmt::format("{} refits", plan.bootstraps) : "one refit";
   if (plan.folds == 0) return fmt::format("no validation: {}\n", refits);
   std::set<uint32_t> together;
-  for (const scheduler::Piece& piece : workload.pieces) together.insert(piece.affinity);
-  const std::string cut = together.size() == workload.pieces.size()
+  for (const scheduler::Bundle& bundle : workload.bundles) together.insert(bundle.affinity);
+  const std::string cut = together.size() == workload.bundles.size()
                               ? ""
-                              : fmt::format(", cut into {} where that helps", workload.pieces.size());
+                              : fmt::format(", cut into {} where that helps", workload.bundles.size());
   const std::string sets =
       !bagged ? std::string()
       : plan.own_candidates > 0
@@ -64,13 +64,13 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations) {
-  const node::Prepared prepared(registry, config);
+  const node::Experiment experiment(registry, config);
   const node::Machine machine(registry, log);
   const auto devices = machine.select(config.devices);
   const auto budgets = node::Machine::budgets(devices, 1, config.memory_bytes);
-  const scheduler::Workload workload = run::workload_of(prepared, run::kSeveralDevices);
-  const search::Plan& plan = prepared.plan();
-  const data::Dataset& data = prepared.data();
+  const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
+  const search::Plan& plan = experiment.plan();
+  const data::Dataset& data = experiment.data();
   std::string text =
       fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
                   config.model, data.name, data.train.rows, data.test.rows, data.train.features,
@@ -82,15 +82,15 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
     text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
   }
   uint64_t needed = 0;
-  for (const scheduler::Piece& piece : workload.pieces) needed = std::max(needed, piece.bytes);
-  if (!workload.pieces.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
+  for (const scheduler::Bundle& bundle : workload.bundles) needed = std::max(needed, bundle.bytes);
+  if (!workload.bundles.empty()) text += fmt::format("a bundle needs at least {}\n", base::human_bytes(needed));
   for (size_t d = 0; d < devices.size(); ++d)
     text += fmt::format("  {:<12} {}: budget {}{}\n", devices[d].id(), devices[d].info.name,
                         base::human_bytes(budgets[d]), budgets[d] < needed ? ": too small" : "");
-  text += summaries(prepared);
+  text += summaries(experiment);
   text += "plan " + plan.hash + "\n";
   if (formations.empty()) return text;
-  if (workload.pieces.empty())
+  if (workload.bundles.empty())
     return text + "no formations: without validation there are only refits, whose time the cost model does not know\n";
   const run::Expectation expectation =
       run::expect(plan, workload, config.output + "/" + config.name,

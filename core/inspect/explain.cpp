@@ -9,7 +9,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "node/refit.hpp"
+#include "node/models.hpp"
 #include "report/pages/markup.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
@@ -126,22 +126,22 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
 
 // ---- fits that are not done
 
-// The piece of work of a fit; null if this session's are not known.
-const scheduler::Piece* piece_of(const Inspection& run, uint32_t fit) {
-  for (const scheduler::Piece& b : run.pieces)
+// The bundle of work of a fit; null if this session's are not known.
+const scheduler::Bundle* bundle_of(const Inspection& run, uint32_t fit) {
+  for (const scheduler::Bundle& b : run.bundles)
     if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
   return nullptr;
 }
 
 // Its place among the bundles with fits left, the longest first by the model's guess, from 1; and how many there are.
-std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Piece& piece) {
+std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Bundle& bundle) {
   std::set<uint32_t> done;
   for (const FitRecord& r : run.view.records) done.insert(r.fit);
   std::pair<size_t, size_t> at{1, 0};
-  for (const scheduler::Piece& b : run.pieces) {
+  for (const scheduler::Bundle& b : run.bundles) {
     if (std::all_of(b.fits.begin(), b.fits.end(), [&](uint32_t f) { return done.count(f) > 0; })) continue;
     ++at.second;
-    if (b.cost > piece.cost || (b.cost == piece.cost && &b < &piece)) ++at.first;
+    if (b.cost > bundle.cost || (b.cost == bundle.cost && &b < &bundle)) ++at.first;
   }
   return at;
 }
@@ -183,12 +183,12 @@ std::string busy_text(const Inspection& run) {
 std::string waiting_text(const Inspection& run, uint32_t fit) {
   if (!run.live) return nobody_text(run);
   std::string text = "  not finished yet: it waits, or a device is at it\n";
-  const scheduler::Piece* piece = piece_of(run, fit);
-  if (piece == nullptr || !run.last) return text;
-  const auto [place, of] = position(run, *piece);
+  const scheduler::Bundle* bundle = bundle_of(run, fit);
+  if (bundle == nullptr || !run.last) return text;
+  const auto [place, of] = position(run, *bundle);
   text += fmt::format("  its bundle of {} is number {} of {} with fits left, the longest first as the model guesses\n",
-                      report::counted(piece->fits.size(), "fit"), place, of);
-  return text + memory_text(run, piece->bytes) + busy_text(run);
+                      report::counted(bundle->fits.size(), "fit"), place, of);
+  return text + memory_text(run, bundle->bytes) + busy_text(run);
 }
 
 // ---- refits that are not done
@@ -202,14 +202,14 @@ std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstr
   return std::nullopt;
 }
 
-// The refit needs what a fit of its candidate needs; 0: this session's pieces are not known.
+// The refit needs what a fit of its candidate needs; 0: this session's bundles are not known.
 uint64_t bytes_of(const Inspection& run, uint32_t candidate, uint32_t bootstrap) {
   uint64_t bytes = 0;
-  for (const scheduler::Piece& piece : run.pieces)
-    for (const uint32_t fit : piece.fits) {
+  for (const scheduler::Bundle& bundle : run.bundles)
+    for (const uint32_t fit : bundle.fits) {
       if (run.view.plan.is_refit(fit)) continue;
       const search::FitKey key = run.view.plan.key(fit);
-      if (key.candidate == candidate && key.bootstrap == bootstrap) bytes = std::max(bytes, piece.bytes);
+      if (key.candidate == candidate && key.bootstrap == bootstrap) bytes = std::max(bytes, bundle.bytes);
     }
   return bytes;
 }

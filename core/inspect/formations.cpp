@@ -40,7 +40,7 @@ scheduler::Scenario scenario_of(const scheduler::Workload& workload, const run::
   const double work = std::accumulate(made.seconds.begin(), made.seconds.end(), 0.0);
   made.ask_again_s = std::max(0.2, work / static_cast<double>(devices) / 1000);
   std::map<uint32_t, uint32_t> fits;  // one of each bootstrap
-  for (uint32_t fit = 0; fit < workload.places.size(); ++fit) fits.emplace(workload.places[fit].bootstrap, fit);
+  for (uint32_t fit = 0; fit < workload.positions.size(); ++fit) fits.emplace(workload.positions[fit].bootstrap, fit);
   for (const auto& [bootstrap, fit] : fits)
     made.refits.push_back({bootstrap, fit, 0, refit_factor * work / static_cast<double>(made.seconds.size())});
   return made;

@@ -6,7 +6,7 @@
 #include <chrono>
 
 #include "base/text.hpp"
-#include "run/run.hpp"
+#include "run/view.hpp"
 #include "run/run_directory.hpp"
 
 namespace mokume::inspect {
@@ -60,7 +60,7 @@ Inspection inspect(registry::Registry& registry, const std::string& directory) {
   // Before the files: a run that ends in between is then called live, not dead.
   run.live = run::is_held(directory);
   run.last = run::read_live_status(directory);
-  run.pieces = run::read_pieces(directory);
+  run.bundles = run::read_bundles(directory);
   run.view = run::read_view(registry, directory);
   run.exit_reason = run::read_run_record(directory).exit_reason;
   run.now_s = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/protocol/types.hpp"
+#include "cluster/protocol/messages.hpp"
 #include "registry/registry.hpp"
 #include "report/report.hpp"
 #include "run/status_file.hpp"
@@ -19,7 +19,7 @@ struct Inspection {
   std::string exit_reason;               // as run.json has it
   bool live = false;                     // a process holds the directory
   std::optional<run::LiveStatus> last;   // what rank 0 wrote last, be it live or not
-  std::vector<scheduler::Piece> pieces;  // of the last session; may be empty
+  std::vector<scheduler::Bundle> bundles;  // of the last session; may be empty
   double now_s = 0;                      // seconds since the epoch
 };
 

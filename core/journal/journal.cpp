@@ -12,7 +12,6 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
-#include "journal/fields.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::journal {
@@ -41,7 +40,7 @@ Journal::Journal(const std::string& directory, uint32_t node, const search::Plan
     if (file_ >= 0) ::close(file_);
     throw;
   }
-  pending_.text = seal(event_text("start", base::wall_s(), ""));
+  pending_.text = seal(base::to_json(SessionLine{"start", base::wall_s(), ""}));
   pending_.on_durable.emplace_back();
   appended_ = 1;
   writer_ = std::thread([this] { write_loop(); });
@@ -66,7 +65,7 @@ void Journal::open_file(const std::string& directory) {
   written_ = good_bytes();
   if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) throw_errno("cannot cut the torn last line of");
   if (written_ == 0) {
-    commit(seal(header_text(plan_.hash, node_)));
+    commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
     sync_directory(directory);
     if (made) sync_directory(std::filesystem::absolute(directory).lexically_normal().parent_path());
   }
@@ -84,15 +83,21 @@ uint64_t Journal::good_bytes() const {
   }
   if (good == 0) return 0;
   const std::optional<std::string> header = unseal(std::string_view(text).substr(0, text.find('\n')));
-  const nlohmann::json json = header ? nlohmann::json::parse(*header, nullptr, false) : nlohmann::json();
-  const nlohmann::json* hash = find_field(json, "plan_hash");
-  const nlohmann::json* node = find_field(json, "node");
-  if (hash == nullptr || node == nullptr || *hash != plan_.hash || *node != node_) {
+  if (!header || !is_own(*header)) {
     throw Error(MK_BAD_DATA, fmt::format("{}, line 1: this journal belongs to another plan or node; move it away, or "
                                          "start a new run with --fresh",
                                          path_));
   }
   return good;
+}
+
+bool Journal::is_own(const std::string& header) const {
+  try {
+    const auto own = base::from_json<Header>(std::string_view(header));
+    return own.plan_hash == plan_.hash && own.node == node_;
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 void Journal::append(const FitRecord& record, std::function<void()> on_durable) {
@@ -104,7 +109,7 @@ void Journal::append(const FitRecord& record, std::function<void()> on_durable) 
   add_line(seal(record_text(record, &key)), std::move(on_durable));
 }
 
-void Journal::append(const EventRecord& record) { add_line(seal(event_text(record)), {}); }
+void Journal::append(const EventRecord& record) { add_line(seal(base::to_json(record)), {}); }
 
 void Journal::add_line(std::string line, std::function<void()> on_durable) {
   const std::lock_guard lock(mutex_);
@@ -127,7 +132,7 @@ void Journal::flush() {
 }
 
 void Journal::close(const std::string& reason) {
-  add_line(seal(event_text("stop", base::wall_s(), reason)), {});
+  add_line(seal(base::to_json(SessionLine{"stop", base::wall_s(), reason})), {});
   stop_writer();
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);

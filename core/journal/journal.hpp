@@ -59,6 +59,7 @@ class Journal {
 
   void open_file(const std::string& directory);
   uint64_t good_bytes() const;
+  bool is_own(const std::string& header) const;
   void add_line(std::string line, std::function<void()> on_durable);
   void write_loop();
   void commit(const std::string& text);

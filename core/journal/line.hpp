@@ -12,26 +12,44 @@
 
 namespace mokume::journal {
 
-inline constexpr uint32_t k_format = 2;  // "mokume_journal" in the header line
+inline constexpr uint32_t kFormat = 2;
+
+// The first line of a journal.
+struct Header {
+  uint32_t format = kFormat;
+  std::string plan_hash;
+  uint32_t node = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("mokume_journal", self.format);
+    field("plan_hash", self.plan_hash);
+    field("node", self.node);
+  }
+};
+
+// The line with which a session starts or stops.
+struct SessionLine {
+  std::string event;  // "start" or "stop"
+  double time_s = 0;
+  std::string reason;  // for which it stops; empty for a start
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("event", self.event);
+    field("time", self.time_s);
+    field("reason", self.reason);
+  }
+};
 
 std::string file_name(uint32_t node);  // "node-0000.ndjson"
 
-std::string header_text(const std::string& plan_hash, uint32_t node);
-std::string event_text(std::string_view event, double time, const std::string& reason);
-
-// {"event":"failed",...}. Bytes of `text` that are no UTF-8 become U+FFFD: it may come from a driver.
-std::string event_text(const EventRecord& record);
-// No value: an event of a kind that this version does not know.
-std::optional<EventRecord> event_from(const nlohmann::json& object);
-
-// One fit as a JSON object; doubles shortest round-trip, every NaN alike. `key` adds candidate, bootstrap and fold; the
-// node is left to the file (or the sender of a message); what there is none of (curves, a device class) has no field.
-// Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+// One fit as a JSON object. `key` adds candidate, bootstrap and fold. The file says which node it is, or the sender of
+// a message. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// The opposite of record_text; candidate, bootstrap and fold are not looked at. Error(MK_BAD_DATA) that names the
-// field.
-FitRecord record_from(const nlohmann::json& object);
+// No value: an event of a kind that this version does not know.
+std::optional<EventRecord> event_from(const nlohmann::json& object);
 
 using base::seal, base::unseal;
 

@@ -13,7 +13,6 @@
 
 #include "base/files.hpp"
 #include "journal/agree.hpp"
-#include "journal/fields.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::journal {
@@ -145,11 +144,11 @@ class Reader {
   }
 
   void take(const std::string& object) {
-    const nlohmann::json json = nlohmann::json::parse(object, nullptr, false);
     try {
+      const nlohmann::json json = base::parse_json(object);
       if (line_ == 1) {
-        take_header(json);
-      } else if (find_field(json, "event") != nullptr) {
+        take_header(base::from_json<Header>(json));
+      } else if (json.contains("event")) {
         take_event(json);
       } else {
         take_record(json);
@@ -160,30 +159,28 @@ class Reader {
     }
   }
 
-  void take_header(const nlohmann::json& json) {
-    if (whole_field(json, "mokume_journal", UINT32_MAX) != k_format) {
+  void take_header(const Header& header) const {
+    if (header.format != kFormat) {
       bad("written by another version of mokume; use that one, or start a new run with --fresh");
     }
-    if (text_field(json, "plan_hash") != plan_.hash) {
+    if (header.plan_hash != plan_.hash) {
       bad("belongs to another plan (the config or the data changed since); start a new run with --fresh");
     }
-    if (u32_field(json, "node") != file_->node) bad("belongs to another node; give the file its own name back");
+    if (header.node != file_->node) bad("belongs to another node; give the file its own name back");
   }
 
   void take_event(const nlohmann::json& json) {
-    const std::string event = text_field(json, "event");
+    if (json["event"] != "start" && json["event"] != "stop") return note_event(json);
+    const auto line = base::from_json<SessionLine>(json);
     std::vector<Session>& sessions = contents_.sessions;
-    if (event == "start") {
-      const double time = real_field(json, "time");
-      sessions.push_back({file_->node, time, time, false, {}});
-    } else if (event == "stop") {
-      if (sessions.empty() || sessions.back().node != file_->node) bad("a stop without a start; delete the line");
-      sessions.back().stop_s = std::max(sessions.back().stop_s, real_field(json, "time"));
-      sessions.back().closed = true;
-      sessions.back().reason = text_field(json, "reason");
-    } else {
-      note_event(json);
+    if (line.event == "start") {
+      sessions.push_back({file_->node, line.time_s, line.time_s, false, {}});
+      return;
     }
+    if (sessions.empty() || sessions.back().node != file_->node) bad("a stop without a start; delete the line");
+    sessions.back().stop_s = std::max(sessions.back().stop_s, line.time_s);
+    sessions.back().closed = true;
+    sessions.back().reason = line.reason;
   }
 
   // One that makes no sense is no reason to refuse the file.
@@ -191,7 +188,8 @@ class Reader {
     try {
       const auto event = event_from(json);
       if (!event) return;
-      if (event->fit >= int64_t{plan_.n_slots()} || !std::isfinite(event->time_s)) bad_field("fit", "one of the plan");
+      if (event->fit >= int64_t{plan_.n_slots()} || !std::isfinite(event->time_s))
+        base::bad_field("fit", "one of the plan");
       extend_session(event->time_s);
       if (event->kind == EventRecord::Kind::superseded)
         superseded_.insert({static_cast<uint32_t>(event->fit), event->node, event->attempt});
@@ -211,24 +209,28 @@ class Reader {
 
   // Nothing could be trained in one that failed.
   void check_refit(const FitRecord& record) const {
-    if (!record.refit && record.status != FitStatus::failed) bad_field("refit", "a candidate");
+    if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
       bad(fmt::format("candidate {} is none of this bootstrap in the plan; start a new run with --fresh",
                       *record.refit));
     }
   }
 
+  static bool says(const nlohmann::json& json, const char* field, uint32_t number) {
+    return json.contains(field) && json[field] == number;
+  }
+
   void check_fit(const FitRecord& record, const nlohmann::json& json) const {
     const search::FitKey key = plan_.key(record.fit);
-    if (u32_field(json, "candidate") != key.candidate || u32_field(json, "bootstrap") != key.bootstrap ||
-        u32_field(json, "fold") != key.fold || record.refit) {
+    if (!says(json, "candidate", key.candidate) || !says(json, "bootstrap", key.bootstrap) ||
+        !says(json, "fold", key.fold) || record.refit) {
       bad(fmt::format("fit {} is another candidate, bootstrap or fold in the plan; start a new run with --fresh",
                       record.fit));
     }
   }
 
   void take_record(const nlohmann::json& json) {
-    FitRecord record = record_from(json);
+    auto record = base::from_json<FitRecord>(json);
     record.node = file_->node;
     if (record.fit >= plan_.n_slots()) {
       bad(fmt::format("fit {} is not in the plan, which has {} fits; start a new run with --fresh", record.fit,

@@ -10,7 +10,7 @@
 
 namespace mokume::node {
 
-Machine::Machine(registry::Registry& registry, base::Log& log) {
+Machine::Machine(registry::Registry& registry, base::Log& log) : log_(log) {
   for (const std::string& name : registry.available(MK_PLUGIN_BACKEND)) {
     const registry::Library* library = registry.try_load(MK_PLUGIN_BACKEND, name);
     if (library == nullptr) {
@@ -42,18 +42,18 @@ std::vector<device::Listed> Machine::select(const std::string& selection) const 
   return chosen;
 }
 
-cluster::Presence Machine::presence(const std::string& selection) const {
-  cluster::Presence presence{cluster::host_identity(), scheduler::allowed_core_list(), {}};
+cluster::HostView Machine::view(const std::string& selection) const {
+  cluster::HostView view{cluster::host_identity(), scheduler::allowed_core_list(), {}};
   for (const device::Listed& d : select(selection))
-    presence.devices.push_back({d.id(), d.info.physical_id, device::on_cores(d.info)});
-  return presence;
+    view.devices.push_back({d.id(), d.info.physical_id, device::on_cores(d.info)});
+  return view;
 }
 
-void Machine::take(const cluster::Part& part, const std::string& selection) {
-  mine_ = part.devices;
-  scheduler::run_on(part.cores);
+void Machine::take(const cluster::HostShare& share, const std::string& selection) {
+  mine_ = share.devices;
+  scheduler::run_on(share.cores);
   const std::vector<device::Listed> used = select(selection);
-  const auto plan = device::core_plan(used, part.cores);
+  const auto plan = device::core_plan(used, share.cores);
   for (size_t d = 0; d < used.size(); ++d)
     if (!plan[d].empty()) core_plan_[used[d].id()] = plan[d];
 }
@@ -106,19 +106,29 @@ std::unique_ptr<device::Device> Machine::open(const device::Listed& listed, cons
 }
 
 device::Speed Machine::speed(device::Device& device, const std::string& cache_directory, bool again) const {
-  constexpr double k_turn_s = 60;
+  constexpr double kTurnSeconds = 60;
   const device::Listed& listed = device.listed();
   if ((listed.info.flags & (MK_DEVICE_INSTRUMENTED | MK_DEVICE_TEMPLATE)) != 0) return {};
   const size_t n = cores(listed);
   const auto remembered = [&] { return again ? std::nullopt : device::remembered_speed(cache_directory, listed, n); };
   if (const auto known = remembered()) return *known;
-  const device::ProbeTurn turn(cache_directory, cluster::host_identity(), k_turn_s);
+  const device::ProbeTurn turn(cache_directory, cluster::host_identity(), kTurnSeconds);
   // Whoever had the turn before may have measured the same.
   if (const auto known = remembered()) return *known;
   if (!turn.taken()) return {};
   const device::Speed speed = device::probe(device);
   device::remember_speed(cache_directory, listed, n, speed);
   return speed;
+}
+
+double Machine::speed_or_warn(device::Device& device, const std::string& cache_directory) const {
+  try {
+    return speed(device, cache_directory).overall();
+  } catch (const Error& e) {
+    if (e.status() != MK_DEVICE_ERROR && e.status() != MK_OUT_OF_MEMORY) throw;
+    log_.warn(device.listed().id(), std::string("its speed could not be measured: ") + e.what());
+    return 0;
+  }
 }
 
 }  // namespace mokume::node

@@ -18,7 +18,8 @@ namespace mokume::node {
 
 class Machine {
  public:
-  // Loads every backend that is found; one that cannot be loaded or enumerated is logged and left out.
+  // Loads every backend that is found; one that cannot be loaded or enumerated is logged and left out. The log outlives
+  // it.
   Machine(registry::Registry& registry, base::Log& log);
 
   const std::vector<device::Listed>& listed() const { return listed_; }
@@ -26,11 +27,11 @@ class Machine {
   std::vector<device::Listed> select(const std::string& selection) const;
 
   // What this process would use if it were alone on its host.
-  cluster::Presence presence(const std::string& selection) const;
+  cluster::HostView view(const std::string& selection) const;
 
-  // From now on this process and the threads it starts run on the cores of `part`, and each device that computes on
+  // From now on this process and the threads it starts run on the cores of `share`, and each device that computes on
   // cores is opened on its share of them. On the thread that opens the devices, before it or a loop starts threads.
-  void take(const cluster::Part& part, const std::string& selection);
+  void take(const cluster::HostShare& share, const std::string& selection);
 
   // Threads for loops of the host: the cores of its CPU device, or of this process. At least 1.
   uint32_t loop_threads() const;
@@ -45,6 +46,9 @@ class Machine {
   // The speed of an open device: remembered, or else (or if `again`) measured now, one process of this host after the
   // other.
   device::Speed speed(device::Device& device, const std::string& cache_directory, bool again = false) const;
+  // The same, remembered or measured; 0 with a warning if the device fails while it is measured: its first fits will
+  // show whether it works.
+  double speed_or_warn(device::Device& device, const std::string& cache_directory) const;
   // The cores that a device computes on; none if these are its own.
   std::vector<uint32_t> cores_of(const device::Listed& listed) const;
   size_t cores(const device::Listed& listed) const { return cores_of(listed).size(); }
@@ -52,6 +56,7 @@ class Machine {
  private:
   std::vector<uint32_t> cores_of_drivers(const std::string& backend) const;
 
+  base::Log& log_;
   std::vector<device::Listed> listed_;
   std::optional<std::vector<std::string>> mine_;            // ids; none before take()
   std::map<std::string, std::vector<uint32_t>> core_plan_;  // by id, of devices that compute on cores

@@ -12,7 +12,7 @@
 
 namespace mokume::node {
 
-// Writes a node's file again after each piece of work, so that a node that is killed leaves what it knew, and rank 0
+// Writes a node's file again after each bundle of work, so that a node that is killed leaves what it knew, and rank 0
 // finds every node's when the last fit has come in.
 class ProfileFile {
  public:

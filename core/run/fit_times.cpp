@@ -12,7 +12,6 @@
 #include "journal/read.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
-#include "team/team_site.hpp"
 
 namespace mokume::run {
 namespace {
@@ -38,7 +37,7 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
 
 // What a team took says nothing of a device alone.
 void leave_out_teams(std::vector<journal::FitRecord>& records) {
-  std::erase_if(records, [](const journal::FitRecord& r) { return r.device == team::TeamSite::kId; });
+  std::erase_if(records, [](const journal::FitRecord& r) { return r.device == journal::kTeamDevice; });
 }
 
 struct Earlier {
@@ -73,7 +72,7 @@ std::string class_among(const std::map<std::string, double>& seconds, const std:
 }
 
 Expectation from_run(const Earlier& run, const scheduler::Workload& workload, const std::string& wanted) {
-  scheduler::CostModel costs(workload.places, scheduler::guesses_of(workload), {});
+  scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   std::map<std::string, uint32_t> index;
   std::map<std::string, double> seconds;
   size_t fits = 0;
@@ -85,10 +84,10 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
   }
   const std::string on = class_among(seconds, wanted);
   Expectation made;
-  for (uint32_t fit = 0; fit < workload.places.size(); ++fit)
+  for (uint32_t fit = 0; fit < workload.positions.size(); ++fit)
     made.seconds.push_back(costs.work(fit) / costs.speed(index[on]));
   made.measured = true;
-  made.source = fmt::format("{} of {} fits as {} took them, on {}", fits, workload.places.size(), run.directory,
+  made.source = fmt::format("{} of {} fits as {} took them, on {}", fits, workload.positions.size(), run.directory,
                             on.empty() ? "its device" : on);
   return made;
 }
@@ -163,11 +162,11 @@ std::string rates_key(const std::string& model, const data::Dataset& data, const
                      std::isfinite(mean) && mean > 0 ? std::lround(std::log10(mean)) : 0);
 }
 
-void remember_run(const node::Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records) {
+void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records) {
   leave_out_teams(records);
   name_classes(records, run);
-  const scheduler::Workload workload = workload_of(prepared, kSeveralDevices);
-  remember_rates(rates_file(), rates_key(prepared.config().model, prepared.data(), workload), workload,
+  const scheduler::Workload workload = workload_of(experiment, kSeveralDevices);
+  remember_rates(rates_file(), rates_key(experiment.config().model, experiment.data(), workload), workload,
                  timed_work(records));
 }
 
@@ -176,7 +175,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
   const Earlier run = earlier_run(plan, runs);
   if (!run.work.empty()) return from_run(run, workload, device_class);
   // Works before anything is observed: the guesses, with those that are no numbers put right.
-  const scheduler::CostModel costs(workload.places, scheduler::guesses_of(workload), {});
+  const scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   double rate = 1;
   Expectation made;
   if (rates.empty()) {
@@ -187,7 +186,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
     made.measured = true;
     made.source = "the model's costs, at the speed of earlier runs on " + on;
   }
-  for (uint32_t fit = 0; fit < workload.places.size(); ++fit) made.seconds.push_back(rate * costs.work(fit));
+  for (uint32_t fit = 0; fit < workload.positions.size(); ++fit) made.seconds.push_back(rate * costs.work(fit));
   return made;
 }
 

@@ -8,7 +8,7 @@
 
 #include "data/dataset.hpp"
 #include "journal/record.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "run/run_directory.hpp"
 #include "scheduler/cost_model.hpp"
 #include "scheduler/policy.hpp"
@@ -32,7 +32,7 @@ std::string rates_file();                                                 // in 
 std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload);
 
 // After a run: keeps what it took for experiments of its model on as much data.
-void remember_run(const node::Prepared& prepared, const RunRecord& run, std::vector<journal::FitRecord> records);
+void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records);
 
 // What every fit of an experiment may take on a device of one class.
 struct Expectation {

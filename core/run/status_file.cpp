@@ -22,7 +22,7 @@ using Json = nlohmann::ordered_json;
 constexpr double kPause = 2;  // seconds between two writes
 constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
 constexpr const char* kStatus = "/logs/status.json";
-constexpr const char* kPieces = "/logs/pieces.json";
+constexpr const char* kBundles = "/logs/pieces.json";
 
 // Readers see the old or the new text. Unlike base::write_file() without waiting for the disk, and silent: the next
 // one replaces it.
@@ -208,31 +208,31 @@ void remove_live_status(const std::string& run_directory) {
   std::filesystem::remove(run_directory + kStatus, ignored);
 }
 
-void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces) {
+void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles) {
   Json list = Json::array();
   // A cost that is no number becomes null.
-  for (const scheduler::Piece& b : pieces) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
-  replace_file(run_directory + kPieces, list.dump() + "\n");
+  for (const scheduler::Bundle& b : bundles) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
+  replace_file(run_directory + kBundles, list.dump() + "\n");
 }
 
-std::vector<scheduler::Piece> read_pieces(const std::string& run_directory) {
-  const auto found = read_json(run_directory + kPieces, [](const Json& list) {
-    std::vector<scheduler::Piece> pieces;
+std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory) {
+  const auto found = read_json(run_directory + kBundles, [](const Json& list) {
+    std::vector<scheduler::Bundle> bundles;
     for (const Json& entry : list) {
-      scheduler::Piece& b = pieces.emplace_back();
+      scheduler::Bundle& b = bundles.emplace_back();
       entry.at("fits").get_to(b.fits);
       b.cost = entry.at("cost").is_null() ? std::nan("") : entry.at("cost").get<double>();
       entry.at("bytes").get_to(b.bytes);
     }
-    return pieces;
+    return bundles;
   });
-  return found.value_or(std::vector<scheduler::Piece>());
+  return found.value_or(std::vector<scheduler::Bundle>());
 }
 
-std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits) {
-  if (pieces.empty()) return {};
+std::vector<double> cost_by_fit(const std::vector<scheduler::Bundle>& bundles, uint32_t n_fits) {
+  if (bundles.empty()) return {};
   std::vector<double> costs(n_fits, 0);
-  for (const scheduler::Piece& b : pieces)
+  for (const scheduler::Bundle& b : bundles)
     for (const uint32_t fit : b.fits)
       if (fit < n_fits) costs[fit] = b.cost / static_cast<double>(b.fits.size());
   return costs;

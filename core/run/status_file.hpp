@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "cluster/protocol/types.hpp"
+#include "cluster/protocol/messages.hpp"
 #include "journal/record.hpp"
 #include "scheduler/policy.hpp"
 
@@ -72,11 +72,11 @@ std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 // What an earlier session left must not be taken for the next one's.
 void remove_live_status(const std::string& run_directory);
 
-// The pieces of a session as the scheduler has them: what its fits need and about how long they take.
-void write_pieces(const std::string& run_directory, const std::vector<scheduler::Piece>& pieces);
-std::vector<scheduler::Piece> read_pieces(const std::string& run_directory);  // empty if there are none
+// The bundles of a session as the scheduler has them: what its fits need and about how long they take.
+void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles);
+std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory);  // empty if there are none
 
-// The model's cost of each of `n_fits` fits, a piece's shared evenly; empty without pieces.
-std::vector<double> cost_by_fit(const std::vector<scheduler::Piece>& pieces, uint32_t n_fits);
+// The model's cost of each of `n_fits` fits, a bundle's shared evenly; empty without bundles.
+std::vector<double> cost_by_fit(const std::vector<scheduler::Bundle>& bundles, uint32_t n_fits);
 
 }  // namespace mokume::run

@@ -8,15 +8,15 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "journal/read.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "node/profile_files.hpp"
 #include "report/tables/stats.hpp"
-#include "run/run.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
+#include "run/view.hpp"
 #include "run/vote.hpp"
 #include "sdk/error.hpp"
-#include "team/team_site.hpp"
+#include "team/account.hpp"
 
 namespace mokume::run {
 namespace {
@@ -67,7 +67,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
     members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
                        entry.value("speed", 0.0), entry.value("sessions", std::vector<double>())});
   const report::Efficiency found =
-      report::efficiency(members, contents, cost_by_fit(read_pieces(directory), view.plan.n_fits()));
+      report::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
   view.efficiency = found.value;
   view.speeds = found.source;
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];

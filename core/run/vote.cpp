@@ -10,7 +10,7 @@
 #include "base/sealed.hpp"
 #include "data/npy.hpp"
 #include "journal/fields.hpp"
-#include "node/refit.hpp"
+#include "node/models.hpp"
 #include "run/exemplars.hpp"
 #include "run/tally.hpp"
 #include "sdk/error.hpp"
@@ -43,12 +43,12 @@ node::Classified classified(const std::string& path, const data::FloatTable& mem
 }
 
 // Where the members' predictions are.
-std::vector<std::string> predictions_of(const std::string& run_directory, const node::Prepared& prepared,
+std::vector<std::string> predictions_of(const std::string& run_directory, const node::Experiment& experiment,
                                         const std::vector<journal::FitRecord>& refits) {
   std::vector<std::string> paths;
   for (const journal::FitRecord& refit : refits)
     if (refit.status != journal::FitStatus::failed)
-      paths.push_back(node::model_path(run_directory, prepared.plan(), refit.fit) + node::kTestPredictions);
+      paths.push_back(node::model_path(run_directory, experiment.plan(), refit.fit) + node::kTestPredictions);
   return paths;
 }
 
@@ -63,12 +63,12 @@ void check_member(const std::string& path) {
 
 // Calls body(path, predictions) for every member.
 template <class Body>
-void for_each_member(const std::vector<std::string>& paths, const node::Prepared& prepared, size_t columns,
+void for_each_member(const std::vector<std::string>& paths, const node::Experiment& experiment, size_t columns,
                      const Body& body) {
   for (const std::string& path : paths) {
     check_member(path);
     const data::FloatTable member = data::read_npy(path);
-    if (member.rows != prepared.data().test.rows || member.columns != static_cast<int64_t>(columns))
+    if (member.rows != experiment.data().test.rows || member.columns != static_cast<int64_t>(columns))
       throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
     body(path, member);
   }
@@ -82,21 +82,21 @@ std::vector<double> percentiles(std::vector<double> values) {
   return found;
 }
 
-report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::Prepared& prepared) {
-  const data::Table& test = prepared.data().test;
-  const size_t classes = prepared.data().class_names.size();
+report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::Experiment& experiment) {
+  const data::Table& test = experiment.data().test;
+  const size_t classes = experiment.data().class_names.size();
   Tally tally(static_cast<size_t>(test.rows), classes);
   const auto add = [&](const std::string& path, const data::FloatTable& member) {
     tally.add(classified(path, member, classes));
   };
-  for_each_member(paths, prepared, classes + 1, add);
+  for_each_member(paths, experiment, classes + 1, add);
   std::vector<size_t> winners;
   report::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
   for (size_t r = 0; r < test.labels.size(); ++r) {
     winners.push_back(tally.winner(r));
     vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
   }
-  vote.exemplars = choose_exemplars(prepared.data(), tally.certainty(), winners);
+  vote.exemplars = choose_exemplars(experiment.data(), tally.certainty(), winners);
   vote.doubt = percentiles(doubts(tally.certainty(), classes));
   const auto look = [&](const std::string&, const data::FloatTable& member) {
     for (report::Exemplar& one : vote.exemplars) {
@@ -104,17 +104,17 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::
       one.certainty.members.emplace_back(row, row + static_cast<ptrdiff_t>(classes));
     }
   };
-  for_each_member(paths, prepared, classes + 1, look);
+  for_each_member(paths, experiment, classes + 1, look);
   return vote;
 }
 
-report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::Prepared& prepared) {
-  const data::Table& test = prepared.data().test;
+report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::Experiment& experiment) {
+  const data::Table& test = experiment.data().test;
   std::vector<double> sums(test.targets.size());
   const auto add = [&](const std::string&, const data::FloatTable& member) {
     for (size_t r = 0; r < sums.size(); ++r) sums[r] += static_cast<double>(member.values[r]);
   };
-  for_each_member(paths, prepared, 1, add);
+  for_each_member(paths, experiment, 1, add);
   double squares = 0;
   for (size_t r = 0; r < sums.size(); ++r) {
     const double off = sums[r] / static_cast<double>(paths.size()) - static_cast<double>(test.targets[r]);
@@ -125,21 +125,22 @@ report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::
 
 }  // namespace
 
-void write_vote(const std::string& run_directory, const node::Prepared& prepared,
+void write_vote(const std::string& run_directory, const node::Experiment& experiment,
                 const std::vector<journal::FitRecord>& refits) {
-  const data::Table& test = prepared.data().test;
+  const data::Table& test = experiment.data().test;
   fs::remove(run_directory + kVote);
   if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
-  const std::vector<std::string> paths = predictions_of(run_directory, prepared, refits);
+  const std::vector<std::string> paths = predictions_of(run_directory, experiment, refits);
   const auto exists = [](const std::string& path) { return fs::exists(path); };
   if (paths.empty() || !std::all_of(paths.begin(), paths.end(), exists)) return;
-  const report::Vote vote = test.labels.empty() ? mean_of_numbers(paths, prepared) : vote_of_classes(paths, prepared);
+  const report::Vote vote =
+      test.labels.empty() ? mean_of_numbers(paths, experiment) : vote_of_classes(paths, experiment);
   nlohmann::ordered_json json = {{"members", vote.members}, {"n", vote.test.n}};
   if (vote.test.mse) {
     json["mse"] = *vote.test.mse;
   } else {
     json["errors"] = vote.test.errors;
-    json["classes"] = prepared.data().class_names;
+    json["classes"] = experiment.data().class_names;
     json["doubt"] = vote.doubt;
     json["exemplars"] = exemplars_to_json(vote.exemplars);
   }

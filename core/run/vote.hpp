@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "journal/record.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "report/report.hpp"
 
 namespace mokume::run {
@@ -16,7 +16,7 @@ namespace mokume::run {
 // of their numbers: kept in the run directory. `refits`: those of a finished run; one that failed gives no member, and
 // the others decide. Nothing if what one of these said is missing, or there are no members or test rows. Errors name
 // the file.
-void write_vote(const std::string& run_directory, const node::Prepared& prepared,
+void write_vote(const std::string& run_directory, const node::Experiment& experiment,
                 const std::vector<journal::FitRecord>& refits);
 
 // None if there is no vote yet, or it cannot be understood.

@@ -28,7 +28,7 @@ double between(double value, double low, double high) {
   return high > low ? std::clamp((value - low) / (high - low), 0.0, 1.0) : 0;
 }
 
-double place_in(const search::Space& space, const std::vector<search::Value>& order, const search::Value& value) {
+double position_in(const search::Space& space, const std::vector<search::Value>& order, const search::Value& value) {
   switch (space.kind) {
     case search::Space::Kind::real_uniform:
     case search::Space::Kind::integer_uniform:
@@ -44,21 +44,21 @@ double place_in(const search::Space& space, const std::vector<search::Value>& or
 
 }  // namespace
 
-std::vector<scheduler::Place> places_of(const search::Plan& plan, const std::vector<search::Space>& spaces) {
+std::vector<scheduler::Position> positions_of(const search::Plan& plan, const std::vector<search::Space>& spaces) {
   std::vector<std::vector<search::Value>> orders;
   for (const search::Space& space : spaces) orders.push_back(order_of(space));
   std::vector<std::vector<double>> points;
   for (const std::vector<search::Value>& candidate : plan.candidates) {
     std::vector<double>& point = points.emplace_back();
     for (size_t p = 0; p < spaces.size() && p < candidate.size(); ++p)
-      point.push_back(place_in(spaces[p], orders[p], candidate[p]));
+      point.push_back(position_in(spaces[p], orders[p], candidate[p]));
   }
-  std::vector<scheduler::Place> places;
+  std::vector<scheduler::Position> positions;
   for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
     const search::FitKey key = plan.key(fit);
-    places.push_back({key.bootstrap, key.fold, points[key.candidate]});
+    positions.push_back({key.bootstrap, key.fold, points[key.candidate]});
   }
-  return places;
+  return positions;
 }
 
 double refit_factor(const config::Config& config) {
@@ -66,20 +66,20 @@ double refit_factor(const config::Config& config) {
   return config.folds > 1 ? config.folds / (config.folds - 1.0) : 1;
 }
 
-scheduler::Workload workload_of(const node::Prepared& prepared, size_t devices) {
-  const search::Plan& plan = prepared.plan();
+scheduler::Workload workload_of(const node::Experiment& experiment, size_t devices) {
+  const search::Plan& plan = experiment.plan();
   scheduler::Workload made;
   std::vector<uint32_t> affinity(plan.n_fits(), 0);
-  const std::vector<scheduler::Piece> coarsest = prepared.bundles(1);
+  const std::vector<scheduler::Bundle> coarsest = experiment.bundles(1);
   for (uint32_t b = 0; b < coarsest.size(); ++b)
     for (const uint32_t fit : coarsest[b].fits) affinity[fit] = b;
-  for (const scheduler::Piece& bundle :
-       devices >= kSeveralDevices ? prepared.bundles(std::max(1U, plan.n_fits())) : coarsest)
-    made.pieces.push_back(
+  for (const scheduler::Bundle& bundle :
+       devices >= kSeveralDevices ? experiment.bundles(std::max(1U, plan.n_fits())) : coarsest)
+    made.bundles.push_back(
         {bundle.fits, bundle.cost, bundle.bytes, bundle.fits.empty() ? 0 : affinity[bundle.fits.front()]});
-  made.places = places_of(plan, prepared.config().spaces);
+  made.positions = positions_of(plan, experiment.config().spaces);
   // One refit follows on all fits: it changes no order. Those of several bootstraps do.
-  if (plan.bootstraps > 1) made.refit_share = refit_factor(prepared.config());
+  if (plan.bootstraps > 1) made.refit_share = refit_factor(experiment.config());
   return made;
 }
 

@@ -61,12 +61,12 @@ int64_t topology(const std::string& root, uint32_t core, const char* what) {
 }  // namespace
 
 std::vector<uint32_t> allowed_core_list(const std::string& root) {
-  std::vector<std::tuple<int64_t, int64_t, uint32_t>> places;
+  std::vector<std::tuple<int64_t, int64_t, uint32_t>> positions;
   for (const uint32_t core : mask())
-    places.emplace_back(topology(root, core, "physical_package_id"), topology(root, core, "core_id"), core);
-  std::sort(places.begin(), places.end());
+    positions.emplace_back(topology(root, core, "physical_package_id"), topology(root, core, "core_id"), core);
+  std::sort(positions.begin(), positions.end());
   std::vector<uint32_t> cores;
-  for (const auto& place : places) cores.push_back(std::get<2>(place));
+  for (const auto& place : positions) cores.push_back(std::get<2>(place));
   return cores;
 }
 

@@ -47,16 +47,16 @@ std::vector<T> thinned(std::vector<T> all, size_t most) {
 
 }  // namespace
 
-CostModel::CostModel(const std::vector<Place>& places, std::vector<double> guesses, std::vector<double> speeds) {
+CostModel::CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds) {
   longest_guess_ = 0;
   for (const double guess : guesses)
     if (usable(guess)) longest_guess_ = std::max(longest_guess_, guess);
   if (longest_guess_ == 0) longest_guess_ = 1;
   for (uint32_t fit = 0; fit < guesses.size(); ++fit)
-    add_fit(fit < places.size() ? places[fit] : Place{0, 0, {static_cast<double>(fit)}}, guesses[fit]);
-  if (!places.empty()) {
-    std::vector<std::set<double>> values(places.front().point.size());
-    for (const Place& place : places)
+    add_fit(fit < positions.size() ? positions[fit] : Position{0, 0, {static_cast<double>(fit)}}, guesses[fit]);
+  if (!positions.empty()) {
+    std::vector<std::set<double>> values(positions.front().point.size());
+    for (const Position& place : positions)
       for (size_t d = 0; d < std::min(values.size(), place.point.size()); ++d) values[d].insert(place.point[d]);
     dimensions_ = static_cast<size_t>(
         std::count_if(values.begin(), values.end(), [](const auto& different) { return different.size() > 1; }));
@@ -64,7 +64,7 @@ CostModel::CostModel(const std::vector<Place>& places, std::vector<double> guess
   for (const double speed : speeds) add_class(speed);
 }
 
-uint32_t CostModel::add_fit(const Place& place, double guess) {
+uint32_t CostModel::add_fit(const Position& place, double guess) {
   const auto next = static_cast<uint32_t>(points_.size());
   const auto [found, is_new] = candidate_at_.emplace(place.point, next);
   if (is_new) {

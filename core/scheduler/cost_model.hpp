@@ -15,19 +15,19 @@
 namespace mokume::scheduler {
 
 // Where a fit stands in the plan: neighbours take similar times.
-struct Place {
+struct Position {
   uint32_t bootstrap = 0, fold = 0;
   std::vector<double> point;  // the candidate, each parameter scaled to [0, 1]; equal points are one candidate
 };
 
 class CostModel {
  public:
-  // By fit: places (may be empty: no fit tells anything of another) and guesses in a unit that all share; a guess that
+  // By fit: positions (may be empty: no fit tells anything of another) and guesses in a unit that all share; a guess that
   // is no positive number counts as the longest. By device class: speeds measured before, relative to each other; 0:
   // unknown.
-  CostModel(const std::vector<Place>& places, std::vector<double> guesses, std::vector<double> speeds);
+  CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds);
 
-  uint32_t add_fit(const Place& place, double guess);  // one more; its index
+  uint32_t add_fit(const Position& place, double guess);  // one more; its index
   uint32_t add_class(double speed);                    // the same
   // A fit of which nothing was known is one more of the candidate of the fit `like`.
   void replace_fit(uint32_t fit, uint32_t like, double guess);

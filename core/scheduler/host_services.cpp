@@ -66,8 +66,8 @@ namespace {
 constexpr size_t k_alignment = 64;
 constexpr size_t k_huge_page = size_t{2} << 20;
 
-// Tell ThreadSanitizer, which cannot look into libtbb, what a loop orders: its pieces come after what its caller did
-// before and before what it does after, but in no order among themselves; hence two places.
+// Tell ThreadSanitizer, which cannot look into libtbb, what a loop orders: its bundles come after what its caller did
+// before and before what it does after, but in no order among themselves; hence two positions.
 void publish([[maybe_unused]] void* place) {
 #ifdef MOKUME_TSAN
   __tsan_release(place);
@@ -84,7 +84,7 @@ struct Loop {
   void* context;
 };
 
-void run_piece(void* self, uint64_t begin, uint64_t end) {
+void run_bundle(void* self, uint64_t begin, uint64_t end) {
   Loop* loop = static_cast<Loop*>(self);
   observe(&loop->body);
   for (uint64_t i = begin; i != end; ++i) loop->body(loop->context, i);
@@ -94,7 +94,7 @@ void run_piece(void* self, uint64_t begin, uint64_t end) {
 void run_loop(LoopArena& arena, uint64_t count, void (*body)(void*, uint64_t), void* context) {
   Loop loop{body, context};
   publish(&loop.body);
-  arena.run(count, run_piece, &loop);
+  arena.run(count, run_bundle, &loop);
   observe(&loop.context);
 }
 

@@ -22,13 +22,13 @@ struct LoopArena::State {
 LoopArena::LoopArena(uint32_t threads, uint32_t cores) : state_(std::make_unique<State>(threads, cores)) {}
 LoopArena::~LoopArena() = default;
 
-void LoopArena::run(uint64_t count, Piece piece, void* context) {
+void LoopArena::run(uint64_t count, Bundle bundle, void* context) {
   // Isolated: a thread that waits for its loop must not start an iteration of somebody else's, whose locks it may hold
   // and whose length it cannot know.
   state_->arena.execute([&] {
     tbb::this_task_arena::isolate([&] {
       tbb::parallel_for(tbb::blocked_range<uint64_t>(0, count, 1),
-                        [&](const tbb::blocked_range<uint64_t>& range) { piece(context, range.begin(), range.end()); });
+                        [&](const tbb::blocked_range<uint64_t>& range) { bundle(context, range.begin(), range.end()); });
     });
   });
 }

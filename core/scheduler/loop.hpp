@@ -9,15 +9,15 @@ namespace mokume::scheduler {
 
 class LoopArena {
  public:
-  using Piece = void (*)(void* context, uint64_t begin, uint64_t end);
+  using Bundle = void (*)(void* context, uint64_t begin, uint64_t end);
 
   LoopArena(uint32_t threads, uint32_t cores);  // the calling thread included
   ~LoopArena();
   LoopArena(const LoopArena&) = delete;
   LoopArena& operator=(const LoopArena&) = delete;
 
-  // Cuts [0, count) into pieces and returns when all have run. From any thread, pieces included.
-  void run(uint64_t count, Piece piece, void* context);
+  // Cuts [0, count) into bundles and returns when all have run. From any thread, bundles included.
+  void run(uint64_t count, Bundle bundle, void* context);
 
  private:
   struct State;

@@ -6,7 +6,7 @@
 namespace mokume::scheduler {
 namespace {
 
-// The first piece of a candidate ranks as if it took this many times what is thought: it may, and the sooner its time
+// The first bundle of a candidate ranks as if it took this many times what is thought: it may, and the sooner its time
 // is known, and whether it may be refitted, the better the rest is planned.
 constexpr double k_unseen = 3;
 constexpr uint32_t k_no_bootstrap = UINT32_MAX;
@@ -14,29 +14,29 @@ constexpr uint32_t k_no_bootstrap = UINT32_MAX;
 }  // namespace
 
 std::vector<double> guesses_of(const Workload& workload) {
-  std::vector<double> guesses(workload.places.size(), 0);
-  for (const Piece& piece : workload.pieces)
-    for (const uint32_t fit : piece.fits) {
+  std::vector<double> guesses(workload.positions.size(), 0);
+  for (const Bundle& bundle : workload.bundles)
+    for (const uint32_t fit : bundle.fits) {
       if (fit >= guesses.size()) guesses.resize(fit + 1, 0);
-      guesses[fit] = piece.cost / static_cast<double>(piece.fits.size());
+      guesses[fit] = bundle.cost / static_cast<double>(bundle.fits.size());
     }
   return guesses;
 }
 
 Policy::Policy(Workload workload, std::vector<Unit> units)
-    : states_(workload.pieces.size()),
+    : states_(workload.bundles.size()),
       refit_share_(workload.refit_share),
-      costs_(workload.places, guesses_of(workload), {}) {
-  pieces_ = std::move(workload.pieces);
-  places_ = std::move(workload.places);
+      costs_(workload.positions, guesses_of(workload), {}) {
+  bundles_ = std::move(workload.bundles);
+  positions_ = std::move(workload.positions);
   uint32_t folds = 1;
-  for (const Place& place : places_) folds = std::max(folds, place.fold + 1);
+  for (const Position& place : positions_) folds = std::max(folds, place.fold + 1);
   contenders_ = Contenders(folds);
-  const size_t first_refit = pieces_.size() - workload.refits;
-  for (size_t i = 0; i < pieces_.size(); ++i) {
-    const std::vector<uint32_t>& fits = pieces_[i].fits;
-    const bool placed = i < first_refit && !fits.empty() && fits.front() < places_.size();
-    bootstrap_.push_back(placed ? places_[fits.front()].bootstrap : k_no_bootstrap);
+  const size_t first_refit = bundles_.size() - workload.refits;
+  for (size_t i = 0; i < bundles_.size(); ++i) {
+    const std::vector<uint32_t>& fits = bundles_[i].fits;
+    const bool placed = i < first_refit && !fits.empty() && fits.front() < positions_.size();
+    bootstrap_.push_back(placed ? positions_[fits.front()].bootstrap : k_no_bootstrap);
     states_[i].alone = i >= first_refit;
   }
   for (Unit& unit : units) {
@@ -60,39 +60,39 @@ uint32_t Policy::class_index(const std::string& name, double speed) {
   return costs_.add_class(speed);
 }
 
-double Policy::work_of(const Piece& piece) const {
+double Policy::work_of(const Bundle& bundle) const {
   double work = 0;
-  for (const uint32_t fit : piece.fits) work += costs_.work(fit);
+  for (const uint32_t fit : bundle.fits) work += costs_.work(fit);
   return work;
 }
 
 // What is at work must not be thought longer because it has not ended: else it would never be late.
-double Policy::work_now(uint32_t piece) const {
+double Policy::work_now(uint32_t bundle) const {
   double work = 0;
-  if (states_[piece].holders == 0) {
-    for (const uint32_t fit : pieces_[piece].fits) work += costs_.work_by_running(fit);
+  if (states_[bundle].holders == 0) {
+    for (const uint32_t fit : bundles_[bundle].fits) work += costs_.work_by_running(fit);
     return work;
   }
-  work = work_of(pieces_[piece]);
-  return costs_.has_seen(first_candidate(pieces_[piece])) ? work : std::max(work, states_[piece].given_as);
+  work = work_of(bundles_[bundle]);
+  return costs_.has_seen(first_candidate(bundles_[bundle])) ? work : std::max(work, states_[bundle].given_as);
 }
 
 void Policy::estimate() {
   std::map<uint32_t, double> refits;  // by bootstrap: the longest that it may come to
-  for (uint32_t i = 0; i < pieces(); ++i) {
+  for (uint32_t i = 0; i < bundles(); ++i) {
     if (!is_over(states_[i])) states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
-    if (!contenders_.may_win(bootstrap_[i], first_candidate(pieces_[i]))) continue;
+    if (!contenders_.may_win(bootstrap_[i], first_candidate(bundles_[i]))) continue;
     double& refit = refits[bootstrap_[i]];
-    for (const uint32_t fit : pieces_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
+    for (const uint32_t fit : bundles_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
   }
   std::vector<bool> scouts = tried_;  // candidates that have one, or need none
   order_.clear();
   waiting_work_ = 0;
-  for (uint32_t i = 0; i < pieces(); ++i) {
+  for (uint32_t i = 0; i < bundles(); ++i) {
     if (is_over(states_[i])) continue;
     const auto refit = refits.find(bootstrap_[i]);
-    const uint32_t candidate = first_candidate(pieces_[i]);
+    const uint32_t candidate = first_candidate(bundles_[i]);
     if (candidate >= scouts.size()) scouts.resize(candidate + 1);
     const bool unseen =
         !costs_.has_seen(candidate) || (refit != refits.end() && !contenders_.has_seen(bootstrap_[i], candidate));
@@ -108,47 +108,47 @@ void Policy::estimate() {
   asked_ = 0;
 }
 
-void Policy::insert(uint32_t piece) {
-  State& state = states_[piece];
+void Policy::insert(uint32_t bundle) {
+  State& state = states_[bundle];
   if (state.waiting) return;
   state.waiting = true;
-  order_.emplace(-state.rank, piece);
-  by_affinity_[pieces_[piece].affinity].insert(piece);
+  order_.emplace(-state.rank, bundle);
+  by_affinity_[bundles_[bundle].affinity].insert(bundle);
   waiting_work_ += state.work;
 }
 
-void Policy::remove(uint32_t piece) {
-  State& state = states_[piece];
+void Policy::remove(uint32_t bundle) {
+  State& state = states_[bundle];
   if (!state.waiting) return;
   state.waiting = false;
-  order_.erase({-state.rank, piece});
-  by_affinity_[pieces_[piece].affinity].erase(piece);
+  order_.erase({-state.rank, bundle});
+  by_affinity_[bundles_[bundle].affinity].erase(bundle);
   waiting_work_ -= state.work;
 }
 
-void Policy::fill(uint32_t piece, double cost, uint64_t bytes, uint32_t like) {
-  Piece& refit = pieces_[piece];
+void Policy::fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like) {
+  Bundle& refit = bundles_[bundle];
   refit.cost = cost;
   refit.bytes = bytes;
   costs_.replace_fit(refit.fits.front(), like, cost);
-  states_[piece].work = states_[piece].rank = work_of(refit);
+  states_[bundle].work = states_[bundle].rank = work_of(refit);
 }
 
-uint32_t Policy::append(Piece piece, uint32_t bootstrap) {
-  pieces_.push_back(std::move(piece));
+uint32_t Policy::append(Bundle bundle, uint32_t bootstrap) {
+  bundles_.push_back(std::move(bundle));
   states_.emplace_back();
   bootstrap_.push_back(bootstrap);
-  return pieces() - 1;
+  return bundles() - 1;
 }
 
-void Policy::wait(uint32_t piece) {
+void Policy::wait(uint32_t bundle) {
   // While it was over nobody estimated it: that is made up for before anything is given.
-  if (is_over(states_[piece])) {
+  if (is_over(states_[bundle])) {
     scores_changed_ = true;
-    asked_ = pieces();
+    asked_ = bundles();
   }
-  states_[piece].done = false;
-  insert(piece);
+  states_[bundle].done = false;
+  insert(bundle);
 }
 
 void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double) {
@@ -156,7 +156,7 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
   std::vector<uint32_t> fits;
   for (const uint32_t i : done) {
     finished(i);
-    fits.insert(fits.end(), pieces_[i].fits.begin(), pieces_[i].fits.end());
+    fits.insert(fits.end(), bundles_[i].fits.begin(), bundles_[i].fits.end());
   }
   for (const uint32_t i : idle.holds) {
     State& state = states_[i];
@@ -170,19 +170,19 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
 }
 
 void Policy::scored(uint32_t fit, double loss) {
-  if (refit_share_ <= 0 || fit >= places_.size()) return;
-  contenders_.score(places_[fit].bootstrap, costs_.candidate(fit), loss);
+  if (refit_share_ <= 0 || fit >= positions_.size()) return;
+  contenders_.score(positions_[fit].bootstrap, costs_.candidate(fit), loss);
   scores_changed_ = true;
 }
 
-void Policy::finished(uint32_t piece) {
-  remove(piece);
-  states_[piece].done = true;
-  tried(piece);
+void Policy::finished(uint32_t bundle) {
+  remove(bundle);
+  states_[bundle].done = true;
+  tried(bundle);
 }
 
-void Policy::tried(uint32_t piece) {
-  const uint32_t candidate = first_candidate(pieces_[piece]);
+void Policy::tried(uint32_t bundle) {
+  const uint32_t candidate = first_candidate(bundles_[bundle]);
   if (candidate >= tried_.size()) tried_.resize(candidate + 1);
   tried_[candidate] = true;
 }
@@ -210,8 +210,8 @@ void Policy::teach(const TimedWork& work) {
 void Policy::retire(uint32_t unit) { units_[unit].retired = true; }
 void Policy::readmit(uint32_t unit) { units_[unit].retired = false; }
 
-void Policy::needs_more_than(uint32_t piece, uint64_t bytes) {
-  pieces_[piece].bytes = std::max(pieces_[piece].bytes, bytes + 1);
+void Policy::needs_more_than(uint32_t bundle, uint64_t bytes) {
+  bundles_[bundle].bytes = std::max(bundles_[bundle].bytes, bytes + 1);
 }
 
 std::vector<uint32_t> Policy::unplaceable() const {
@@ -224,29 +224,29 @@ std::vector<uint32_t> Policy::unplaceable() const {
   }
   std::vector<uint32_t> found;
   for (const auto& [rank, i] : order_)
-    if (!any || pieces_[i].bytes > largest) found.push_back(i);
+    if (!any || bundles_[i].bytes > largest) found.push_back(i);
   std::sort(found.begin(), found.end());
   return found;
 }
 
-std::vector<uint32_t> Policy::take_apart(uint32_t piece, const std::vector<uint32_t>& fits) {
-  const Piece whole = pieces_[piece];
-  finished(piece);
+std::vector<uint32_t> Policy::take_apart(uint32_t bundle, const std::vector<uint32_t>& fits) {
+  const Bundle whole = bundles_[bundle];
+  finished(bundle);
   std::vector<uint32_t> parts;
   for (const uint32_t fit : fits) {
     const uint32_t part = append(
-        {{fit}, whole.cost / static_cast<double>(whole.fits.size()), whole.bytes, whole.affinity}, bootstrap_[piece]);
+        {{fit}, whole.cost / static_cast<double>(whole.fits.size()), whole.bytes, whole.affinity}, bootstrap_[bundle]);
     State& state = states_[part];
     state.alone = true;
-    state.work = work_of(pieces_[part]);
-    state.rank = states_[piece].rank - states_[piece].work + state.work;
+    state.work = work_of(bundles_[part]);
+    state.rank = states_[bundle].rank - states_[bundle].work + state.work;
     parts.push_back(part);
   }
   return parts;
 }
 
-double Policy::predicted_seconds(uint32_t piece, uint32_t unit) const {
-  return costs_.knows_seconds() ? work_of(pieces_[piece]) / speed(unit) : 0;
+double Policy::predicted_seconds(uint32_t bundle, uint32_t unit) const {
+  return costs_.knows_seconds() ? work_of(bundles_[bundle]) / speed(unit) : 0;
 }
 
 double Policy::speed(uint32_t unit) const { return costs_.speed(units_[unit].device_class); }

@@ -19,24 +19,24 @@
 namespace mokume::scheduler {
 
 // The least that can be handed out: fits that run on one device, in this order.
-struct Piece {
+struct Bundle {
   std::vector<uint32_t> fits;  // ids of the plan
-  double cost = 0;        // the model's guess, in a unit that all pieces share; what is no number counts as longest
+  double cost = 0;        // the model's guess, in a unit that all bundles share; what is no number counts as longest
   uint64_t bytes = 0;     // what a device must hold at least
-  uint32_t affinity = 0;  // pieces of one affinity share work: together they cost less than apart
+  uint32_t affinity = 0;  // bundles of one affinity share work: together they cost less than apart
 };
 
 struct Workload {
-  std::vector<Piece> pieces;
-  std::vector<Place> places;  // by fit; may be empty: nothing is learned from neighbours
-  // The last so many pieces are refits, each on its own: nothing is known of them before Policy::fill().
+  std::vector<Bundle> bundles;
+  std::vector<Position> positions;  // by fit; may be empty: nothing is learned from neighbours
+  // The last so many bundles are refits, each on its own: nothing is known of them before Policy::fill().
   uint32_t refits = 0;
   // A refit of the best candidate follows on the fits of each bootstrap, and takes this many times one of its fits;
   // 0: none does. What may have a long refit behind it goes first: the longest of the candidates that may win.
   double refit_share = 0;
 };
 
-// By fit: its share of its piece's cost.
+// By fit: its share of its bundle's cost.
 std::vector<double> guesses_of(const Workload& workload);
 
 struct Unit {
@@ -54,68 +54,68 @@ struct TimedWork {
   double seconds = 0;
 };
 
-struct Assignment {
-  std::vector<uint32_t> pieces;  // of one affinity, in order
-  bool backup = false;           // another unit is at these pieces too
+struct Pick {
+  std::vector<uint32_t> bundles;  // of one affinity, in order
+  bool backup = false;           // another unit is at these bundles too
 };
 
-//   Order       by critical path: what a piece and the refit behind it take, longest first.
-//   Bundles     pieces of one affinity are given together while that leaves every unit enough to do, one by one then.
-//   Slow units  leave a piece that they would end after the rest, and after a faster unit would.
+//   Order       by critical path: what a bundle and the refit behind it take, longest first.
+//   Bundles     bundles of one affinity are given together while that leaves every unit enough to do, one by one then.
+//   Slow units  leave a bundle that they would end after the rest, and after a faster unit would.
 //   Stragglers  when nothing is left to give, an idle unit gets a copy of what it would end clearly sooner.
 class Policy {
  public:
-  // No piece waits yet.
+  // No bundle waits yet.
   Policy(Workload workload, std::vector<Unit> units);
 
-  const Piece& piece(uint32_t index) const { return pieces_[index]; }
-  uint32_t pieces() const { return static_cast<uint32_t>(pieces_.size()); }
+  const Bundle& bundle(uint32_t index) const { return bundles_[index]; }
+  uint32_t bundles() const { return static_cast<uint32_t>(bundles_.size()); }
 
   // A refit turns out to be of the candidate that the fit `like` is of. It does not wait yet.
-  void fill(uint32_t piece, double cost, uint64_t bytes, uint32_t like);
+  void fill(uint32_t bundle, double cost, uint64_t bytes, uint32_t like);
 
-  void wait(uint32_t piece);  // it is to be done (again)
+  void wait(uint32_t bundle);  // it is to be done (again)
 
   // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now: ask again.
-  std::optional<Assignment> next(uint32_t unit, double now);
+  std::optional<Pick> next(uint32_t unit, double now);
 
-  // The same for a unit that has to show that it works: the last in the order of the waiting pieces that `suits` takes,
+  // The same for a unit that has to show that it works: the last in the order of the waiting bundles that `suits` takes,
   // wherever it would end soonest.
-  std::optional<Assignment> test(uint32_t unit, const std::function<bool(uint32_t piece)>& suits, double now);
+  std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
-  // The unit is idle again. `done`: pieces of its assignment that are finished, by whomever; the others wait again
+  // The unit is idle again. `done`: bundles of its pick that are finished, by whomever; the others wait again
   // unless another unit is at them. `seconds`: what the finished ones took, 0 if unknown; it teaches the cost model.
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now);
 
   // A fit gave this loss, or failed (infinity): what the choice of the best candidate of its bootstrap will look at.
   void scored(uint32_t fit, double loss);
 
-  // A piece is finished: by a unit that is still at others of its assignment, by one whose assignment had been given
+  // A bundle is finished: by a unit that is still at others of its pick, by one whose pick had been given
   // up, or in a journal. It waits no longer.
-  void finished(uint32_t piece);
+  void finished(uint32_t bundle);
 
-  // Units whose whole assignment is finished, with the help of others: they may stop. Each is named once.
+  // Units whose whole pick is finished, with the help of others: they may stop. Each is named once.
   std::vector<uint32_t> superfluous();
 
   // What an earlier session of this run took: it teaches the cost model.
   void teach(const TimedWork& work);
 
-  void retire(uint32_t unit);  // gets nothing from now on; its assignment ends by ended() all the same
+  void retire(uint32_t unit);  // gets nothing from now on; its pick ends by ended() all the same
   void readmit(uint32_t unit);
   bool retired(uint32_t unit) const { return units_[unit].retired; }
 
-  // A piece did not fit into `bytes`: only larger budgets get it from now on.
-  void needs_more_than(uint32_t piece, uint64_t bytes);
+  // A bundle did not fit into `bytes`: only larger budgets get it from now on.
+  void needs_more_than(uint32_t bundle, uint64_t bytes);
 
-  // Pieces that wait though no unit that is left can hold them.
+  // Bundles that wait though no unit that is left can hold them.
   std::vector<uint32_t> unplaceable() const;
 
-  // A piece of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do not
+  // A bundle of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do not
   // wait yet. The new indices.
-  std::vector<uint32_t> take_apart(uint32_t piece, const std::vector<uint32_t>& fits);
+  std::vector<uint32_t> take_apart(uint32_t bundle, const std::vector<uint32_t>& fits);
 
   uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // fits of one candidate have one number
-  double predicted_seconds(uint32_t piece, uint32_t unit) const;            // 0 while nothing is known
+  double predicted_seconds(uint32_t bundle, uint32_t unit) const;            // 0 while nothing is known
   double speed(uint32_t unit) const;  // as learned, relative to the others; see CostModel
 
  private:
@@ -147,43 +147,43 @@ class Policy {
   };
   using Key = std::pair<double, uint32_t>;  // -rank, index
 
-  bool fits(const Piece& piece, const UnitState& unit) const { return piece.bytes <= unit.unit.budget; }
+  bool fits(const Bundle& bundle, const UnitState& unit) const { return bundle.bytes <= unit.unit.budget; }
   uint32_t class_index(const std::string& name, double speed);
-  uint32_t append(Piece piece, uint32_t bootstrap);
-  double work_of(const Piece& piece) const;
-  double work_now(uint32_t piece) const;
-  uint32_t first_candidate(const Piece& piece) const {
-    return piece.fits.empty() ? 0 : costs_.candidate(piece.fits.front());
+  uint32_t append(Bundle bundle, uint32_t bootstrap);
+  double work_of(const Bundle& bundle) const;
+  double work_now(uint32_t bundle) const;
+  uint32_t first_candidate(const Bundle& bundle) const {
+    return bundle.fits.empty() ? 0 : costs_.candidate(bundle.fits.front());
   }
   void watch(double now);  // learns from what runs longer than it should
   void estimate();         // works, ranks and the order, anew
   bool is_over(const State& state) const { return state.done && state.holders == 0; }
-  void insert(uint32_t piece);
-  void tried(uint32_t piece);
-  void remove(uint32_t piece);
+  void insert(uint32_t bundle);
+  void tried(uint32_t bundle);
+  void remove(uint32_t bundle);
   double rest_of(const UnitState& unit, double now) const;  // seconds until it is idle
   Outlook outlook(double now) const;
   bool sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit, const Outlook& ahead) const;
-  bool left_to_others(uint32_t piece, const UnitState& unit) const;
-  bool better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
-  Assignment merged(uint32_t piece, const UnitState& unit, const Outlook& ahead) const;
-  std::optional<Assignment> backup(uint32_t unit, double now, const Outlook& ahead) const;
-  void give(uint32_t unit, const Assignment& assignment, double now);
+  bool left_to_others(uint32_t bundle, const UnitState& unit) const;
+  bool better_here(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const;
+  Pick merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const;
+  std::optional<Pick> backup(uint32_t unit, double now, const Outlook& ahead) const;
+  void give(uint32_t unit, const Pick& pick, double now);
 
-  std::vector<Piece> pieces_;
-  std::vector<uint32_t> bootstrap_;  // by piece
+  std::vector<Bundle> bundles_;
+  std::vector<uint32_t> bootstrap_;  // by bundle
   std::vector<State> states_;
   std::vector<UnitState> units_;
   std::vector<std::string> classes_;
   std::vector<Kind> kinds_;
   double refit_share_ = 0;
-  std::vector<Place> places_;
+  std::vector<Position> positions_;
   CostModel costs_;
   Contenders contenders_{1};
   bool scores_changed_ = false;  // since the last estimate
   uint64_t estimated_ = 0;       // the cost model's version
   size_t asked_ = 0;             // times, since a newer one was there
-  std::vector<bool> tried_;      // by candidate: a piece of it was given or is done
+  std::vector<bool> tried_;      // by candidate: a bundle of it was given or is done
   std::set<Key> order_;          // what waits
   double waiting_work_ = 0;
   std::map<uint32_t, std::set<uint32_t>> by_affinity_;  // what waits

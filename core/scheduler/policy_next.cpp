@@ -9,18 +9,18 @@ namespace mokume::scheduler {
 namespace {
 
 constexpr double k_never = std::numeric_limits<double>::infinity();
-// Pieces are given together up to this part of what all units still have before them.
+// Bundles are given together up to this part of what all units still have before them.
 constexpr double k_together = 0.25;
 // A slower unit takes what it ends within this part of the rest; predictions are no better.
 constexpr double k_patience = 0.75;
-// As many waiting pieces are ordered anew whenever something was learned.
+// As many waiting bundles are ordered anew whenever something was learned.
 constexpr size_t k_few = 1024;
 // A copy is worth it if it ends this many times sooner.
 constexpr double k_clearly = 1.2;
 
 }  // namespace
 
-std::optional<Assignment> Policy::next(uint32_t unit, double now) {
+std::optional<Pick> Policy::next(uint32_t unit, double now) {
   const UnitState& asks = units_[unit];
   if (asks.retired || asks.busy) return std::nullopt;
   watch(now);
@@ -28,9 +28,9 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   const size_t wait = order_.size() <= k_few ? 0 : order_.size() / 16;
   if ((estimated_ != costs_.version() || scores_changed_) && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
-  std::optional<Assignment> chosen;
+  std::optional<Pick> chosen;
   for (const auto& [rank, i] : order_) {
-    if (!fits(pieces_[i], asks) || left_to_others(i, asks) || !better_here(i, asks, ahead)) continue;
+    if (!fits(bundles_[i], asks) || left_to_others(i, asks) || !better_here(i, asks, ahead)) continue;
     chosen = merged(i, asks, ahead);
     break;
   }
@@ -39,11 +39,11 @@ std::optional<Assignment> Policy::next(uint32_t unit, double now) {
   return chosen;
 }
 
-std::optional<Assignment> Policy::test(uint32_t unit, const std::function<bool(uint32_t piece)>& suits, double now) {
+std::optional<Pick> Policy::test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now) {
   if (units_[unit].retired || units_[unit].busy) return std::nullopt;
   for (auto at = order_.rbegin(); at != order_.rend(); ++at) {
-    if (!fits(pieces_[at->second], units_[unit]) || !suits(at->second)) continue;
-    const Assignment chosen{{at->second}, false};
+    if (!fits(bundles_[at->second], units_[unit]) || !suits(at->second)) continue;
+    const Pick chosen{{at->second}, false};
     give(unit, chosen, now);
     return chosen;
   }
@@ -58,21 +58,21 @@ void Policy::watch(double now) {
     for (const uint32_t i : unit.holds) work += states_[i].work;
     if ((now - unit.since) * costs_.speed(unit.device_class) <= work) continue;
     std::vector<uint32_t> fits;
-    for (const uint32_t i : unit.holds) fits.insert(fits.end(), pieces_[i].fits.begin(), pieces_[i].fits.end());
+    for (const uint32_t i : unit.holds) fits.insert(fits.end(), bundles_[i].fits.begin(), bundles_[i].fits.end());
     costs_.running(unit.device_class, fits, now - unit.since);
   }
 }
 
-void Policy::give(uint32_t unit, const Assignment& assignment, double now) {
+void Policy::give(uint32_t unit, const Pick& pick, double now) {
   UnitState& takes = units_[unit];
-  for (const uint32_t i : assignment.pieces) {
+  for (const uint32_t i : pick.bundles) {
     remove(i);
     ++states_[i].holders;
     ++states_[i].given;
     states_[i].given_as = costs_.knows_seconds() ? states_[i].work : 0;
     tried(i);
   }
-  takes.holds = assignment.pieces;
+  takes.holds = pick.bundles;
   takes.busy = true;
   takes.told_superfluous = false;
   takes.since = now;
@@ -127,63 +127,63 @@ bool Policy::sooner_elsewhere(double work, uint64_t bytes, const UnitState& unit
   return false;
 }
 
-bool Policy::left_to_others(uint32_t piece, const UnitState& unit) const {
+bool Policy::left_to_others(uint32_t bundle, const UnitState& unit) const {
   return unit.unit.spare && std::any_of(units_.begin(), units_.end(), [&](const UnitState& other) {
-           return !other.unit.spare && !other.retired && fits(pieces_[piece], other);
+           return !other.unit.spare && !other.retired && fits(bundles_[bundle], other);
          });
 }
 
-bool Policy::better_here(uint32_t piece, const UnitState& unit, const Outlook& ahead) const {
-  const double work = states_[piece].work;
+bool Policy::better_here(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const {
+  const double work = states_[bundle].work;
   return work <= k_patience * ahead.rest * costs_.speed(unit.device_class) ||
-         !sooner_elsewhere(work, pieces_[piece].bytes, unit, ahead);
+         !sooner_elsewhere(work, bundles_[bundle].bytes, unit, ahead);
 }
 
-Assignment Policy::merged(uint32_t piece, const UnitState& unit, const Outlook& ahead) const {
-  Assignment made{{piece}, false};
-  if (states_[piece].alone) return made;
+Pick Policy::merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const {
+  Pick made{{bundle}, false};
+  if (states_[bundle].alone) return made;
   const double most = ahead.units == 1 ? k_never : k_together * ahead.rest * costs_.speed(unit.device_class);
-  double work = states_[piece].work;
-  for (const uint32_t other : by_affinity_.at(pieces_[piece].affinity)) {
-    if (other == piece || states_[other].alone || !fits(pieces_[other], unit) || left_to_others(other, unit)) continue;
+  double work = states_[bundle].work;
+  for (const uint32_t other : by_affinity_.at(bundles_[bundle].affinity)) {
+    if (other == bundle || states_[other].alone || !fits(bundles_[other], unit) || left_to_others(other, unit)) continue;
     if (work + states_[other].work > most) break;
     work += states_[other].work;
-    made.pieces.push_back(other);
+    made.bundles.push_back(other);
   }
-  std::sort(made.pieces.begin(), made.pieces.end());
+  std::sort(made.bundles.begin(), made.bundles.end());
   return made;
 }
 
-// A copy of the last pieces of that unit which gains the most by it. It goes through them from the first: where it has
+// A copy of the last bundles of that unit which gains the most by it. It goes through them from the first: where it has
 // several, they meet.
-std::optional<Assignment> Policy::backup(uint32_t unit, double now, const Outlook& ahead) const {
+std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahead) const {
   if (!costs_.knows_seconds()) return std::nullopt;
   const UnitState& idle = units_[unit];
   const double speed = costs_.speed(idle.device_class);
   double most_gained = 0;
-  std::optional<Assignment> chosen;
+  std::optional<Pick> chosen;
   for (const UnitState& holder : units_) {
     if (!holder.busy || &holder == &idle) continue;
     const double left = rest_of(holder, now);
     if (left <= most_gained) continue;
     const double holder_speed = costs_.speed(holder.device_class);
-    Assignment copy{{}, true};
+    Pick copy{{}, true};
     double work = 0, gained = 0;
     for (auto i = holder.holds.rbegin(); i != holder.holds.rend(); ++i) {
       if (states_[*i].done) continue;
-      if (states_[*i].holders > 1 || !fits(pieces_[*i], idle) || left_to_others(*i, idle)) break;
+      if (states_[*i].holders > 1 || !fits(bundles_[*i], idle) || left_to_others(*i, idle)) break;
       work += states_[*i].work;
       // The holder's end without these, at best.
       const double kept = std::max(0.0, left - work / holder_speed);
       const double gain = left - std::max(work / speed, kept);
       if (k_clearly * work / speed > left || gain <= gained) break;
-      if (sooner_elsewhere(work, pieces_[*i].bytes, idle, ahead)) break;  // it is worth waiting for that one
+      if (sooner_elsewhere(work, bundles_[*i].bytes, idle, ahead)) break;  // it is worth waiting for that one
       gained = gain;
-      copy.pieces.push_back(*i);
+      copy.bundles.push_back(*i);
     }
     if (gained <= most_gained) continue;
     most_gained = gained;
-    std::reverse(copy.pieces.begin(), copy.pieces.end());
+    std::reverse(copy.bundles.begin(), copy.bundles.end());
     chosen = std::move(copy);
   }
   return chosen;

@@ -18,15 +18,15 @@
 namespace mokume::scheduler {
 namespace {
 
-constexpr uint32_t k_no_piece = UINT32_MAX;
+constexpr uint32_t kNoBundle = UINT32_MAX;
 
-// What a rule gives to idle units. Pieces are those of the workload, then one for each refit.
+// What a rule gives to idle units. Bundles are those of the workload, then one for each refit.
 class Dealer {
  public:
   virtual ~Dealer() = default;
-  virtual std::optional<Assignment> next(uint32_t unit, double now) = 0;
+  virtual std::optional<Pick> next(uint32_t unit, double now) = 0;
   virtual void ready(uint32_t refit) = 0;  // it may start now
-  virtual void finished(uint32_t) {}       // a piece, for the first time
+  virtual void finished(uint32_t) {}       // a bundle, for the first time
   virtual void ended(uint32_t, const std::vector<uint32_t>&, double, double) {}
   virtual std::vector<uint32_t> superfluous() { return {}; }
 };
@@ -34,22 +34,22 @@ class Dealer {
 class Ours : public Dealer {
  public:
   explicit Ours(const Scenario& scenario) : scenario_(scenario), policy_(with_refits(scenario), units_of(scenario)) {
-    const auto pieces = static_cast<uint32_t>(scenario.workload.pieces.size());
+    const auto bundles = static_cast<uint32_t>(scenario.workload.bundles.size());
     if (scenario.known)
       for (uint32_t fit = 0; fit < scenario.seconds.size(); ++fit)
         policy_.teach({scenario.units[0].unit.device_class, {fit}, scenario.seconds[fit] / scenario.units[0].speed});
     for (uint32_t r = 0; r < scenario.refits.size(); ++r)
-      policy_.fill(pieces + r, scenario.refits[r].cost, 0, scenario.refits[r].like);
-    for (uint32_t i = 0; i < pieces; ++i) policy_.wait(i);
-    if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a piece fits on none of the simulated units");
+      policy_.fill(bundles + r, scenario.refits[r].cost, 0, scenario.refits[r].like);
+    for (uint32_t i = 0; i < bundles; ++i) policy_.wait(i);
+    if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a bundle fits on none of the simulated units");
   }
 
-  std::optional<Assignment> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
-  void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.pieces.size()) + refit); }
-  void finished(uint32_t piece) override {
-    policy_.finished(piece);
-    if (piece >= scenario_.workload.pieces.size() || scenario_.losses.empty()) return;
-    for (const uint32_t fit : policy_.piece(piece).fits) policy_.scored(fit, scenario_.losses.at(fit));
+  std::optional<Pick> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
+  void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.bundles.size()) + refit); }
+  void finished(uint32_t bundle) override {
+    policy_.finished(bundle);
+    if (bundle >= scenario_.workload.bundles.size() || scenario_.losses.empty()) return;
+    for (const uint32_t fit : policy_.bundle(bundle).fits) policy_.scored(fit, scenario_.losses.at(fit));
   }
   void ended(uint32_t unit, const std::vector<uint32_t>& done, double seconds, double now) override {
     policy_.ended(unit, done, seconds, now);
@@ -61,7 +61,7 @@ class Ours : public Dealer {
     Workload workload = scenario.workload;
     auto fit = static_cast<uint32_t>(scenario.seconds.size());
     for (const SimulatedRefit& refit : scenario.refits) {
-      workload.pieces.push_back({{fit++}, refit.cost, 0, k_no_piece});
+      workload.bundles.push_back({{fit++}, refit.cost, 0, kNoBundle});
       ++workload.refits;
     }
     return workload;
@@ -81,29 +81,29 @@ class Ours : public Dealer {
 class Queues : public Dealer {
  public:
   Queues(const Scenario& scenario, Rule rule)
-      : queues_(rule == Rule::first_come ? 1 : scenario.units.size()), first_refit_(scenario.workload.pieces.size()) {
-    const size_t pieces = first_refit_;
-    std::vector<uint32_t> order(pieces);
+      : queues_(rule == Rule::first_come ? 1 : scenario.units.size()), first_refit_(scenario.workload.bundles.size()) {
+    const size_t bundles = first_refit_;
+    std::vector<uint32_t> order(bundles);
     std::iota(order.begin(), order.end(), 0U);
     const sdk::Random random(scenario.seed, sdk::Purpose::schedule);
     if (rule == Rule::shuffled)
-      for (size_t k = pieces; k > 1; --k) std::swap(order[k - 1], order[random.below(k, k)]);
-    for (size_t k = 0; k < pieces; ++k) queues_[k * queues_.size() / pieces].push_back(order[k]);
-    // The unit that has the last piece of a bootstrap has its refit too.
+      for (size_t k = bundles; k > 1; --k) std::swap(order[k - 1], order[random.below(k, k)]);
+    for (size_t k = 0; k < bundles; ++k) queues_[k * queues_.size() / bundles].push_back(order[k]);
+    // The unit that has the last bundle of a bootstrap has its refit too.
     std::map<uint32_t, size_t> owner;
-    for (size_t k = 0; k < pieces; ++k)
-      for (const uint32_t fit : scenario.workload.pieces[order[k]].fits)
-        if (fit < scenario.workload.places.size())
-          owner[scenario.workload.places[fit].bootstrap] = k * queues_.size() / pieces;
+    for (size_t k = 0; k < bundles; ++k)
+      for (const uint32_t fit : scenario.workload.bundles[order[k]].fits)
+        if (fit < scenario.workload.positions.size())
+          owner[scenario.workload.positions[fit].bootstrap] = k * queues_.size() / bundles;
     for (const SimulatedRefit& refit : scenario.refits) owner_.push_back(owner[refit.bootstrap]);
   }
 
-  std::optional<Assignment> next(uint32_t unit, double) override {
+  std::optional<Pick> next(uint32_t unit, double) override {
     std::deque<uint32_t>& queue = queues_[queues_.size() == 1 ? 0 : unit];
     if (queue.empty()) return std::nullopt;
-    const uint32_t piece = queue.front();
+    const uint32_t bundle = queue.front();
     queue.pop_front();
-    return Assignment{{piece}, false};
+    return Pick{{bundle}, false};
   }
   void ready(uint32_t refit) override { queues_[owner_[refit]].push_back(static_cast<uint32_t>(first_refit_) + refit); }
 
@@ -122,9 +122,9 @@ class Simulation {
       dealer_ = std::make_unique<Ours>(scenario);
     else
       dealer_ = std::make_unique<Queues>(scenario, rule);
-    for (const Piece& piece : scenario.workload.pieces) {
+    for (const Bundle& bundle : scenario.workload.bundles) {
       double seconds = 0;
-      for (const uint32_t fit : piece.fits) {
+      for (const uint32_t fit : bundle.fits) {
         seconds += scenario.seconds.at(fit);
         if (const auto bootstrap = bootstrap_of(fit)) ++fits_left_[*bootstrap];
       }
@@ -145,7 +145,7 @@ class Simulation {
       while (!events_.empty() && events_.top().time <= now) {
         const Event event = events_.top();
         events_.pop();
-        if (event.turn == running_[event.unit].turn) piece_ends(event.unit, now);
+        if (event.turn == running_[event.unit].turn) bundle_ends(event.unit, now);
       }
       for (const uint32_t unit : dealer_->superfluous()) end(unit, 0, now);
     }
@@ -159,7 +159,7 @@ class Simulation {
 
  private:
   struct Running {
-    std::vector<uint32_t> pieces;
+    std::vector<uint32_t> bundles;
     size_t at = 0;      // the one in work
     uint64_t turn = 0;  // counts assignments: events of earlier ones are void
     double since = 0;
@@ -174,13 +174,13 @@ class Simulation {
   };
 
   std::optional<uint32_t> bootstrap_of(uint32_t fit) const {
-    const std::vector<Place>& places = scenario_.workload.places;
-    return fit < places.size() ? std::optional(places[fit].bootstrap) : std::nullopt;
+    const std::vector<Position>& positions = scenario_.workload.positions;
+    return fit < positions.size() ? std::optional(positions[fit].bootstrap) : std::nullopt;
   }
 
-  void start_piece(uint32_t unit, double now) {
+  void start_bundle(uint32_t unit, double now) {
     const Running& run = running_[unit];
-    events_.push({now + seconds_[run.pieces[run.at]] / scenario_.units[unit].speed, unit, run.turn});
+    events_.push({now + seconds_[run.bundles[run.at]] / scenario_.units[unit].speed, unit, run.turn});
   }
 
   void give(double now) {
@@ -195,31 +195,31 @@ class Simulation {
         continue;
       }
       result_.backups += given->backup ? 1 : 0;
-      running_[unit] = {given->pieces, 0, running_[unit].turn + 1, now};
-      start_piece(unit, now + scenario_.lease_s);
+      running_[unit] = {given->bundles, 0, running_[unit].turn + 1, now};
+      start_bundle(unit, now + scenario_.lease_s);
     }
     idle_ = std::move(still);
   }
 
-  void piece_ends(uint32_t unit, double now) {
+  void bundle_ends(uint32_t unit, double now) {
     Running& run = running_[unit];
-    const uint32_t piece = run.pieces[run.at++];
-    if (!done_[piece]) {
-      done_[piece] = true;
+    const uint32_t bundle = run.bundles[run.at++];
+    if (!done_[bundle]) {
+      done_[bundle] = true;
       --left_;
-      dealer_->finished(piece);
-      count_down(piece);
+      dealer_->finished(bundle);
+      count_down(bundle);
     }
-    if (run.at < run.pieces.size())
-      start_piece(unit, now);
+    if (run.at < run.bundles.size())
+      start_bundle(unit, now);
     else
       end(unit, now - run.since, now);
   }
 
   // The last fit of a bootstrap sets its refit free.
-  void count_down(uint32_t piece) {
-    if (piece >= scenario_.workload.pieces.size()) return;
-    for (const uint32_t fit : scenario_.workload.pieces[piece].fits) {
+  void count_down(uint32_t bundle) {
+    if (bundle >= scenario_.workload.bundles.size()) return;
+    for (const uint32_t fit : scenario_.workload.bundles[bundle].fits) {
       const auto bootstrap = bootstrap_of(fit);
       if (!bootstrap || --fits_left_[*bootstrap] > 0) continue;
       for (uint32_t r = 0; r < scenario_.refits.size(); ++r)
@@ -229,7 +229,7 @@ class Simulation {
 
   void end(uint32_t unit, double seconds, double now) {
     Running& run = running_[unit];
-    dealer_->ended(unit, run.pieces, seconds, now);
+    dealer_->ended(unit, run.bundles, seconds, now);
     ++run.turn;
     idle_.push_back(unit);
   }
@@ -237,7 +237,7 @@ class Simulation {
   const Scenario& scenario_;
   const bool ours_;
   std::unique_ptr<Dealer> dealer_;
-  std::vector<double> seconds_;  // by piece: of the workload, then the refits
+  std::vector<double> seconds_;  // by bundle: of the workload, then the refits
   std::vector<bool> done_;
   size_t left_ = 0;
   std::map<uint32_t, size_t> fits_left_;  // by bootstrap

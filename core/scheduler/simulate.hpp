@@ -10,9 +10,9 @@
 namespace mokume::scheduler {
 
 enum class Rule {
-  contiguous,  // before the run each unit gets an equal number of pieces, one behind the other in the workload
+  contiguous,  // before the run each unit gets an equal number of bundles, one behind the other in the workload
   shuffled,    // the same of a random order
-  first_come,  // an idle unit takes the next piece of the workload
+  first_come,  // an idle unit takes the next bundle of the workload
   ours         // Policy
 };
 
@@ -25,7 +25,7 @@ struct SimulatedUnit {
 struct SimulatedRefit {
   uint32_t bootstrap = 0;
   uint32_t like = 0;   // a fit of the best candidate, which nobody knows before
-  double cost = 0;     // in the unit of the pieces
+  double cost = 0;     // in the unit of the bundles
   double seconds = 0;  // on a unit of speed 1
 };
 
@@ -47,7 +47,7 @@ struct Simulated {
   uint32_t backups = 0;   // copies given out
 };
 
-// Throws Error(MK_INVALID_ARGUMENT) if something can never be done: no units, a piece that none can hold.
+// Throws Error(MK_INVALID_ARGUMENT) if something can never be done: no units, a bundle that none can hold.
 Simulated simulate(const Scenario& scenario, Rule rule);
 
 }  // namespace mokume::scheduler

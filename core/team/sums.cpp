@@ -19,15 +19,15 @@ bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) &&
 uint64_t end_of(const cluster::Block& b) { return uint64_t{b.first} + b.size; }
 
 // Sums blocks, sorted and apart, of the leaves [first, first + size).
-cluster::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, uint64_t size) {
+base::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, uint64_t size) {
   if (blocks.empty()) return {};
   if (blocks.size() == 1) return blocks.front().values;
   const uint64_t half = size / 2;
   const auto middle = std::partition_point(blocks.begin(), blocks.end(),
                                            [&](const cluster::Block& b) { return b.first < first + half; });
   const auto left_of = static_cast<size_t>(middle - blocks.begin());
-  const cluster::Floats left = sum_of(blocks.first(left_of), first, half);
-  const cluster::Floats right = sum_of(blocks.subspan(left_of), first + half, half);
+  const base::Floats left = sum_of(blocks.first(left_of), first, half);
+  const base::Floats right = sum_of(blocks.subspan(left_of), first + half, half);
   if (!left || !right) return left ? left : right;
   const std::span<float> sum = left.span(), more = right.span();
   std::transform(sum.begin(), sum.end(), more.begin(), sum.begin(), std::plus<float>());
@@ -36,7 +36,7 @@ cluster::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, u
 
 }  // namespace
 
-cluster::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
+base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
   std::sort(blocks.begin(), blocks.end(),
             [](const cluster::Block& a, const cluster::Block& b) { return a.first < b.first; });
   uint64_t end = 0;
@@ -46,7 +46,7 @@ cluster::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
     if (b.values.size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
     end = end_of(b);
   }
-  if (blocks.empty()) return cluster::Floats(count);
+  if (blocks.empty()) return base::Floats(count);
   return sum_of(blocks, 0, std::bit_ceil(end));
 }
 
@@ -103,42 +103,42 @@ void Team::check_whole() const {
 }
 
 void Team::give(Seat& seat, uint64_t count, std::span<const mk_block> blocks) {
-  const uint64_t number = seat.given++;
-  if (!setup_.sums) {
-    {
-      const std::lock_guard lock(mutex_);
-      check_whole();
-    }
-    return setup_.send(seat.member, number, count, blocks);
+  cluster::TeamContribution contribution{0, seat.member, seat.given++, count, {}};
+  for (const mk_block& b : blocks) {
+    const std::span<const float> values(b.values, count);
+    contribution.blocks.push_back({b.first, b.size, setup_.sums ? base::Floats(values) : base::Floats::view(values)});
   }
-  cluster::Gift gift{seat.member, number, count, {}};
-  for (const mk_block& b : blocks)
-    gift.blocks.push_back({b.first, b.size, cluster::Floats(std::span(b.values, count))});
-  take_gift(std::move(gift));
+  if (setup_.sums) return take_contribution(std::move(contribution));
+  {
+    const std::lock_guard lock(mutex_);
+    check_whole();
+  }
+  setup_.send(contribution);
 }
 
-void Team::take_gift(cluster::Gift gift) {
+void Team::take_contribution(cluster::TeamContribution contribution) {
   Sum whole;
   {
     const std::lock_guard lock(mutex_);
     check_whole();
-    Sum& sum = open_[gift.number];
-    if (sum.givers.empty()) sum.count = gift.count;
-    if (sum.count != gift.count || gift.member >= setup_.speeds.size() || !sum.givers.insert(gift.member).second)
-      throw Error(MK_INTERNAL, fmt::format("member {} of the team gave out of turn", gift.member));
-    std::move(gift.blocks.begin(), gift.blocks.end(), std::back_inserter(sum.blocks));
-    if (sum.givers.size() < setup_.speeds.size()) return;
+    Sum& sum = open_[contribution.number];
+    if (sum.members.empty()) sum.count = contribution.count;
+    if (sum.count != contribution.count || contribution.member >= setup_.speeds.size() ||
+        !sum.members.insert(contribution.member).second)
+      throw Error(MK_INTERNAL, fmt::format("member {} of the team gave out of turn", contribution.member));
+    std::move(contribution.blocks.begin(), contribution.blocks.end(), std::back_inserter(sum.blocks));
+    if (sum.members.size() < setup_.speeds.size()) return;
     whole = std::move(sum);
-    open_.erase(gift.number);
+    open_.erase(contribution.number);
   }
-  const cluster::Floats sum = add_up(std::move(whole.blocks), whole.count);
-  keep(gift.number, sum);
-  if (setup_.publish) setup_.publish(gift.number, sum);
+  const base::Floats sum = add_up(std::move(whole.blocks), whole.count);
+  keep(contribution.number, sum);
+  if (setup_.publish) setup_.publish(contribution.number, sum);
 }
 
-void Team::take_sum(uint64_t number, const cluster::Floats& sum) { keep(number, sum); }
+void Team::take_sum(uint64_t number, const base::Floats& sum) { keep(number, sum); }
 
-void Team::keep(uint64_t number, const cluster::Floats& sum) {
+void Team::keep(uint64_t number, const base::Floats& sum) {
   const std::lock_guard lock(mutex_);
   made_[number] = {sum, static_cast<uint32_t>(seats_.size())};
   changed_.notify_all();
@@ -146,7 +146,7 @@ void Team::keep(uint64_t number, const cluster::Floats& sum) {
 
 void Team::take(Seat& seat, std::span<float> to) {
   const uint64_t number = seat.taken++;
-  cluster::Floats sum;
+  base::Floats sum;
   {
     std::unique_lock lock(mutex_);
     const auto done = [&] { return why_ || made_.count(number) > 0; };
@@ -159,7 +159,7 @@ void Team::take(Seat& seat, std::span<float> to) {
     if (made_.count(number) == 0) {
       check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
-        if (setup_.sums && open_[number].givers.count(m) == 0) missing_.push_back(m);
+        if (setup_.sums && open_[number].members.count(m) == 0) missing_.push_back(m);
       why_ = fmt::format("a member of the team has given nothing for {:.0f} s", setup_.patience_s);
       changed_.notify_all();
       check_whole();

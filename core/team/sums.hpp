@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "abi/model.h"
-#include "cluster/protocol/floats.hpp"
+#include "cluster/protocol/messages.hpp"
 
 namespace mokume::team {
 
 // The sum of blocks of `count` floats each as mk_block has it; zeros if there are none. Error(MK_INTERNAL) if a block
 // is no subtree, or two overlap. The blocks' own floats may become the sum.
-cluster::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
+base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 
 // All calls from any thread.
 class Team {
@@ -29,11 +29,11 @@ class Team {
   struct Setup {
     std::vector<double> speeds;   // of each member
     std::vector<uint32_t> local;  // members in this process
-    bool sums = true;             // here; otherwise gifts are sent
-    // To the process that sums, what the member gave to the sum of this number; to those that do not. Called under no
-    // lock; must not block on a peer.
-    std::function<void(uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block>)> send;
-    std::function<void(uint64_t number, const cluster::Floats& sum)> publish;
+    bool sums = true;             // here; otherwise contributions are sent
+    // Where sums are made elsewhere: sends what a member here contributes, whose floats are valid during the call.
+    // Where they are made: sends a sum to the others. Both are called under no lock and must not block on a peer.
+    std::function<void(const cluster::TeamContribution&)> send;
+    std::function<void(uint64_t number, const base::Floats& sum)> publish;
     // What the leader says; on its thread. See mk_team.
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
@@ -49,8 +49,8 @@ class Team {
   // Of a member in this process: valid as long as the team.
   const mk_team* table(uint32_t member) const;
 
-  void take_gift(cluster::Gift gift);                          // of another process, where this one sums
-  void take_sum(uint64_t number, const cluster::Floats& sum);  // of the process that sums
+  void take_contribution(cluster::TeamContribution contribution);  // of another process, where this one sums
+  void take_sum(uint64_t number, const base::Floats& sum);         // of the process that sums
   // It is over: whoever waits, or gives or takes from now on, gets Error(MK_CANCELLED) with this sentence. The first
   // sentence stays.
   void break_up(const std::string& why);
@@ -62,13 +62,13 @@ class Team {
   struct Seat;
   struct Sum {
     uint64_t count = 0;
-    std::set<uint32_t> givers;
+    std::set<uint32_t> members;
     std::vector<cluster::Block> blocks;
   };
 
   void give(Seat& seat, uint64_t count, std::span<const mk_block> blocks);
   void take(Seat& seat, std::span<float> sum);
-  void keep(uint64_t number, const cluster::Floats& sum);
+  void keep(uint64_t number, const base::Floats& sum);
   void check_whole() const;  // with the lock held
 
   Setup setup_;
@@ -77,7 +77,7 @@ class Team {
   std::condition_variable changed_;
   std::map<uint64_t, Sum> open_;  // where sums are made
   struct Made {
-    cluster::Floats sum;
+    base::Floats sum;
     uint32_t left = 0;  // of this process's members, to take it
   };
   std::map<uint64_t, Made> made_;

@@ -11,7 +11,7 @@
 #include "cli/shell.hpp"
 #include "cluster/transport/transport.hpp"
 #include "journal/line.hpp"
-#include "node/prepared.hpp"
+#include "node/experiment.hpp"
 #include "run/run.hpp"
 #include "scheduler/host_services.hpp"
 #include "sdk/error.hpp"
@@ -53,19 +53,18 @@ HangingRun run_hanging(const Place& place, const std::string& devices, const std
   request.source_text = text;
   request.hang_s = 5;
   HangingRun ended;
-  run::Observer observer;
-  observer.phase = [](const std::string&) {};
-  observer.begin_fits = [](uint64_t, uint64_t) {};
-  observer.record = [](const journal::FitRecord&) {};
-  observer.device_state = [](uint32_t, const std::string&, const std::string&, const std::string&, double) {};
-  observer.end_fits = [] {};
-  observer.abandoned = [&] { ended.abandoned = true; };
+  class Hung : public run::Frontend {
+   public:
+    void leave_threads() override { abandoned = true; }
+    bool abandoned = false;
+  } frontend;
   const std::atomic<bool> stop{false};
   try {
-    ended.result = run::run(registry, log, transport, request, observer, stop);
+    ended.result = run::run(registry, log, transport, request, frontend, stop);
   } catch (const Error& e) {
     ended.error = e.what();
   }
+  ended.abandoned = frontend.abandoned;
   return ended;
 }
 

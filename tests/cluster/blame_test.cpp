@@ -21,7 +21,7 @@ void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(ui
     for (uint32_t device = 0; device < devices; ++device) {
       if (!grants[device]) continue;
       active = true;
-      const uint32_t fit = grants[device]->item.fits.front();
+      const uint32_t fit = grants[device]->attempt.fits.front();
       if (poison(device, fit)) {
         desk.fail(0, *grants[device]);
       } else {
@@ -32,10 +32,10 @@ void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(ui
 }
 
 // Candidates of `folds` fits each: later ones cost more, and are handed out first.
-CoordinatorSetup make_candidates(uint32_t n, uint32_t folds) {
-  CoordinatorSetup setup = make_setup(n * folds);
+Workload make_candidates(uint32_t n, uint32_t folds) {
+  Workload setup = make_work(n * folds);
   for (uint32_t fit = 0; fit < n * folds; ++fit)
-    setup.workload.places.push_back({0, fit % folds, {1.0 * (fit / folds)}});
+    setup.bundles.positions.push_back({0, fit % folds, {1.0 * (fit / folds)}});
   return setup;
 }
 
@@ -80,32 +80,32 @@ TEST(PoisonCandidate, IsNotSuspectedWhereNothingHasEverWorked) {
 }
 
 TEST(DeviceThatFailed, IsTestedWithWhatWorkedElsewhereElseWithAnotherCandidate) {
-  CoordinatorSetup setup = make_candidates(4, 2);
+  Workload setup = make_candidates(4, 2);
   setup.done = {result_of(2)};
   Desk desk(setup, {{make_device("host:0")}});
   const Grant first = desk.expect_grant(0);
-  EXPECT_EQ(first.item.fits, std::vector<uint32_t>{7});
+  EXPECT_EQ(first.attempt.fits, std::vector<uint32_t>{7});
   desk.fail(0, first);
   const Grant sure = desk.expect_grant(0);
-  EXPECT_EQ(sure.item.fits, std::vector<uint32_t>{3}) << "candidate 1 has worked";
+  EXPECT_EQ(sure.attempt.fits, std::vector<uint32_t>{3}) << "candidate 1 has worked";
   desk.finish(0, sure);
   desk.fail(0, desk.expect_grant(0));
   const Grant other = desk.expect_grant(0);
-  ASSERT_EQ(other.item.fits.size(), 1u);
-  EXPECT_LT(other.item.fits[0], 2u) << "the shortest candidate";
+  ASSERT_EQ(other.attempt.fits.size(), 1u);
+  EXPECT_LT(other.attempt.fits[0], 2u) << "the shortest candidate";
 }
 
 TEST(DeviceThatFailed, WorksIfAnyFitOfItsLeaseWasDone) {
-  Desk desk(make_setup(12, 4), {{make_device("host:0")}});
+  Desk desk(make_work(12, 4), {{make_device("host:0")}});
   desk.fail(0, desk.expect_grant(0));
   const Grant half = desk.expect_grant(0);
-  desk.say(0, Done{half.lease, {result_of(half.item.fits[0])}});
+  desk.say(0, Done{half.lease, {result_of(half.attempt.fits[0])}});
   desk.fail(0, half);
   EXPECT_EQ(desk.count(Kind::retired), 0u);
 }
 
-CoordinatorSetup after_a_session(const std::string& device) {
-  CoordinatorSetup setup = make_candidates(4, 5);
+Workload after_a_session(const std::string& device) {
+  Workload setup = make_candidates(4, 5);
   for (uint32_t fit = 0; fit < 10; ++fit) {
     setup.done.push_back(result_of(fit));
     setup.done.back().device_class = make_device(device).device_class;
@@ -136,7 +136,7 @@ TEST(LastDevice, ThatGivesAnotherResultThanBeforeIsRetired) {
   desk.fail(0, desk.expect_grant(0));
   desk.fail(0, desk.expect_grant(0));
   const Grant trial = desk.expect_grant(0);
-  ASSERT_EQ(trial.item.fits, std::vector<uint32_t>{0});
+  ASSERT_EQ(trial.attempt.fits, std::vector<uint32_t>{0});
   journal::FitRecord other = result_of(0);
   other.values[0] += 1;
   desk.say(0, Done{trial.lease, {other}});

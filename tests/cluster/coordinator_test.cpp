@@ -36,9 +36,9 @@ Grant granted(const std::vector<Outgoing>& out) {
   return grants.empty() ? Grant{} : grants[0].second;
 }
 
-std::string error_text(CoordinatorSetup setup, const Nodes& nodes) {
+std::string error_text(Workload setup, const Nodes& nodes) {
   try {
-    const Coordinator coordinator(std::move(setup), nodes);
+    const TestCoordinator coordinator(std::move(setup), nodes);
     return "";
   } catch (const Error& error) {
     return error.what();
@@ -54,7 +54,7 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
   EXPECT_EQ(stops[0].first, 0u);
   EXPECT_NE(stops[0].second.reason.find(word), std::string::npos) << stops[0].second.reason;
   for (uint32_t node = 1; node < n_nodes; ++node) {
-    const auto answers = only<Stop>(say(coordinator, node, Beat{}));
+    const auto answers = only<Stop>(say(coordinator, node, Heartbeat{}));
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_EQ(answers[0].first, node);
     EXPECT_EQ(answers[0].second.reason, stops[0].second.reason);
@@ -62,17 +62,17 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
 }
 
 TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
-  CoordinatorSetup setup = make_setup(4, 1);
-  setup.workload.pieces[3].bytes = 5000;  // the longest
-  Coordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
+  Workload setup = make_work(4, 1);
+  setup.bundles.bundles[3].bytes = 5000;  // the longest
+  TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
   EXPECT_TRUE(coordinator.start(0).empty());
   const auto small = say(coordinator, 0, Request{0});
   ASSERT_EQ(small.size(), 1u);
   EXPECT_EQ(small[0].to, 0u);
-  EXPECT_EQ(granted(small).item.fits, std::vector<uint32_t>{2});
-  EXPECT_EQ(granted(say(coordinator, 1, Request{0})).item.fits, std::vector<uint32_t>{3});
+  EXPECT_EQ(granted(small).attempt.fits, std::vector<uint32_t>{2});
+  EXPECT_EQ(granted(say(coordinator, 1, Request{0})).attempt.fits, std::vector<uint32_t>{3});
   say(coordinator, 0, LeaseEnd{granted(small).lease, MK_OK, "", 1, {2}});
-  EXPECT_EQ(granted(say(coordinator, 0, Request{0})).item.fits, std::vector<uint32_t>{1});
+  EXPECT_EQ(granted(say(coordinator, 0, Request{0})).attempt.fits, std::vector<uint32_t>{1});
   const auto none = only<None>(say(coordinator, 1, Request{0}));
   ASSERT_EQ(none.size(), 1u);
   EXPECT_EQ(none[0].first, 1u);
@@ -81,15 +81,15 @@ TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
 // Two candidates of two folds; the folds that are done say that the second candidate takes longer.
 TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
-    CoordinatorSetup setup = make_setup(4, 1);
+    Workload setup = make_work(4, 1);
     for (uint32_t fit = 0; fit < 4; ++fit) {
-      setup.workload.pieces[fit].cost = 1;
-      setup.workload.places.push_back({0, fit % 2, {fit < 2 ? 0.0 : 1.0}});
+      setup.bundles.bundles[fit].cost = 1;
+      setup.bundles.positions.push_back({0, fit % 2, {fit < 2 ? 0.0 : 1.0}});
     }
     setup.done = {result_of(0), result_of(2)};
     setup.timed = std::move(timed);
-    Coordinator coordinator(std::move(setup), {{make_device("host:0")}});
-    return granted(say(coordinator, 0, Request{0})).item.fits;
+    TestCoordinator coordinator(std::move(setup), {{make_device("host:0")}});
+    return granted(say(coordinator, 0, Request{0})).attempt.fits;
   };
   const std::string device_class = make_device("host:0").device_class;
   EXPECT_EQ(first_grant({}), std::vector<uint32_t>{1});
@@ -98,15 +98,15 @@ TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
 }
 
 TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
-  Coordinator coordinator(make_setup(2, 2), {{make_device("host:0")}, {}});
+  TestCoordinator coordinator(make_work(2, 2), {{make_device("host:0")}, {}});
   const Grant grant = granted(say(coordinator, 0, Request{0}));
-  EXPECT_EQ(grant.item.attempt, 1u);
+  EXPECT_EQ(grant.attempt.number, 1u);
   EXPECT_TRUE(say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 1, {0, 1}}).empty());
   const auto finishes = only<Finish>(say(coordinator, 0, Done{grant.lease, {result_of(1), result_of(0)}}));
   ASSERT_EQ(finishes.size(), 1u);
   EXPECT_EQ(finishes[0].first, 0u);
   EXPECT_FALSE(coordinator.over());
-  const auto told = only<Finish>(say(coordinator, 1, Beat{}));
+  const auto told = only<Finish>(say(coordinator, 1, Heartbeat{}));
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].first, 1u);
   say(coordinator, 1, Bye{});
@@ -122,65 +122,65 @@ TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
 }
 
 TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
-  CoordinatorSetup setup = make_setup(6, 3);
+  Workload setup = make_work(6, 3);
   for (const uint32_t fit : {0u, 1u, 2u, 4u}) setup.done.push_back(result_of(fit));
   setup.done.back().attempt = 2;
   uint32_t heard = 0;
-  setup.on_record = [&](const journal::FitRecord&) { ++heard; };
-  Coordinator coordinator(setup, {{make_device("host:0")}});
+  TestCoordinator coordinator(setup, {{make_device("host:0")}});
+  coordinator.observer.on_record = [&](const journal::FitRecord&) { ++heard; };
   const Grant grant = granted(say(coordinator, 0, Request{0}));
-  EXPECT_EQ(grant.item.bundle, 1u);
-  EXPECT_EQ(grant.item.attempt, 3u);
-  EXPECT_EQ(grant.item.fits, (std::vector<uint32_t>{3, 5}));
-  EXPECT_EQ(grant.item.done_fits, std::vector<uint32_t>{4});
-  EXPECT_EQ(grant.item.done_notes, std::vector<std::string>{"n4"});
+  EXPECT_EQ(grant.attempt.bundle, 1u);
+  EXPECT_EQ(grant.attempt.number, 3u);
+  EXPECT_EQ(grant.attempt.fits, (std::vector<uint32_t>{3, 5}));
+  EXPECT_EQ(grant.attempt.done_fits, std::vector<uint32_t>{4});
+  EXPECT_EQ(grant.attempt.done_notes, std::vector<std::string>{"n4"});
   EXPECT_EQ(heard, 0u);
   say(coordinator, 0, Done{grant.lease, {result_of(3)}});
   EXPECT_EQ(heard, 1u);
 }
 
 TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
-  CoordinatorSetup setup = make_setup(2, 1);
+  Workload setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};
-  Coordinator coordinator(setup, {{}, {}});  // needs no device either
+  TestCoordinator coordinator(setup, {{}, {}});  // needs no device either
   EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
-  Coordinator empty(CoordinatorSetup{}, {{}});
+  TestCoordinator empty(Workload{}, {{}});
   EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
 }
 
 TEST(Coordinator, RefusesARunInWhichNothingFits) {
-  CoordinatorSetup setup = make_setup(2, 1);
-  for (scheduler::Piece& piece : setup.workload.pieces) piece.bytes = 1001;
+  Workload setup = make_work(2, 1);
+  for (scheduler::Bundle& bundle : setup.bundles.bundles) bundle.bytes = 1001;
   const Nodes nodes = {{make_device("host:0", 900)}, {make_device("host:0", 1000)}};
   EXPECT_NE(error_text(setup, nodes).find("1001 B of memory or more, but the largest budget of a device is 1000 B"),
             std::string::npos)
       << error_text(setup, nodes);
-  setup.workload.pieces[1].bytes = 1000;
+  setup.bundles.bundles[1].bytes = 1000;
   EXPECT_EQ(error_text(setup, nodes), "");
-  EXPECT_NE(error_text(make_setup(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
+  EXPECT_NE(error_text(make_work(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
 }
 
 TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
   const Nodes nodes = {{make_device("host:0")}};
-  CoordinatorSetup twice = make_setup(4, 2);
-  twice.workload.pieces[0].fits.push_back(3);
+  Workload twice = make_work(4, 2);
+  twice.bundles.bundles[0].fits.push_back(3);
   EXPECT_NE(error_text(twice, nodes).find("fit 3"), std::string::npos);
-  CoordinatorSetup missing = make_setup(4, 2);
-  missing.workload.pieces[1].fits.pop_back();
+  Workload missing = make_work(4, 2);
+  missing.bundles.bundles[1].fits.pop_back();
   EXPECT_NE(error_text(missing, nodes).find("fit 3"), std::string::npos);
-  CoordinatorSetup unknown = make_setup(4, 2);
-  unknown.workload.pieces[1].fits.push_back(4);
+  Workload unknown = make_work(4, 2);
+  unknown.bundles.bundles[1].fits.push_back(4);
   EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
 }
 
 TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
-  Coordinator coordinator(make_setup(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
+  TestCoordinator coordinator(make_work(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
   const Grant grant = granted(say(coordinator, 1, Request{0}));
   expect_stopped(coordinator, say(coordinator, 1, Stop{MK_INTERNAL, "opencl:0: it broke"}), 2,
                  "node 1: opencl:0: it broke");
   EXPECT_TRUE(say(coordinator, 0, Stop{MK_CANCELLED, "too late"}).empty());
   EXPECT_EQ(only<Stop>(say(coordinator, 0, Request{0})).size(), 1u);
-  EXPECT_TRUE(say(coordinator, 1, Done{grant.lease, {result_of(grant.item.fits[0])}}).empty());
+  EXPECT_TRUE(say(coordinator, 1, Done{grant.lease, {result_of(grant.attempt.fits[0])}}).empty());
   say(coordinator, 0, Bye{});
   say(coordinator, 1, Bye{});
   EXPECT_TRUE(coordinator.over());
@@ -192,7 +192,7 @@ TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
 TEST(Coordinator, StopsOverNonsense) {
   const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
   const auto broken = [&](const Message& message, const std::string& word) {
-    Coordinator coordinator(make_setup(4, 2), nodes);
+    TestCoordinator coordinator(make_work(4, 2), nodes);
     say(coordinator, 0, Request{0});  // lease 1: fits 2 and 3
     expect_stopped(coordinator, say(coordinator, 1, message), 2, word);
   };
@@ -200,7 +200,7 @@ TEST(Coordinator, StopsOverNonsense) {
   broken(Done{1, {result_of(2)}}, "lease 1 was never given to this node");
   broken(Done{77, {}}, "lease 77");
   broken(LeaseEnd{1, MK_OK, "", 0, {}}, "lease 1");
-  broken(Beat{{{5, 1, "x", 0.5, 0}}}, "no device 5");
+  broken(Heartbeat{{{5, 1, "x", 0.5, 0}}}, "no device 5");
   broken(Grant{}, "out of turn");
   broken(Hello{}, "out of turn");
   broken(Finish{}, "node 0");
@@ -209,17 +209,17 @@ TEST(Coordinator, StopsOverNonsense) {
 TEST(Coordinator, StopsOverResultsThatCannotBe) {
   const Nodes nodes = {{make_device("host:0")}};
   {
-    Coordinator coordinator(make_setup(4, 2), nodes);
+    TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {result_of(0)}}), 1, "fit 0");
   }
   {
-    Coordinator coordinator(make_setup(4, 2), nodes);
+    TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     expect_stopped(coordinator, say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 0, {2, 7}}), 1, "fit 7");
   }
   {
-    Coordinator coordinator(make_setup(4, 2), nodes);
+    TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});
     EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
@@ -228,7 +228,7 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
   }
   {
-    Coordinator coordinator(make_setup(4, 2), nodes);
+    TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});
     expect_stopped(coordinator, say(coordinator, 0, LeaseEnd{grant.lease, MK_OK, "", 1, {}}), 1,
@@ -237,13 +237,13 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
 }
 
 TEST(Coordinator, PassesOnWhatDevicesDo) {
-  CoordinatorSetup setup = make_setup(1, 1);
+  Workload setup = make_work(1, 1);
   std::string heard;
-  setup.on_device_state = [&](uint32_t node, uint32_t device, const std::string& what, double share) {
+  TestCoordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
+  coordinator.observer.on_device_state = [&](uint32_t node, uint32_t device, const std::string& what, double share) {
     heard += std::to_string(node) + "/" + std::to_string(device) + " " + what + " " + std::to_string(share);
   };
-  Coordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
-  EXPECT_EQ(only<Ack>(say(coordinator, 1, Beat{{{1, 0, "fold 2", 0.5, 0}}})).size(), 1u);
+  EXPECT_EQ(only<Ack>(say(coordinator, 1, Heartbeat{{{1, 0, "fold 2", 0.5, 0}}})).size(), 1u);
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
@@ -261,13 +261,12 @@ void play(uint32_t seed) {
   std::mt19937 random(seed);
   const auto draw = [&](size_t n) { return std::uniform_int_distribution<size_t>(0, n - 1)(random); };
   const uint32_t n_fits = 1 + static_cast<uint32_t>(draw(60));
-  CoordinatorSetup setup = make_setup(n_fits, 1 + static_cast<uint32_t>(draw(5)));
+  Workload setup = make_work(n_fits, 1 + static_cast<uint32_t>(draw(5)));
   for (uint32_t fit = 0; fit < n_fits; ++fit) {
     if (draw(4) == 0) setup.done.push_back(result_of(fit));
   }
   const size_t already = setup.done.size();
   std::map<uint32_t, uint32_t> granted_times, heard;
-  setup.on_record = [&](const journal::FitRecord& record) { ++heard[record.fit]; };
   Nodes nodes(1 + draw(4));
   std::vector<Player> players;
   for (uint32_t node = 0; node < nodes.size(); ++node) {
@@ -276,7 +275,8 @@ void play(uint32_t seed) {
       players.push_back({node, device, false, {}, {}, {}});
     }
   }
-  Coordinator coordinator(setup, nodes);
+  TestCoordinator coordinator(setup, nodes);
+  coordinator.observer.on_record = [&](const journal::FitRecord& record) { ++heard[record.fit]; };
   std::set<uint32_t> told_finish;
   const auto post = [&](const std::vector<Outgoing>& out) {
     for (const Outgoing& one : out) {
@@ -297,8 +297,8 @@ void play(uint32_t seed) {
     Player& player = players[draw(players.size())];
     if (!player.inbox.empty()) {
       if (const Grant* grant = std::get_if<Grant>(&player.inbox.front())) {
-        player.leases[grant->lease] = grant->item.fits;
-        for (const uint32_t fit : grant->item.fits) ++granted_times[fit];
+        player.leases[grant->lease] = grant->attempt.fits;
+        for (const uint32_t fit : grant->attempt.fits) ++granted_times[fit];
       }
       player.asked = false;
       player.inbox.erase(player.inbox.begin());

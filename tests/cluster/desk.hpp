@@ -17,14 +17,15 @@ class Desk {
  public:
   using Kind = journal::EventRecord::Kind;
 
-  Desk(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
-      : coordinator_(hooked(std::move(setup)), std::move(nodes)) {
+  Desk(Workload work, std::vector<std::vector<LocalDevice>> nodes, TestRules rules = {}, const Limits& limits = {})
+      : rules_(std::move(rules)), coordinator_(std::move(work), std::move(nodes), rules_, observer_, limits) {
     out_ = coordinator_.start(now_);
   }
 
   Coordinator& coordinator() { return coordinator_; }
-  const std::vector<journal::EventRecord>& events() const { return events_; }
-  const std::vector<journal::FitRecord>& given_up() const { return given_up_; }
+  const std::vector<journal::EventRecord>& events() const { return observer_.events; }
+  const std::vector<journal::FitRecord>& given_up() const { return observer_.gave_up; }
+  TestObserver& observer() { return observer_; }
   double now() const { return now_; }
 
   std::vector<Outgoing> say(uint32_t from, const Message& message) {
@@ -50,7 +51,7 @@ class Desk {
 
   void finish(uint32_t node, const Grant& grant) {
     Done done{grant.lease, {}};
-    for (const uint32_t fit : grant.item.fits) done.records.push_back(result_of(fit));
+    for (const uint32_t fit : grant.attempt.fits) done.records.push_back(result_of(fit));
     say(node, done);
     say(node, LeaseEnd{grant.lease, MK_OK, "", 1, {}});
   }
@@ -63,7 +64,7 @@ class Desk {
     for (const double end = now_ + seconds; now_ < end;) {
       now_ += 0.5;
       for (uint32_t node = 0; node < n_nodes_; ++node)
-        if (std::find(silent.begin(), silent.end(), node) == silent.end()) coordinator_.handle(node, Beat{}, now_);
+        if (std::find(silent.begin(), silent.end(), node) == silent.end()) coordinator_.handle(node, Heartbeat{}, now_);
       out_ = coordinator_.tick(now_);
     }
   }
@@ -72,28 +73,22 @@ class Desk {
 
   size_t count(Kind kind) const {
     return static_cast<size_t>(
-        std::count_if(events_.begin(), events_.end(), [&](const auto& one) { return one.kind == kind; }));
+        std::count_if(events().begin(), events().end(), [&](const auto& one) { return one.kind == kind; }));
   }
   // The leases a node is told to cancel.
   std::vector<uint64_t> cancelled(uint32_t node) {
-    for (const Outgoing& one : say(node, Beat{}))
+    for (const Outgoing& one : say(node, Heartbeat{}))
       if (const Ack* ack = std::get_if<Ack>(&one.message)) return ack->cancel;
     return {};
   }
   bool finished() {
-    say(0, Beat{});
+    say(0, Heartbeat{});
     return out_.size() == 1 && std::holds_alternative<Finish>(out_[0].message);
   }
 
  private:
-  CoordinatorSetup hooked(CoordinatorSetup setup) {
-    setup.on_event = [this](const journal::EventRecord& event) { events_.push_back(event); };
-    setup.on_given_up = [this](const journal::FitRecord& record) { given_up_.push_back(record); };
-    return setup;
-  }
-
-  std::vector<journal::EventRecord> events_;
-  std::vector<journal::FitRecord> given_up_;
+  TestRules rules_;
+  TestObserver observer_;
   std::vector<Outgoing> out_;
   uint32_t n_nodes_ = 1;
   double now_ = 1000;

@@ -16,7 +16,7 @@ void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t de
       const auto grant = desk.ask(0, device);
       if (!grant) continue;
       active = true;
-      const auto& fits = grant->item.fits;
+      const auto& fits = grant->attempt.fits;
       const auto bad = std::find_if(fits.begin(), fits.end(), [&](uint32_t fit) { return poison(device, fit); });
       if (bad == fits.end()) {
         desk.finish(0, *grant);
@@ -31,7 +31,7 @@ void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t de
 }
 
 TEST(FitThatFails, ThreeTimesIsRecordedAsFailedAndTheRestGoesOn) {
-  Desk desk(make_setup(5), {{make_device("host:0")}});
+  Desk desk(make_work(5), {{make_device("host:0")}});
   work_off(desk, 1, [](uint32_t, uint32_t fit) { return fit == 3; });
   EXPECT_TRUE(desk.finished());
   EXPECT_EQ(desk.count(Kind::failed), 3u);
@@ -50,14 +50,14 @@ TEST(FitThatFails, ThreeTimesIsRecordedAsFailedAndTheRestGoesOn) {
 }
 
 TEST(FitThatFails, IsRecordedEvenIfItIsTheLast) {
-  Desk desk(make_setup(1), {{make_device("host:0")}});
+  Desk desk(make_work(1), {{make_device("host:0")}});
   work_off(desk, 1, [](uint32_t, uint32_t) { return true; });
   EXPECT_TRUE(desk.finished());
   EXPECT_EQ(desk.given_up().size(), 1u);
 }
 
 TEST(FitThatFails, OnceIsTriedAgain) {
-  Desk desk(make_setup(3), {{make_device("host:0")}});
+  Desk desk(make_work(3), {{make_device("host:0")}});
   uint32_t failures = 0;
   work_off(desk, 1, [&](uint32_t, uint32_t fit) { return fit == 2 && failures++ == 0; });
   EXPECT_TRUE(desk.finished());
@@ -66,20 +66,20 @@ TEST(FitThatFails, OnceIsTriedAgain) {
 }
 
 TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
-  Desk desk(make_setup(6, 6), {{make_device("host:0")}});
+  Desk desk(make_work(6, 6), {{make_device("host:0")}});
   const Grant whole = desk.expect_grant(0);
-  EXPECT_EQ(whole.item.fits.size(), 6u);
+  EXPECT_EQ(whole.attempt.fits.size(), 6u);
   desk.fail(0, whole);
   const Grant again = desk.expect_grant(0);  // once may be chance
-  EXPECT_EQ(again.item.fits.size(), 6u);
+  EXPECT_EQ(again.attempt.fits.size(), 6u);
   desk.say(0, Done{again.lease, {result_of(0)}});
   desk.fail(0, again);
   const Grant alone = desk.expect_grant(0);
-  EXPECT_EQ(alone.item.fits.size(), 1u);
-  EXPECT_EQ(alone.item.done_fits, std::vector<uint32_t>{0});
-  EXPECT_EQ(alone.item.done_notes, std::vector<std::string>{"n0"});
-  EXPECT_EQ(alone.item.attempt, 3u);
-  if (alone.item.fits[0] == 4) {
+  EXPECT_EQ(alone.attempt.fits.size(), 1u);
+  EXPECT_EQ(alone.attempt.done_fits, std::vector<uint32_t>{0});
+  EXPECT_EQ(alone.attempt.done_notes, std::vector<std::string>{"n0"});
+  EXPECT_EQ(alone.attempt.number, 3u);
+  if (alone.attempt.fits[0] == 4) {
     desk.fail(0, alone);
   } else {
     desk.finish(0, alone);
@@ -101,14 +101,14 @@ class TakenApart : public testing::Test {
     return std::any_of(out.begin(), out.end(),
                        [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
   }
-  Desk desk{make_setup(4, 4), {{make_device("host:0"), make_device("host:1")}}};
+  Desk desk{make_work(4, 4), {{make_device("host:0"), make_device("host:1")}}};
 };
 
 TEST_F(TakenApart, FitsAreDoneOneAfterTheOtherWithTheNotesOfThoseBefore) {
   for (uint32_t fit = 0; fit < 4; ++fit) {
     const Grant one = desk.expect_grant(0, fit % 2);
-    EXPECT_EQ(one.item.fits, std::vector<uint32_t>{fit});
-    EXPECT_EQ(one.item.done_notes.size(), fit);
+    EXPECT_EQ(one.attempt.fits, std::vector<uint32_t>{fit});
+    EXPECT_EQ(one.attempt.done_notes.size(), fit);
     EXPECT_FALSE(gets_something(1 - fit % 2)) << "one device alone is at them";
     desk.say(0, LeaseEnd{one.lease, MK_OK, "", 1, {fit}});
     EXPECT_FALSE(gets_something(fit % 2)) << "its note is not there yet";
@@ -133,18 +133,18 @@ TEST_F(TakenApart, FitsThatAllFailEndTheRunWithoutARecord) {
 }
 
 TEST_F(TakenApart, FitsWaitForTheNotesOfThoseThatAreOnTheirWayToTheDisk) {
-  Desk other(make_setup(3, 3), {{make_device("host:0")}});
+  Desk other(make_work(3, 3), {{make_device("host:0")}});
   const Grant whole = other.expect_grant(0);
   other.say(0, LeaseEnd{whole.lease, MK_DEVICE_ERROR, "it broke", 1, {0}});
   EXPECT_FALSE(other.ask(0));
   other.say(0, Done{whole.lease, {result_of(0)}});
   const Grant rest = other.expect_grant(0);
-  EXPECT_EQ(rest.item.fits, (std::vector<uint32_t>{1, 2}));
-  EXPECT_EQ(rest.item.done_notes, std::vector<std::string>{"n0"});
+  EXPECT_EQ(rest.attempt.fits, (std::vector<uint32_t>{1, 2}));
+  EXPECT_EQ(rest.attempt.done_notes, std::vector<std::string>{"n0"});
 }
 
 TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
-  Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
+  Desk desk(make_work(20), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t device, uint32_t) { return device == 1; });
   EXPECT_TRUE(desk.finished());
   EXPECT_TRUE(desk.given_up().empty());
@@ -157,7 +157,7 @@ TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
 }
 
 TEST(DeviceThatFails, IsNotBlamedForOneBadFit) {
-  Desk desk(make_setup(20), {{make_device("host:0"), make_device("host:1")}});
+  Desk desk(make_work(20), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t, uint32_t fit) { return fit == 19 || fit == 7 || fit == 0; });
   EXPECT_TRUE(desk.finished());
   EXPECT_EQ(desk.given_up().size(), 3u);
@@ -165,7 +165,7 @@ TEST(DeviceThatFails, IsNotBlamedForOneBadFit) {
 }
 
 TEST(DeviceThatFails, AsTheLastOneStopsTheRunWithItsErrorAndNoFitIsRecordedAsFailed) {
-  Desk desk(make_setup(9), {{make_device("host:0"), make_device("host:1")}});
+  Desk desk(make_work(9), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t, uint32_t) { return true; });
   ASSERT_TRUE(desk.coordinator().stopped());
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
@@ -176,7 +176,7 @@ TEST(DeviceThatFails, AsTheLastOneStopsTheRunWithItsErrorAndNoFitIsRecordedAsFai
 }
 
 TEST(DeviceThatFails, ThatNobodyLostAFitOverACancel) {
-  Desk desk(make_setup(2), {{make_device("host:0")}});
+  Desk desk(make_work(2), {{make_device("host:0")}});
   for (int i = 0; i < 5; ++i) desk.fail(0, desk.expect_grant(0), MK_CANCELLED, "cancelled");
   EXPECT_TRUE(desk.events().empty());
   work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
@@ -185,7 +185,7 @@ TEST(DeviceThatFails, ThatNobodyLostAFitOverACancel) {
 
 class OutOfMemory : public testing::Test {
  protected:
-  Desk desk{make_setup(3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}}};
+  Desk desk{make_work(3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}}};
 };
 
 TEST_F(OutOfMemory, MovesAFitToALargerDevice) {
@@ -193,10 +193,10 @@ TEST_F(OutOfMemory, MovesAFitToALargerDevice) {
   desk.fail(0, longest, MK_OUT_OF_MEMORY, "host:0: a buffer does not fit");
   EXPECT_EQ(desk.count(Kind::moved), 1u);
   while (const auto other = desk.ask(0, 0)) {
-    EXPECT_NE(other->item.fits, longest.item.fits);
+    EXPECT_NE(other->attempt.fits, longest.attempt.fits);
     desk.finish(0, *other);
   }
-  EXPECT_EQ(desk.expect_grant(0, 1).item.fits, longest.item.fits);
+  EXPECT_EQ(desk.expect_grant(0, 1).attempt.fits, longest.attempt.fits);
   EXPECT_EQ(desk.count(Kind::failed), 0u);
   EXPECT_EQ(desk.count(Kind::retired), 0u);
 }
@@ -213,20 +213,20 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
 }
 
 TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
-  Desk whole(make_setup(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
+  Desk whole(make_work(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
   const Grant all = whole.expect_grant(0, 1);  // on the largest there is
-  ASSERT_EQ(all.item.fits.size(), 3u);
+  ASSERT_EQ(all.attempt.fits.size(), 3u);
   whole.fail(0, all, MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_TRUE(whole.given_up().empty());
   const Grant small = whole.expect_grant(0, 0);
-  ASSERT_EQ(small.item.fits.size(), 1u);
+  ASSERT_EQ(small.attempt.fits.size(), 1u);
   whole.fail(0, small, MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_TRUE(whole.given_up().empty());
   const Grant large = whole.expect_grant(0, 1);
-  EXPECT_EQ(large.item.fits, small.item.fits);
+  EXPECT_EQ(large.attempt.fits, small.attempt.fits);
   whole.fail(0, large, MK_OUT_OF_MEMORY, "a buffer does not fit");
   ASSERT_EQ(whole.given_up().size(), 1u);
-  EXPECT_EQ(whole.given_up()[0].fit, small.item.fits[0]);
+  EXPECT_EQ(whole.given_up()[0].fit, small.attempt.fits[0]);
   work_off(whole, 2, [](uint32_t, uint32_t) { return false; });
   EXPECT_TRUE(whole.finished());
 }
@@ -241,8 +241,8 @@ TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
 }
 
 TEST(Unplaceable, FitsFailAtTheStartAndTheRestGoesOn) {
-  CoordinatorSetup setup = make_setup(3);
-  setup.workload.pieces[1].bytes = 5000;
+  Workload setup = make_work(3);
+  setup.bundles.bundles[1].bytes = 5000;
   Desk desk(setup, {{make_device("host:0", 1000)}});
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 1u);
@@ -254,8 +254,8 @@ TEST(Unplaceable, FitsFailAtTheStartAndTheRestGoesOn) {
 }
 
 TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
-  CoordinatorSetup setup = make_setup(2);
-  setup.workload.pieces[1].bytes = 5000;
+  Workload setup = make_work(2);
+  setup.bundles.bundles[1].bytes = 5000;
   Desk desk(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 6000)}});
   desk.nodes(2);
   desk.pass(31, {1});
@@ -267,8 +267,8 @@ TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
 
 TEST(Unplaceable, FitsOfARetiredDeviceFailButNotBefore) {
   for (const bool broken : {false, true}) {
-    CoordinatorSetup setup = make_setup(4);
-    setup.workload.pieces[3].bytes = 5000;
+    Workload setup = make_work(4);
+    setup.bundles.bundles[3].bytes = 5000;
     Desk desk(setup, {{make_device("host:0", 1000), make_device("opencl:0", 6000)}});
     desk.fail(0, desk.expect_grant(0, 1));
     EXPECT_TRUE(desk.given_up().empty());
@@ -280,25 +280,25 @@ TEST(Unplaceable, FitsOfARetiredDeviceFailButNotBefore) {
 }
 
 TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
-  Desk desk(make_setup(1), {{make_device("host:0"), make_device("host:1")}});
+  Desk desk(make_work(1), {{make_device("host:0"), make_device("host:1")}});
   const Grant stuck = desk.expect_grant(0, 1);
-  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 599}}});
+  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 599}}});
   EXPECT_FALSE(desk.ask(0, 0));
-  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 601}}});
+  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 601}}});
   ASSERT_EQ(desk.count(Kind::retired), 1u);
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{stuck.lease});
   const Grant again = desk.expect_grant(0, 0);
-  EXPECT_EQ(again.item.fits, stuck.item.fits);
-  desk.say(0, Beat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // it is known
+  EXPECT_EQ(again.attempt.fits, stuck.attempt.fits);
+  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // it is known
   EXPECT_EQ(desk.count(Kind::retired), 1u);
   desk.finish(0, again);
   EXPECT_TRUE(desk.finished());
 }
 
 TEST(DeviceThatHangs, AsTheLastOneStopsTheRun) {
-  Desk desk(make_setup(2), {{make_device("host:0")}});
+  Desk desk(make_work(2), {{make_device("host:0")}});
   const Grant stuck = desk.expect_grant(0, 0);
-  desk.say(0, Beat{{{0, stuck.lease, "", 0, 601}}});
+  desk.say(0, Heartbeat{{{0, stuck.lease, "", 0, 601}}});
   ASSERT_TRUE(desk.coordinator().stopped());
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
   EXPECT_NE(desk.coordinator().stopped()->reason.find("no sign of life for 601 s"), std::string::npos);

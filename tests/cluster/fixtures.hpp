@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <deque>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <mutex>
@@ -17,7 +18,8 @@
 
 #include "abi/plugin.h"
 #include "abi/transport.h"
-#include "cluster/protocol/types.hpp"
+#include "cluster/agent/executor.hpp"
+#include "cluster/coordinator/coordinator.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
 
@@ -129,24 +131,77 @@ inline search::Plan make_plan(uint32_t n_fits) {
   return plan;
 }
 
-// Fits 0..n-1 in pieces of `size`; later ones cost more.
-inline scheduler::Workload make_workload(uint32_t n_fits, uint32_t size) {
+// Fits 0..n-1 in bundles of `size`; later ones cost more.
+inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
   scheduler::Workload workload;
   for (uint32_t fit = 0; fit < n_fits; fit += size) {
-    scheduler::Piece piece{{}, 1.0 + fit, 100, fit / size};
-    for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) piece.fits.push_back(i);
-    workload.pieces.push_back(std::move(piece));
+    scheduler::Bundle bundle{{}, 1.0 + fit, 100, fit / size};
+    for (uint32_t i = fit; i < std::min(n_fits, fit + size); ++i) bundle.fits.push_back(i);
+    workload.bundles.push_back(std::move(bundle));
   }
   return workload;
 }
 
-// Of such a workload, with nothing done.
-inline CoordinatorSetup make_setup(uint32_t n_fits, uint32_t size = 1) {
-  CoordinatorSetup setup;
-  setup.n_fits = n_fits;
-  setup.workload = make_workload(n_fits, size);
-  return setup;
+// The work of such a plan, with nothing done.
+inline Workload make_work(uint32_t n_fits, uint32_t size = 1) {
+  Workload work;
+  work.n_fits = n_fits;
+  work.bundles = make_bundles(n_fits, size);
+  return work;
 }
+
+// Refits the candidate of the last fit in the list, unless a test says what else.
+class TestRules : public RefitRules {
+ public:
+  Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) override { return chosen(refit, fits); }
+  std::optional<double> loss(const journal::FitRecord& fit) const override {
+    return scored ? std::optional(scored(fit)) : std::nullopt;
+  }
+
+  std::function<Refit(uint32_t, const std::vector<journal::FitRecord>&)> chosen =
+      [](uint32_t, const std::vector<journal::FitRecord>& fits) {
+        Refit refit;
+        refit.candidate = refit.like = fits.back().fit;
+        refit.cost = 1;
+        refit.bytes = 100;
+        return refit;
+      };
+  std::function<double(const journal::FitRecord&)> scored;
+};
+
+// Keeps what it is told, and passes it on to the functions that a test sets.
+class TestObserver : public Observer {
+ public:
+  void fit_done(const journal::FitRecord& record) override {
+    if (on_record) on_record(record);
+  }
+  void given_up(const journal::FitRecord& record) override { gave_up.push_back(record); }
+  void event(const journal::EventRecord& event) override {
+    events.push_back(event);
+    if (on_event) on_event(event);
+  }
+  void device_state(uint32_t node, uint32_t device, const std::string& what, double share) override {
+    if (on_device_state) on_device_state(node, device, what, share);
+  }
+
+  std::vector<journal::FitRecord> gave_up;
+  std::vector<journal::EventRecord> events;
+  std::function<void(const journal::FitRecord&)> on_record;
+  std::function<void(const journal::EventRecord&)> on_event;
+  std::function<void(uint32_t, uint32_t, const std::string&, double)> on_device_state;
+};
+
+struct TestHooks {
+  TestRules rules;
+  TestObserver observer;
+};
+
+// A coordinator with rules and an observer of its own.
+class TestCoordinator : public TestHooks, public Coordinator {
+ public:
+  TestCoordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
+      : Coordinator(std::move(work), std::move(nodes), rules, observer, limits) {}
+};
 
 inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {
   return {id, id.substr(0, id.find(':')), "Device " + id, "Vendor", "class of " + id, budget};
@@ -162,5 +217,35 @@ inline journal::FitRecord result_of(uint32_t fit) {
   if (fit % 3 == 1) record.curves = {{"train_loss", {1.0 / fit, std::numeric_limits<double>::infinity(), -0.0}}};
   return record;
 }
+
+using Work = std::function<void(uint32_t node, uint32_t device, const Attempt& attempt, Reporter& reporter)>;
+
+// Devices "host:0", "host:1", ... of a node, which do what `work` does.
+class TestExecutor : public Executor {
+ public:
+  TestExecutor(uint32_t node, uint32_t devices, Work work) : node_(node), work_(std::move(work)) {
+    for (uint32_t i = 0; i < devices; ++i) devices_.push_back(make_device("host:" + std::to_string(i)));
+  }
+  std::vector<LocalDevice> devices() const override { return devices_; }
+  void run(uint32_t device, const Attempt& attempt, Reporter& reporter) override {
+    work_(node_, device, attempt, reporter);
+  }
+  bool kill(uint32_t device) noexcept override { return on_kill && on_kill(device); }
+  void saved(uint32_t fit) noexcept override {
+    if (on_saved) on_saved(fit);
+  }
+  void abandon() noexcept override {
+    if (on_abandoned) on_abandoned();
+  }
+
+  std::function<void(uint32_t)> on_saved;
+  std::function<bool(uint32_t)> on_kill;
+  std::function<void()> on_abandoned;
+
+ private:
+  uint32_t node_;
+  Work work_;
+  std::vector<LocalDevice> devices_;
+};
 
 }  // namespace mokume::cluster

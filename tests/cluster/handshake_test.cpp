@@ -10,6 +10,7 @@
 
 #include "cluster/directory.hpp"
 #include "cluster/fixtures.hpp"
+#include "cluster/protocol/codec.hpp"
 
 namespace mokume::cluster {
 namespace {
@@ -196,7 +197,7 @@ TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheVerdict) {
   EXPECT_FALSE(std::get<Seen>(decode(zero.poll()->text)).seen);
 }
 
-Presence presence_of(uint32_t rank) {
+HostView presence_of(uint32_t rank) {
   return {rank < 2 ? "near boot" : "far boot", {0, 1}, {{"host:0", "cpu:0-1", true}, {"opencl:0", "pci:1", false}}};
 }
 
@@ -207,16 +208,16 @@ TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
     meetings[transport.rank()] = meet(transport, presence_of(transport.rank()), "0.1.0", k_go);
   });
   EXPECT_EQ(texts, std::vector<std::string>(3));
-  EXPECT_EQ(meetings[0].part, (Part{{0}, {"host:0", "opencl:0"}, 2, 5}));
-  EXPECT_EQ(meetings[1].part, (Part{{1}, {"host:0"}, 2, 5}));
-  EXPECT_EQ(meetings[2].part, (Part{{0, 1}, {"host:0", "opencl:0"}, 1, 5}));
+  EXPECT_EQ(meetings[0].share, (HostShare{{0}, {"host:0", "opencl:0"}, 2, 5}));
+  EXPECT_EQ(meetings[1].share, (HostShare{{1}, {"host:0"}, 2, 5}));
+  EXPECT_EQ(meetings[2].share, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 5}));
   ASSERT_EQ(meetings[0].ranks.size(), 3u);
   EXPECT_EQ(meetings[0].ranks[2], presence_of(2));
 }
 
 TEST(Meet, ARankAloneNeedsNobody) {
   Transport transport(self_transport());
-  EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", k_go).part, (Part{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
+  EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", k_go).share, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
 }
 
 TEST(Meet, RefusesAnotherVersionBeforeAnythingIsOpened) {

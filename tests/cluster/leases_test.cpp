@@ -12,7 +12,7 @@ using Kind = journal::EventRecord::Kind;
 // Two fits; node 1 holds the longer one, 1, in lease 1.
 class Leases : public testing::Test {
  protected:
-  Leases() : desk(make_setup(2), {{make_device("host:0")}, {make_device("host:0")}}) {
+  Leases() : desk(make_work(2), {{make_device("host:0")}, {make_device("host:0")}}) {
     desk.nodes(2);
     held = desk.expect_grant(1);
   }
@@ -35,7 +35,7 @@ TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
   desk.pass(100000);
   EXPECT_TRUE(desk.events().empty());
   const auto copy = desk.ask(0);  // it has become a straggler
-  EXPECT_TRUE(!copy || copy->item.backup);
+  EXPECT_TRUE(!copy || copy->attempt.backup);
   desk.finish(1, held);
   EXPECT_TRUE(desk.finished());
 }
@@ -56,8 +56,8 @@ TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
   EXPECT_EQ(desk.coordinator().lost(), std::vector<uint32_t>{1});
   desk.nodes(1);
   const Grant again = desk.expect_grant(0);
-  EXPECT_EQ(again.item.fits, held.item.fits);
-  EXPECT_EQ(again.item.attempt, 2u);
+  EXPECT_EQ(again.attempt.fits, held.attempt.fits);
+  EXPECT_EQ(again.attempt.number, 2u);
   desk.finish(0, again);
   leave_node_0();
   EXPECT_TRUE(desk.coordinator().over());
@@ -72,7 +72,7 @@ TEST_F(Leases, OfANodeThatComesBackStillCount) {
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // twice does no harm
   const Grant rest = desk.expect_grant(1);               // it takes part again
-  EXPECT_EQ(rest.item.fits, std::vector<uint32_t>{0});
+  EXPECT_EQ(rest.attempt.fits, std::vector<uint32_t>{0});
   desk.finish(1, rest);
   leave_node_0();
   EXPECT_FALSE(desk.coordinator().over());  // it is waited for again
@@ -84,7 +84,7 @@ TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
   LocalDevice slow = make_device("slow:0"), fast = make_device("fast:0");
   slow.speed = 1;
   fast.speed = 100;
-  Desk desk(make_setup(2), {{slow}, {fast}});
+  Desk desk(make_work(2), {{slow}, {fast}});
   desk.nodes(2);
   const Grant old = desk.expect_grant(1);
   desk.pass(31, {1});
@@ -95,13 +95,13 @@ TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
 }
 
 TEST(LeasesOfANodeThatComesBack, AreWaitedForIfNoOtherDeviceIsLeft) {
-  Desk desk(make_setup(3), {{make_device("host:0")}, {make_device("host:0")}});
+  Desk desk(make_work(3), {{make_device("host:0")}, {make_device("host:0")}});
   desk.nodes(2);
   const Grant old = desk.expect_grant(1);
   desk.pass(31, {1});
   desk.pass(1);
   const Grant stuck = desk.expect_grant(0);
-  desk.say(0, Beat{{{0, stuck.lease, "", 0, 601}}});
+  desk.say(0, Heartbeat{{{0, stuck.lease, "", 0, 601}}});
   ASSERT_EQ(desk.count(Kind::retired), 1u);
   EXPECT_TRUE(desk.given_up().empty());
   EXPECT_FALSE(desk.coordinator().stopped());
@@ -117,13 +117,13 @@ TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
   EXPECT_EQ(desk.cancelled(1), std::vector<uint64_t>{held.lease});
   desk.say(1, LeaseEnd{held.lease, MK_CANCELLED, "cancelled", 40, {}});
   EXPECT_TRUE(desk.cancelled(1).empty());
-  EXPECT_EQ(desk.expect_grant(1).item.fits, std::vector<uint32_t>{0});
+  EXPECT_EQ(desk.expect_grant(1).attempt.fits, std::vector<uint32_t>{0});
 }
 
 TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
   lose_node_1();
   desk.nodes(2);
-  desk.say(1, Beat{{{0, held.lease, "epoch 3", 0.5, 601}}});
+  desk.say(1, Heartbeat{{{0, held.lease, "epoch 3", 0.5, 601}}});
   EXPECT_EQ(desk.count(Kind::retired), 1u);
   EXPECT_EQ(desk.cancelled(1), std::vector<uint64_t>{held.lease});
   EXPECT_EQ(desk.count(Kind::failed), 0u) << "its fit is others' by now";
@@ -142,8 +142,8 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   lose_node_1();
   desk.nodes(2);
   const Grant again = desk.expect_grant(0);
-  ASSERT_EQ(again.item.fits, held.item.fits);
-  desk.say(0, Beat{});
+  ASSERT_EQ(again.attempt.fits, held.attempt.fits);
+  desk.say(0, Heartbeat{});
   EXPECT_TRUE(desk.cancelled(0).empty());
   desk.finish(1, held);
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});
@@ -162,7 +162,7 @@ TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost
   EXPECT_FALSE(desk.ask(0));
   lose_node_1();
   desk.nodes(1);
-  EXPECT_EQ(desk.expect_grant(0).item.fits, std::vector<uint32_t>{1});
+  EXPECT_EQ(desk.expect_grant(0).attempt.fits, std::vector<uint32_t>{1});
 }
 
 TEST_F(Leases, SurviveTheSleepOfNodeZero) {
@@ -188,13 +188,13 @@ TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
   desk.say(1, Bye{});
   ASSERT_EQ(desk.count(Kind::lost), 1u);
   EXPECT_EQ(desk.events()[0].text, "node 1 left");
-  desk.say(1, Beat{});  // it waits for the end
+  desk.say(1, Heartbeat{});  // it waits for the end
   EXPECT_EQ(desk.count(Kind::returned), 0u);
   desk.finish(0, desk.expect_grant(0));
   leave_node_0();
   EXPECT_TRUE(desk.coordinator().over());
 
-  Desk other(make_setup(1), {{make_device("host:0")}, {make_device("host:0")}});
+  Desk other(make_work(1), {{make_device("host:0")}, {make_device("host:0")}});
   other.expect_grant(1);
   other.coordinator().gone(1, other.now());
   EXPECT_EQ(other.events()[0].text, "node 1 died");
@@ -203,7 +203,7 @@ TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
 }
 
 TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
-  Desk poor(make_setup(2), {{}, {make_device("host:0")}});
+  Desk poor(make_work(2), {{}, {make_device("host:0")}});
   poor.nodes(2);
   poor.pass(31, {1});
   ASSERT_TRUE(poor.coordinator().stopped());
@@ -213,12 +213,12 @@ TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
 
 // Node 0 and node 1 have devices of different classes, and both did fit 1.
 std::optional<Stop> both_did_it(const std::string& other_device, const journal::FitRecord& other) {
-  Desk desk(make_setup(2), {{make_device("host:0")}, {make_device(other_device)}});
+  Desk desk(make_work(2), {{make_device("host:0")}, {make_device(other_device)}});
   desk.nodes(2);
   const Grant first = desk.expect_grant(1);
   desk.pass(31, {1});
   const Grant second = desk.expect_grant(0);
-  EXPECT_EQ(first.item.fits, second.item.fits);
+  EXPECT_EQ(first.attempt.fits, second.attempt.fits);
   desk.say(0, Done{second.lease, {result_of(1)}});
   desk.say(1, Done{first.lease, {other}});
   EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first counts

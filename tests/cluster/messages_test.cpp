@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "cluster/fixtures.hpp"
+#include "cluster/protocol/codec.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::cluster {
@@ -33,7 +34,7 @@ TEST(Messages, KeepWhatTheySay) {
   const Grant grant = round_trip(granted);
   EXPECT_EQ(grant.lease, granted.lease);
   EXPECT_EQ(grant.device, 2u);
-  EXPECT_EQ(grant.item, granted.item);
+  EXPECT_EQ(grant.attempt, granted.attempt);
 
   EXPECT_EQ(round_trip(Request{3}).device, 3u);
   EXPECT_EQ(round_trip(None{4}).device, 4u);
@@ -44,8 +45,8 @@ TEST(Messages, KeepWhatTheySay) {
   EXPECT_EQ(end.seconds, 0.1);
   EXPECT_EQ(end.coming, (std::vector<uint32_t>{3, 1}));
   EXPECT_EQ(round_trip(Ack{{7, 1ull << 40}}).cancel, (std::vector<uint64_t>{7, 1ull << 40}));
-  EXPECT_TRUE(round_trip(Beat{}).states.empty());
-  const Beat beat = round_trip(Beat{{{1, 1ull << 40, "gamma 0.01", 0.1, 2.5}}});
+  EXPECT_TRUE(round_trip(Heartbeat{}).states.empty());
+  const Heartbeat beat = round_trip(Heartbeat{{{1, 1ull << 40, "gamma 0.01", 0.1, 2.5}}});
   ASSERT_EQ(beat.states.size(), 1u);
   EXPECT_EQ(beat.states[0].device, 1u);
   EXPECT_EQ(beat.states[0].what, "gamma 0.01");

@@ -6,17 +6,10 @@
 namespace mokume::cluster {
 namespace {
 
-// Two fits a bootstrap; the best is always the one that was computed last in the list.
-CoordinatorSetup bagged(uint32_t bootstraps) {
-  CoordinatorSetup setup = make_setup(2 * bootstraps);
+// Two fits a bootstrap; the best is always the last in the list.
+Workload bagged(uint32_t bootstraps) {
+  Workload setup = make_work(2 * bootstraps);
   for (uint32_t b = 0; b < bootstraps; ++b) setup.refit_after.push_back({2 * b, 2 * b + 1});
-  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
-    Refit refit;
-    refit.candidate = refit.like = fits.back().fit;
-    refit.cost = 1;
-    refit.bytes = 100;
-    return refit;
-  };
   return setup;
 }
 
@@ -29,12 +22,12 @@ TEST(Refits, FollowOnTheirFits) {
   const Grant first = desk.expect_grant(0, 0), second = desk.expect_grant(0, 1);
   desk.finish(0, first);
   const auto copy = desk.ask(0, 0);
-  EXPECT_FALSE(copy && copy->item.refit) << "one fit is at work";
+  EXPECT_FALSE(copy && copy->attempt.refit) << "one fit is at work";
   desk.finish(0, second);
   const Grant refit = desk.expect_grant(0, 1);
-  EXPECT_EQ(refit.item.fits, std::vector<uint32_t>{2});
-  EXPECT_EQ(refit.item.refit, 1u);
-  EXPECT_TRUE(refit.item.done_fits.empty());
+  EXPECT_EQ(refit.attempt.fits, std::vector<uint32_t>{2});
+  EXPECT_EQ(refit.attempt.refit, 1u);
+  EXPECT_TRUE(refit.attempt.done_fits.empty());
   EXPECT_FALSE(desk.finished());
   desk.finish(0, refit);
   EXPECT_TRUE(desk.finished());
@@ -44,8 +37,9 @@ TEST(Refits, FollowOnTheirFits) {
 // Of a fit that two devices of unlike classes did the first counts, wherever the files put it: the refit follows from
 // it.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
-  CoordinatorSetup setup = bagged(1);
-  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
+  Workload setup = bagged(1);
+  TestRules rules;
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>& fits) {
     Refit refit;
     refit.candidate = refit.like = fits[0].values[0] <= fits[1].values[0] ? 0 : 1;
     refit.cost = 1;
@@ -54,59 +48,60 @@ TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   };
   LocalDevice card = make_device("opencl:0");
   card.device_class = "opencl/card";
-  Desk desk(std::move(setup), {{card}, {make_device("host:0")}});
+  Desk desk(std::move(setup), {{card}, {make_device("host:0")}}, rules);
   desk.nodes(2);
   const Grant slow = desk.expect_grant(0), other = desk.expect_grant(1);
   desk.finish(1, other);
   std::optional<Grant> copy;
   for (int i = 0; i < 1000 && !copy; ++i) copy = desk.ask(1);
   ASSERT_TRUE(copy);
-  ASSERT_EQ(copy->item.fits, slow.item.fits);
+  ASSERT_EQ(copy->attempt.fits, slow.attempt.fits);
   desk.finish(1, *copy);
   const Grant refit = desk.expect_grant(1);
   EXPECT_EQ(desk.count(Desk::Kind::superseded), 0u);
-  journal::FitRecord late = result_of(slow.item.fits[0]);
+  journal::FitRecord late = result_of(slow.attempt.fits[0]);
   late.values[0] += 1;
   desk.say(0, Done{slow.lease, {late}});
   ASSERT_EQ(desk.count(Desk::Kind::superseded), 1u);
   EXPECT_EQ(desk.events().back().node, 0u);
-  EXPECT_EQ(desk.events().back().attempt, slow.item.attempt);
+  EXPECT_EQ(desk.events().back().attempt, slow.attempt.number);
   EXPECT_EQ(desk.events().back().fit, late.fit);
   desk.finish(1, refit);
   for (const journal::FitRecord& one : desk.coordinator().records()) EXPECT_EQ(one.node, 1u);
 }
 
 TEST(Refits, TrainedAgainHaveAnAttemptOfTheirOwn) {
-  CoordinatorSetup setup = bagged(1);
+  Workload setup = bagged(1);
   setup.done = {result_of(0), result_of(1)};
   setup.attempts = {{0, 1}, {1, 1}, {2, 3}};
   Desk desk(std::move(setup), {{make_device("host:0")}});
-  EXPECT_EQ(desk.expect_grant(0).item.attempt, 4u);
+  EXPECT_EQ(desk.expect_grant(0).attempt.number, 4u);
 }
 
 // Two bootstraps of candidates that take 4 and 1, of which one fold each is done: a long refit is ahead where the long
 // one leads, and what is left of that bootstrap goes first.
 TEST(Refits, AheadDecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
-    CoordinatorSetup setup = make_setup(8);
-    setup.workload.places.clear();
+    Workload setup = make_work(8);
+    setup.bundles.positions.clear();
     for (uint32_t fit = 0; fit < 8; ++fit) {
-      setup.workload.places.push_back({fit / 4, fit % 2, {fit % 4 < 2 ? 0.2 : 0.1}});
-      setup.workload.pieces[fit].cost = fit % 4 < 2 ? 4 : 1;
-      setup.workload.pieces[fit].affinity = fit;
+      setup.bundles.positions.push_back({fit / 4, fit % 2, {fit % 4 < 2 ? 0.2 : 0.1}});
+      setup.bundles.bundles[fit].cost = fit % 4 < 2 ? 4 : 1;
+      setup.bundles.bundles[fit].affinity = fit;
     }
-    setup.workload.refit_share = 2;
+    setup.bundles.refit_share = 2;
     setup.refit_after = {{0, 1, 2, 3}, {4, 5, 6, 7}};
     std::vector<uint32_t> asked;
-    setup.loss = [&](const journal::FitRecord& fit) {
+    TestRules rules;
+    rules.scored = [&](const journal::FitRecord& fit) {
       asked.push_back(fit.fit);
       const bool is_long = fit.fit % 4 < 2;
       return is_long == (fit.fit / 4 == leads) ? 0.1 : 0.9;
     };
     for (const uint32_t fit : {0U, 1U, 2U, 4U, 5U, 6U}) setup.done.push_back(result_of(fit));
-    Desk desk(std::move(setup), {{make_device("host:0")}});
+    Desk desk(std::move(setup), {{make_device("host:0")}}, rules);
     EXPECT_EQ(asked, (std::vector<uint32_t>{0, 1, 2, 4, 5, 6}));
-    EXPECT_EQ(desk.expect_grant(0).item.fits, std::vector<uint32_t>{leads == 0 ? 3U : 7U});
+    EXPECT_EQ(desk.expect_grant(0).attempt.fits, std::vector<uint32_t>{leads == 0 ? 3U : 7U});
   }
 }
 
@@ -115,8 +110,8 @@ TEST(Refits, StartWhileOtherBootstrapsAreAtWork) {
   std::vector<uint32_t> order;
   for (int k = 0; k < 6; ++k) {
     const Grant grant = desk.expect_grant(0);
-    order.push_back(grant.item.fits.front());
-    EXPECT_EQ(grant.item.refit.has_value(), grant.item.fits.front() >= 4);
+    order.push_back(grant.attempt.fits.front());
+    EXPECT_EQ(grant.attempt.refit.has_value(), grant.attempt.fits.front() >= 4);
     desk.finish(0, grant);
   }
   EXPECT_TRUE(desk.finished());
@@ -130,11 +125,11 @@ TEST(Refits, AreDoneByAnotherNodeIfTheFirstIsLost) {
   desk.nodes(2);
   work_off_fits(desk, 2);
   const Grant lost = desk.expect_grant(1);
-  EXPECT_EQ(lost.item.refit, 1u);
+  EXPECT_EQ(lost.attempt.refit, 1u);
   desk.pass(40, {1});
   const Grant again = desk.expect_grant(0);
-  EXPECT_EQ(again.item.refit, 1u);
-  EXPECT_GT(again.item.attempt, lost.item.attempt) << "each attempt has a directory of its own";
+  EXPECT_EQ(again.attempt.refit, 1u);
+  EXPECT_GT(again.attempt.number, lost.attempt.number) << "each attempt has a directory of its own";
   desk.finish(0, again);
   EXPECT_TRUE(desk.finished());
 }
@@ -143,7 +138,7 @@ TEST(Refits, ThatFailAgainAndAgainAreReported) {
   Desk desk(bagged(2), {{make_device("host:0"), make_device("host:1")}});
   uint32_t failures = 0;
   while (const auto grant = desk.ask(0, failures % 2)) {
-    if (grant->item.fits.front() == 5) {
+    if (grant->attempt.fits.front() == 5) {
       ++failures;
       desk.fail(0, *grant);
     } else {
@@ -158,13 +153,14 @@ TEST(Refits, ThatFailAgainAndAgainAreReported) {
 }
 
 TEST(Refits, OfNothingAreReported) {
-  CoordinatorSetup setup = bagged(1);
-  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+  Workload setup = bagged(1);
+  TestRules rules;
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
     Refit refit;
     refit.why = "nothing came out";
     return refit;
   };
-  Desk desk(std::move(setup), {{make_device("host:0")}});
+  Desk desk(std::move(setup), {{make_device("host:0")}}, rules);
   work_off_fits(desk, 2);
   EXPECT_TRUE(desk.finished());
   ASSERT_EQ(desk.given_up().size(), 1u);
@@ -173,14 +169,15 @@ TEST(Refits, OfNothingAreReported) {
 }
 
 TEST(Refits, ThatAreTooLargeForEveryDeviceAreReported) {
-  CoordinatorSetup setup = bagged(1);
-  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+  Workload setup = bagged(1);
+  TestRules rules;
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
     Refit refit;
     refit.candidate = 0;
     refit.bytes = 2000;
     return refit;
   };
-  Desk desk(std::move(setup), {{make_device("host:0", 1000)}});
+  Desk desk(std::move(setup), {{make_device("host:0", 1000)}}, rules);
   work_off_fits(desk, 2);
   EXPECT_TRUE(desk.finished());
   ASSERT_EQ(desk.given_up().size(), 1u);
@@ -188,23 +185,24 @@ TEST(Refits, ThatAreTooLargeForEveryDeviceAreReported) {
 }
 
 TEST(Refits, WithoutFitsComeAtOnce) {
-  CoordinatorSetup setup = make_setup(0);
+  Workload setup = make_work(0);
   setup.refit_after = {{}};
-  setup.choose_refit = [](uint32_t, const std::vector<journal::FitRecord>&) {
+  TestRules rules;
+  rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
     Refit refit;
     refit.candidate = 0;
     return refit;
   };
-  Desk desk(std::move(setup), {{make_device("host:0")}});
+  Desk desk(std::move(setup), {{make_device("host:0")}}, rules);
   const Grant grant = desk.expect_grant(0);
-  EXPECT_EQ(grant.item.refit, 0u);
-  EXPECT_EQ(grant.item.fits, std::vector<uint32_t>{0});
+  EXPECT_EQ(grant.attempt.refit, 0u);
+  EXPECT_EQ(grant.attempt.fits, std::vector<uint32_t>{0});
   desk.finish(0, grant);
   EXPECT_TRUE(desk.finished());
 }
 
 TEST(Refits, ThatAreInAJournalAreNotRepeated) {
-  CoordinatorSetup setup = bagged(1);
+  Workload setup = bagged(1);
   for (uint32_t fit = 0; fit < 3; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});
   EXPECT_FALSE(desk.ask(0));
@@ -212,10 +210,10 @@ TEST(Refits, ThatAreInAJournalAreNotRepeated) {
 }
 
 TEST(Refits, ThatAreMissingAreMadeUpFor) {
-  CoordinatorSetup setup = bagged(1);
+  Workload setup = bagged(1);
   for (uint32_t fit = 0; fit < 2; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});
-  EXPECT_EQ(desk.expect_grant(0).item.refit, 1u);
+  EXPECT_EQ(desk.expect_grant(0).attempt.refit, 1u);
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
     }
   };
   AllStarted all_started(6);
-  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     if (node == 2 && device == 0) throw Error(MK_DEVICE_ERROR, "the driver fell over");
     while (!failure_known) std::this_thread::yield();  // or they would have done its fits too before it has failed
@@ -36,8 +36,8 @@ TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
 }
 
 TEST_F(RunTest, WorkThatThrowsEverywhereEndsTheRunOnEveryRank) {
-  const auto results = run_nodes(3, [&](uint32_t, uint32_t, const WorkItem& item, Reporter& reporter) {
-    if (item.fits.front() == n_fits_ - bundle_size_ && item.attempt == 1)
+  const auto results = run_nodes(3, [&](uint32_t, uint32_t, const Attempt& item, Reporter& reporter) {
+    if (item.fits.front() == n_fits_ - bundle_size_ && item.number == 1)
       reporter.report(result_of(n_fits_ - bundle_size_));
     throw Error(MK_DEVICE_ERROR, "the driver fell over");
   });
@@ -53,7 +53,7 @@ TEST_F(RunTest, AFitThatFailsThreeTimesIsInTheJournalAndTheRestIsDone) {
   devices_ = 1;
   bundle_size_ = 1;
   n_fits_ = 6;
-  const auto results = run_nodes(2, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     if (item.fits.front() == 5) throw Error(MK_DEVICE_ERROR, "stray byte \xff");
     do_all(node, device, item, reporter);
   });
@@ -66,21 +66,21 @@ TEST_F(RunTest, AFitThatFailsThreeTimesIsInTheJournalAndTheRestIsDone) {
 }
 
 TEST_F(RunTest, AnExceptionOfAnyTypeIsAnError) {
-  const auto results = run_nodes(1, [](uint32_t, uint32_t, const WorkItem&, Reporter&) { throw 42; });
+  const auto results = run_nodes(1, [](uint32_t, uint32_t, const Attempt&, Reporter&) { throw 42; });
   EXPECT_EQ(results[0].code, MK_INTERNAL);
   EXPECT_NE(results[0].error.find("unknown type"), std::string::npos);
 }
 
 TEST_F(RunTest, WorkThatGivesUpUnaskedIsAnError) {
   const auto results = run_nodes(
-      2, [](uint32_t, uint32_t, const WorkItem&, Reporter&) { throw Error(MK_CANCELLED, "no wish to go on"); });
+      2, [](uint32_t, uint32_t, const Attempt&, Reporter&) { throw Error(MK_CANCELLED, "no wish to go on"); });
   EXPECT_EQ(results[0].code, MK_INTERNAL);
   EXPECT_EQ(results[1].code, MK_INTERNAL);
 }
 
 TEST_F(RunTest, ABadDataSetEndsTheRunAtOnce) {
   std::atomic<uint32_t> items{0};
-  const auto results = run_nodes(2, [&](uint32_t, uint32_t, const WorkItem&, Reporter&) {
+  const auto results = run_nodes(2, [&](uint32_t, uint32_t, const Attempt&, Reporter&) {
     ++items;
     throw Error(MK_BAD_DATA, "a file has changed");
   });
@@ -93,11 +93,11 @@ TEST_F(RunTest, ABadDataSetEndsTheRunAtOnce) {
 
 TEST_F(RunTest, AModelThatReportsWronglyIsAnError) {
   const std::vector<std::pair<Work, std::string>> cases = {
-      {[](uint32_t, uint32_t, const WorkItem&, Reporter&) {}, "without a result for fit"},
-      {[](uint32_t, uint32_t, const WorkItem& item, Reporter& r) { r.report(result_of(item.fits[0] + 30)); },
+      {[](uint32_t, uint32_t, const Attempt&, Reporter&) {}, "without a result for fit"},
+      {[](uint32_t, uint32_t, const Attempt& item, Reporter& r) { r.report(result_of(item.fits[0] + 30)); },
        "reported"},
-      {[](uint32_t, uint32_t, const WorkItem&, Reporter& r) { r.report(result_of(4000)); }, "fit 4000 was reported"},
-      {[](uint32_t, uint32_t, const WorkItem& item, Reporter& r) {
+      {[](uint32_t, uint32_t, const Attempt&, Reporter& r) { r.report(result_of(4000)); }, "fit 4000 was reported"},
+      {[](uint32_t, uint32_t, const Attempt& item, Reporter& r) {
          r.report(result_of(item.fits[0]));
          r.report(result_of(item.fits[0]));
        },
@@ -140,23 +140,20 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
   Transport zero(hub.table(0));
   std::thread dead([&] { only_hello(zero, scratch_.path(), {make_device("host:0")}); });
   Transport transport(hub.table(1));
-  AgentSetup agent;
-  agent.devices = {make_device("host:0")};
-  agent.lease_s = 0.2;
   std::atomic<bool> cancelled{false};
-  agent.work = [&](uint32_t, const WorkItem& item, Reporter& reporter) {
-    reporter.report(result_of(item.fits.front()));
+  TestExecutor executor(1, 1, [&](uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
+    reporter.report(result_of(attempt.fits.front()));
     while (!reporter.cancelled()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     cancelled = true;
     throw Error(MK_CANCELLED, "cancelled");
-  };
-  const Handshake shaken = only_hello(transport, "", agent.devices);
+  });
+  const Handshake shaken = only_hello(transport, "", executor.devices());
   dead.join();
-  WorkItem item;
-  item.fits = {4, 5};
-  zero.send(1, encode(Grant{1, 0, item}));
+  Attempt attempt;
+  attempt.fits = {4, 5};
+  zero.send(1, encode(Grant{1, 0, attempt}));
   journal::Journal journal(shaken.run_directory + "/journal", 1, make_plan(n_fits_));
-  const Outcome outcome = run(transport, shaken, agent, nullptr, journal, stop_);
+  const Outcome outcome = run(transport, shaken, executor, nullptr, journal, stop_, {Limits{0.2}});
   EXPECT_FALSE(outcome.finished);
   EXPECT_NE(outcome.reason.find("node 0 was not heard of"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(cancelled);
@@ -174,22 +171,24 @@ TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
     bundle_size_ = 1;
     std::atomic<bool> hanging{false};
     // Everything that hanging work uses is left on this stack until the process ends.
-    AgentSetup agent;
-    agent.devices = {make_device("host:0"), make_device("host:1")};
-    agent.hang_s = 0.3;  // rank 0 has more patience: the other device's copy ends the run before it retires anything
-    agent.on_abandoned = on_abandoned_;
-    agent.work = [&](uint32_t device, const WorkItem& item, Reporter& reporter) {
+    TestExecutor executor(0, 2, [&](uint32_t, uint32_t device, const Attempt& attempt, Reporter& reporter) {
       if (device == 1) {
         hanging = true;
         while (true) pause();
       }
       while (!hanging) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      do_all(0, device, item, reporter);
-    };
-    const CoordinatorSetup setup = coordinator_setup();
+      do_all(0, device, attempt, reporter);
+    });
+    executor.on_abandoned = on_abandoned_;
+    TestRules rules;
+    TestObserver observer;
+    Leading leading{make_work(), rules, observer};
+    RunOptions options;
+    options.limits.hang_s = 0.3;
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
     Transport transport(self_transport());
-    const Outcome outcome = run(transport, {scratch_.path(), "p", {}, {agent.devices}}, agent, &setup, journal, stop_);
+    const Outcome outcome =
+        run(transport, {scratch_.path(), "p", {}, {executor.devices()}}, executor, &leading, journal, stop_, options);
     journal.close("done");
     _exit(outcome.finished && abandoned && read().records.size() == 4 ? 0 : 1);
   };
@@ -203,7 +202,7 @@ TEST(Attend, AnswersTheOthersWhileItWorks) {
   std::thread other([&] {
     one.send(0, encode(Done{}));  // nobody wants it any more
     for (int i = 0; i < 3; ++i) {
-      one.send(0, encode(Beat{}));
+      one.send(0, encode(Heartbeat{}));
       std::optional<Transport::Received> answer;
       while (!(answer = one.poll())) std::this_thread::yield();
       EXPECT_TRUE(std::holds_alternative<Finish>(decode(answer->text)));
@@ -225,7 +224,7 @@ TEST(Participate, ANodeBeatsWhileItWaitsForTheEnd) {
   for (int beats = 0; beats < 2;) {
     const auto received = zero.poll();
     if (!received) std::this_thread::yield();
-    if (received && std::holds_alternative<Beat>(decode(received->text))) ++beats;
+    if (received && std::holds_alternative<Heartbeat>(decode(received->text))) ++beats;
   }
   zero.send(1, encode(Bye{}));
   other.join();

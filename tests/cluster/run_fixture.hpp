@@ -17,11 +17,9 @@
 
 namespace mokume::cluster {
 
-using Work = std::function<void(uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter)>;
-
-// Reports every fit of the item.
-inline void do_all(uint32_t, uint32_t, const WorkItem& item, Reporter& reporter) {
-  for (const uint32_t fit : item.fits) reporter.report(result_of(fit));
+// Reports every fit of the attempt.
+inline void do_all(uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
+  for (const uint32_t fit : attempt.fits) reporter.report(result_of(fit));
 }
 
 // Holds back the first item of every device until all have one: a node that starts late still takes part.
@@ -54,40 +52,37 @@ class RunTest : public testing::Test {
   std::string journals() const { return scratch_.path() + "/journal"; }
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
-  // Rank 0 takes what the journals hold already, as a resumed run does.
-  CoordinatorSetup coordinator_setup() {
-    CoordinatorSetup setup;
-    setup.n_fits = n_fits_;
-    setup.workload = make_workload(n_fits_, bundle_size_);
-    setup.done = read().records;
-    setup.on_record = on_record_;
-    setup.on_device_state = on_device_state_;
-    setup.on_event = on_event_;
-    if (lease_s_ > 0) setup.lease_s = lease_s_;
-    if (hang_s_ > 0) setup.hang_s = hang_s_;
-    return setup;
+  // Node 0 takes what the journals hold already, as a resumed run does.
+  Workload make_work() const {
+    Workload work = cluster::make_work(n_fits_, bundle_size_);
+    work.done = read().records;
+    return work;
   }
 
   Result run_rank(const mk_transport* table, const Work& work) {
     Transport transport(table);
     const uint32_t rank = transport.rank();
-    AgentSetup agent;
-    for (uint32_t i = 0; i < devices_; ++i) agent.devices.push_back(make_device("host:" + std::to_string(i)));
-    agent.work = [&](uint32_t device, const WorkItem& item, Reporter& reporter) { work(rank, device, item, reporter); };
-    agent.on_abandoned = on_abandoned_;
-    if (lease_s_ > 0) agent.lease_s = lease_s_;
-    if (hang_s_ > 0) agent.hang_s = hang_s_;
-    if (on_durable_) agent.on_durable = [&](uint32_t fit) { on_durable_(rank, fit); };
+    TestExecutor executor(rank, devices_, work);
+    executor.on_abandoned = on_abandoned_;
+    if (on_durable_) executor.on_saved = [&](uint32_t fit) { on_durable_(rank, fit); };
+    RunOptions options;
+    if (lease_s_ > 0) options.limits.lease_s = lease_s_;
+    if (hang_s_ > 0) options.limits.hang_s = hang_s_;
+    TestRules rules;
+    TestObserver observer;
+    observer.on_record = on_record_;
+    observer.on_device_state = on_device_state_;
+    observer.on_event = on_event_;
     Result result;
     try {
       participate(transport, [&] {
         const Leader leader{scratch_.path(), {}};
         const Handshake shaken =
-            handshake(transport, {"0.1.0", "p", agent.devices, {}}, rank == 0 ? &leader : nullptr, stop_);
-        std::optional<CoordinatorSetup> setup;
-        if (rank == 0) setup = coordinator_setup();
+            handshake(transport, {"0.1.0", "p", executor.devices(), {}}, rank == 0 ? &leader : nullptr, stop_);
+        std::optional<Leading> leading;
+        if (rank == 0) leading.emplace(Leading{make_work(), rules, observer});
         journal::Journal journal(shaken.run_directory + "/journal", rank, make_plan(n_fits_));
-        result.outcome = run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop_);
+        result.outcome = run(transport, shaken, executor, leading ? &*leading : nullptr, journal, stop_, options);
         journal.close(result.outcome.finished ? "done" : result.outcome.reason);
       });
     } catch (const Error& error) {

@@ -20,7 +20,7 @@ TEST_F(RunTest, ThreeNodesDoEveryFitOnceAndAllTakePart) {
   std::mutex mutex;
   std::map<uint32_t, uint32_t> times;
   AllStarted all_started(6);
-  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     {
       const std::lock_guard lock(mutex);
       for (const uint32_t fit : item.fits) ++times[fit];
@@ -76,7 +76,7 @@ TEST_F(RunTest, ANodeIsToldOnceItsFitIsOnTheDisk) {
 TEST_F(RunTest, FillsInWhereAndWhen) {
   n_fits_ = bundle_size_ = 2;
   devices_ = 1;
-  const auto results = run_nodes(1, [](uint32_t, uint32_t, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(1, [](uint32_t, uint32_t, const Attempt& item, Reporter& reporter) {
     reporter.report(result_of(item.fits[0]));
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     reporter.report(result_of(item.fits[1]));
@@ -94,7 +94,7 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
   bundle_size_ = 1;
   std::atomic<uint32_t> by_slow{0};
   AllStarted all_started(4);
-  run_nodes(2, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     const bool slow = node == 1 && device == 1;
     if (slow) ++by_slow;
@@ -108,7 +108,7 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
 TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   std::atomic<uint32_t> done{0};
   AllStarted all_started(6);  // a node that is stopped before its first fit says so by an error
-  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     const uint32_t turn = ++done;
     if (turn == 8) stop_ = true;
@@ -130,7 +130,7 @@ TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   EXPECT_EQ(results[0].outcome.records.size(), kept);
   stop_ = false;
   std::atomic<uint32_t> again{0};
-  const auto resumed = run_nodes(2, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto resumed = run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     again += static_cast<uint32_t>(item.fits.size());
     do_all(node, device, item, reporter);
   });
@@ -146,7 +146,7 @@ TEST_F(RunTest, AStopWakesASleepingNode) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     stop_ = true;
   });
-  const auto results = run_nodes(1, [&](uint32_t, uint32_t, const WorkItem&, Reporter& reporter) {
+  const auto results = run_nodes(1, [&](uint32_t, uint32_t, const Attempt&, Reporter& reporter) {
     working = true;
     for (int i = 0; i < 3000 && !reporter.cancelled(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
   });
@@ -163,7 +163,7 @@ TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
   }
   std::mutex mutex;
   std::map<uint32_t, std::string> notes;
-  const auto results = run_nodes(2, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     {
       const std::lock_guard lock(mutex);
       for (size_t i = 0; i < item.done_fits.size(); ++i) notes[item.done_fits[i]] = item.done_notes[i];
@@ -185,7 +185,7 @@ TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
     nodes |= 1u << node;
   };
   AllStarted all_started(4);
-  run_nodes(2, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     reporter.progress("gamma 0.1", 7.5);  // more than all is all
     all_started(node, device);
     for (int i = 0; i < 6000 && nodes != 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -201,7 +201,7 @@ TEST_F(RunTest, AFullDiskEndsTheRunWithNothingCountedThatIsNotWritten) {
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);
   std::atomic<uint32_t> items{0};
-  const auto results = run_nodes(1, [&](uint32_t node, uint32_t device, const WorkItem& item, Reporter& reporter) {
+  const auto results = run_nodes(1, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     if (++items == 5) {
       const rlimit tight{2000, before.rlim_max};
       setrlimit(RLIMIT_FSIZE, &tight);

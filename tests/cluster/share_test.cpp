@@ -11,38 +11,38 @@ namespace {
 using Cores = std::vector<uint32_t>;
 using Ids = std::vector<std::string>;
 
-Candidate cpu(const std::string& id = "host:0") { return {id, "cpu:0-7", true}; }
-Candidate gpu(int slot, const std::string& id = "") {
+HostDevice cpu(const std::string& id = "host:0") { return {id, "cpu:0-7", true}; }
+HostDevice gpu(int slot, const std::string& id = "") {
   return {id.empty() ? "opencl:" + std::to_string(slot) : id, "pci:" + std::to_string(slot), false};
 }
 
-Presence rank(const std::string& host, Cores cores, std::vector<Candidate> devices = {cpu()}) {
+HostView rank(const std::string& host, Cores cores, std::vector<HostDevice> devices = {cpu()}) {
   return {host + " boot", std::move(cores), std::move(devices)};
 }
 
-std::vector<Cores> cores_of(const std::vector<Presence>& ranks) {
+std::vector<Cores> cores_of(const std::vector<HostView>& ranks) {
   std::vector<Cores> cores;
-  for (const Part& part : share(ranks).parts) cores.push_back(part.cores);
+  for (const HostShare& part : share(ranks).shares) cores.push_back(part.cores);
   return cores;
 }
 
-std::vector<Ids> devices_of(const std::vector<Presence>& ranks) {
+std::vector<Ids> devices_of(const std::vector<HostView>& ranks) {
   std::vector<Ids> ids;
-  for (const Part& part : share(ranks).parts) ids.push_back(part.devices);
+  for (const HostShare& part : share(ranks).shares) ids.push_back(part.devices);
   return ids;
 }
 
 TEST(Share, ARankAloneKeepsEverything) {
-  const Presence alone = rank("a", {4, 5, 2}, {cpu(), gpu(0), gpu(1)});
+  const HostView alone = rank("a", {4, 5, 2}, {cpu(), gpu(0), gpu(1)});
   const Shares shares = share({alone});
-  ASSERT_EQ(shares.parts.size(), 1u);
-  EXPECT_EQ(shares.parts[0], (Part{{4, 5, 2}, {"host:0", "opencl:0", "opencl:1"}, 1, 3}));
+  ASSERT_EQ(shares.shares.size(), 1u);
+  EXPECT_EQ(shares.shares[0], (HostShare{{4, 5, 2}, {"host:0", "opencl:0", "opencl:1"}, 1, 3}));
   EXPECT_TRUE(shares.notices.empty());
 }
 
 TEST(Share, RanksOfDifferentHostsKeepEverything) {
   const Shares shares = share({rank("a", {0, 1}, {cpu(), gpu(0)}), rank("b", {0, 1}, {cpu(), gpu(0)})});
-  for (const Part& part : shares.parts) EXPECT_EQ(part, (Part{{0, 1}, {"host:0", "opencl:0"}, 1, 4}));
+  for (const HostShare& part : shares.shares) EXPECT_EQ(part, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 4}));
   EXPECT_TRUE(shares.notices.empty());
 }
 
@@ -56,9 +56,9 @@ TEST(Share, EqualCoresAreCutEvenlyInTheirOrder) {
 
 TEST(Share, WhatTheLauncherBoundApartStaysAsItIs) {
   const Shares shares = share({rank("a", {0, 1, 2}), rank("a", {3})});
-  EXPECT_EQ(shares.parts[0].cores, (Cores{0, 1, 2}));
-  EXPECT_EQ(shares.parts[1].cores, (Cores{3}));
-  EXPECT_EQ(shares.parts[0].sharers, 2u);
+  EXPECT_EQ(shares.shares[0].cores, (Cores{0, 1, 2}));
+  EXPECT_EQ(shares.shares[1].cores, (Cores{3}));
+  EXPECT_EQ(shares.shares[0].sharers, 2u);
   EXPECT_TRUE(shares.notices.empty());
 }
 
@@ -73,7 +73,7 @@ TEST(Share, NoCoreIsGivenTwiceWhileThereAreEnough) {
       Cores all;
       for (uint32_t core = 0; core < n; ++core) all.push_back(core);
       std::set<uint32_t> given;
-      for (const Part& part : share(std::vector<Presence>(ranks, rank("a", all))).parts) {
+      for (const HostShare& part : share(std::vector<HostView>(ranks, rank("a", all))).shares) {
         EXPECT_GE(part.cores.size(), n / ranks);
         for (const uint32_t core : part.cores) EXPECT_TRUE(given.insert(core).second);
       }
@@ -82,9 +82,9 @@ TEST(Share, NoCoreIsGivenTwiceWhileThereAreEnough) {
 }
 
 TEST(Share, MoreRanksThanCoresShareThemAndSaySo) {
-  const Shares shares = share(std::vector<Presence>(4, rank("a", {0, 1})));
+  const Shares shares = share(std::vector<HostView>(4, rank("a", {0, 1})));
   std::map<uint32_t, int> users;
-  for (const Part& part : shares.parts) {
+  for (const HostShare& part : shares.shares) {
     ASSERT_EQ(part.cores.size(), 1u);
     ++users[part.cores[0]];
     EXPECT_EQ(part.sharers, 4u);
@@ -99,13 +99,13 @@ TEST(Share, ARankThatDoesNotKnowItsCoresGetsNone) {
 }
 
 TEST(Share, GpusGoRoundAndEveryRankKeepsItsCpu) {
-  const std::vector<Candidate> all = {cpu(), gpu(0), gpu(1), gpu(2)};
+  const std::vector<HostDevice> all = {cpu(), gpu(0), gpu(1), gpu(2)};
   EXPECT_EQ(devices_of({rank("a", {0, 1}, all), rank("a", {0, 1}, all)}),
             (std::vector<Ids>{{"host:0", "opencl:0", "opencl:2"}, {"host:0", "opencl:1"}}));
 }
 
 TEST(Share, AGpuThatTwoPlatformsListGoesToOneRank) {
-  const std::vector<Candidate> all = {gpu(0), gpu(0, "opencl:5"), gpu(1)};
+  const std::vector<HostDevice> all = {gpu(0), gpu(0, "opencl:5"), gpu(1)};
   EXPECT_EQ(devices_of({rank("a", {0}, all), rank("a", {1}, all)}),
             (std::vector<Ids>{{"opencl:0", "opencl:5"}, {"opencl:1"}}));
 }
@@ -119,15 +119,15 @@ TEST(Share, GpusThatTheLauncherGaveToOneRankStayThere) {
 }
 
 TEST(Share, WithoutPhysicalIdsEqualIdsAreOneDevice) {
-  const Candidate nameless{"opencl:0", "", false};
+  const HostDevice nameless{"opencl:0", "", false};
   EXPECT_EQ(devices_of({rank("a", {0}, {nameless}), rank("a", {1}, {nameless, cpu()})}),
             (std::vector<Ids>{{"opencl:0"}, {"host:0"}}));
 }
 
 TEST(Share, ARankWithoutDevicesIsNamed) {
   const Shares shares = share({rank("a", {0}, {gpu(0)}), rank("a", {1}, {gpu(0)})});
-  EXPECT_TRUE(shares.parts[1].devices.empty());
-  EXPECT_EQ(shares.parts[0].devices_of_run, 1u);
+  EXPECT_TRUE(shares.shares[1].devices.empty());
+  EXPECT_EQ(shares.shares[0].devices_of_run, 1u);
   ASSERT_EQ(shares.notices.size(), 1u);
   EXPECT_NE(shares.notices[0].find("rank 1 gets no device"), std::string::npos) << shares.notices[0];
 }

@@ -167,7 +167,7 @@ TEST(ExplainRefit, WaitsForTheFitsOfItsBootstrap) {
 TEST(ExplainRefit, WaitsForADevice) {
   Inspection run = refitted({});
   run.view.refits.clear();
-  run.pieces.back().bytes = 4ULL << 30;
+  run.bundles.back().bytes = 4ULL << 30;
   const std::string text = explain_fit(run, 6);
   EXPECT_HAS(text, "its fits are done: it trains candidate 2 (C = 10) on every row\n");
   EXPECT_HAS(text, "needs 4.0 GiB of a device's memory; 1 of 2 devices holds that");

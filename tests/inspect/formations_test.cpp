@@ -31,8 +31,8 @@ TEST(Formations, TheTable) {
   scheduler::Workload workload;
   run::Expectation expectation{{}, true, "made-up times"};
   for (uint32_t fit = 0; fit < 18; ++fit) {
-    workload.pieces.push_back({{fit}, 1, 1, fit / 3});
-    workload.places.push_back({0, fit % 3, {(fit / 3) / 5.0}});
+    workload.bundles.push_back({{fit}, 1, 1, fit / 3});
+    workload.positions.push_back({0, fit % 3, {(fit / 3) / 5.0}});
     expectation.seconds.push_back(60.0 * (1 + fit / 3));
   }
   const std::string table = formations_table(workload, expectation, 1.5, parse_formations("1x1,1x3,3x1,4x3"));

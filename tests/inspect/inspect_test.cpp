@@ -47,7 +47,7 @@ TEST(Inspect, ARunNobodyHoldsIsDeadWhateverItsRecordSays) {
 TEST(Inspect, ARunThatWasNeverSeenAtWorkHasNoMoreToSay) {
   Inspection run = killed();
   run.last.reset();
-  run.pieces.clear();
+  run.bundles.clear();
   EXPECT_HAS(status_text(run), "dead (killed), 4 of 6 fits\n");
   EXPECT_HAS(status_text(run), "next: mokume resume");
   EXPECT_TRUE(status_json(run)["host"].is_null());

@@ -32,7 +32,7 @@ inline Inspection running() {
   last.devices = {{0, "opencl:0", "Card", 8ULL << 30, "working", "C = 10", 0.45, 1088},
                   {1, "host:0", "CPU", 2ULL << 30, "idle", "", 0, 1090}};
   run.last = last;
-  run.pieces = {{{0, 1}, 9, 1 << 20, 0}, {{2, 3}, 5, 1 << 20, 1}, {{4}, 1, 1 << 20, 2}, {{5}, 2, 4ULL << 30, 3}};
+  run.bundles = {{{0, 1}, 9, 1 << 20, 0}, {{2, 3}, 5, 1 << 20, 1}, {{4}, 1, 1 << 20, 2}, {{5}, 2, 4ULL << 30, 3}};
   run.live = true;
   return run;
 }

@@ -18,7 +18,7 @@ const search::Plan k_plan = small_plan();
 // A journal file as a node would have written it, from any objects.
 void write_file(const Scratch& scratch, uint32_t node, const std::vector<std::string>& objects) {
   std::filesystem::create_directories(scratch.directory());
-  std::string text = seal(header_text(k_plan.hash, node));
+  std::string text = seal(base::to_json(Header{kFormat, k_plan.hash, node}));
   for (const std::string& one : objects) text += seal(one);
   spill(scratch.file(node), text);
 }
@@ -242,7 +242,7 @@ TEST(ReadAll, ASupersededRecordCountsAfterAllOthers) {
   failed.status = FitStatus::failed;
   failed.values.clear();
   const FitRecord late = fifth_wrong(2);
-  write_file(scratch, 0, {event_text(supersede(late, 50, "host:0 was first")), text_of(late)});
+  write_file(scratch, 0, {base::to_json(supersede(late, 50, "host:0 was first")), text_of(late)});
   for (const FitRecord& first : {make_record(4), failed}) {
     write_file(scratch, 1, {text_of(first)});
     const Contents contents = read_all(scratch.directory(), k_plan);
@@ -264,7 +264,7 @@ TEST(ReadAll, RefitsOfTwoCandidatesDoNotDisagree) {
   second.attempt = 2;
   write_file(
       scratch, 0,
-      {record_text(first, nullptr), event_text(supersede(first, 5, "trained again")), record_text(second, nullptr)});
+      {record_text(first, nullptr), base::to_json(supersede(first, 5, "trained again")), record_text(second, nullptr)});
   const Contents contents = read_all(scratch.directory(), k_plan);
   ASSERT_EQ(contents.refits.size(), 1u);
   EXPECT_EQ(contents.refits[0].refit, 4u);
@@ -284,7 +284,7 @@ TEST(Rivals, AreThoseThatCountInPlaceOfOurs) {
   ASSERT_EQ(found.size(), 1u) << "what is the same result is no rival";
   EXPECT_EQ(found[0].fit, 4u);
   EXPECT_EQ(found[0].node, 0u);
-  write_file(scratch, 2, {event_text(supersede(found[0], 50, "late"))});
+  write_file(scratch, 2, {base::to_json(supersede(found[0], 50, "late"))});
   contents = read_all(scratch.directory(), k_plan);
   EXPECT_TRUE(same_result(contents.records[0], ours));
   EXPECT_TRUE(rivals({ours, fifth, other}, contents).empty());
@@ -311,8 +311,10 @@ TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
     journal.close("done");
   }
   write_file(scratch, 1,
-             {R"({"event":"paused","time":"soon"})", event_text({10, EventRecord::Kind::lost, 3, "", -1, 0, "silent"}),
-              event_text({10, EventRecord::Kind::moved, 3, "", 202, 1, "no such fit"}), text_of(make_record(5))});
+             {R"({"event":"paused","time":"soon"})",
+              base::to_json(EventRecord{10, EventRecord::Kind::lost, 3, "", -1, 0, "silent"}),
+              base::to_json(EventRecord{10, EventRecord::Kind::moved, 3, "", 202, 1, "no such fit"}),
+              text_of(make_record(5))});
   const Contents contents = read_all(scratch.directory(), k_plan);
   ASSERT_EQ(contents.events.size(), 3u);
   EXPECT_EQ(contents.events[0].kind, EventRecord::Kind::lost);
@@ -333,10 +335,12 @@ TEST(ReadAll, AddsUpTheSessions) {
   FitRecord late = make_record(4);
   late.start_s = 210;
   late.end_s = 260;
-  write_file(scratch, 0,
-             {event_text("start", 100, ""), event_text("stop", 150, "stopped on request"), event_text("start", 200, ""),
-              text_of(late)});  // killed: worked until 260
-  write_file(scratch, 1, {event_text("start", 140, ""), event_text("stop", 170, "done")});
+  write_file(
+      scratch, 0,
+      {base::to_json(SessionLine{"start", 100, ""}), base::to_json(SessionLine{"stop", 150, "stopped on request"}),
+       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: worked until 260
+  write_file(scratch, 1,
+             {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
   const Contents contents = read_all(scratch.directory(), k_plan);
   ASSERT_EQ(contents.sessions.size(), 3u);
   EXPECT_EQ(contents.sessions[0].reason, "stopped on request");

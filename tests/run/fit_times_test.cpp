@@ -38,12 +38,12 @@ journal::FitRecord record(uint32_t fit, uint32_t bundle, double start_s, double 
   return made;
 }
 
-// Two candidates, two folds, one piece each.
+// Two candidates, two folds, one bundle each.
 scheduler::Workload workload() {
   scheduler::Workload made;
   for (uint32_t fit = 0; fit < 4; ++fit) {
-    made.pieces.push_back({{fit}, 2, 1, fit / 2});
-    made.places.push_back({0, fit % 2, {static_cast<double>(fit / 2)}});
+    made.bundles.push_back({{fit}, 2, 1, fit / 2});
+    made.positions.push_back({0, fit % 2, {static_cast<double>(fit / 2)}});
   }
   return made;
 }

@@ -140,9 +140,9 @@ TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
   fs::remove_all(directory_ + "/logs");
   StatusFile status = file();
   EXPECT_NO_THROW(status.phase("fits"));
-  EXPECT_NO_THROW(write_pieces(directory_, {}));
+  EXPECT_NO_THROW(write_bundles(directory_, {}));
   EXPECT_FALSE(read_live_status(directory_).has_value());
-  EXPECT_TRUE(read_pieces(directory_).empty());
+  EXPECT_TRUE(read_bundles(directory_).empty());
 }
 
 TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
@@ -150,13 +150,13 @@ TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
     std::ofstream(directory_ + "/logs/status.json") << text;
     std::ofstream(directory_ + "/logs/pieces.json") << text;
     EXPECT_FALSE(read_live_status(directory_).has_value()) << text;
-    EXPECT_TRUE(read_pieces(directory_).empty()) << text;
+    EXPECT_TRUE(read_bundles(directory_).empty()) << text;
   }
 }
 
 TEST_F(StatusFileTest, KeepsTheBundlesAndWhatTheirFitsCost) {
-  write_pieces(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
-  const auto bundles = read_pieces(directory_);
+  write_bundles(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
+  const auto bundles = read_bundles(directory_);
   ASSERT_EQ(bundles.size(), 2U);
   EXPECT_EQ(bundles[0].fits, (std::vector<uint32_t>{0, 2}));
   EXPECT_EQ(bundles[0].bytes, 1000U);

@@ -37,14 +37,14 @@ TEST(Workload, PlacesLieBetween0And1InTheOrderOfTheValues) {
   plan.bootstraps = 2;
   plan.candidates = {{1.0, std::string("rbf"), true, 1e-3, int64_t{10}},
                      {1000.0, std::string("linear"), true, 1e-2, int64_t{15}}};
-  const auto places = places_of(plan, spaces);
-  ASSERT_EQ(places.size(), plan.n_fits());
+  const auto positions = positions_of(plan, spaces);
+  ASSERT_EQ(positions.size(), plan.n_fits());
   const std::vector<double> first = {0.5, 0, 0, 0.5, 0}, second = {1, 1, 0, 1, 0.5};
   for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
-    EXPECT_EQ(places[fit].bootstrap, plan.key(fit).bootstrap);
-    EXPECT_EQ(places[fit].fold, plan.key(fit).fold);
+    EXPECT_EQ(positions[fit].bootstrap, plan.key(fit).bootstrap);
+    EXPECT_EQ(positions[fit].fold, plan.key(fit).fold);
     for (size_t p = 0; p < first.size(); ++p)
-      EXPECT_NEAR(places[fit].point.at(p), (fit < 4 ? first : second)[p], 1e-12) << fit << " " << p;
+      EXPECT_NEAR(positions[fit].point.at(p), (fit < 4 ? first : second)[p], 1e-12) << fit << " " << p;
   }
 }
 

@@ -14,7 +14,7 @@ namespace {
 // guesses know nothing of it.
 struct Surface {
   static constexpr uint32_t k_side = 20, k_folds = 5;
-  std::vector<Place> places;
+  std::vector<Position> positions;
   std::vector<double> seconds;
 
   Surface() {
@@ -23,8 +23,9 @@ struct Surface {
       for (uint32_t b = 0; b < k_side; ++b)
         for (uint32_t fold = 0; fold < k_folds; ++fold) {
           const double x = a / (k_side - 1.0), y = b / (k_side - 1.0);
-          places.push_back({0, fold, {x, y}});
-          seconds.push_back(std::exp(3 * x + 1.6 * std::sin(4 * y) * x) * (0.95 + 0.1 * noise.uniform(places.size())));
+          positions.push_back({0, fold, {x, y}});
+          seconds.push_back(std::exp(3 * x + 1.6 * std::sin(4 * y) * x) *
+                            (0.95 + 0.1 * noise.uniform(positions.size())));
         }
   }
   std::vector<double> guesses() const { return std::vector<double>(seconds.size(), 1e9); }
@@ -32,7 +33,7 @@ struct Surface {
 
 TEST(CostModel, ATenthOfASurfaceTellsTheRestWithin30Percent) {
   const Surface surface;
-  CostModel model(surface.places, surface.guesses(), {1});
+  CostModel model(surface.positions, surface.guesses(), {1});
   const sdk::Random draw(6, sdk::Purpose::schedule);
   std::vector<bool> seen(surface.seconds.size());
   double all = 0, taken = 0;
@@ -54,8 +55,8 @@ TEST(CostModel, ATenthOfASurfaceTellsTheRestWithin30Percent) {
 }
 
 TEST(CostModel, WhatIsNearerToAFitSaysMore) {
-  const std::vector<Place> places = {{0, 0, {0.0}}, {0, 1, {0.0}}, {0, 0, {0.1}}, {0, 0, {1.0}}, {1, 0, {0.0}}};
-  CostModel model(places, {2, 2, 2, 2, 4}, {1});
+  const std::vector<Position> positions = {{0, 0, {0.0}}, {0, 1, {0.0}}, {0, 0, {0.1}}, {0, 0, {1.0}}, {1, 0, {0.0}}};
+  CostModel model(positions, {2, 2, 2, 2, 4}, {1});
   EXPECT_FALSE(model.knows_seconds());
   EXPECT_EQ(model.work(0), 2) << "a guess, before anything is seen";
   model.observe(0, {{0}}, 10);
@@ -83,7 +84,7 @@ TEST(CostModel, ABundlesTimeIsSharedByWhatIsKnownOfItsFits) {
 TEST(CostModel, LearnsHowFastAClassIs) {
   const Surface surface;
   // A probe that was wrong by a factor of two, a class without one, and a class that nothing is seen of.
-  CostModel model(surface.places, surface.guesses(), {1, 0.1, 0, 3});
+  CostModel model(surface.positions, surface.guesses(), {1, 0.1, 0, 3});
   const double truth[] = {1, 0.2, 4};
   const sdk::Random draw(7, sdk::Purpose::schedule);
   for (uint64_t k = 0; k < 300; ++k) {

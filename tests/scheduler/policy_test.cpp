@@ -8,25 +8,25 @@
 namespace mokume::scheduler {
 namespace {
 
-Workload of(const std::vector<Piece>& pieces) { return {pieces, {}}; }
+Workload of(const std::vector<Bundle>& bundles) { return {bundles, {}}; }
 
 TEST(Policy, GivesTheLongestThatFits) {
   Policy policy(of({{{0}, 1, 10, 0}, {{1}, 9, 1000, 1}, {{2}, 5, 100, 2}}), {{"a", 500, 0}, {"a", 2000, 0}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
-  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{2}));
+  EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{2}));
   EXPECT_FALSE(policy.next(0, 0)) << "a busy unit gets nothing";
-  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{1}));
+  EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{1}));
 }
 
 TEST(Policy, WhatDidNotEndWaitsAgain) {
   Policy policy(of({{{0, 1}, 4, 1, 0}, {{2}, 2, 1, 1}}), {{"a", 10, 0}, {"a", 5, 0}});
   policy.wait(0);
   policy.wait(1);
-  ASSERT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0}));
+  ASSERT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0}));
   policy.ended(0, {}, 0, 1);
   policy.needs_more_than(0, 10);
   EXPECT_EQ(policy.unplaceable(), (std::vector<uint32_t>{0}));
-  ASSERT_EQ(policy.next(0, 1)->pieces, (std::vector<uint32_t>{1}));
+  ASSERT_EQ(policy.next(0, 1)->bundles, (std::vector<uint32_t>{1}));
   policy.ended(0, {1}, 1, 2);
   policy.retire(0);
   policy.wait(1);
@@ -42,7 +42,7 @@ TEST(Policy, TestsWithTheLastInTheOrderThatSuits) {
   EXPECT_EQ(policy
                 .test(
                     0, [](uint32_t i) { return i > 0; }, 0)
-                ->pieces,
+                ->bundles,
             (std::vector<uint32_t>{1}));
   EXPECT_FALSE(policy.test(
       0, [](uint32_t) { return true; }, 0))
@@ -61,34 +61,34 @@ TEST(Policy, TakesAPieceApart) {
   ASSERT_EQ(parts.size(), 2u);
   EXPECT_FALSE(policy.next(0, 0)) << "they do not wait yet";
   policy.wait(parts[0]);
-  EXPECT_EQ(policy.piece(parts[0]).fits, (std::vector<uint32_t>{4}));
-  EXPECT_EQ(policy.piece(parts[1]).cost, 2);
-  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{parts[0]}));
+  EXPECT_EQ(policy.bundle(parts[0]).fits, (std::vector<uint32_t>{4}));
+  EXPECT_EQ(policy.bundle(parts[1]).cost, 2);
+  EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{parts[0]}));
 }
 
 // Ends what `unit` holds, all of it done.
-void finish(Policy& policy, uint32_t unit, const Assignment& what, double seconds, double now) {
-  policy.ended(unit, what.pieces, seconds, now);
+void finish(Policy& policy, uint32_t unit, const Pick& what, double seconds, double now) {
+  policy.ended(unit, what.bundles, seconds, now);
 }
 
 TEST(Policy, GivesPiecesOfOneAffinityTogetherWhileThereIsPlenty) {
-  std::vector<Piece> pieces;
-  for (uint32_t i = 0; i < 40; ++i) pieces.push_back({{i}, 1, 1, i / 4});
-  Policy policy(of(pieces), {{"a", 10, 0}, {"a", 10, 0}});
+  std::vector<Bundle> bundles;
+  for (uint32_t i = 0; i < 40; ++i) bundles.push_back({{i}, 1, 1, i / 4});
+  Policy policy(of(bundles), {{"a", 10, 0}, {"a", 10, 0}});
   for (uint32_t i = 0; i < 40; ++i) policy.wait(i);
-  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0, 1, 2, 3}));
-  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{4, 5, 6, 7}));
+  EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0, 1, 2, 3}));
+  EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{4, 5, 6, 7}));
   double now = 0;
   std::vector<size_t> sizes;
-  std::vector<Assignment> held = {{{0, 1, 2, 3}, false}, {{4, 5, 6, 7}, false}};
+  std::vector<Pick> held = {{{0, 1, 2, 3}, false}, {{4, 5, 6, 7}, false}};
   for (uint32_t unit = 0;; unit = 1 - unit) {
     now += 2;
-    finish(policy, unit, held[unit], static_cast<double>(held[unit].pieces.size()), now);
+    finish(policy, unit, held[unit], static_cast<double>(held[unit].bundles.size()), now);
     const auto given = policy.next(unit, now);
     if (!given || given->backup) break;
-    for (const uint32_t i : given->pieces)
-      EXPECT_EQ(policy.piece(i).affinity, policy.piece(given->pieces.front()).affinity);
-    sizes.push_back(given->pieces.size());
+    for (const uint32_t i : given->bundles)
+      EXPECT_EQ(policy.bundle(i).affinity, policy.bundle(given->bundles.front()).affinity);
+    sizes.push_back(given->bundles.size());
     held[unit] = *given;
   }
   EXPECT_EQ(sizes.front(), 4U);
@@ -99,18 +99,18 @@ TEST(Policy, OneUnitAloneGetsAllThatBelongsTogether) {
   Policy policy(of({{{0}, 1, 1, 0}, {{1}, 9, 1, 0}, {{2}, 1, 1, 0}}), {{"a", 10, 0}, {"a", 10, 0}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
   policy.retire(1);
-  EXPECT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0, 1, 2}));
 }
 
 TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
   Workload workload = of({{{0}, 5, 1, 0}, {{1}, 4, 1, 1}, {{2}, 9, 1, 2}, {{3}, 1, 1, 3}});
-  workload.places = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {1, 0, {0.4}}};
+  workload.positions = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {1, 0, {0.4}}};
   const auto order = [&](double share) {
     workload.refit_share = share;
     Policy policy(workload, {{"a", 10, 0}, {"a", 10, 0}, {"a", 10, 0}, {"a", 10, 0}});
     std::vector<uint32_t> given;
     for (uint32_t i = 0; i < 4; ++i) policy.wait(i);
-    for (uint32_t u = 0; u < 4; ++u) given.push_back(policy.next(u, 0)->pieces.front());
+    for (uint32_t u = 0; u < 4; ++u) given.push_back(policy.next(u, 0)->bundles.front());
     return given;
   };
   EXPECT_EQ(order(0), (std::vector<uint32_t>{2, 0, 1, 3}));
@@ -121,7 +121,7 @@ TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
   // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 wait behind what may have to be refitted.
   Workload workload =
       of({{{0}, 9, 1, 0}, {{1}, 2, 1, 1}, {{2}, 6, 1, 2}, {{3}, 1, 1, 3}, {{4}, 2, 1, 4}, {{5}, 1, 1, 5}});
-  workload.places = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {0, 1, {0.2}}, {1, 0, {0.4}}, {1, 1, {0.4}}};
+  workload.positions = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {0, 1, {0.2}}, {1, 0, {0.4}}, {1, 1, {0.4}}};
   workload.refit_share = 1.25;
   const auto next = [&](double loss_of_0) {
     Policy policy(workload, {{"a", 10, 0}});
@@ -131,7 +131,7 @@ TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
     policy.scored(2, 0.25);
     policy.scored(4, 0.75);
     for (const uint32_t i : {3U, 5U}) policy.wait(i);
-    return policy.next(0, 0)->pieces.front();
+    return policy.next(0, 0)->bundles.front();
   };
   EXPECT_EQ(next(0.25), 3U) << "a refit of 9";
   EXPECT_EQ(next(0.75), 5U) << "a refit of 2 at most here, one of 6 there";
@@ -161,39 +161,39 @@ TEST(Contenders, ThoseWhoseFoldsOverlapWithTheLeadersUntilAllAreDone) {
 TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
   constexpr uint32_t refit = 2;
   Workload workload = of({{{0}, 5, 1, 7}, {{1}, 5, 1, 7}, {{2}, 0, 0, 7}});
-  workload.places = {{0, 0, {0.1}}, {0, 0, {0.9}}};
+  workload.positions = {{0, 0, {0.1}}, {0, 0, {0.9}}};
   workload.refits = 1;
   Policy policy(workload, {{"a", 10, 0}});
   policy.wait(0);
   policy.fill(refit, 20, 1, 0);
-  EXPECT_FALSE(policy.next(0, 0)->pieces == std::vector<uint32_t>{refit}) << "it does not wait yet";
+  EXPECT_FALSE(policy.next(0, 0)->bundles == std::vector<uint32_t>{refit}) << "it does not wait yet";
   finish(policy, 0, {{0}, false}, 50, 50);
   EXPECT_NEAR(policy.predicted_seconds(refit, 0), 200, 1e-9);
   policy.wait(1);
   policy.wait(refit);
-  EXPECT_EQ(policy.next(0, 50)->pieces, (std::vector<uint32_t>{refit}));
+  EXPECT_EQ(policy.next(0, 50)->bundles, (std::vector<uint32_t>{refit}));
 }
 
 // A unit that is 30 times slower, and knows it.
 TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 4, 1, 1}, {{2}, 0.01, 1, 2}}), {{"fast", 10, 30}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
-  ASSERT_EQ(policy.next(0, 0)->pieces, (std::vector<uint32_t>{0}));
-  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{2})) << "4 would take it 30 times as long";
+  ASSERT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{2})) << "4 would take it 30 times as long";
   finish(policy, 1, {{2}, false}, 0, 0.1);
   EXPECT_FALSE(policy.next(1, 0.1));
   policy.retire(0);
-  EXPECT_EQ(policy.next(1, 0.1)->pieces, (std::vector<uint32_t>{1})) << "nobody else is left";
+  EXPECT_EQ(policy.next(1, 0.1)->bundles, (std::vector<uint32_t>{1})) << "nobody else is left";
 }
 
 TEST(Policy, ASpareUnitTakesOnlyWhatNoOtherCan) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 8, 1000, 1}, {{2}, 8, 1, 2}}),
                 {{"fast", 10, 30, false}, {"spare", 1000, 29, true}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
-  ASSERT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{1})) << "it fits nowhere else";
+  ASSERT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{1})) << "it fits nowhere else";
   finish(policy, 1, {{1}, false}, 1, 1);
   EXPECT_FALSE(policy.next(1, 1));
-  ASSERT_EQ(policy.next(0, 1)->pieces, (std::vector<uint32_t>{0}));
+  ASSERT_EQ(policy.next(0, 1)->bundles, (std::vector<uint32_t>{0}));
   EXPECT_FALSE(policy.next(1, 1000)) << "no copy either";
   policy.retire(0);
   EXPECT_TRUE(policy.next(1, 1000)) << "nobody else is left";
@@ -210,7 +210,7 @@ TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
   Policy policy(of({{{0}, 8, 1000, 0}, {{1}, 8, 1, 1}}), {{"fast", 10, 30}, {"slow", 1000, 1}});
   policy.wait(0);
   policy.wait(1);
-  EXPECT_EQ(policy.next(1, 0)->pieces, (std::vector<uint32_t>{0}));
+  EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{0}));
 }
 
 TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
@@ -237,7 +237,7 @@ TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
   const auto copy = policy.next(1, 2);
   ASSERT_TRUE(copy);
   EXPECT_TRUE(copy->backup);
-  EXPECT_EQ(copy->pieces, held->pieces);
+  EXPECT_EQ(copy->bundles, held->bundles);
   EXPECT_FALSE(policy.next(2, 2)) << "one copy is enough";
   EXPECT_TRUE(policy.superfluous().empty());
   finish(policy, 1, *copy, 1, 3);
@@ -259,20 +259,20 @@ TEST(Policy, NoCopyOfWhatItsHolderEndsAboutAsSoon) {
 }
 
 TEST(Policy, AnIdleUnitTakesTheEndOfALongAssignment) {
-  std::vector<Piece> pieces;
-  for (uint32_t i = 0; i < 6; ++i) pieces.push_back({{i}, 1, 1, i == 0 ? 1U : 0U});
-  Policy policy(of(pieces), {{"a", 10, 0}, {"a", 10, 0}});
+  std::vector<Bundle> bundles;
+  for (uint32_t i = 0; i < 6; ++i) bundles.push_back({{i}, 1, 1, i == 0 ? 1U : 0U});
+  Policy policy(of(bundles), {{"a", 10, 0}, {"a", 10, 0}});
   policy.wait(0);
   finish(policy, 0, *policy.next(0, 0), 10, 10);
   policy.retire(1);
   for (uint32_t i = 1; i < 6; ++i) policy.wait(i);
   const auto held = policy.next(0, 10);
-  ASSERT_EQ(held->pieces.size(), 5U) << "it was alone";
+  ASSERT_EQ(held->bundles.size(), 5U) << "it was alone";
   policy.readmit(1);
   policy.finished(1);
   const auto copy = policy.next(1, 20);
   ASSERT_TRUE(copy);
-  EXPECT_EQ(copy->pieces, (std::vector<uint32_t>{4, 5})) << "they meet in the middle of what is left";
+  EXPECT_EQ(copy->bundles, (std::vector<uint32_t>{4, 5})) << "they meet in the middle of what is left";
   for (const uint32_t i : {2U, 3U}) policy.finished(i);
   EXPECT_TRUE(policy.superfluous().empty());
   finish(policy, 1, *copy, 20, 40);
@@ -301,7 +301,7 @@ TEST(Policy, WhatWasTakenApartIsGivenOneByOne) {
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
   for (const uint32_t part : parts) policy.wait(part);
-  EXPECT_EQ(policy.next(0, 0)->pieces.size(), 1U) << "though one affinity on one unit";
+  EXPECT_EQ(policy.next(0, 0)->bundles.size(), 1U) << "though one affinity on one unit";
 }
 
 }  // namespace

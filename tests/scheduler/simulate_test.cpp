@@ -12,13 +12,13 @@
 namespace mokume::scheduler {
 namespace {
 
-// Pieces of one fit each that take `seconds`; the policy's guesses are the same for all.
+// Bundles of one fit each that take `seconds`; the policy's guesses are the same for all.
 Scenario of(const std::vector<double>& seconds, const std::vector<double>& speeds) {
   Scenario made;
   made.seconds = seconds;
   for (uint32_t i = 0; i < seconds.size(); ++i) {
-    made.workload.pieces.push_back({{i}, 1, 0, i});
-    made.workload.places.push_back({0, 0, {static_cast<double>(i) / static_cast<double>(seconds.size())}});
+    made.workload.bundles.push_back({{i}, 1, 0, i});
+    made.workload.positions.push_back({0, 0, {static_cast<double>(i) / static_cast<double>(seconds.size())}});
   }
   for (const double speed : speeds) made.units.push_back({{std::to_string(speed), 0, speed}, speed});
   made.ask_again_s = 0.01;
@@ -34,8 +34,8 @@ Scenario grid(const std::vector<double>& speeds) {
       seconds.push_back(std::pow(8, row / 23.0) * (0.95 + 0.1 * noise.uniform(seconds.size())));
   Scenario made = of(seconds, speeds);
   for (uint32_t i = 0; i < seconds.size(); ++i) {
-    made.workload.places[i] = {0, i % 5, {i / 5 / 23.0}};
-    made.workload.pieces[i].affinity = i / 5;
+    made.workload.positions[i] = {0, i % 5, {i / 5 / 23.0}};
+    made.workload.bundles[i].affinity = i / 5;
   }
   return made;
 }
@@ -50,7 +50,7 @@ TEST(Simulate, CountsBySpeedsAndMessages) {
   two.lease_s = 0.5;
   EXPECT_DOUBLE_EQ(simulate(two, Rule::first_come).makespan_s, 4.5);
   const Simulated unequal = simulate(of({3, 1, 1, 1}, {1, 3}), Rule::contiguous);
-  EXPECT_DOUBLE_EQ(unequal.makespan_s, 4) << "half of the pieces each, whatever the speed";
+  EXPECT_DOUBLE_EQ(unequal.makespan_s, 4) << "half of the bundles each, whatever the speed";
   EXPECT_DOUBLE_EQ(unequal.efficiency, 6 / (4 * 4.0));
 }
 
@@ -66,7 +66,7 @@ TEST(Simulate, TheRandomOrderIsTheSeeds) {
 TEST(Simulate, ARefitWaitsForItsBootstrap) {
   for (const Rule rule : {Rule::contiguous, Rule::shuffled, Rule::first_come, Rule::ours}) {
     Scenario one = of({1, 1, 1, 5}, equal(4));
-    one.workload.places[3].bootstrap = 1;
+    one.workload.positions[3].bootstrap = 1;
     one.refits = {{0, 2, 1, 4}, {1, 3, 1, 2}};
     EXPECT_DOUBLE_EQ(simulate(one, rule).makespan_s, 7) << static_cast<int>(rule);
   }
@@ -100,7 +100,7 @@ TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   EXPECT_GT(ours.efficiency, 0.9);
 }
 
-TEST(Simulate, ManyUnitsAndPieces) {
+TEST(Simulate, ManyUnitsAndBundles) {
   std::vector<double> seconds;
   for (uint32_t i = 0; i < 2000; ++i) seconds.push_back(1 + i % 7);
   Scenario large = of(seconds, equal(200));
@@ -111,7 +111,7 @@ TEST(Simulate, ManyUnitsAndPieces) {
 TEST(Simulate, SaysWhatCanNeverBeDone) {
   EXPECT_THROW(simulate(of({1}, {}), Rule::ours), Error);
   Scenario heavy = of({1}, equal(1));
-  heavy.workload.pieces[0].bytes = 10;
+  heavy.workload.bundles[0].bytes = 10;
   EXPECT_THROW(simulate(heavy, Rule::ours), Error);
 }
 

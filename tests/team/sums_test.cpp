@@ -5,14 +5,14 @@
 #include <cmath>
 #include <thread>
 
-#include "cluster/protocol/team_frames.hpp"
+#include "cluster/protocol/codec.hpp"
 #include "sdk/error.hpp"
 #include "sdk/team.hpp"
 
 namespace mokume::team {
 namespace {
 
-cluster::Floats floats(const std::vector<float>& values) { return cluster::Floats(std::span(values)); }
+base::Floats floats(const std::vector<float>& values) { return base::Floats(std::span(values)); }
 
 // Sums of these depend on their order.
 const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
@@ -72,26 +72,25 @@ TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
 
 TEST(Team, IsOneAcrossProcesses) {
   std::unique_ptr<Team> near, far;
-  far = std::make_unique<Team>(Team::Setup{
-      {1, 1, 1},
-      {2},
-      false,
-      [&](uint32_t member, uint64_t number, uint64_t count, std::span<const mk_block> blocks) {
-        const auto bytes = std::make_shared<std::string>(cluster::encode_gift(7, member, number, count, blocks));
-        const cluster::TeamFrame frame = cluster::decode_frame(*bytes, {bytes, bytes->data()});
-        near->take_gift(std::get<cluster::TeamGift>(frame).gift);
-      },
-      {},
-      {},
-      60});
-  near = std::make_unique<Team>(
-      Team::Setup{{1, 1, 1},
-                  {0, 1},
-                  true,
-                  {},
-                  [&](uint64_t number, const cluster::Floats& sum) { far->take_sum(number, sum); },
-                  {},
-                  60});
+  far = std::make_unique<Team>(Team::Setup{{1, 1, 1},
+                                           {2},
+                                           false,
+                                           [&](const cluster::TeamContribution& contribution) {
+                                             cluster::Message came =
+                                                 cluster::decode_frame(cluster::encode(contribution));
+                                             near->take_contribution(std::get<cluster::TeamContribution>(came));
+                                           },
+                                           {},
+                                           {},
+                                           60});
+  near =
+      std::make_unique<Team>(Team::Setup{{1, 1, 1},
+                                         {0, 1},
+                                         true,
+                                         {},
+                                         [&](uint64_t number, const base::Floats& sum) { far->take_sum(number, sum); },
+                                         {},
+                                         60});
   std::vector<std::thread> threads;
   for (uint32_t m = 0; m < 3; ++m)
     threads.emplace_back([&, m] {

@@ -3,17 +3,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <set>
 
-#include "base/clock.hpp"
+#include "cluster/protocol/codec.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::cluster {
 namespace {
 
-constexpr double k_first_pause_s = 0.02, k_longest_pause_s = 0.5;  // after a NONE
+constexpr double kFirstPauseSeconds = 0.02, kLongestPauseSeconds = 0.5;  // after a NONE
 
 struct Failure {
   mk_status status = MK_INTERNAL;
@@ -48,28 +47,28 @@ class Agent::LeaseReporter : public Reporter {
       : agent_(agent),
         grant_(grant),
         cancelled_(cancelled),
-        left_(grant.item.fits.begin(), grant.item.fits.end()),
-        start_s_(base::wall_s()) {}
+        left_(grant.attempt.fits.begin(), grant.attempt.fits.end()),
+        start_s_(agent.clock_.wall_s()) {}
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0) {
       fatal_ = Stop{MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported "
                                                  "before; the model library is faulty",
-                                                 given.fit, grant_.item.bundle)};
+                                                 given.fit, grant_.attempt.bundle)};
       throw Error(MK_DEVICE_ERROR, fatal_->reason);
     }
-    const LocalDevice& by = agent_.setup_.devices[grant_.device];
+    const LocalDevice& by = agent_.local_[grant_.device];
     journal::FitRecord record = given;
     record.node = 0;  // the file, and for rank 0 the sender, say it
     record.device = by.id;
     record.device_class = by.device_class;
-    record.bundle = grant_.item.bundle;
-    record.attempt = grant_.item.attempt;
+    record.bundle = grant_.attempt.bundle;
+    record.attempt = grant_.attempt.number;
     record.start_s = start_s_;
-    record.end_s = base::wall_s();
+    record.end_s = agent_.clock_.wall_s();
     try {
       agent_.journal_.append(record, [&agent = agent_, lease = grant_.lease, record] {
-        if (agent.setup_.on_durable) agent.setup_.on_durable(record.fit);
+        agent.executor_.saved(record.fit);
         {
           const std::lock_guard lock(agent.inbox_mutex_);
           agent.inbox_.durable.emplace_back(lease, record);
@@ -105,13 +104,18 @@ class Agent::LeaseReporter : public Reporter {
   std::optional<Stop> fatal_;
 };
 
-Agent::Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring)
-    : setup_(setup),
+Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits,
+             TeamChannel* team, const base::Clock& clock)
+    : executor_(executor),
+      local_(executor.devices()),
       journal_(journal),
       ring_(std::move(ring)),
-      devices_(setup.devices.size()),
-      inbox_{{}, {}, {}, std::vector<State>(setup.devices.size())},
-      feeders_(static_cast<uint32_t>(setup.devices.size()), [](uint32_t, const std::exception_ptr&) {}) {
+      limits_(limits),
+      team_(team),
+      clock_(clock),
+      devices_(local_.size()),
+      inbox_{{}, {}, {}, std::vector<State>(local_.size())},
+      feeders_(static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}) {
   journal_.on_failure([this](const Error& error) {
     {
       const std::lock_guard lock(inbox_mutex_);
@@ -143,7 +147,7 @@ void Agent::handle(const Message& message, double now) {
     }
     Device& device = devices_[none->device];
     device.lane = Lane::idle;
-    device.pause_s = std::clamp(2 * device.pause_s, k_first_pause_s, k_longest_pause_s);
+    device.pause_s = std::clamp(2 * device.pause_s, kFirstPauseSeconds, kLongestPauseSeconds);
     device.ask_at = now + device.pause_s;
   } else if (const Ack* ack = std::get_if<Ack>(&message)) {
     for (const uint64_t lease : ack->cancel) cancel(lease);
@@ -184,27 +188,27 @@ void Agent::grant(const Grant& grant, double now) {
     const std::lock_guard lock(inbox_mutex_);
     inbox_.states[grant.device] = {};
   }
-  feeders_.push(grant.device, [this, grant, cancelled = lease.cancelled] { run_item(grant, cancelled); });
+  feeders_.push(grant.device, [this, grant, cancelled = lease.cancelled] { run_attempt(grant, cancelled); });
 }
 
 // On the feeder's thread.
-void Agent::run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled) {
+void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled) {
   Ended ended;
   ended.message.lease = grant.lease;
-  const auto start = std::chrono::steady_clock::now();
+  const double start = clock_.steady_s();
   LeaseReporter reporter(*this, grant, *cancelled);
   try {
-    setup_.work(grant.device, grant.item, reporter);
+    executor_.run(grant.device, grant.attempt, reporter);
   } catch (...) {
     const Failure failure = describe(std::current_exception());
-    const std::string text = clean_text(fmt::format("{}: {}", setup_.devices[grant.device].id, failure.text));
+    const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
     ended.message.status = failure.status;
     ended.message.text = text;
     if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
     if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
-  ended.message.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  ended.message.seconds = clock_.steady_s() - start;
   ended.reported = reporter.reported();
   {
     const std::lock_guard lock(inbox_mutex_);
@@ -290,8 +294,8 @@ void Agent::ask(double now, std::vector<Message>& out) {
 
 void Agent::beat(double now, std::vector<Message>& out) {
   if (now < next_beat_) return;
-  next_beat_ = now + k_beat_s;
-  Beat beat;
+  next_beat_ = now + kHeartbeatSeconds;
+  Heartbeat beat;
   {
     const std::lock_guard lock(inbox_mutex_);
     for (uint32_t i = 0; i < devices_.size(); ++i) {
@@ -311,12 +315,12 @@ void Agent::lose_node_0(const std::string& why) {
 
 void Agent::watch_node_0() {
   const double silence = listening_.seconds() - heard_;
-  if (leaving_ || silence <= 2 * setup_.lease_s) return;
+  if (leaving_ || silence <= 2 * limits_.lease_s) return;
   lose_node_0(fmt::format("node 0 was not heard of for {:.0f} s", silence));
 }
 
 bool Agent::hangs(const Device& device, double now) const {
-  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= setup_.hang_s;
+  return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= limits_.hang_s;
 }
 
 // Work that was cancelled and still gives no sign of life.
@@ -324,7 +328,7 @@ void Agent::watch_devices(double now) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
     devices_[i].given_up = true;
-    devices_[i].broken_off = setup_.break_off && setup_.break_off(i);
+    devices_[i].killed = executor_.kill(i);
   }
 }
 
@@ -333,13 +337,13 @@ void Agent::try_to_end(std::vector<Message>& out) {
   std::vector<uint32_t> hanging;
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].lane != Lane::busy) continue;
-    const double patience = devices_[i].broken_off ? k_break_off_s : 0;
+    const double patience = devices_[i].killed ? kKillSeconds : 0;
     if (!hangs(devices_[i], now_ - patience)) return;
     hanging.push_back(i);
   }
   for (const auto& [id, lease] : leases_)
     if (lease.ended && !journal_failed_) return;
-  if (setup_.side != nullptr && setup_.side->busy()) return;
+  if (team_ != nullptr && team_->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
   out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept

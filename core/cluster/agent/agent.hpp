@@ -17,8 +17,11 @@
 #include <utility>
 #include <vector>
 
-#include "cluster/protocol/listening.hpp"
+#include "base/clock.hpp"
+#include "cluster/agent/executor.hpp"
 #include "cluster/protocol/messages.hpp"
+#include "cluster/protocol/silence.hpp"
+#include "cluster/transport/team_channel.hpp"
 #include "journal/journal.hpp"
 #include "scheduler/feeders.hpp"
 
@@ -26,8 +29,10 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  // `ring` is called from any thread when collect() has something new. All arguments outlive the agent.
-  Agent(const AgentSetup& setup, journal::Journal& journal, std::function<void()> ring);
+  // `ring` is called from any thread when collect() has something new. `team`: null where no team works; else this node
+  // goes on until it is idle. Everything outlives the agent.
+  Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
+        TeamChannel* team = nullptr, const base::Clock& clock = base::system_clock());
   ~Agent();  // cancels and waits for the devices, and for the journal to be done with this agent
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
@@ -53,10 +58,10 @@ class Agent {
     Lane lane = Lane::idle;
     uint64_t lease = 0;  // of a busy one
     double ask_at = 0;
-    double pause_s = 0;       // before it asks again
-    double sign_at = 0;       // the work's last sign of life
-    bool given_up = false;    // it hangs
-    bool broken_off = false;  // by force: it will return
+    double pause_s = 0;     // before it asks again
+    double sign_at = 0;     // the work's last sign of life
+    bool given_up = false;  // it hangs
+    bool killed = false;    // it will return
   };
   struct Lease {
     uint32_t device = 0;
@@ -83,7 +88,7 @@ class Agent {
   };
 
   void grant(const Grant& grant, double now);
-  void run_item(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
+  void run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
   void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
   void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out);
   void fail(const Stop& why, std::vector<Message>& out);
@@ -96,9 +101,13 @@ class Agent {
   void try_to_end(std::vector<Message>& out);
   bool hangs(const Device& device, double now) const;
 
-  const AgentSetup& setup_;
+  Executor& executor_;
+  const std::vector<LocalDevice> local_;
   journal::Journal& journal_;
   std::function<void()> ring_;
+  const Limits limits_;
+  TeamChannel* team_;
+  const base::Clock& clock_;
 
   std::vector<Device> devices_;
   std::map<uint64_t, Lease> leases_;

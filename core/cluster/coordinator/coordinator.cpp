@@ -12,7 +12,7 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t k_no_piece = UINT32_MAX;
+constexpr uint32_t kNoBundle = UINT32_MAX;
 
 std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>>& nodes) {
   std::vector<scheduler::Unit> units;
@@ -23,41 +23,45 @@ std::vector<scheduler::Unit> units_of(const std::vector<std::vector<LocalDevice>
 
 }  // namespace
 
-Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes)
-    : setup_(std::move(setup)),
-      policy_(with_refits(setup_), units_of(nodes)),
-      piece_of_(setup_.n_fits + setup_.refit_after.size(), k_no_piece),
-      done_(piece_of_.size()),
-      coming_(piece_of_.size(), 0),
-      attempts_(piece_of_.size(), 0),
-      refits_behind_(setup_.n_fits),
-      refit_of_(setup_.refit_after.size()),
+Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules,
+                         Observer& observer, const Limits& limits)
+    : work_(std::move(work)),
+      rules_(rules),
+      observer_(observer),
+      limits_(limits),
+      policy_(with_refits(work_), units_of(nodes)),
+      bundle_of_(work_.n_fits + work_.refit_after.size(), kNoBundle),
+      done_(bundle_of_.size()),
+      coming_(bundle_of_.size(), 0),
+      attempts_(bundle_of_.size(), 0),
+      refits_behind_(work_.n_fits),
+      refit_of_(work_.refit_after.size()),
       failures_(static_cast<uint32_t>(units_of(nodes).size())) {
-  setup_.workload = {};
+  work_.bundles = {};
   for (uint32_t node = 0; node < nodes.size(); ++node) {
     nodes_.push_back({std::move(nodes[node]), static_cast<uint32_t>(units_.size()), 0, false, false, {}});
     for (uint32_t device = 0; device < nodes_[node].devices.size(); ++device)
       units_.push_back({node, device, false, std::nullopt, 0, std::nullopt, std::nullopt});
   }
-  index_pieces();
+  index_bundles();
   std::vector<uint32_t> candidates;
   for (uint32_t fit = 0; fit < slots(); ++fit) candidates.push_back(policy_.candidate(fit));
   failures_ = Failures(static_cast<uint32_t>(units_.size()), std::move(candidates));
   index_refits();
-  for (const auto& [slot, attempt] : setup_.attempts) attempts_.at(slot) = attempt;
-  for (journal::FitRecord& record : setup_.done) {
+  for (const auto& [slot, attempt] : work_.attempts) attempts_.at(slot) = attempt;
+  for (journal::FitRecord& record : work_.done) {
     if (record.fit >= slots() || done_[record.fit]) {
       throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
     }
-    for (const uint32_t fit : policy_.piece(piece_of_[record.fit]).fits)
+    for (const uint32_t fit : policy_.bundle(bundle_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
     if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
     count(std::move(record));
   }
-  for (const scheduler::TimedWork& work : setup_.timed)
-    if (!work.device_class.empty()) policy_.teach(work);
-  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    if (left(policy_.piece(i).fits).empty()) {
+  for (const scheduler::TimedWork& timed : work_.timed)
+    if (!timed.device_class.empty()) policy_.teach(timed);
+  for (uint32_t i = 0; i < policy_.bundles(); ++i) {
+    if (left(policy_.bundle(i).fits).empty()) {
       policy_.finished(i);
     } else if (!parts_[i].held_back) {
       policy_.wait(i);
@@ -66,24 +70,24 @@ Coordinator::Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDe
   check_placeable();
 }
 
-void Coordinator::index_pieces() {
-  for (uint32_t i = 0; i < policy_.pieces(); ++i) {
-    const std::vector<uint32_t>& fits = policy_.piece(i).fits;
-    parts_.push_back({i, 0, false, "", std::nullopt, i + setup_.refit_after.size() >= policy_.pieces()});
+void Coordinator::index_bundles() {
+  for (uint32_t i = 0; i < policy_.bundles(); ++i) {
+    const std::vector<uint32_t>& fits = policy_.bundle(i).fits;
+    parts_.push_back({i, 0, false, "", std::nullopt, i + work_.refit_after.size() >= policy_.bundles()});
     for (const uint32_t fit : fits) {
-      if (is_refit(fit) != parts_[i].held_back || fit >= slots() || piece_of_[fit] != k_no_piece) {
+      if (is_refit(fit) != parts_[i].held_back || fit >= slots() || bundle_of_[fit] != kNoBundle) {
         throw Error(MK_DEVICE_ERROR,
                     fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
                                 "plan; the model library is faulty",
                                 fit, i));
       }
-      piece_of_[fit] = i;
+      bundle_of_[fit] = i;
     }
   }
-  const auto missing = std::find(piece_of_.begin(), piece_of_.end(), k_no_piece);
-  if (missing != piece_of_.end()) {
+  const auto missing = std::find(bundle_of_.begin(), bundle_of_.end(), kNoBundle);
+  if (missing != bundle_of_.end()) {
     throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into no bundle; the model library is faulty",
-                                             missing - piece_of_.begin()));
+                                             missing - bundle_of_.begin()));
   }
 }
 
@@ -100,8 +104,8 @@ Coordinator::Out Coordinator::tick(double now) {
   return guarded(0, now, [&](Out&) {
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
-      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > setup_.lease_s)
-        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, setup_.lease_s));
+      if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > limits_.lease_s)
+        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, limits_.lease_s));
   });
 }
 
@@ -143,32 +147,32 @@ std::optional<Grant> Coordinator::grant(uint32_t index, uint32_t device) {
   Unit& asks = units_[index];
   if (asks.lease || now_ < asks.rest_until) return std::nullopt;
   if (const auto fit = std::exchange(asks.trial, std::nullopt))
-    return lend(index, device, {piece_of_[*fit]}, trial_item(*fit), true);
-  const auto assignment = choose(index);
-  if (!assignment) return std::nullopt;
-  std::vector<uint32_t> pieces = assignment->pieces;
-  if (std::any_of(pieces.begin(), pieces.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
+    return lend(index, device, {bundle_of_[*fit]}, trial_attempt(*fit), true);
+  const auto picked = choose(index);
+  if (!picked) return std::nullopt;
+  std::vector<uint32_t> bundles = picked->bundles;
+  if (std::any_of(bundles.begin(), bundles.end(), [&](uint32_t i) { return has_notes_coming(i); })) {
     policy_.ended(index, {}, 0, now_);
     return std::nullopt;
   }
-  const auto alone = std::find_if(pieces.begin(), pieces.end(), [&](uint32_t i) { return parts_[i].alone; });
-  if (alone != pieces.end()) pieces = {*alone};  // the others wait again when this one has ended
-  WorkItem work = item(pieces);
-  work.backup = assignment->backup;
-  return lend(index, device, pieces, std::move(work), false);
+  const auto alone = std::find_if(bundles.begin(), bundles.end(), [&](uint32_t i) { return parts_[i].alone; });
+  if (alone != bundles.end()) bundles = {*alone};  // the others wait again when this one has ended
+  Attempt attempt = attempt_at(bundles);
+  attempt.backup = picked->backup;
+  return lend(index, device, bundles, std::move(attempt), false);
 }
 
-Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work,
+Grant Coordinator::lend(uint32_t index, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt,
                         bool trial) {
-  Grant granted{next_lease_++, device, std::move(work)};
-  for (const uint32_t fit : granted.item.fits)
-    granted.item.attempt = std::max(granted.item.attempt, attempts_[fit] + 1);
-  for (const uint32_t fit : granted.item.fits) attempts_[fit] = granted.item.attempt;
+  Grant granted{next_lease_++, device, std::move(attempt)};
+  for (const uint32_t fit : granted.attempt.fits)
+    granted.attempt.number = std::max(granted.attempt.number, attempts_[fit] + 1);
+  for (const uint32_t fit : granted.attempt.fits) attempts_[fit] = granted.attempt.number;
   units_[index].lease = granted.lease;
-  std::vector<uint32_t> fits = granted.item.fits;
+  std::vector<uint32_t> fits = granted.attempt.fits;
   std::sort(fits.begin(), fits.end());
   leases_.emplace(granted.lease,
-                  Lease{index, granted.item.attempt, pieces, std::move(fits), true, trial, false, {}, 0});
+                  Lease{index, granted.attempt.number, bundles, std::move(fits), true, trial, false, {}, 0});
   return granted;
 }
 
@@ -186,7 +190,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   }
   const LocalDevice& by = device(units_[held.unit]);
   record.node = from;
-  record.bundle = held.pieces.front();
+  record.bundle = held.bundles.front();
   record.attempt = held.attempt;
   record.device = by.id;
   record.device_class = by.device_class;
@@ -207,19 +211,18 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   ++held.own;
   condemned_.erase(record.fit);
   if (record.status != journal::FitStatus::failed) failures_.succeeded(record.fit);
-  const uint32_t fit = record.fit, piece = piece_of_[fit];
+  const uint32_t fit = record.fit, bundle = bundle_of_[fit];
   count(std::move(record));
-  if (left(policy_.piece(piece).fits).empty()) policy_.finished(piece);
-  release_next(piece);
-  if (setup_.on_record) setup_.on_record(*done_[fit]);
+  if (left(policy_.bundle(bundle).fits).empty()) policy_.finished(bundle);
+  release_next(bundle);
+  observer_.fit_done(*done_[fit]);
 }
 
 // Both are on a disk. What follows from a fit, its refit above all, follows from the one that came first; and so does
 // what is read from the journals later.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
-  if (!setup_.on_event) return;
-  setup_.on_event(journal::supersede(record, now_,
+  observer_.event(journal::supersede(record, now_,
                                      known.device.empty()
                                          ? "the fit had been given up"
                                          : fmt::format("{} of node {} was first", known.device, known.node)));
@@ -231,7 +234,7 @@ void Coordinator::count(journal::FitRecord record) {
   done_[fit] = std::move(record);
   ++n_done_;
   if (is_refit(fit)) return;
-  if (setup_.loss) policy_.scored(fit, setup_.loss(*done_[fit]));
+  if (const auto loss = rules_.loss(*done_[fit])) policy_.scored(fit, *loss);
   note_ready(fit);
 }
 
@@ -258,25 +261,24 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (!complete) return fail(held, missing, end);
   throw Error(MK_DEVICE_ERROR,
               fmt::format("{} ended bundle {} without a result for fit {}; the model library is faulty",
-                          device(units_[held.unit]).id, held.pieces.front(), missing.front()));
+                          device(units_[held.unit]).id, held.bundles.front(), missing.front()));
 }
 
 // Its unit is idle, as far as the policy knows.
 void Coordinator::close(Lease& held, double seconds) {
   std::vector<uint32_t> over;
-  for (const uint32_t piece : held.pieces)
-    if (left(policy_.piece(piece).fits).empty()) over.push_back(piece);
+  for (const uint32_t bundle : held.bundles)
+    if (left(policy_.bundle(bundle).fits).empty()) over.push_back(bundle);
   held.open = false;
   units_[held.unit].lease.reset();
   policy_.ended(held.unit, over, seconds, now_);
-  if (over.size() < held.pieces.size()) placement_changed_ = true;
+  if (over.size() < held.bundles.size()) placement_changed_ = true;
 }
 
-void Coordinator::take(uint32_t from, const Beat& beat, Out& out) {
-  for (const Beat::State& state : beat.states) {
+void Coordinator::take(uint32_t from, const Heartbeat& beat, Out& out) {
+  for (const Heartbeat::State& state : beat.states) {
     const uint32_t index = unit_index(from, state.device);
-    if (setup_.on_device_state && !state.what.empty())
-      setup_.on_device_state(from, state.device, state.what, state.share);
+    if (!state.what.empty()) observer_.device_state(from, state.device, state.what, state.share);
     const bool runs = units_[index].lease == state.lease || units_[index].at_large == state.lease;
     if (runs && !ending_) hang(state.lease, state.quiet_s);
   }
@@ -360,32 +362,32 @@ std::vector<uint32_t> Coordinator::left(const std::vector<uint32_t>& fits) const
   return open;
 }
 
-WorkItem Coordinator::item(const std::vector<uint32_t>& pieces) const {
-  WorkItem work;
-  work.bundle = pieces.front();
-  if (const uint32_t first = policy_.piece(pieces.front()).fits.front(); is_refit(first)) {
-    work.fits = {first};
-    work.refit = refit_of_[first - setup_.n_fits];
-    return work;
+Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
+  Attempt attempt;
+  attempt.bundle = bundles.front();
+  if (const uint32_t first = policy_.bundle(bundles.front()).fits.front(); is_refit(first)) {
+    attempt.fits = {first};
+    attempt.refit = refit_of_[first - work_.n_fits];
+    return attempt;
   }
   std::set<uint32_t> origins;
-  for (const uint32_t piece : pieces) {
-    for (const uint32_t fit : policy_.piece(piece).fits)
-      if (!is_over(fit)) work.fits.push_back(fit);
-    // A part of a piece still shares work with what was done of the whole.
-    if (!origins.insert(parts_[piece].origin).second) continue;
-    for (const uint32_t fit : policy_.piece(parts_[piece].origin).fits) {
+  for (const uint32_t bundle : bundles) {
+    for (const uint32_t fit : policy_.bundle(bundle).fits)
+      if (!is_over(fit)) attempt.fits.push_back(fit);
+    // A part of a bundle still shares attempt with what was done of the whole.
+    if (!origins.insert(parts_[bundle].origin).second) continue;
+    for (const uint32_t fit : policy_.bundle(parts_[bundle].origin).fits) {
       if (!done_[fit] || given_up_.count(fit) > 0) continue;
-      work.done_fits.push_back(fit);
-      work.done_notes.push_back(done_[fit]->note);
+      attempt.done_fits.push_back(fit);
+      attempt.done_notes.push_back(done_[fit]->note);
     }
   }
-  return work;
+  return attempt;
 }
 
 // What was reported before a failure, and will be on a disk at once: what is left may build on it.
-bool Coordinator::has_notes_coming(uint32_t piece) const {
-  const std::vector<uint32_t>& fits = policy_.piece(parts_[piece].origin).fits;
+bool Coordinator::has_notes_coming(uint32_t bundle) const {
+  const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;
   return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });
 }
 

@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
-#include "abi/status.h"
 #include "cluster/coordinator/failures.hpp"
-#include "cluster/protocol/listening.hpp"
+#include "cluster/coordinator/observer.hpp"
 #include "cluster/protocol/messages.hpp"
+#include "cluster/protocol/silence.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::cluster {
@@ -29,13 +29,24 @@ struct Outgoing {
   Message message;
 };
 
+// What is to be done, and what of it was done before.
+struct Workload {
+  uint32_t n_fits = 0;                                  // without the refits, whose ids come after those of the fits
+  scheduler::Workload bundles;                          // every fit of the plan in exactly one bundle
+  std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits that come first
+  std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
+  std::map<uint32_t, uint32_t> attempts = {};           // by slot, the last there was, also of those not done
+  std::vector<scheduler::TimedWork> timed = {};         // what these took: later ones take as long
+};
+
 class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // nodes: the devices of each rank. Throws Error if a fit is in no piece or in two, or if no device can hold anything
-  // of what is left.
-  Coordinator(CoordinatorSetup setup, std::vector<std::vector<LocalDevice>> nodes);
+  // nodes: the devices of each rank. `rules` and `observer` outlive it. Throws Error if a fit is in no bundle or in
+  // two, or if no device can hold anything of what is left.
+  Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observer& observer,
+              const Limits& limits = {});
 
   // Times are seconds since the epoch that never run backwards; only node 0 is ever written to unasked.
   Out start(double now);  // once; it may be all done
@@ -70,26 +81,26 @@ class Coordinator {
   struct Lease {
     uint32_t unit = 0;
     uint32_t attempt = 0;
-    std::vector<uint32_t> pieces;
+    std::vector<uint32_t> bundles;
     std::vector<uint32_t> fits;  // sorted
-    bool open = true;            // the policy counts its pieces as held
+    bool open = true;            // the policy counts its bundles as held
     bool trial = false;          // its fit is done: it shows whether the unit is broken
     bool ended = false;          // its LEASE_END has come
     std::set<uint32_t> coming;   // reported, not on disk yet
     uint32_t own = 0;            // fits whose record was the first
   };
   struct Part {
-    uint32_t origin = 0;           // the piece of the workload it was taken from
+    uint32_t origin = 0;           // the bundle of the workload it was taken from
     uint32_t failures = 0;         // of leases that held it
     bool alone = false;            // never again together with others
     std::string too_large;         // what the device said that could not hold it
-    std::optional<uint32_t> next;  // the part behind it, of the same piece
+    std::optional<uint32_t> next;  // the part behind it, of the same bundle
     bool held_back = false;        // until what comes before it is done: it may build on what that found
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
-  bool is_refit(uint32_t fit) const { return fit >= setup_.n_fits; }
-  void index_pieces();
+  bool is_refit(uint32_t fit) const { return fit >= work_.n_fits; }
+  void index_bundles();
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
@@ -97,16 +108,16 @@ class Coordinator {
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
-  bool is_held(uint32_t piece) const;
-  bool has_notes_coming(uint32_t piece) const;
-  WorkItem item(const std::vector<uint32_t>& pieces) const;
+  bool is_held(uint32_t bundle) const;
+  bool has_notes_coming(uint32_t bundle) const;
+  Attempt attempt_at(const std::vector<uint32_t>& bundles) const;
   void count(journal::FitRecord record);
   void supersede(const journal::FitRecord& record) const;  // by what is done
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
   void take(uint32_t from, const LeaseEnd& end, Out& out);
-  void take(uint32_t from, const Beat& beat, Out& out);
+  void take(uint32_t from, const Heartbeat& beat, Out& out);
   void take(uint32_t from, const Stop& why, Out& out);
   void take(uint32_t from, const Bye& bye, Out& out);
   template <class Unexpected>
@@ -115,15 +126,15 @@ class Coordinator {
   Out guarded(uint32_t from, double now, const Step& step);
   void take_record(uint32_t from, Lease& lease, journal::FitRecord record);
   std::optional<Grant> grant(uint32_t unit, uint32_t device);
-  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& pieces, WorkItem work, bool trial);
-  std::optional<scheduler::Assignment> choose(uint32_t unit);
+  Grant lend(uint32_t unit, uint32_t device, const std::vector<uint32_t>& bundles, Attempt attempt, bool trial);
+  std::optional<scheduler::Pick> choose(uint32_t unit);
   void close(Lease& lease, double seconds);
   void answer_ended(uint32_t to, Out& out) const;
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
 
   // Slots that wait for what they train: coordinator_refits.cpp.
-  static scheduler::Workload with_refits(const CoordinatorSetup& setup);
+  static scheduler::Workload with_refits(const Workload& work);
   void index_refits();
   void note_ready(uint32_t fit);  // it is done
   void fill_refits();             // those that are ready
@@ -140,11 +151,11 @@ class Coordinator {
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void convict(uint32_t unit, const std::string& text);
   std::optional<uint32_t> trial_for(uint32_t unit) const;
-  WorkItem trial_item(uint32_t fit) const;
+  Attempt trial_attempt(uint32_t fit) const;
   void end_trial(const Lease& lease, const LeaseEnd& end);
   void hang(uint64_t id, double quiet_s);
-  void take_apart(uint32_t piece);
-  bool release_next(uint32_t piece);  // whether there was one to be released
+  void take_apart(uint32_t bundle);
+  bool release_next(uint32_t bundle);  // whether there was one to be released
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
   void give_up_condemned(Out& out);
@@ -156,12 +167,15 @@ class Coordinator {
   void note(journal::EventRecord::Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
             const std::string& text) const;
 
-  CoordinatorSetup setup_;
+  Workload work_;
+  RefitRules& rules_;
+  Observer& observer_;
+  const Limits limits_;
   std::vector<Node> nodes_;
   std::vector<Unit> units_;
   scheduler::Policy policy_;
-  std::vector<Part> parts_;                              // by piece
-  std::vector<uint32_t> piece_of_;                       // by fit
+  std::vector<Part> parts_;                              // by bundle
+  std::vector<uint32_t> bundle_of_;                      // by fit
   std::vector<std::optional<journal::FitRecord>> done_;  // by fit
   std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
   std::vector<uint32_t> attempts_;                       // by fit

@@ -13,8 +13,8 @@ namespace {
 using Kind = journal::EventRecord::Kind;
 
 // After a failure other devices may try first; a driver gets time to recover. Times the failures in a row.
-constexpr double k_rest_s = 0.2;
-constexpr double k_longer_than_predicted = 10;
+constexpr double kRestSeconds = 0.2;
+constexpr double kLongerThanPredicted = 10;
 
 }  // namespace
 
@@ -30,20 +30,20 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// What did not fit beside others may fit alone, piece by piece, then fit by fit; what did not fit alone needs a larger
-// device.
+// What did not fit beside others may fit alone, bundle by bundle, then fit by fit; what did not fit alone needs a
+// larger device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
-  for (const uint32_t piece : held.pieces) {
-    parts_[piece].alone = true;
-    if (held.pieces.size() > 1) continue;
-    if (left(policy_.piece(piece).fits).size() > 1) {
-      take_apart(piece);
+  for (const uint32_t bundle : held.bundles) {
+    parts_[bundle].alone = true;
+    if (held.bundles.size() > 1) continue;
+    if (left(policy_.bundle(bundle).fits).size() > 1) {
+      take_apart(bundle);
       continue;
     }
-    policy_.needs_more_than(piece, device(units_[held.unit]).budget_bytes);
-    parts_[piece].too_large = text;
+    policy_.needs_more_than(bundle, device(units_[held.unit]).budget_bytes);
+    parts_[bundle].too_large = text;
   }
 }
 
@@ -51,13 +51,13 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   Unit& on = units_[held.unit];
   for (const uint32_t fit : fits) note(Kind::failed, &on, on.node, fit, held.attempt, text);
   const bool broken = failures_.failed(held.unit, fits, is_last(held.unit));
-  on.rest_until = now_ + k_rest_s * failures_.in_a_row(held.unit);
-  for (const uint32_t piece : held.pieces) {
-    if (left(policy_.piece(piece).fits).empty()) continue;
-    parts_[piece].alone = true;
+  on.rest_until = now_ + kRestSeconds * failures_.in_a_row(held.unit);
+  for (const uint32_t bundle : held.bundles) {
+    if (left(policy_.bundle(bundle).fits).empty()) continue;
+    parts_[bundle].alone = true;
     // Once may be chance, and fits that share work are quicker together. Twice: they are tried one by one, so that one
     // bad fit does not take the others with it.
-    if (++parts_[piece].failures >= 2) take_apart(piece);
+    if (++parts_[bundle].failures >= 2) take_apart(bundle);
   }
   if (broken && !on.retired) {
     // Without the last one nothing goes on, and the next run would end in the same way.
@@ -69,30 +69,30 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
     }
   }
   for (const uint32_t fit : fits) {
-    const uint32_t piece = piece_of_[fit];
-    if (!failures_.too_often(fit) || is_held(piece) || left(policy_.piece(piece).fits).size() > 1) continue;
-    condemned_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::k_most, place(on), text);
-    policy_.finished(piece);
+    const uint32_t bundle = bundle_of_[fit];
+    if (!failures_.too_often(fit) || is_held(bundle) || left(policy_.bundle(bundle).fits).size() > 1) continue;
+    condemned_[fit] = fmt::format("failed {} times, last on {}: {}", Failures::kMost, place(on), text);
+    policy_.finished(bundle);
   }
 }
 
 void Coordinator::convict(uint32_t unit, const std::string& text) {
   retire(unit, text);
   for (const uint32_t fit : failures_.forgive(unit))
-    if (condemned_.erase(fit) > 0 && !parts_[piece_of_[fit]].held_back) policy_.wait(piece_of_[fit]);
+    if (condemned_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
 }
 
 // The least that units of its class have done. No refit: that would be trained over the one that counts.
 std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
-  for (uint32_t fit = 0; fit < setup_.n_fits; ++fit) {
+  for (uint32_t fit = 0; fit < work_.n_fits; ++fit) {
     const auto& one = done_[fit];
     if (!one || one->status == journal::FitStatus::failed || failures_.has_failed(fit)) continue;
-    const scheduler::Piece& piece = policy_.piece(piece_of_[fit]);
-    if (one->device_class != device(units_[unit]).device_class || piece.bytes > device(units_[unit]).budget_bytes)
+    const scheduler::Bundle& bundle = policy_.bundle(bundle_of_[fit]);
+    if (one->device_class != device(units_[unit]).device_class || bundle.bytes > device(units_[unit]).budget_bytes)
       continue;
-    const double cost = piece.cost / static_cast<double>(piece.fits.size());
+    const double cost = bundle.cost / static_cast<double>(bundle.fits.size());
     if (found && cost >= least) continue;
     found = fit;
     least = cost;
@@ -100,13 +100,13 @@ std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
   return found;
 }
 
-WorkItem Coordinator::trial_item(uint32_t fit) const {
-  WorkItem work = item({piece_of_[fit]});
-  work.fits = {fit};
-  const auto own = std::find(work.done_fits.begin(), work.done_fits.end(), fit);
-  work.done_notes.erase(work.done_notes.begin() + (own - work.done_fits.begin()));
-  work.done_fits.erase(own);
-  return work;
+Attempt Coordinator::trial_attempt(uint32_t fit) const {
+  Attempt attempt = attempt_at({bundle_of_[fit]});
+  attempt.fits = {fit};
+  const auto own = std::find(attempt.done_fits.begin(), attempt.done_fits.end(), fit);
+  attempt.done_notes.erase(attempt.done_notes.begin() + (own - attempt.done_fits.begin()));
+  attempt.done_fits.erase(own);
+  return attempt;
 }
 
 void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
@@ -120,26 +120,26 @@ void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
 
 // Into its fits, which are released in its order: one that was solved without the notes of those before it may end
 // with another result than in an undisturbed run.
-void Coordinator::take_apart(uint32_t piece) {
-  const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
-  if (open.size() < 2 || is_held(piece)) return;
-  const std::vector<uint32_t> pieces = policy_.take_apart(piece, open);
+void Coordinator::take_apart(uint32_t bundle) {
+  const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
+  if (open.size() < 2 || is_held(bundle)) return;
+  const std::vector<uint32_t> bundles = policy_.take_apart(bundle, open);
   for (size_t k = 0; k < open.size(); ++k) {
-    parts_.resize(std::max<size_t>(parts_.size(), pieces[k] + 1));
-    const std::optional<uint32_t> next = k + 1 < open.size() ? std::optional(pieces[k + 1]) : std::nullopt;
-    parts_[pieces[k]] = {parts_[piece].origin, parts_[piece].failures, true, "", next, k > 0};
-    piece_of_[open[k]] = pieces[k];
+    parts_.resize(std::max<size_t>(parts_.size(), bundles[k] + 1));
+    const std::optional<uint32_t> next = k + 1 < open.size() ? std::optional(bundles[k + 1]) : std::nullopt;
+    parts_[bundles[k]] = {parts_[bundle].origin, parts_[bundle].failures, true, "", next, k > 0};
+    bundle_of_[open[k]] = bundles[k];
   }
-  policy_.wait(pieces.front());
+  policy_.wait(bundles.front());
 }
 
-bool Coordinator::release_next(uint32_t piece) {
+bool Coordinator::release_next(uint32_t bundle) {
   bool released = false;
-  for (uint32_t at = piece; !parts_[at].held_back && parts_[at].next;) {
+  for (uint32_t at = bundle; !parts_[at].held_back && parts_[at].next;) {
     at = *parts_[at].next;
     if (!parts_[at].held_back) break;
     parts_[at].held_back = false;
-    const uint32_t fit = policy_.piece(at).fits.front();
+    const uint32_t fit = policy_.bundle(at).fits.front();
     if (done_[fit]) continue;  // by a lease that had been given up
     if (!is_over(fit) && condemned_.count(fit) == 0) policy_.wait(at);
     released = placement_changed_ = true;
@@ -151,8 +151,8 @@ bool Coordinator::release_next(uint32_t piece) {
 void Coordinator::hang(uint64_t id, double quiet_s) {
   Lease& held = leases_.at(id);
   double predicted = 0;
-  for (const uint32_t piece : held.pieces) predicted += policy_.predicted_seconds(piece, held.unit);
-  if (quiet_s <= std::max(setup_.hang_s, k_longer_than_predicted * predicted)) return;
+  for (const uint32_t bundle : held.bundles) predicted += policy_.predicted_seconds(bundle, held.unit);
+  if (quiet_s <= std::max(limits_.hang_s, kLongerThanPredicted * predicted)) return;
   Unit& on = units_[held.unit];
   const std::vector<uint32_t> open = left(held.fits);
   const std::string text = fmt::format("it gave no sign of life for {:.0f} s", quiet_s);
@@ -181,20 +181,20 @@ bool Coordinator::is_last(uint32_t index) const {
 }
 
 // What a unit does next on which work has failed: by something else it shows whether it was the fit.
-std::optional<scheduler::Assignment> Coordinator::choose(uint32_t index) {
+std::optional<scheduler::Pick> Coordinator::choose(uint32_t index) {
   if (failures_.in_a_row(index) == 0) return policy_.next(index, now_);
-  const auto none = [&](uint32_t piece, const auto& failed) {
-    const std::vector<uint32_t>& fits = policy_.piece(piece).fits;
+  const auto none = [&](uint32_t bundle, const auto& failed) {
+    const std::vector<uint32_t>& fits = policy_.bundle(bundle).fits;
     return std::none_of(fits.begin(), fits.end(), failed);
   };
-  const auto fresh = [&](uint32_t piece) {
-    return none(piece, [&](uint32_t fit) { return failures_.has_failed(fit); });
+  const auto fresh = [&](uint32_t bundle) {
+    return none(bundle, [&](uint32_t fit) { return failures_.has_failed(fit); });
   };
-  const auto sure = [&](uint32_t piece) {
-    return failures_.has_succeeded(policy_.piece(piece).fits.front()) && fresh(piece);
+  const auto sure = [&](uint32_t bundle) {
+    return failures_.has_succeeded(policy_.bundle(bundle).fits.front()) && fresh(bundle);
   };
-  const auto not_here = [&](uint32_t piece) {
-    return none(piece, [&](uint32_t fit) { return failures_.has_failed_on(fit, index); });
+  const auto not_here = [&](uint32_t bundle) {
+    return none(bundle, [&](uint32_t fit) { return failures_.has_failed_on(fit, index); });
   };
   if (auto test = policy_.test(index, sure, now_)) return test;
   if (auto test = policy_.test(index, fresh, now_)) return test;
@@ -207,7 +207,7 @@ void Coordinator::give_up_condemned(Out& out) {
   const bool last = !is_work_left();
   if (last) {  // what waits for them may show whether it was the device
     bool released = false;
-    for (const auto& [fit, text] : condemned_) released = release_next(piece_of_[fit]) || released;
+    for (const auto& [fit, text] : condemned_) released = release_next(bundle_of_[fit]) || released;
     if (released) return;
   }
   std::set<uint32_t> candidates;
@@ -231,7 +231,7 @@ void Coordinator::give_up_condemned(Out& out) {
 
 bool Coordinator::is_work_left() const {
   for (uint32_t fit = 0; fit < slots(); ++fit)
-    if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[piece_of_[fit]].held_back) return true;
+    if (!done_[fit] && condemned_.count(fit) == 0 && !parts_[bundle_of_[fit]].held_back) return true;
   return false;
 }
 
@@ -240,16 +240,16 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   record.fit = fit;
   record.status = journal::FitStatus::failed;
   record.note = text;
-  record.bundle = piece_of_[fit];
+  record.bundle = bundle_of_[fit];
   record.attempt = ++attempts_[fit];  // of its own: records are told apart by it
   record.start_s = record.end_s = now_;
-  if (is_refit(fit)) record.refit = refit_of_[fit - setup_.n_fits];
+  if (is_refit(fit)) record.refit = refit_of_[fit - work_.n_fits];
   given_up_.insert(fit);
   count(record);
-  if (left(policy_.piece(piece_of_[fit]).fits).empty()) policy_.finished(piece_of_[fit]);
-  release_next(piece_of_[fit]);
-  if (setup_.on_given_up) setup_.on_given_up(record);
-  if (setup_.on_record) setup_.on_record(record);
+  if (left(policy_.bundle(bundle_of_[fit]).fits).empty()) policy_.finished(bundle_of_[fit]);
+  release_next(bundle_of_[fit]);
+  observer_.given_up(record);
+  observer_.fit_done(record);
 }
 
 uint64_t Coordinator::largest_budget(bool lost) const {
@@ -265,11 +265,11 @@ void Coordinator::check_placeable() const {
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
   const std::vector<uint32_t> homeless = policy_.unplaceable();
   uint32_t waiting = 0;
-  for (uint32_t i = 0; i < policy_.pieces(); ++i)
-    waiting += left(policy_.piece(i).fits).empty() || parts_[i].held_back ? 0 : 1;
+  for (uint32_t i = 0; i < policy_.bundles(); ++i)
+    waiting += left(policy_.bundle(i).fits).empty() || parts_[i].held_back ? 0 : 1;
   if (homeless.empty() || homeless.size() < waiting) return;
   uint64_t least = UINT64_MAX, largest = 0;
-  for (const uint32_t i : homeless) least = std::min(least, policy_.piece(i).bytes);
+  for (const uint32_t i : homeless) least = std::min(least, policy_.bundle(i).bytes);
   for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
   throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
                                            "of a device is {}; raise devices.memory or use a device with more",
@@ -277,9 +277,9 @@ void Coordinator::check_placeable() const {
 }
 
 void Coordinator::give_up_unplaceable(Out& out) {
-  for (const uint32_t piece : policy_.unplaceable()) {
-    const uint64_t needed = policy_.piece(piece).bytes;
-    const std::vector<uint32_t> open = left(policy_.piece(piece).fits);
+  for (const uint32_t bundle : policy_.unplaceable()) {
+    const uint64_t needed = policy_.bundle(bundle).bytes;
+    const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
     if (open.empty() || needed <= largest_budget(false)) continue;  // a unit will be free that can hold it
     if (needed <= largest_budget(true)) {
       // Not the fit's fault: another run with that node can do it.
@@ -287,7 +287,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
                                                 open.front(), base::human_bytes(needed))},
                  out);
     }
-    const std::string& said = parts_[piece].too_large;
+    const std::string& said = parts_[bundle].too_large;
     const std::string text = fmt::format(
         "{}, and the largest budget of a device that works is {}; raise devices.memory or use a device with "
         "more",
@@ -314,11 +314,11 @@ void Coordinator::stop_without_devices(Out& out) {
       out);
 }
 
-bool Coordinator::is_held(uint32_t piece) const {
+bool Coordinator::is_held(uint32_t bundle) const {
   return std::any_of(units_.begin(), units_.end(), [&](const Unit& one) {
     if (!one.lease) return false;
-    const std::vector<uint32_t>& pieces = leases_.at(*one.lease).pieces;
-    return std::find(pieces.begin(), pieces.end(), piece) != pieces.end();
+    const std::vector<uint32_t>& bundles = leases_.at(*one.lease).bundles;
+    return std::find(bundles.begin(), bundles.end(), bundle) != bundles.end();
   });
 }
 
@@ -328,8 +328,7 @@ std::string Coordinator::place(const Unit& unit) const {
 
 void Coordinator::note(Kind kind, const Unit* unit, uint32_t node, int64_t fit, uint32_t attempt,
                        const std::string& text) const {
-  if (!setup_.on_event) return;
-  setup_.on_event({now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text});
+  observer_.event({now_, kind, node, unit != nullptr ? device(*unit).id : "", fit, attempt, text});
 }
 
 }  // namespace mokume::cluster

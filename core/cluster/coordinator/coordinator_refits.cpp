@@ -6,24 +6,24 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t k_last_affinity = UINT32_MAX;  // and those before it: a refit shares work with nothing
+constexpr uint32_t kLastAffinity = UINT32_MAX;  // and those before it: a refit shares work with nothing
 
 }  // namespace
 
-// A refit is a piece of its own, held back until it is known what it trains.
-scheduler::Workload Coordinator::with_refits(const CoordinatorSetup& setup) {
-  scheduler::Workload workload = setup.workload;
-  for (uint32_t refit = 0; refit < setup.refit_after.size(); ++refit) {
-    workload.pieces.push_back({{setup.n_fits + refit}, 0, 0, k_last_affinity - refit});
+// A refit is a bundle of its own, held back until it is known what it trains.
+scheduler::Workload Coordinator::with_refits(const Workload& work) {
+  scheduler::Workload workload = work.bundles;
+  for (uint32_t refit = 0; refit < work.refit_after.size(); ++refit) {
+    workload.bundles.push_back({{work.n_fits + refit}, 0, 0, kLastAffinity - refit});
     ++workload.refits;
   }
   return workload;
 }
 
 void Coordinator::index_refits() {
-  for (uint32_t refit = 0; refit < setup_.refit_after.size(); ++refit) {
-    fits_before_.push_back(static_cast<uint32_t>(setup_.refit_after[refit].size()));
-    for (const uint32_t fit : setup_.refit_after[refit]) refits_behind_.at(fit).push_back(refit);
+  for (uint32_t refit = 0; refit < work_.refit_after.size(); ++refit) {
+    fits_before_.push_back(static_cast<uint32_t>(work_.refit_after[refit].size()));
+    for (const uint32_t fit : work_.refit_after[refit]) refits_behind_.at(fit).push_back(refit);
     if (fits_before_.back() == 0) ready_.push_back(refit);
   }
 }
@@ -35,20 +35,20 @@ void Coordinator::note_ready(uint32_t fit) {
 
 void Coordinator::fill_refits() {
   for (const uint32_t refit : std::exchange(ready_, {})) {
-    const uint32_t slot = setup_.n_fits + refit, piece = piece_of_[slot];
+    const uint32_t slot = work_.n_fits + refit, bundle = bundle_of_[slot];
     if (done_[slot]) continue;
     std::vector<journal::FitRecord> fits;
-    for (const uint32_t fit : setup_.refit_after[refit]) fits.push_back(*done_[fit]);
-    const Refit chosen = setup_.choose_refit(refit, fits);
-    parts_[piece].held_back = false;
+    for (const uint32_t fit : work_.refit_after[refit]) fits.push_back(*done_[fit]);
+    const Refit chosen = rules_.choose(refit, fits);
+    parts_[bundle].held_back = false;
     if (!chosen.candidate) {
       give_up(slot, chosen.why);
       continue;
     }
     refit_of_[refit] = chosen.candidate;
-    policy_.fill(piece, chosen.cost, chosen.bytes, chosen.like.value_or(slot));
+    policy_.fill(bundle, chosen.cost, chosen.bytes, chosen.like.value_or(slot));
     failures_.set_candidate(slot, policy_.candidate(slot));
-    policy_.wait(piece);
+    policy_.wait(bundle);
     placement_changed_ = true;
   }
 }

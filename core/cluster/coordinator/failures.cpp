@@ -42,7 +42,7 @@ bool Failures::too_often(uint32_t fit) const {
   if (found == fits_.end()) return false;
   uint32_t times = 0;
   for (const auto& [unit, count] : found->second) times += count;
-  return times >= k_most;
+  return times >= kMost;
 }
 
 bool Failures::proven(uint32_t fit) const {

@@ -13,7 +13,7 @@ namespace mokume::cluster {
 
 class Failures {
  public:
-  static constexpr uint32_t k_most = 3;  // failures of a fit
+  static constexpr uint32_t kMost = 3;  // failures of a fit
 
   // candidates: by fit; a fit beyond them is a candidate of its own.
   explicit Failures(uint32_t n_units, std::vector<uint32_t> candidates = {})
@@ -28,7 +28,7 @@ class Failures {
   void worked(uint32_t unit);    // a fit on it was complete after the last failure
   void succeeded(uint32_t fit);  // somewhere, now or in an earlier session
 
-  bool too_often(uint32_t fit) const;  // k_most times or more
+  bool too_often(uint32_t fit) const;  // kMost times or more
   bool proven(uint32_t fit) const;     // a unit on which it failed has worked since
 
   // Of the candidate of a fit:

@@ -1,127 +1,518 @@
-// What nodes say to each other: small JSON texts. Agents ask and tell, rank 0 only answers: so it never writes to a
-// node that may be gone.
+// Every message between the processes of a run: the nodes, and the child processes that drive one device each
+// ([devices] isolation). Messages are JSON texts; those of a team are followed by floats (codec.hpp).
 //
-//   HELLO -> WELCOME | STOP             REQ  -> GRANT | NONE | STOP | FINISH
-//   DONE, LEASE_END, STOP, BYE -> -     BEAT -> ACK | STOP | FINISH
+// The agent of a node asks and tells, and the coordinator, which is on node 0, only answers. So it never writes to a
+// node that may be gone:
 //
-// Before and after the fits (handshake.hpp) rank 0 also speaks unasked: STOP and BYE to all.
+//   HELLO -> WELCOME | STOP                 REQUEST -> GRANT | NONE | STOP | FINISH
+//   DONE, END, STOP, BYE -> -               HEARTBEAT -> ACK | STOP | FINISH
+//
+// Before and after the fits (handshake.hpp) node 0 also speaks unasked: STOP and BYE to all. A child process is a node
+// of one device that keeps no journal and has no number. Its parent gives it what other nodes find by themselves (LOAD,
+// OPEN), and grants it one lease after another unasked.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "cluster/protocol/types.hpp"
-#include "cluster/share.hpp"
+#include "abi/status.h"
+#include "base/floats.hpp"
+#include "cluster/protocol/work.hpp"
+#include "device/profile.hpp"
+#include "journal/record.hpp"
 
 namespace mokume::cluster {
 
-// PRESENT, to rank 0: the first message of a node, before it opens its devices.
+// ---- joining
+
+// A device that a rank would use if it were alone on its host.
+struct HostDevice {
+  std::string id;           // "opencl:0"
+  std::string physical_id;  // one physical device has one text in all ranks of a host; "" if the driver does not say
+  bool on_cores = false;    // it computes on the cores of its rank: a CPU, or a GPU emulated on one
+
+  bool operator==(const HostDevice&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("id", self.id);
+    field("physical_id", self.physical_id);
+    field("on_cores", self.on_cores);
+  }
+};
+
+// What a rank sees of its host before it has opened a device or started a worker thread.
+struct HostView {
+  std::string host;             // host name and boot: ranks with the same text share cores, devices and memory
+  std::vector<uint32_t> cores;  // that it may run on; neighbours in this list are best used together
+  std::vector<HostDevice> devices;
+
+  bool operator==(const HostView&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("host", self.host);
+    field("cores", self.cores);
+    field("devices", self.devices);
+  }
+};
+
+// What a rank gets of its host.
+struct HostShare {
+  std::vector<uint32_t> cores;       // some of its own, never empty unless it named none
+  std::vector<std::string> devices;  // ids, in its order; may be empty
+  uint32_t sharers = 1;              // ranks that share its host's memory, itself included
+  uint32_t devices_of_run = 0;       // of all ranks together
+
+  bool operator==(const HostShare&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("cores", self.cores);
+    field("devices", self.devices);
+    field("sharers", self.sharers);
+    field("devices_of_run", self.devices_of_run);
+  }
+};
+
+// To node 0: the first message of a node, before it opens its devices.
 struct Present {
+  static constexpr const char* kType = "PRESENT";
   std::string version;
-  Presence presence;
+  HostView view;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("version", self.version);
+    field("view", self.view);
+  }
 };
 
-// ASSIGN, the answer once all nodes are present: what of its host this node uses.
+// The answer once all nodes are present: what this node uses of its host.
 struct Assign {
-  Part part;
+  static constexpr const char* kType = "ASSIGN";
+  HostShare share;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("share", self.share);
+  }
 };
 
-// HELLO, to rank 0: the devices are open.
+// To node 0, or to the parent: the devices are open.
 struct Hello {
+  static constexpr const char* kType = "HELLO";
   std::string version;
   std::string plan_hash;  // "" if this node derives the plan later
   std::vector<LocalDevice> devices;
   ClassChoices choices;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("version", self.version);
+    field("plan_hash", self.plan_hash);
+    field("devices", self.devices);
+    field("choices", self.choices);
+  }
 };
 
-// LOOK, from rank 0: is there a file `mark` in `directory`?
+// From node 0: is there a file `mark` in `directory`?
 struct Look {
+  static constexpr const char* kType = "LOOK";
   std::string directory, mark;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("directory", self.directory);
+    field("mark", self.mark);
+  }
 };
 
-// SEEN, the answer to a LOOK.
+// The answer to a LOOK.
 struct Seen {
+  static constexpr const char* kType = "SEEN";
   bool seen = false;
   std::string host, file_system;
   double sync_s = 0;  // seconds that a journal line takes to the disk; 0: not measured
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("seen", self.seen);
+    field("host", self.host);
+    field("file_system", self.file_system);
+    field("sync_s", self.sync_s);
+  }
 };
 
-// WELCOME, the answer to HELLO once all nodes have said it.
+// The answer to HELLO: to the nodes once all have said it. A child opens its device anew if it was opened with other
+// choices, and says HELLO again.
 struct Welcome {
+  static constexpr const char* kType = "WELCOME";
   std::string run_directory, plan_hash;
   ClassChoices choices;
+  bool profile = false;  // for a child: time every op
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("run_directory", self.run_directory);
+    field("plan_hash", self.plan_hash);
+    field("choices", self.choices);
+    field("profile", self.profile);
+  }
 };
 
-// REQ, to rank 0: a device of the sender is idle. One per device until it is answered.
+// ---- leases
+
+inline constexpr double kMostSeconds = 1e12;  // that a message may speak of
+
+// To node 0: a device of the sender is idle. One per device until it is answered.
 struct Request {
+  static constexpr const char* kType = "REQUEST";
   uint32_t device = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("device", self.device);
+  }
 };
 
-// GRANT: the answer to a request.
+// The answer to a request: a lease.
 struct Grant {
+  static constexpr const char* kType = "GRANT";
   uint64_t lease = 0;
   uint32_t device = 0;
-  WorkItem item;
+  Attempt attempt;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("lease", self.lease);
+    field("device", self.device);
+    field("attempt", self.attempt);
+  }
 };
 
-// NONE: nothing for this device now; ask again a little later.
+// Nothing for this device now; ask again a little later.
 struct None {
+  static constexpr const char* kType = "NONE";
   uint32_t device = 0;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("device", self.device);
+  }
 };
 
-// DONE, to rank 0: fits that are in the sender's journal, on disk. The node of each record is the sender's.
+// To node 0: fits that are in the sender's journal, on disk; to the parent: fits for its journal. The node of each
+// record is the sender's.
 struct Done {
+  static constexpr const char* kType = "DONE";
   uint64_t lease = 0;
   std::vector<journal::FitRecord> records;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("lease", self.lease);
+    field("records", self.records);
+  }
 };
 
-// LEASE_END, to rank 0: the lease's work has returned and the device is idle.
+// To node 0, or to the parent: the lease's work has returned and the device is idle.
 struct LeaseEnd {
+  static constexpr const char* kType = "END";
   uint64_t lease = 0;
   int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else why it failed
   std::string text;              // of a failure: one sentence
   double seconds = 0;            // the work's wall time on its node
   std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet: a DONE will follow
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("lease", self.lease);
+    field("status", self.status, int32_t{MK_OK}, int32_t{MK_STORAGE});
+    field("text", self.text);
+    field("seconds", self.seconds, 0.0, kMostSeconds);
+    field("coming", self.coming);
+  }
 };
 
-// BEAT, to rank 0, twice a second from every node until its BYE: it lives; and what its busy devices do.
-struct Beat {
+// To node 0, twice a second from every node until its BYE, and to the parent of a child: it lives; and what its busy
+// devices do.
+struct Heartbeat {
+  static constexpr const char* kType = "HEARTBEAT";
   struct State {
     uint32_t device = 0;
     uint64_t lease = 0;
     std::string what;
     double share = 0;
     double quiet_s = 0;  // since the work's last sign of life
+
+    template <class Self, class Fields>
+    static void fields(Self& self, Fields& field) {
+      field("device", self.device);
+      field("lease", self.lease);
+      field("what", self.what);
+      field("share", self.share, 0.0, 1.0);
+      field("quiet", self.quiet_s, 0.0, kMostSeconds);
+    }
   };
   std::vector<State> states;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("states", self.states);
+  }
 };
 
-// ACK, the answer to a BEAT: rank 0 lives. Leases that are not wanted any more, named until they have ended.
+// The answer to a HEARTBEAT: node 0 lives. Leases that are not wanted any more, named until they have ended.
 struct Ack {
+  static constexpr const char* kType = "ACK";
   std::vector<uint64_t> cancel;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("cancel", self.cancel);
+  }
 };
 
-// STOP. To rank 0: the run must end. From rank 0: it does; cancel what runs.
+// To node 0: the run must end. From node 0: it does; cancel what runs. From a child: it cannot do what it was told.
 struct Stop {
-  int32_t code = 0;  // MK_CANCELLED: it was asked for; any other mk_status: what failed
+  static constexpr const char* kType = "STOP";
+  int32_t code = MK_CANCELLED;  // MK_CANCELLED: it was asked for; any other mk_status: what failed
   std::string reason;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("code", self.code, int32_t{MK_OK + 1}, int32_t{MK_STORAGE});
+    field("reason", self.reason);
+  }
 };
 
-struct Finish {};  // FINISH, from rank 0: every fit is done; what still runs is not wanted.
-struct Bye {};     // BYE. To rank 0: the journal is on disk, nothing follows. From rank 0: you may leave.
+// From node 0: every fit is done; what still runs is not wanted.
+struct Finish {
+  static constexpr const char* kType = "FINISH";
+  template <class Self, class Fields>
+  static void fields(Self&, Fields&) {}
+};
 
-using Message = std::variant<Present, Assign, Look, Seen, Hello, Welcome, Request, Grant, None, Done, LeaseEnd, Beat,
-                             Ack, Stop, Finish, Bye>;
+// To node 0: the journal is on disk, nothing follows. From node 0: you may leave.
+struct Bye {
+  static constexpr const char* kType = "BYE";
+  template <class Self, class Fields>
+  static void fields(Self&, Fields&) {}
+};
 
-// What a driver said, with stray bytes replaced: fit for messages and journals.
-std::string clean_text(const std::string& text);
+// ---- between a node and the child process of one of its devices
 
-std::string encode(const Message& message);
+// To the child, first: the experiment file, resolved.
+struct Load {
+  static constexpr const char* kType = "LOAD";
+  std::string config;
 
-// Throws Error(MK_BAD_DATA) that names the field; ranges that depend on the run are the receiver's to check.
-Message decode(std::string_view text);
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("config", self.config);
+  }
+};
+
+// To the child, which opens this device and answers with HELLO, or with STOP.
+struct Open {
+  static constexpr const char* kType = "OPEN";
+  std::string id;  // "opencl:0"
+  std::string device_class;
+  uint64_t budget_bytes = 0;
+  Choices choices;
+  bool measure = false;  // its speed, which HELLO says
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("id", self.id);
+    field("class", self.device_class);
+    field("budget", self.budget_bytes);
+    field("choices", self.choices);
+    field("measure", self.measure);
+  }
+};
+
+// From the child before the END of each lease: everything that it has counted and learned since it was started.
+struct Account {
+  static constexpr const char* kType = "ACCOUNT";
+  Choices choices;
+  std::map<std::string, uint64_t> fallbacks;  // by op
+  std::vector<device::ProfileRow> profile;    // empty unless the run is profiled
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("choices", self.choices);
+    field("fallbacks", self.fallbacks);
+    field("profile", self.profile);
+  }
+};
+
+// ---- teams: devices of one or more processes that train one network together
+
+struct TeamMember {
+  uint32_t node = 0, device = 0;
+  double speed = 0;
+
+  bool operator==(const TeamMember&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("node", self.node);
+    field("device", self.device);
+    field("speed", self.speed);
+  }
+};
+
+// From node 0: the receiver's devices among `members` follow the leader through this attempt.
+struct TeamStart {
+  static constexpr const char* kType = "TEAM_START";
+  uint64_t start = 0;  // counts every start of the run; all that belongs to it carries the number
+  std::vector<TeamMember> members;
+  Attempt attempt;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("members", self.members);
+    field("attempt", self.attempt);
+  }
+};
+
+// Leaves [first, first + size) of a sum; see mk_block.
+struct Block {
+  uint32_t first = 0, size = 1;
+  base::Floats values;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("first", self.first);
+    field("size", self.size);
+    field("values", self.values);
+  }
+};
+
+// To node 0: what a member contributes to the sum of this number.
+struct TeamContribution {
+  static constexpr const char* kType = "TEAM_CONTRIBUTION";
+  uint64_t start = 0;
+  uint32_t member = 0;
+  uint64_t number = 0;  // of the sum, from 0
+  uint64_t count = 0;   // floats
+  std::vector<Block> blocks;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("member", self.member);
+    field("number", self.number);
+    field("count", self.count, uint64_t{0}, uint64_t{UINT32_MAX});
+    field("blocks", self.blocks);
+  }
+};
+
+// From node 0.
+struct TeamSum {
+  static constexpr const char* kType = "TEAM_SUM";
+  uint64_t start = 0;
+  uint64_t number = 0;
+  base::Floats sum;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("number", self.number);
+    field("sum", self.sum);
+  }
+};
+
+// From node 0: this start is over before its time.
+struct TeamBreak {
+  static constexpr const char* kType = "TEAM_BREAK";
+  uint64_t start = 0;
+  std::string why;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("why", self.why);
+  }
+};
+
+// To node 0: the member's work has returned.
+struct TeamEnd {
+  static constexpr const char* kType = "TEAM_END";
+  uint64_t start = 0;
+  uint32_t member = 0;
+  int32_t status = 0;  // a mk_status
+  std::string text;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("start", self.start);
+    field("member", self.member);
+    field("status", self.status, int32_t{MK_OK}, int32_t{MK_STORAGE});
+    field("text", self.text);
+  }
+};
+
+// ---- the same between a node and the child process of a member: TEAM_CONTRIBUTION and TEAM_SUM, and these
+
+// To the child before a GRANT: it works on that as a member of a team.
+struct TeamJoin {
+  static constexpr const char* kType = "TEAM_JOIN";
+  uint32_t member = 0;
+  std::vector<double> speeds;         // of each member
+  std::optional<std::string> splits;  // see mk_team
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("member", self.member);
+    field("speeds", self.speeds);
+    field("splits", self.splits);
+  }
+  void check() const {
+    if (speeds.size() < 2 || member >= speeds.size()) base::bad_field("member", "one of two or more");
+  }
+};
+
+// From the child, which waits for the oldest sum that it contributed to and has not taken.
+struct TeamTake {
+  static constexpr const char* kType = "TEAM_TAKE";
+  uint64_t count = 0;  // floats
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("count", self.count, uint64_t{0}, uint64_t{UINT32_MAX});
+  }
+};
+
+// From the child of the leader: what it tells the team; see mk_team.
+struct TeamProgress {
+  static constexpr const char* kType = "TEAM_PROGRESS";
+  double elapsed_s = 0;
+  std::vector<double> busy_s, units;  // by member
+  std::string shares, at;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("elapsed", self.elapsed_s);
+    field("busy", self.busy_s);
+    field("units", self.units);
+    field("shares", self.shares);
+    field("at", self.at);
+  }
+};
+
+using TeamMessage = std::variant<TeamStart, TeamContribution, TeamSum, TeamBreak, TeamEnd>;
+
+using Message =
+    std::variant<Present, Assign, Hello, Look, Seen, Welcome, Request, Grant, None, Done, LeaseEnd, Heartbeat, Ack,
+                 Stop, Finish, Bye, Load, Open, Account, TeamStart, TeamContribution, TeamSum, TeamBreak, TeamEnd,
+                 TeamJoin, TeamTake, TeamProgress>;
 
 }  // namespace mokume::cluster

@@ -47,7 +47,7 @@ void wait_for_all(const Options& options, uint32_t rank, uint32_t size) {
   }
 }
 
-void work(const Options& options, uint32_t rank, const WorkItem& item, Reporter& reporter, std::atomic<bool>& stop) {
+void work(const Options& options, uint32_t rank, const Attempt& item, Reporter& reporter, std::atomic<bool>& stop) {
   for (const uint32_t fit : item.fits) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (reporter.cancelled()) throw Error(MK_CANCELLED, "cancelled");
@@ -72,27 +72,22 @@ int run_node(Transport& transport, const Options& options) {
   search::Plan plan = make_plan(options.n_fits);
   if (rank == 1 && options.mode == "plan") plan.hash = "another";
   std::atomic<bool> stop{false};
-  AgentSetup agent;
-  agent.devices = {make_device("host:0"), make_device("host:1")};
   const uint32_t size = transport.size();  // the transport belongs to this thread
-  agent.work = [&, size](uint32_t, const WorkItem& item, Reporter& reporter) {
+  TestExecutor executor(rank, 2, [&, size](uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
     wait_for_all(options, rank, size);
-    work(options, rank, item, reporter, stop);
-  };
+    work(options, rank, attempt, reporter, stop);
+  });
+  TestRules rules;
+  TestObserver observer;
   int code = 0;
   participate(transport, [&] {
     const Leader leader{options.directory, {}};
     const Handshake shaken =
-        handshake(transport, {"0.1.0", plan.hash, agent.devices, {}}, rank == 0 ? &leader : nullptr, stop);
-    std::optional<CoordinatorSetup> setup;
-    if (rank == 0) {
-      setup.emplace();
-      setup->n_fits = plan.n_fits();
-      setup->workload = make_workload(plan.n_fits(), 3);
-      setup->done = journal::read_all(shaken.run_directory + "/journal", plan).records;
-    }
+        handshake(transport, {"0.1.0", plan.hash, executor.devices(), {}}, rank == 0 ? &leader : nullptr, stop);
+    Leading leading{make_work(plan.n_fits(), 3), rules, observer};
+    if (rank == 0) leading.work.done = journal::read_all(shaken.run_directory + "/journal", plan).records;
     journal::Journal journal(shaken.run_directory + "/journal", rank, plan);
-    const Outcome outcome = run(transport, shaken, agent, setup ? &*setup : nullptr, journal, stop);
+    const Outcome outcome = run(transport, shaken, executor, rank == 0 ? &leading : nullptr, journal, stop);
     journal.close(outcome.finished ? "done" : outcome.reason);
     if (rank == 0) write_results(options, outcome.records);
     code = outcome.finished ? 0 : 75;

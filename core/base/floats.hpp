@@ -1,0 +1,36 @@
+// A vector of floats that several may hold, alone or among other bytes.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+namespace mokume::base {
+
+class Floats {
+ public:
+  Floats() = default;
+  explicit Floats(uint64_t count) : first_(new float[count](), std::default_delete<float[]>()), count_(count) {}
+  explicit Floats(std::span<const float> copied)
+      : first_(new float[copied.size()], std::default_delete<float[]>()), count_(copied.size()) {
+    std::copy(copied.begin(), copied.end(), first_.get());
+  }
+  Floats(std::shared_ptr<float> first, uint64_t count) : first_(std::move(first)), count_(count) {}
+
+  // The caller's own floats, which outlive the result and are only read through it.
+  static Floats view(std::span<const float> floats) {
+    return {std::shared_ptr<float>(std::shared_ptr<float>(), const_cast<float*>(floats.data())), floats.size()};
+  }
+
+  uint64_t size() const { return count_; }
+  std::span<float> span() const { return {first_.get(), count_}; }
+  explicit operator bool() const { return first_ != nullptr; }
+
+ private:
+  std::shared_ptr<float> first_;
+  uint64_t count_ = 0;
+};
+
+}  // namespace mokume::base

@@ -1,0 +1,70 @@
+// Devices and work as nodes speak of them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.hpp"
+
+namespace mokume::cluster {
+
+// A device of one node as the others see it. It is known by its place in its node's list.
+struct LocalDevice {
+  std::string id;  // "opencl:0"
+  std::string backend, name, vendor;
+  std::string device_class;
+  uint64_t budget_bytes = 0;
+  double speed = 0;    // measured before the run, relative to other devices; 0: unknown. Never for results
+  bool spare = false;  // it computes on the cores of faster devices of its node: see scheduler::Unit
+
+  bool operator==(const LocalDevice&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("id", self.id);
+    field("backend", self.backend);
+    field("name", self.name);
+    field("vendor", self.vendor);
+    field("class", self.device_class);
+    field("budget", self.budget_bytes);
+    field("speed", self.speed);
+    field("spare", self.spare);
+  }
+};
+
+// By key: what was measured of a device class and what its results may depend on.
+using Choices = std::map<std::string, std::string>;
+using ClassChoices = std::map<std::string, Choices>;  // by device class
+
+// One execution of a bundle on a device.
+struct Attempt {
+  uint32_t bundle = 0;                  // the index of the bundle, or of the first of several that share work
+  uint32_t number = 1;                  // from 1, over all attempts at these fits
+  std::vector<uint32_t> fits;           // to do, in the order of the bundles
+  std::vector<uint32_t> done_fits;      // of the same bundles, finished before
+  std::vector<std::string> done_notes;  // aligned with done_fits
+  bool backup = false;                  // another device works on these fits too; the first result counts
+  std::optional<uint32_t> refit = {};   // a refit, alone in `fits`, of this candidate
+
+  bool operator==(const Attempt&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("bundle", self.bundle);
+    field("number", self.number);
+    field("fits", self.fits);
+    field("done", self.done_fits);
+    field("notes", self.done_notes);
+    field("backup", self.backup);
+    field("refit", self.refit);
+  }
+  void check() const {
+    if (done_notes.size() != done_fits.size()) base::bad_field("notes", "as long as 'done'");
+    if (refit && fits.size() != 1) base::bad_field("fits", "one refit");
+  }
+};
+
+}  // namespace mokume::cluster

@@ -1,0 +1,212 @@
+#include "node/child.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+
+#include "base/clock.hpp"
+#include "base/frames.hpp"
+#include "cluster/protocol/codec.hpp"
+#include "cluster/protocol/silence.hpp"
+#include "node/experiment.hpp"
+#include "node/local_session.hpp"
+#include "node/team_seat.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+namespace {
+
+constexpr double kProgressPauseSeconds = 0.05;
+
+// Requests as they come. Its thread ends the process when there is nobody left to work for, even while the main thread
+// is stuck in a driver.
+class Inbox {
+ public:
+  explicit Inbox(int socket) : socket_(socket) {
+    std::thread([this] { listen(); }).detach();
+  }
+
+  cluster::Message next() {
+    std::unique_lock lock(mutex_);
+    came_.wait(lock, [&] { return !waiting_.empty(); });
+    cluster::Message message = std::move(waiting_.front());
+    waiting_.pop_front();
+    return message;
+  }
+
+  // Whether the attempt that next() has returned last is not wanted any more.
+  const std::atomic<bool>& cancelled() const { return cancelled_; }
+
+  // Who gets the answers of the team from now on; null: nobody.
+  void seat(TeamSeat* seat) {
+    const std::lock_guard lock(mutex_);
+    seat_ = seat;
+  }
+
+ private:
+  void listen() {
+    try {
+      while (auto frame = base::receive_frame(socket_)) take(cluster::decode_frame(std::move(*frame)));
+    } catch (const std::exception&) {
+      // A node that says what cannot be is as good as none.
+    }
+    _exit(0);
+  }
+
+  void take(cluster::Message message) {
+    const std::lock_guard lock(mutex_);
+    if (auto* sum = std::get_if<cluster::TeamSum>(&message)) {
+      if (seat_ != nullptr) seat_->take_sum(std::move(sum->sum));
+    } else if (const auto* end = std::get_if<cluster::TeamBreak>(&message)) {
+      if (seat_ != nullptr) seat_->break_up(end->why);
+    } else if (std::holds_alternative<cluster::Ack>(message)) {
+      cancelled_ = true;
+    } else {
+      cancelled_ = false;
+      waiting_.push_back(std::move(message));
+      came_.notify_one();
+    }
+  }
+
+  int socket_;
+  std::atomic<bool> cancelled_{false};
+  std::mutex mutex_;
+  std::condition_variable came_;
+  std::deque<cluster::Message> waiting_;
+  TeamSeat* seat_ = nullptr;
+};
+
+class Service {
+ public:
+  Service(const ChildRuntime& runtime, int socket) : runtime_(runtime), socket_(socket), inbox_(socket) {}
+
+  [[noreturn]] void serve() {
+    for (;;) {
+      const cluster::Message request = inbox_.next();
+      refuse_if_failing([&] { std::visit(*this, request); });
+    }
+  }
+
+  void operator()(const cluster::Load& load) {
+    const config::ParseResult parsed = config::parse(load.config, "the experiment", {}, runtime_.schema_lookup);
+    if (!parsed.config) throw Error(MK_INTERNAL, config::render_all(parsed.diagnostics, load.config, {}));
+    registry::Registry& registry = runtime_.registry(parsed.config->plugin_directories);
+    experiment_ = std::make_unique<Experiment>(registry, *parsed.config);
+    machine_ = std::make_unique<Machine>(registry, runtime_.log);
+  }
+
+  void operator()(const cluster::Open& wanted) {
+    if (!machine_) return;  // LOAD has failed, and said why
+    const auto& listed = machine_->listed();
+    const auto found = std::find_if(listed.begin(), listed.end(), [&](const device::Listed& l) {
+      return l.id() == wanted.id && l.device_class() == wanted.device_class;
+    });
+    if (found == listed.end())
+      throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is not there any more: see `mokume devices`");
+    session_ = std::make_unique<LocalSession>(*machine_, *experiment_, *found, wanted.choices, wanted.budget_bytes,
+                                              wanted.measure);
+    greet();
+  }
+
+  void operator()(const cluster::Welcome& welcome) {
+    const auto choices = welcome.choices.find(session_->info().device_class);
+    session_->begin(choices != welcome.choices.end() ? choices->second : device::Choices(), welcome.run_directory,
+                    welcome.profile);
+    greet();
+  }
+
+  void operator()(const cluster::TeamJoin& join) {
+    seat_ = std::make_unique<TeamSeat>(join, [this](const cluster::Message& message) { send(message); });
+    inbox_.seat(seat_.get());
+  }
+
+  void operator()(const cluster::Grant& grant) {
+    const double start = base::steady_s();
+    cluster::LeaseEnd end{grant.lease, MK_OK, "", 0, {}};
+    try {
+      LeaseReporter reporter(*this, grant.lease);
+      session_->run(grant.attempt, reporter, seat_ ? seat_->table() : nullptr);
+    } catch (const Error& e) {
+      end.status = e.status();
+      end.text = e.what();
+    }
+    inbox_.seat(nullptr);
+    seat_.reset();
+    end.seconds = base::steady_s() - start;
+    send(cluster::Account{session_->choices(), session_->fallbacks(), session_->profiled()});
+    send(end);
+  }
+
+  template <class Other>
+  void operator()(const Other&) {
+    throw Error(MK_INTERNAL, "the node sent a message out of turn");
+  }
+
+ private:
+  // The node journals what is reported, and knows who reported it when.
+  class LeaseReporter : public cluster::Reporter {
+   public:
+    LeaseReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
+    void report(const journal::FitRecord& record) override { service_.send(cluster::Done{lease_, {record}}); }
+    void progress(const std::string& what, double share) override {
+      const double now = base::steady_s();
+      if (now < next_progress_) return;
+      next_progress_ = now + kProgressPauseSeconds;
+      // JSON has no word for a model's 0/0.
+      const double valid = share >= 0 ? std::min(share, 1.0) : 0.0;
+      service_.send(cluster::Heartbeat{{{0, lease_, what, valid, 0}}});
+    }
+    bool cancelled() const override { return service_.inbox_.cancelled(); }
+
+   private:
+    Service& service_;
+    uint64_t lease_;
+    double next_progress_ = 0;
+  };
+
+  // A request that fails is answered by STOP.
+  template <class Request>
+  void refuse_if_failing(const Request& request) {
+    try {
+      try {
+        request();
+      } catch (const Error& e) {
+        send(cluster::Stop{e.status(), e.what()});
+      } catch (const std::bad_alloc&) {
+        send(cluster::Stop{MK_OUT_OF_MEMORY, "out of host memory"});
+      } catch (const std::exception& e) {
+        send(cluster::Stop{MK_INTERNAL, e.what()});
+      }
+    } catch (const Error&) {
+      // Nobody is left to hear it; the inbox ends the process.
+    }
+  }
+
+  void send(const cluster::Message& message) { base::send_frame(socket_, cluster::encode(message)); }
+
+  void greet() {
+    const cluster::LocalDevice info = session_->info();
+    send(cluster::Hello{MOKUME_VERSION, experiment_->plan().hash, {info}, {{info.device_class, session_->choices()}}});
+  }
+
+  const ChildRuntime& runtime_;
+  int socket_;
+  Inbox inbox_;
+  std::unique_ptr<Experiment> experiment_;
+  std::unique_ptr<Machine> machine_;
+  std::unique_ptr<LocalSession> session_;
+  std::unique_ptr<TeamSeat> seat_;  // for the next attempt
+};
+
+}  // namespace
+
+void serve_device(const ChildRuntime& runtime, int socket) { Service(runtime, socket).serve(); }
+
+}  // namespace mokume::node

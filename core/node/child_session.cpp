@@ -1,0 +1,292 @@
+#include "node/child_session.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "base/frames.hpp"
+#include "cluster/protocol/codec.hpp"
+#include "node/team_seat.hpp"
+#include "scheduler/cores.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+namespace {
+
+constexpr std::chrono::milliseconds kGlance(20);  // how often a wish to stop is looked for
+
+// A line of the child's own log keeps its level; anything else is a driver's, and worth seeing.
+void log_line(base::Log& log, const std::string& device, const std::string& line) {
+  constexpr std::pair<const char*, mk_log_level> kLevels[] = {{"mokume: debug: ", MK_LOG_DEBUG},
+                                                              {"mokume: info: ", MK_LOG_INFO},
+                                                              {"mokume: warning: ", MK_LOG_WARNING},
+                                                              {"mokume: error: ", MK_LOG_ERROR}};
+  for (const auto& [start, level] : kLevels)
+    if (line.starts_with(start)) return log.write(level, device, line.substr(std::char_traits<char>::length(start)));
+  log.warn(device, line);
+}
+
+void add_rows(std::vector<device::ProfileRow>& rows, const std::vector<device::ProfileRow>& more) {
+  for (const device::ProfileRow& row : more) {
+    const auto same = std::find_if(rows.begin(), rows.end(),
+                                   [&](const auto& r) { return r.phase == row.phase && r.what == row.what; });
+    if (same == rows.end()) {
+      rows.push_back(row);
+      continue;
+    }
+    same->calls += row.calls;
+    same->seconds += row.seconds;
+    same->flops += row.flops;
+    same->bytes += row.bytes;
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) { return a.seconds > b.seconds; });
+}
+
+std::string broke_rules(const Error& error) {
+  return *error.what() != '\0' ? std::string("broke the rules: ") + error.what() : "";
+}
+
+void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::string, uint64_t>& more) {
+  for (const auto& [name, count] : more) counts[name] += count;
+}
+
+}  // namespace
+
+// Who is told what comes while the child works on an attempt. `refused` is what that one threw: the child is told to
+// stop, and once it has, that is thrown.
+struct ChildSession::Listener {
+  cluster::Reporter& reporter;
+  const mk_team* team = nullptr;
+  std::exception_ptr refused = {};
+
+  // False: the message is none that comes during an attempt.
+  bool take(const cluster::Message& message, const TeamSeat::Send& send) {
+    try {
+      if (const auto* beat = std::get_if<cluster::Heartbeat>(&message)) {
+        for (const auto& state : beat->states) reporter.progress(state.what, state.share);
+      } else if (const auto* done = std::get_if<cluster::Done>(&message)) {
+        for (const auto& record : done->records) reporter.report(record);
+      } else {
+        return team != nullptr && serve_team(*team, message, send);
+      }
+    } catch (...) {
+      if (!refused) refused = std::current_exception();
+    }
+    return true;
+  }
+};
+
+ChildSession::ChildSession(const Experiment& experiment, base::Log& log, const device::Listed& listed,
+                           device::Choices choices, uint64_t budget_bytes, Setup setup)
+    : experiment_(experiment),
+      log_(log),
+      setup_(std::move(setup)),
+      title_(device_title(listed)),
+      info_{listed.id(), listed.backend, listed.info.name, listed.info.vendor, listed.device_class(), budget_bytes},
+      choices_(std::move(choices)) {
+  start();
+}
+
+void ChildSession::start() {
+  const scheduler::OnCores here(setup_.cores);  // the child inherits them
+  auto child = std::make_unique<base::Child>(
+      base::ChildSetup{setup_.program,
+                       {"mokume", "device-child", std::to_string(getpid())},
+                       base::environment_without_launcher(),
+                       [&log = log_, id = info_.id](const std::string& line) { log_line(log, id, line); }});
+  {
+    const std::lock_guard lock(child_mutex_);
+    child_ = std::move(child);
+    if (killed_) child_->kill();  // whoever asked for that meant the attempt, whichever child runs it
+  }
+  send(cluster::Load{config::to_toml(experiment_.config())});
+}
+
+void ChildSession::open() {
+  greet(cluster::Open{info_.id, info_.device_class, info_.budget_bytes, choices_, setup_.measure});
+}
+
+void ChildSession::begin(const device::Choices& choices, const std::string& run_directory, bool profile) {
+  welcome_ = cluster::Welcome{run_directory, experiment_.plan().hash, {{info_.device_class, choices}}, profile};
+  try {
+    if (child_) greet(*welcome_);
+  } catch (const Error& e) {
+    if (e.status() != MK_DEVICE_ERROR) throw;
+    log_.warn("device", e.what());  // one device must not end a run before its first fit
+  }
+  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // the next child opens the device with them
+}
+
+// A child that could not open its device, or opened another, is of no use.
+void ChildSession::greet(const cluster::Message& request) {
+  try {
+    take_greeting(ask(request));
+  } catch (...) {
+    if (child_) {
+      end_child();
+      ++crashes_;
+    }
+    throw;
+  }
+}
+
+void ChildSession::take_greeting(const cluster::Hello& hello) {
+  if (hello.version != MOKUME_VERSION || hello.devices.size() != 1 || hello.devices[0].id != info_.id ||
+      hello.devices[0].device_class != info_.device_class)
+    throw Error(MK_DEVICE_ERROR, title_ + "its process speaks for another device, or is of another version");
+  if (hello.plan_hash != experiment_.plan().hash)
+    throw Error(MK_BAD_DATA, title_ +
+                                 "its process has read other data than this one: a file of the experiment is being "
+                                 "changed; run again once it is whole");
+  // One that is started again has not measured it; the names are what they were.
+  if (hello.devices[0].speed > 0) info_.speed = hello.devices[0].speed;
+  const auto found = hello.choices.find(info_.device_class);
+  choices_ = found == hello.choices.end() ? device::Choices() : found->second;
+}
+
+// A child that was lost is replaced before the next attempt.
+void ChildSession::revive() {
+  if (child_ && !child_->running()) {
+    log_.warn(info_.id, "its process " + end_child() + " while it was idle");
+    ++crashes_;
+  }
+  if (child_) return;
+  if (crashes_ >= kMostCrashes)
+    throw Error(MK_DEVICE_ERROR,
+                fmt::format("{}its process was lost {} times in a row and is not started again", title_, crashes_));
+  log_.info(info_.id, "another process is started for it");
+  start();
+  open();
+  crashes_ = 0;  // of this child: the coordinator counts how often attempts have failed
+  if (welcome_) greet(*welcome_);
+}
+
+void ChildSession::forget_kill() {
+  const std::lock_guard lock(child_mutex_);
+  killed_ = false;
+}
+
+void ChildSession::run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) {
+  forget_kill();
+  revive();
+  if (team != nullptr) send(join_of(*team));
+  send(cluster::Grant{++lease_, 0, attempt});
+  Listener listener{reporter, team};
+  cluster::LeaseEnd ended;
+  try {
+    ended = listen(listener);
+  } catch (const Error& e) {
+    lost(broke_rules(e));
+  }
+  crashes_ = 0;
+  choices_ = known_.choices;
+  if (listener.refused) std::rethrow_exception(listener.refused);
+  if (ended.status != MK_OK) throw Error(static_cast<mk_status>(ended.status), ended.text);
+}
+
+// Throws Error if the child is lost, with an empty text if it is gone.
+cluster::LeaseEnd ChildSession::listen(Listener& listener) {
+  const int socket = child_->socket();
+  const auto answer = [&](const cluster::Message& message) { base::send_frame(socket, cluster::encode(message)); };
+  for (bool cancelled = false;;) {
+    if (!cancelled && (listener.refused || listener.reporter.cancelled())) {
+      answer(cluster::Ack{{lease_}});
+      if (listener.team != nullptr) answer(cluster::TeamBreak{0, "the attempt is not wanted any more"});
+      cancelled = true;
+    }
+    if (!base::frame_waits(socket, kGlance)) continue;
+    auto frame = base::receive_frame(socket);
+    if (!frame) throw Error(MK_DEVICE_ERROR, "");
+    cluster::Message message = cluster::decode_frame(std::move(*frame));
+    if (auto* account = std::get_if<cluster::Account>(&message)) {
+      known_ = std::move(*account);
+    } else if (auto* ended = std::get_if<cluster::LeaseEnd>(&message)) {
+      return std::move(*ended);
+    } else if (!listener.take(message, answer)) {
+      throw Error(MK_DEVICE_ERROR, "it sent a message out of turn");
+    }
+  }
+}
+
+cluster::Hello ChildSession::ask(const cluster::Message& request) {
+  send(request);
+  std::optional<cluster::Message> answer;
+  const auto deadline = std::chrono::steady_clock::now() + setup_.patience;
+  while (!base::frame_waits(child_->socket(), std::min(kGlance, setup_.patience))) {
+    if (std::chrono::steady_clock::now() < deadline) continue;
+    lost(fmt::format("was ended, since it did not answer within {} s",
+                     std::chrono::duration<double>(setup_.patience).count()));
+  }
+  try {
+    auto frame = base::receive_frame(child_->socket());
+    if (frame) answer = cluster::decode_frame(std::move(*frame));
+  } catch (const Error& e) {
+    lost(broke_rules(e));
+  }
+  if (!answer) lost("");
+  if (const auto* refused = std::get_if<cluster::Stop>(&*answer))
+    throw Error(static_cast<mk_status>(refused->code), refused->reason);
+  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("broke the rules: it sent a message out of turn");
+  return std::get<cluster::Hello>(*answer);
+}
+
+void ChildSession::send(const cluster::Message& message) {
+  try {
+    base::send_frame(child_->socket(), cluster::encode(message));
+  } catch (const Error&) {
+    lost("");
+  }
+}
+
+// How the child ended, if it has done so by itself, else `what` it did.
+void ChildSession::lost(const std::string& what) {
+  ++crashes_;
+  const bool wanted = [&] {
+    const std::lock_guard lock(child_mutex_);
+    return killed_;
+  }();
+  const std::string end = end_child();
+  const bool by_itself = what.empty() || end != "was killed";
+  throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
+                                           wanted      ? "was ended, since it did not come back"
+                                           : by_itself ? end
+                                                       : what));
+}
+
+std::string ChildSession::end_child() {
+  std::unique_ptr<base::Child> child;
+  {
+    const std::lock_guard lock(child_mutex_);
+    child = std::move(child_);
+  }
+  add_counts(earlier_.fallbacks, known_.fallbacks);
+  add_rows(earlier_.profile, known_.profile);
+  known_ = {};
+  child->kill();  // changes nothing of an end that has begun
+  return child->wait();
+}
+
+std::map<std::string, uint64_t> ChildSession::fallbacks() const {
+  auto counts = earlier_.fallbacks;
+  add_counts(counts, known_.fallbacks);
+  return counts;
+}
+
+std::vector<device::ProfileRow> ChildSession::profiled() const {
+  auto rows = earlier_.profile;
+  add_rows(rows, known_.profile);
+  return rows;
+}
+
+bool ChildSession::kill() noexcept {
+  const std::lock_guard lock(child_mutex_);
+  killed_ = true;
+  if (child_) child_->kill();
+  return true;
+}
+
+}  // namespace mokume::node

@@ -1,0 +1,80 @@
+// A session on a device in a child process of its own, so that a driver that crashes or hangs costs that child and not
+// the run. This process never opens the device's driver.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/child.hpp"
+#include "base/log.hpp"
+#include "cluster/protocol/messages.hpp"
+#include "node/experiment.hpp"
+#include "node/session.hpp"
+
+namespace mokume::node {
+
+// A child that is gone is Error(MK_DEVICE_ERROR) that says how it ended; the next attempt starts another one, with the
+// choices that this one had, until kMostCrashes in a row could not open the device. What the child prints goes to the
+// log, line by line.
+class ChildSession : public Session {
+ public:
+  static constexpr uint32_t kMostCrashes = 3;
+  // For data to be read, kernels to be built and their variants to be measured: slow, not lost.
+  static constexpr std::chrono::milliseconds kMostSilence = std::chrono::minutes(30);
+
+  // How to start the child.
+  struct Setup {
+    std::vector<uint32_t> cores = {};                   // that it runs on; none: those of this process
+    bool measure = false;                               // the device's speed
+    std::string program = "/proc/self/exe";             // mokume: this very process, but for tests
+    std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer within this time is lost
+  };
+
+  // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it.
+  ChildSession(const Experiment& experiment, base::Log& log, const device::Listed& listed, device::Choices choices,
+               uint64_t budget_bytes, Setup setup);
+  void open();
+
+  cluster::LocalDevice info() const override { return info_; }
+  device::Choices choices() const override { return choices_; }
+  // A child that is lost meanwhile is replaced before the first attempt.
+  void begin(const device::Choices& choices, const std::string& run_directory, bool profile) override;
+  void run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
+  std::map<std::string, uint64_t> fallbacks() const override;
+  std::vector<device::ProfileRow> profiled() const override;
+  bool kill() noexcept override;
+
+ private:
+  struct Listener;
+  void start();
+  void send(const cluster::Message& message);
+  void greet(const cluster::Message& request);
+  void take_greeting(const cluster::Hello& hello);
+  void revive();
+  void forget_kill();
+  cluster::Hello ask(const cluster::Message& request);
+  cluster::LeaseEnd listen(Listener& listener);
+  [[noreturn]] void lost(const std::string& what);
+  std::string end_child();
+
+  const Experiment& experiment_;
+  base::Log& log_;
+  const Setup setup_;
+  std::string title_;  // "opencl:0 (NVIDIA H200): "
+  cluster::LocalDevice info_;
+  device::Choices choices_;
+  std::optional<cluster::Welcome> welcome_;  // once begin() was called
+  cluster::Account known_, earlier_;         // what this child has counted, and what those before it had
+  uint64_t lease_ = 0;                       // counts the attempts, for the child alone
+  uint32_t crashes_ = 0;                     // since one has opened the device
+
+  mutable std::mutex child_mutex_;  // kill() against the start and the end of a child
+  std::unique_ptr<base::Child> child_;
+  bool killed_ = false;  // since the attempt began
+};
+
+}  // namespace mokume::node

@@ -1,0 +1,123 @@
+#include "node/devices.hpp"
+
+#include <exception>
+#include <utility>
+
+#include "device/core_plan.hpp"
+#include "node/child_session.hpp"
+#include "node/local_session.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+namespace {
+
+const device::Choices& choices_for(const cluster::ClassChoices& all, const std::string& device_class) {
+  static const device::Choices kNone;
+  const auto found = all.find(device_class);
+  return found == all.end() ? kNone : found->second;
+}
+
+// Trouble of one device, which must not end a run that has others.
+bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
+
+}  // namespace
+
+Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log& log, uint32_t sharers,
+                 const cluster::ClassChoices& recorded, bool measure)
+    : log_(log) {
+  const config::Config& config = experiment.config();
+  const std::vector<device::Listed> listed = machine.select(config.devices);
+  const std::vector<uint64_t> budgets = Machine::budgets(listed, sharers, config.memory_bytes);
+  const auto recorded_for = [&](const device::Listed& d) { return choices_for(recorded, d.device_class()); };
+  if (config.isolation != "process") {
+    open_all(listed, [&](size_t d) {
+      return std::make_unique<LocalSession>(machine, experiment, listed[d], recorded_for(listed[d]), budgets[d],
+                                            measure);
+    });
+    return;
+  }
+  // All children load the data at the same time.
+  std::vector<std::unique_ptr<ChildSession>> children;
+  for (size_t d = 0; d < listed.size(); ++d)
+    children.push_back(std::make_unique<ChildSession>(experiment, log, listed[d], recorded_for(listed[d]), budgets[d],
+                                                      ChildSession::Setup{machine.cores_of(listed[d]), measure}));
+  open_all(listed, [&](size_t d) {
+    children[d]->open();
+    return std::move(children[d]);
+  });
+}
+
+void Devices::open_all(const std::vector<device::Listed>& listed, const Open& open) {
+  std::vector<device::Listed> opened;
+  std::vector<std::string> unopened;
+  std::exception_ptr refusal;
+  for (size_t d = 0; d < listed.size(); ++d) {
+    try {
+      sessions_.push_back(open(d));
+      opened.push_back(listed[d]);
+    } catch (const Error& e) {
+      if (!is_its_own(e)) throw;
+      refusal = std::current_exception();
+      const std::string title = device_title(listed[d]), text = e.what();
+      unopened.push_back((text.starts_with(title) ? "" : title) + text);
+    }
+  }
+  if (sessions_.empty() && refusal) std::rethrow_exception(refusal);
+  for (const std::string& text : unopened) log_.warn("device", text + "; the run goes on without it");
+  spare_ = device::spare(opened);
+  for (size_t d = 0; d < opened.size(); ++d)
+    if (spare_[d])
+      log_.info(opened[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
+}
+
+std::vector<cluster::LocalDevice> Devices::devices() const {
+  std::vector<cluster::LocalDevice> list;
+  for (size_t d = 0; d < sessions_.size(); ++d) {
+    list.push_back(sessions_[d]->info());
+    list.back().spare = spare_[d];
+  }
+  return list;
+}
+
+cluster::ClassChoices Devices::choices() const {
+  cluster::ClassChoices all;
+  for (const auto& session : sessions_) {
+    const device::Choices choices = session->choices();
+    all[session->info().device_class].insert(choices.begin(), choices.end());
+  }
+  return all;
+}
+
+void Devices::begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node,
+                    bool profile) {
+  run_directory_ = run_directory;
+  if (profile) profile_ = std::make_unique<ProfileFile>(run_directory, node, sessions_.size());
+  for (const auto& session : sessions_)
+    session->begin(choices_for(choices, session->info().device_class), run_directory, profile);
+}
+
+void Devices::run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) {
+  try {
+    sessions_[device]->run(attempt, reporter, team);
+  } catch (...) {
+    keep_profile(device);
+    throw;
+  }
+  keep_profile(device);
+}
+
+void Devices::keep_profile(uint32_t device) {
+  if (!profile_) return;
+  const cluster::LocalDevice info = sessions_[device]->info();
+  profile_->keep(device, info.id, info.name, sessions_[device]->profiled());
+}
+
+void Devices::saved(uint32_t fit) noexcept { Scratch(run_directory_).remove_fit(fit); }
+
+std::vector<std::map<std::string, uint64_t>> Devices::fallbacks() const {
+  std::vector<std::map<std::string, uint64_t>> all;
+  for (const auto& session : sessions_) all.push_back(session->fallbacks());
+  return all;
+}
+
+}  // namespace mokume::node

@@ -1,0 +1,41 @@
+#include "node/fit.hpp"
+
+#include "device/profile.hpp"
+#include "node/fit_sink.hpp"
+#include "node/scratch.hpp"
+#include "sdk/device.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+
+std::string OpenModel::scratch(const cluster::Attempt& attempt, uint32_t fit) const {
+  return run_directory.empty() || attempt.backup ? "" : Scratch(run_directory).fit(fit);
+}
+
+void in_phase(const OpenModel& model, const char* phase, const std::function<void()>& call) {
+  const sdk::Scope scope(model.device, MK_SCOPE_PHASE, phase);
+  call();
+}
+
+void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
+  std::vector<mk_fit> fits;
+  std::vector<uint32_t> ids;
+  std::vector<std::string> scratch;
+  for (const uint32_t id : attempt.fits) scratch.push_back(model.scratch(attempt, id));
+  const auto add = [&](uint32_t id, const char* note, const char* directory) {
+    const search::FitKey key = model.experiment.plan().key(id);
+    fits.push_back(
+        {key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, key.bootstrap, note, directory});
+    ids.push_back(id);
+  };
+  for (size_t k = 0; k < attempt.fits.size(); ++k) add(attempt.fits[k], nullptr, scratch[k].c_str());
+  for (size_t k = 0; k < attempt.done_fits.size(); ++k) add(attempt.done_fits[k], attempt.done_notes[k].c_str(), "");
+  const mk_model& table = model.experiment.model();
+  FitSink sink(reporter, std::move(ids));
+  in_phase(model, device::kOtherPhase, [&] {
+    sdk::call(table.fit, model.session, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
+              sink.table());
+  });
+}
+
+}  // namespace mokume::node

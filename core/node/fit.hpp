@@ -1,0 +1,30 @@
+// The fits of an attempt: the call of the model that trains and validates them.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "cluster/agent/executor.hpp"
+#include "node/experiment.hpp"
+
+namespace mokume::node {
+
+// A model with a session on an open device.
+struct OpenModel {
+  const Experiment& experiment;
+  mk_session* session;
+  const mk_device_services* device;
+  std::string run_directory;  // where unfinished fits and models are kept; "": nowhere
+
+  // Where an attempt may keep what a fit needs to resume; "": nowhere, since the directory belongs to the first of the
+  // devices that work on the fit.
+  std::string scratch(const cluster::Attempt& attempt, uint32_t fit) const;
+};
+
+// Calls the model; the time that belongs to no phase of the model's own counts to `phase`.
+void in_phase(const OpenModel& model, const char* phase, const std::function<void()>& call);
+
+// Trains and validates every fit of the attempt, and reports each.
+void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter);
+
+}  // namespace mokume::node

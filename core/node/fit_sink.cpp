@@ -1,0 +1,86 @@
+#include "node/fit_sink.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <utility>
+
+#include "sdk/error.hpp"
+
+namespace mokume::node {
+namespace {
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw Error(MK_INTERNAL, "the model reported " + what + "; the model library is faulty");
+}
+
+bool is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\'; }
+
+journal::Curve curve_of(const mk_curve& given, uint32_t place) {
+  const size_t length = given.name == nullptr ? 0 : ::strnlen(given.name, kMaxCurveName + 1);
+  if (length == 0 || length > kMaxCurveName || !std::all_of(given.name, given.name + length, is_plain))
+    refuse(fmt::format("curve {} without a name of 1 to {} plain characters", place, kMaxCurveName));
+  journal::Curve curve{std::string(given.name, length), {}};
+  if (given.n_values > kMaxCurveValues)
+    refuse(fmt::format("{} values for the curve {}, {} are allowed", given.n_values, curve.name, kMaxCurveValues));
+  if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
+  curve.values.reserve(given.n_values);
+  for (uint32_t i = 0; i < given.n_values; ++i) {
+    // The journal knows one NaN: a record must be the same before and after it was written.
+    const double value = given.values[i];
+    curve.values.push_back(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);
+  }
+  return curve;
+}
+
+}  // namespace
+
+std::vector<journal::Curve> curves_of(const mk_fit_result& result) {
+  if (result.n_curves > kMaxCurves)
+    refuse(fmt::format("{} curves for one fit, {} are allowed", result.n_curves, kMaxCurves));
+  if (result.n_curves > 0 && result.curves == nullptr) refuse("curves that are not there");
+  std::vector<journal::Curve> curves;
+  for (uint32_t i = 0; i < result.n_curves; ++i) curves.push_back(curve_of(result.curves[i], i));
+  std::sort(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
+  for (size_t i = 1; i < curves.size(); ++i)
+    if (curves[i].name == curves[i - 1].name) refuse("two curves of the name " + curves[i].name);
+  return curves;
+}
+
+std::string note_of(const mk_fit_result& result) { return result.note != nullptr ? result.note : ""; }
+
+FitSink::FitSink(cluster::Reporter& reporter)
+    : reporter_(reporter),
+      table_{this,
+             [](void* self, const mk_fit_result* result, mk_error* error) -> int32_t {
+               return sdk::guard(error, [&] { static_cast<FitSink*>(self)->take(*result); });
+             },
+             [](void* self, const char* what, double share) {
+               static_cast<FitSink*>(self)->reporter_.progress(what, share);
+             },
+             [](void* self) -> int32_t { return static_cast<FitSink*>(self)->reporter_.cancelled() ? 1 : 0; }} {}
+
+FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids) : FitSink(reporter) { ids_ = std::move(ids); }
+
+FitSink::FitSink(cluster::Reporter& reporter, journal::FitRecord& record) : FitSink(reporter) { refit_ = &record; }
+
+void FitSink::take(const mk_fit_result& result) {
+  journal::FitRecord fit;
+  journal::FitRecord& record = refit_ != nullptr ? *refit_ : fit;
+  record.note = note_of(result);
+  record.curves = curves_of(result);
+  if (refit_ != nullptr) return;
+  if (result.index >= ids_.size()) throw Error(MK_INTERNAL, "the model reported a fit it was not given");
+  if (result.status < MK_FIT_OK || result.status > MK_FIT_FAILED)
+    throw Error(MK_INTERNAL, "the model reported an unknown status");
+  record.fit = ids_[result.index];
+  record.status = static_cast<journal::FitStatus>(result.status);
+  record.n = result.n;
+  if (result.values != nullptr) record.values.assign(result.values, result.values + result.n_values);
+  reporter_.report(record);
+}
+
+}  // namespace mokume::node

@@ -1,0 +1,44 @@
+// A session on a device that this process drives.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "node/experiment.hpp"
+#include "node/machine.hpp"
+#include "node/session.hpp"
+
+namespace mokume::node {
+
+class LocalSession : public Session {
+ public:
+  // Opens the device. `machine` and `experiment` outlive it. `measure`: how fast it is, or remembers; see info().
+  LocalSession(const Machine& machine, const Experiment& experiment, const device::Listed& listed,
+               const device::Choices& choices, uint64_t budget_bytes, bool measure);
+  ~LocalSession() override;
+  LocalSession(const LocalSession&) = delete;
+  LocalSession& operator=(const LocalSession&) = delete;
+
+  cluster::LocalDevice info() const override;
+  device::Choices choices() const override { return device_->choices(); }
+  void begin(const device::Choices& choices, const std::string& run_directory, bool profile) override;
+  void run(const cluster::Attempt& attempt, cluster::Reporter& reporter, const mk_team* team) override;
+  std::map<std::string, uint64_t> fallbacks() const override { return device_->fallbacks(); }
+  std::vector<device::ProfileRow> profiled() const override;
+  bool kill() noexcept override { return false; }
+
+ private:
+  void fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads);
+  mk_session* session();
+
+  const Machine& machine_;
+  const Experiment& experiment_;
+  device::Listed listed_;
+  uint64_t budget_bytes_;
+  double speed_ = 0;
+  std::unique_ptr<device::Device> device_;
+  mk_session* session_ = nullptr;
+  std::string run_directory_;  // "" before begin()
+};
+
+}  // namespace mokume::node

@@ -1,0 +1,51 @@
+// A member's seat in a team, over the socket between a node and the child process that is the member.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "abi/model.h"
+#include "cluster/protocol/messages.hpp"
+
+namespace mokume::node {
+
+// The child's side: mk_team whose calls become messages to the node.
+class TeamSeat {
+ public:
+  using Send = std::function<void(const cluster::Message&)>;  // on the session's thread
+  TeamSeat(cluster::TeamJoin join, Send send);
+  TeamSeat(const TeamSeat&) = delete;
+  TeamSeat& operator=(const TeamSeat&) = delete;
+
+  const mk_team* table() const { return &table_; }  // valid as long as the seat
+
+  // From any thread: what the node has answered.
+  void take_sum(base::Floats sum);
+  void break_up(const std::string& why);  // whoever contributes or waits from now on gets MK_CANCELLED
+
+ private:
+  void give(uint64_t count, std::span<const mk_block> blocks);
+  void take(std::span<float> sum);
+  void check_whole() const;  // with the lock held
+
+  const cluster::TeamJoin join_;
+  const Send send_;
+  mk_team table_{};
+  uint64_t given_ = 0;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::optional<base::Floats> sum_;
+  std::optional<std::string> why_;
+};
+
+// The node's side: does what the child asks of `team`, and sends it the answer. False: the message is about no team.
+bool serve_team(const mk_team& team, const cluster::Message& message, const TeamSeat::Send& send);
+
+// What a child that becomes a member must know.
+cluster::TeamJoin join_of(const mk_team& team);
+
+}  // namespace mokume::node

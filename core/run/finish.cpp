@@ -1,0 +1,147 @@
+#include "run/finish.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+#include "journal/read.hpp"
+#include "node/candidate_text.hpp"
+#include "node/models.hpp"
+#include "node/scratch.hpp"
+#include "report/pages/markup.hpp"
+#include "run/fit_times.hpp"
+#include "run/refit_rules.hpp"
+#include "run/view.hpp"
+#include "run/vote.hpp"
+
+namespace mokume::run {
+namespace {
+
+bool has_failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
+
+class Finish {
+ public:
+  Finish(const Finishing& run, RunResult& result) : run_(run), plan_(run.experiment.plan()), result_(result) {}
+
+  void operator()(const cluster::Outcome& outcome, const cluster::ClassChoices& choices) {
+    RunRecord& record = run_.recorded.record();
+    const journal::Contents contents = counted(outcome);
+    result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), has_failed));
+    if (outcome.finished) {
+      if (const auto best = best_row(run_.experiment, contents.records, 0); best && plan_.bootstraps == 1)
+        tell_best(*best);
+      node::adopt_models(result_.directory, plan_, contents);
+      if (plan_.bootstraps > 1) write_vote(result_.directory, run_.experiment, contents.refits);
+      tell_failed_refits(contents.refits);
+      if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
+    } else {
+      adopt_those_there_are(contents);
+    }
+    for (const auto& [name, more] : choices) record.choices[name].insert(more.begin(), more.end());
+    record.state = result_.state;
+    record.exit_reason = result_.reason;
+    run_.journal.close(result_.state);
+    // Every fit and refit is on the disk now.
+    if (result_.state != "stopped") node::Scratch(result_.directory).remove_all();
+    remember_run(run_.experiment, record, contents.records);
+    report_all(record);
+  }
+
+ private:
+  journal::Contents read_journals() const { return journal::read_all(run_.recorded.directory().journal_path(), plan_); }
+
+  // The records that count, from the files, as results.csv has them.
+  journal::Contents counted(const cluster::Outcome& outcome) const {
+    run_.journal.flush();
+    journal::Contents contents = read_journals();
+    // A node that was thought lost may have written records that nobody saw.
+    const std::vector<journal::FitRecord> rivals = journal::rivals(outcome.records, contents);
+    for (const journal::FitRecord& one : rivals)
+      run_.journal.append(journal::supersede(one, base::wall_s(), "another one was counted before it came"));
+    if (!rivals.empty()) {
+      run_.journal.flush();
+      contents = read_journals();
+    }
+    for (const journal::Disagreement& one : contents.disagreements) run_.log.warn("journal", one.text);
+    const size_t found = contents.records.size() + contents.refits.size();
+    if (found >= outcome.records.size()) return contents;
+    run_.log.warn("journal",
+                  fmt::format("{} holds {} of {} finished fits: let every node see the same directory, and run again",
+                              run_.recorded.directory().journal_path(), found, outcome.records.size()));
+    contents.records = outcome.records;
+    contents.refits.clear();
+    const auto refits = std::partition_point(contents.records.begin(), contents.records.end(),
+                                             [&](const auto& r) { return !plan_.is_refit(r.fit); });
+    contents.refits.assign(refits, contents.records.end());
+    contents.records.erase(refits, contents.records.end());
+    return contents;
+  }
+
+  // The members that a stopped run has can predict. Those whose models were lost are trained again; and where nothing
+  // can be written, the next session names what there is.
+  void adopt_those_there_are(journal::Contents contents) const {
+    std::erase_if(contents.refits,
+                  [&](const auto& refit) { return !node::has_model(result_.directory, plan_, refit); });
+    try {
+      node::adopt_models(result_.directory, plan_, contents);
+    } catch (const std::exception&) {
+    }
+  }
+
+  // The fits stand all the same. Where fits failed, they say all of a single refit without a candidate.
+  void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
+    const bool bagging = plan_.bootstraps > 1;
+    uint32_t failed = 0;
+    for (const journal::FitRecord& refit : refits) {
+      if (!has_failed(refit) || (!refit.refit && !bagging && result_.failed > 0)) continue;
+      if (failed++ == 0) result_.reason = fmt::format("{} failed: {}", report::fit_name(plan_, refit.fit), refit.note);
+    }
+    if (failed > 1) result_.reason += fmt::format(" (and {} more)", failed - 1);
+    result_.refit_failed = failed > 0;
+  }
+
+  void tell_best(const report::CandidateRow& best) {
+    result_.best = node::candidate_text(plan_, best.candidate);
+    result_.folds = plan_.folds;
+    for (const report::Metric& metric : run_.experiment.metrics())
+      if (best.complete && metric.selects && result_.metric.empty()) result_.metric = metric.name;
+    result_.best_mean = best.mean;
+    result_.best_sd = best.sd;
+  }
+
+  void report_all(const RunRecord& record) {
+    run_.progress.phase("writing the report");
+    const report::RunView view = write_report(run_.registry, result_.directory, record);
+    run_.recorded.write();  // last: a run that was killed before is not done, and the next one resumes it
+    result_.test = view.test;
+    tell_members(view);
+    if (!run_.request.profile) return;
+    for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
+  }
+
+  void tell_members(const report::RunView& view) {
+    if (view.plan.bootstraps == 1) return;
+    result_.members = view.plan.bootstraps;
+    for (const journal::FitRecord& refit : view.refits)
+      if (const auto test = report::test_of(refit, view.data_classes > 0)) result_.member_tests.push_back(*test);
+  }
+
+  const Finishing& run_;
+  const search::Plan& plan_;
+  RunResult& result_;
+};
+
+}  // namespace
+
+RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices) {
+  RunResult result;
+  result.directory = run.recorded.directory().path();
+  result.state = outcome.finished ? "done" : "stopped";
+  result.reason = outcome.reason;
+  result.reproducibility = run.recorded.reproducibility(run.request.config.team);
+  Finish(run, result)(outcome, choices);
+  return result;
+}
+
+}  // namespace mokume::run

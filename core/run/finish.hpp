@@ -1,0 +1,30 @@
+// The end of a run on node 0: what counts of the journals, models with their names, the vote of an ensemble, the
+// report.
+#pragma once
+
+#include "base/log.hpp"
+#include "cluster/run.hpp"
+#include "journal/journal.hpp"
+#include "node/experiment.hpp"
+#include "registry/registry.hpp"
+#include "run/progress.hpp"
+#include "run/recorded_run.hpp"
+#include "run/run.hpp"
+
+namespace mokume::run {
+
+// What the end of a run works with.
+struct Finishing {
+  registry::Registry& registry;
+  base::Log& log;
+  const RunRequest& request;
+  const node::Experiment& experiment;
+  RecordedRun& recorded;
+  journal::Journal& journal;
+  Progress& progress;
+};
+
+// Closes the journal. `choices`: those that the models have recorded by now.
+RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices);
+
+}  // namespace mokume::run

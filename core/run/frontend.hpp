@@ -1,0 +1,36 @@
+// What the program around a run does for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "journal/record.hpp"
+
+namespace mokume::run {
+
+// All calls come from the thread of run(). Each function may be left as it is.
+class Frontend {
+ public:
+  virtual ~Frontend() = default;
+
+  // ---- to show
+
+  virtual void phase(const std::string& text) { static_cast<void>(text); }
+  virtual void begin_fits(uint64_t total, uint64_t done) { static_cast<void>(total), static_cast<void>(done); }
+  virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // refits count as fits
+  virtual void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
+                            double share) {
+    static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);
+    static_cast<void>(share);
+  }
+  virtual void end_fits() {}
+
+  // ---- to do
+
+  // Loops of this process use so many threads. Before the first of them.
+  virtual void limit_loops(uint32_t threads) { static_cast<void>(threads); }
+  // A device hangs and its thread was left running: once everything is written, the process has to end by _exit.
+  virtual void leave_threads() {}
+};
+
+}  // namespace mokume::run

@@ -1,0 +1,91 @@
+#include "run/refit_rules.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "node/models.hpp"
+#include "report/tables/stats.hpp"
+#include "run/workload.hpp"
+
+namespace mokume::run {
+namespace {
+
+std::optional<uint32_t> best_candidate(const node::Experiment& experiment,
+                                       const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
+  const auto best = best_row(experiment, records, bootstrap);
+  return best ? std::optional(best->candidate) : std::nullopt;
+}
+
+}  // namespace
+
+std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
+                                             const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
+  const search::Plan& plan = experiment.plan();
+  if (plan.folds == 0) {
+    report::CandidateRow only;
+    only.candidate = bootstrap * plan.own_candidates;
+    return only;
+  }
+  for (const auto& row : report::summarise(plan, experiment.metrics(), records))
+    if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
+  return std::nullopt;
+}
+
+std::optional<double> BestCandidates::loss(const journal::FitRecord& fit) const {
+  const auto value = report::value_of(&fit, report::selecting_metric(experiment_.metrics()));
+  return value.value_or(std::numeric_limits<double>::infinity());
+}
+
+std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {
+  std::vector<std::vector<uint32_t>> fits(plan.bootstraps);
+  for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) fits[plan.key(fit).bootstrap].push_back(fit);
+  return fits;
+}
+
+cluster::Refit BestCandidates::choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) {
+  cluster::Refit refit;
+  refit.candidate = best_candidate(experiment_, fits, bootstrap);
+  if (!refit.candidate) {
+    refit.why = "no candidate has a result in every fold";
+    return refit;
+  }
+  for (const scheduler::Bundle& bundle : bundles_)
+    for (const uint32_t fit : bundle.fits) {
+      const search::FitKey key = experiment_.plan().key(fit);
+      if (key.candidate != *refit.candidate || key.bootstrap != bootstrap) continue;
+      refit.like = fit;
+      refit.cost = refit_factor(experiment_.config()) * bundle.cost / static_cast<double>(bundle.fits.size());
+      refit.bytes = std::max(refit.bytes, bundle.bytes);
+    }
+  return refit;
+}
+
+Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents) {
+  const search::Plan& plan = experiment.plan();
+  Before before;
+  for (const auto* records : {&contents.records, &contents.refits, &contents.repeats})
+    for (const journal::FitRecord& one : *records)
+      before.attempts[one.fit] = std::max(before.attempts[one.fit], one.attempt);
+  for (const journal::EventRecord& event : contents.events)
+    if (event.fit >= 0) {
+      uint32_t& last = before.attempts[static_cast<uint32_t>(event.fit)];
+      last = std::max(last, event.attempt);
+    }
+  std::vector<journal::FitRecord>& done = before.done = std::move(contents.records);
+  std::vector<bool> is_done(plan.n_fits());
+  for (const journal::FitRecord& fit : done) is_done[fit.fit] = true;
+  const auto bootstraps = fits_by_bootstrap(plan);
+  for (journal::FitRecord& refit : contents.refits) {
+    const uint32_t bootstrap = refit.fit - plan.n_fits();
+    const std::vector<uint32_t>& fits = bootstraps[bootstrap];
+    const bool all = std::all_of(fits.begin(), fits.end(), [&](uint32_t fit) { return is_done[fit]; });
+    const bool stands = all && refit.status != journal::FitStatus::failed &&
+                        refit.refit == best_candidate(experiment, done, bootstrap) &&
+                        node::has_model(run_directory, plan, refit);
+    (stands ? done : before.to_redo).push_back(std::move(refit));
+  }
+  return before;
+}
+
+}  // namespace mokume::run

@@ -1,0 +1,48 @@
+// Which candidate the refit of a bootstrap trains, and which refits of earlier sessions still stand.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cluster/coordinator/observer.hpp"
+#include "journal/read.hpp"
+#include "node/experiment.hpp"
+#include "report/report.hpp"
+#include "scheduler/policy.hpp"
+
+namespace mokume::run {
+
+// The best candidate of a bootstrap, if its fits are there; without validation its only one.
+std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
+                                             const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
+
+// The fits that a refit waits for, by bootstrap.
+std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
+
+// By the best candidate of each bootstrap.
+class BestCandidates : public cluster::RefitRules {
+ public:
+  // `bundles` of the workload say what a refit costs. `experiment` outlives the rules.
+  BestCandidates(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles)
+      : experiment_(experiment), bundles_(std::move(bundles)) {}
+
+  cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override;
+  std::optional<double> loss(const journal::FitRecord& fit) const override;
+
+ private:
+  const node::Experiment& experiment_;
+  const std::vector<scheduler::Bundle> bundles_;
+};
+
+struct Before {
+  // What need not be computed again: all fits, and the refits of what is still the best, with their models.
+  std::vector<journal::FitRecord> done;
+  std::vector<journal::FitRecord> to_redo;  // refits, which those that follow supersede
+  std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records and events
+};
+Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents);
+
+}  // namespace mokume::run

@@ -1,0 +1,106 @@
+#include "team/account.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/sealed.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::team {
+namespace {
+
+constexpr size_t kMostSplits = 10000;
+constexpr uint64_t kMostBytes = uint64_t{1} << 26;
+
+std::string account_file(const std::string& run_directory) { return run_directory + "/logs/team.json"; }
+
+}  // namespace
+
+void Account::keep_in(const std::string& run_directory) {
+  run_directory_ = run_directory;
+  account_ = read_team_account(run_directory);
+}
+
+void Account::repeat_splits(const std::string& run_directory, size_t devices) {
+  const std::string setting = fmt::format("devices.repeat_splits is '{}'", run_directory);
+  report::TeamAccount other;
+  try {
+    other = read_team_account(run_directory);
+  } catch (const Error& e) {
+    throw Error(MK_INVALID_ARGUMENT, setting + ": " + e.what());
+  }
+  if (other.splits.empty())
+    throw Error(MK_INVALID_ARGUMENT, setting + ", which is no run of a team: name a run directory with logs/team.json");
+  if (other.splits.size() >= kMostSplits)
+    throw Error(MK_INVALID_ARGUMENT, setting + ", whose splits were too many to be recorded");
+  for (const report::TeamSplit& split : other.splits) {
+    const auto there = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
+    if (there != devices)
+      throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, and here there are {}",
+                                                   setting, there, split.at, devices));
+  }
+  to_repeat_ = std::move(other.splits);
+}
+
+std::string Account::splits_of(uint32_t fit) const {
+  std::string text;
+  for (const report::TeamSplit& split : to_repeat_)
+    if (split.fit == fit) text += fmt::format("{}: {}\n", split.at, split.shares);
+  if (text.empty())
+    throw Error(MK_INVALID_ARGUMENT, "the run that devices.repeat_splits names has not recorded how it split this fit");
+  return text;
+}
+
+void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed_s, std::span<const double> busy_s,
+                  std::span<const double> units) {
+  const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
+  for (size_t k = 0; k < members.size(); ++k) {
+    const Seat& member = members[k];
+    auto row = std::find_if(account_.shares.begin(), account_.shares.end(), [&](const report::TeamShare& s) {
+      return s.fit == fit && s.node == member.node && s.device == member.device;
+    });
+    if (row == account_.shares.end())
+      row = account_.shares.insert(row, {fit, member.node, member.device, member.name, 0, 0, 0, 0});
+    row->units += units[k];
+    row->busy_s += busy_s[k];
+    row->idle_s += busiest - busy_s[k];
+    row->reduce_s += std::max(0.0, elapsed_s - busiest);
+  }
+}
+
+// A start begins at a checkpoint, which may lie before the last split there is. A split is on the disk before what
+// follows from it.
+void Account::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
+  std::vector<report::TeamSplit>& splits = account_.splits;
+  const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;
+  if (shares.empty() || splits.size() >= kMostSplits || (same && !begins)) return;
+  splits.push_back({fit, at, shares});
+  write();
+}
+
+void Account::write() const {
+  if (run_directory_.empty()) return;
+  try {
+    base::write_file(account_file(run_directory_), base::seal(report::team_json(account_)));
+  } catch (const Error& e) {
+    log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
+  }
+}
+
+report::TeamAccount read_team_account(const std::string& run_directory) {
+  const std::string file = account_file(run_directory);
+  if (!std::filesystem::exists(file)) return {};
+  try {
+    const auto text = base::unseal_file(base::read_file(file, kMostBytes));
+    if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
+    return report::read_team_json(text->object);
+  } catch (const Error& e) {
+    throw Error(MK_BAD_DATA, file + " is no account of a team (" + e.what() + "): remove it");
+  }
+}
+
+}  // namespace mokume::team

@@ -1,0 +1,425 @@
+#include "team/team_node.hpp"
+
+#include <fmt/format.h>
+#include <malloc.h>
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::team {
+namespace {
+
+constexpr int kKeptBytes = 1 << 30;
+constexpr double kEndSeconds = 30;  // for the others to return once the leader has
+
+// Devices of one class count as equally fast where what they measured may differ by noise: they may have unequal
+// numbers of cores.
+std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
+  constexpr double kNoise = 1.3;
+  std::vector<size_t> order(devices.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return std::tie(devices[a].device_class, devices[a].speed) < std::tie(devices[b].device_class, devices[b].speed);
+  });
+  std::vector<double> speeds(devices.size());
+  for (size_t first = 0, end = 0; first < order.size(); first = end) {
+    const cluster::LocalDevice& slowest = devices[order[first]];
+    double sum = 0;
+    for (; end < order.size() && devices[order[end]].device_class == slowest.device_class &&
+           devices[order[end]].speed <= kNoise * slowest.speed;
+         ++end)
+      sum += devices[order[end]].speed;
+    for (size_t k = first; k < end; ++k) speeds[order[k]] = sum / static_cast<double>(end - first);
+  }
+  return speeds;
+}
+
+// Passes reports on, and keeps what is needed to start again after them.
+class Recorder : public cluster::Reporter {
+ public:
+  Recorder(cluster::Reporter& to, const cluster::Attempt& attempt) : to_(to), left_(attempt) {}
+
+  void report(const journal::FitRecord& record) override {
+    to_.report(record);
+    const auto found = std::find(left_.fits.begin(), left_.fits.end(), record.fit);
+    if (found == left_.fits.end()) return;
+    left_.fits.erase(found);
+    left_.done_fits.push_back(record.fit);
+    left_.done_notes.push_back(record.note);
+  }
+  void progress(const std::string& what, double share) override { to_.progress(what, share); }
+  bool cancelled() const override { return to_.cancelled(); }
+
+  const cluster::Attempt& left() const { return left_; }
+
+ private:
+  cluster::Reporter& to_;
+  cluster::Attempt left_;
+};
+
+}  // namespace
+
+TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
+                   const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
+    : local_(devices), log_(log), node_(node), patience_s_(patience_s), account_(log) {
+  // Gradients come and go in vectors of many megabytes, thousands of times. By default the C library gives their pages
+  // back each time and has them cleared anew: more work than the sums (4 MB: 20 ms a step instead of 6).
+  mallopt(M_MMAP_THRESHOLD, kKeptBytes);
+  mallopt(M_TRIM_THRESHOLD, kKeptBytes);
+  for (uint32_t n = 0; n < nodes.size(); ++n)
+    for (uint32_t d = 0; d < nodes[n].size(); ++d)
+      if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
+  if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
+    throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
+}
+
+TeamNode::~TeamNode() { end(); }
+
+bool TeamNode::end() {
+  on_ring({});
+  {
+    const std::lock_guard lock(mutex_);
+    if (current_ && current_->team) current_->team->break_up("the run ends");
+  }
+  return followers_.end(kEndSeconds);
+}
+
+std::vector<cluster::LocalDevice> TeamNode::devices() const {
+  if (members_.empty()) return {};
+  std::set<std::string> names, classes;
+  cluster::LocalDevice all = members_.front().device;
+  std::set<uint32_t> nodes;
+  all.speed = 0;
+  for (const Member& m : members_) {
+    names.insert(m.device.name);
+    classes.insert(m.device.device_class);
+    nodes.insert(m.at.node);
+    all.speed += m.device.speed;
+    all.budget_bytes = std::min(all.budget_bytes, m.device.budget_bytes);
+    if (m.device.backend != all.backend) all.backend = "mixed";
+    if (m.device.vendor != all.vendor) all.vendor = "mixed";
+  }
+  all.id = kId;
+  all.name = fmt::format("{} x {}{}", members_.size(), *names.begin(), names.size() > 1 ? " and others" : "");
+  if (nodes.size() > 1) all.name += fmt::format(" on {} nodes", nodes.size());
+  if (classes.size() > 1) all.device_class = "team of mixed classes";
+  return {all};
+}
+
+// ---- node 0
+
+void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
+  Recorder recorder(reporter, attempt);
+  while (true) {
+    const std::shared_ptr<Start> begun = start(recorder.left());
+    try {
+      const mk_team* team = begun->team ? begun->team->table(0) : nullptr;
+      local_.run(begun->members.front().device, begun->attempt, recorder, team);
+      wait_for_others(*begun);
+      account_.write();
+      drop_failed(*begun, MK_OK);  // they have done what was asked of them; a failure matters for the next attempt
+      return;
+    } catch (const Error& e) {
+      break_up(*begun, e.what());
+      account_.write();
+      wait_for_others(*begun);
+      // An error that the leader's device has as well speaks against the work.
+      const bool fewer = drop_failed(*begun, e.status());
+      const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
+      if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
+      if (reporter.cancelled()) throw;
+      reporter.progress("resuming without a device of the team", 0);
+    }
+  }
+}
+
+bool TeamNode::kill(uint32_t) noexcept {
+  const std::lock_guard lock(mutex_);
+  return current_ && node_ == 0 && local_.kill(current_->members.front().device);
+}
+
+// The members that are there, into `start`; their devices.
+std::vector<cluster::LocalDevice> TeamNode::present_members(Start& start) {
+  std::vector<cluster::LocalDevice> devices;
+  const std::lock_guard lock(mutex_);
+  start.number = ++starts_;
+  for (const Member& m : members_) {
+    if (m.left) continue;
+    start.members.push_back(m.at);
+    start.seats.push_back({m.at.node, m.device.id, m.device.name});
+    devices.push_back(m.device);
+  }
+  return devices;
+}
+
+void TeamNode::make_team(Start& start, const std::vector<cluster::LocalDevice>& devices) {
+  const std::vector<double> speeds = speeds_by_class(devices);
+  std::vector<uint32_t> local;
+  std::set<uint32_t> others;
+  for (uint32_t k = 0; k < speeds.size(); ++k) {
+    start.members[k].speed = speeds[k];
+    if (start.members[k].node == node_)
+      local.push_back(k);
+    else
+      others.insert(start.members[k].node);
+  }
+  Team::Setup setup{speeds, local, true, {}, {}, {}, patience_s_, splits_to_repeat(start)};
+  if (!others.empty()) {
+    setup.publish = [this, others, number = start.number](uint64_t sum_number, const base::Floats& sum) {
+      const auto bytes =
+          std::make_shared<const std::string>(cluster::encode(cluster::TeamSum{number, sum_number, sum}));
+      for (const uint32_t node : others) send(node, bytes);
+    };
+  }
+  setup.account = [this, s = &start](double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
+                                     const std::string& shares, const std::string& at) {
+    const uint32_t fit = s->attempt.fits.front();  // a team has one at a time
+    account_.add(fit, s->seats, elapsed_s, busy_s, units);
+    account_.add_split(fit, at, shares, !std::exchange(s->accounted, true));
+  };
+  start.team = std::make_shared<Team>(std::move(setup));
+  for (uint32_t k = 1; k < start.members.size(); ++k) start.running.insert(k);
+}
+
+std::shared_ptr<TeamNode::Start> TeamNode::start(const cluster::Attempt& attempt) {
+  auto begun = std::make_shared<Start>();
+  begun->attempt = attempt;
+  const std::vector<cluster::LocalDevice> devices = present_members(*begun);
+  if (devices.size() > 1) {
+    make_team(*begun, devices);
+  } else if (members_.size() > 1 || account_.has_splits()) {
+    account_.add_split(attempt.fits.front(), "the last checkpoint", "1", true);  // the others are gone
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    current_ = begun;
+  }
+  send_to_nodes(*begun, cluster::TeamStart{begun->number, begun->members, attempt});
+  run_members(begun);
+  return begun;
+}
+
+void TeamNode::send_to_nodes(const Start& start, const cluster::Message& message) {
+  std::set<uint32_t> nodes;
+  for (const cluster::TeamMember& m : start.members)
+    if (m.node != node_) nodes.insert(m.node);
+  for (const uint32_t node : nodes) send(node, message);
+}
+
+// Among this node's members.
+void TeamNode::break_here(Start& start, const std::string& why) {
+  if (start.team) start.team->break_up(why);
+  const std::lock_guard lock(mutex_);
+  if (!start.broken_at) start.broken_at = base::steady_s();
+}
+
+void TeamNode::break_up(Start& start, const std::string& why) {
+  break_here(start, why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (start.running.empty()) return;  // nobody is there to be told
+  }
+  send_to_nodes(start, cluster::TeamBreak{start.number, why});
+}
+
+// A member that does not come back is left behind.
+void TeamNode::wait_for_others(Start& start) {
+  if (!start.team) return;
+  bool late = false;
+  {
+    std::unique_lock lock(mutex_);
+    for (const uint32_t index : start.team->missing())
+      if (index != 0)
+        start.failed.try_emplace(index,
+                                 Failure{MK_OK, fmt::format("it has contributed nothing for {:.0f} s", patience_s_)});
+    const auto limit = std::chrono::duration<double>(kEndSeconds);
+    changed_.wait_for(lock, limit, [&] { return start.running.empty(); });
+    for (const uint32_t index : start.running)
+      start.failed.try_emplace(index, Failure{MK_OK, "it has not come back from its work"});
+    late = !start.running.empty();
+  }
+  if (late) break_up(start, "a device of the team has not come back from its work");
+}
+
+// Those that have failed, but for those that failed as `everybody` did, MK_OK for nobody. Whether the next start has
+// fewer members.
+bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
+  bool any = false;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [index, failure] : start.failed)
+    if (everybody == MK_OK || failure.status != everybody) {
+      drop(start.members[index], failure.why);
+      any = true;
+    }
+  return any;
+}
+
+// The leader's device has failed, and no other: whether another one of this rank can lead from now on.
+bool TeamNode::drop_leader(const Start& start, const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
+  if (std::any_of(start.failed.begin(), start.failed.end(), fails_too)) return false;
+  const auto left =
+      std::count_if(members_.begin(), members_.end(), [&](const Member& m) { return m.at.node == node_ && !m.left; });
+  if (left < 2) return false;
+  drop(start.members.front(), why);
+  return true;
+}
+
+void TeamNode::drop(const cluster::TeamMember& at, const std::string& why) {
+  for (Member& m : members_)
+    if (m.at.node == at.node && m.at.device == at.device && !m.left) {
+      m.left = true;
+      log_.warn("team", fmt::format("node {} {} leaves the team: {}", at.node, m.device.id, why));
+    }
+}
+
+// As mk_team has them; empty where speeds decide.
+std::string TeamNode::splits_to_repeat(const Start& start) const {
+  if (!account_.repeats()) return {};
+  if (start.members.size() == members_.size()) return account_.splits_of(start.attempt.fits.front());
+  log_.warn("team", "with fewer devices the recorded splits cannot be repeated: from now on speeds decide");
+  return {};
+}
+
+// ---- every node
+
+void TeamNode::received(uint32_t from, cluster::TeamMessage message) {
+  std::visit([&](auto& one) { take(from, one); }, message);
+}
+
+// What comes late belongs to a start that has broken up.
+std::shared_ptr<TeamNode::Start> TeamNode::current(uint64_t number) {
+  const std::lock_guard lock(mutex_);
+  return current_ && current_->number == number ? current_ : nullptr;
+}
+
+void TeamNode::take(uint32_t, cluster::TeamContribution& contribution) {
+  const auto start = current(contribution.start);
+  if (!start || !start->team) return;
+  try {
+    start->team->take_contribution(std::move(contribution));
+  } catch (const Error& e) {
+    if (e.status() != MK_CANCELLED) throw;  // it has broken up
+  }
+}
+
+void TeamNode::take(uint32_t, const cluster::TeamSum& sum) {
+  if (const auto start = current(sum.start); start && start->team) start->team->take_sum(sum.number, sum.sum);
+}
+
+void TeamNode::take(uint32_t, const cluster::TeamBreak& end) {
+  if (const auto start = current(end.start)) break_here(*start, end.why);
+}
+
+void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
+  const auto start = current(ended.start);
+  if (!start) return;
+  {
+    const std::lock_guard lock(mutex_);
+    if (ended.member == 0 || ended.member >= start->members.size() || start->members[ended.member].node != from)
+      throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
+    start->running.erase(ended.member);
+    if (ended.status != MK_OK && ended.status != MK_CANCELLED)
+      start->failed.try_emplace(ended.member, Failure{static_cast<mk_status>(ended.status), ended.text});
+    changed_.notify_all();
+  }
+  if (ended.status != MK_OK) break_here(*start, ended.text);
+}
+
+// On the other nodes.
+void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
+  auto begun = std::make_shared<Start>();
+  begun->number = order.start;
+  begun->members = order.members;
+  begun->attempt = order.attempt;
+  Team::Setup setup{{}, {}, false, {}, {}, {}, 2 * patience_s_, {}};
+  for (uint32_t k = 0; k < order.members.size(); ++k) {
+    setup.speeds.push_back(order.members[k].speed);
+    if (order.members[k].node == node_) setup.local.push_back(k);
+  }
+  setup.send = [this, start = order.start](const cluster::TeamContribution& contribution) {
+    cluster::TeamContribution numbered = contribution;
+    numbered.start = start;
+    send(0, numbered);
+  };
+  begun->team = std::make_shared<Team>(std::move(setup));
+  {
+    const std::lock_guard lock(mutex_);
+    if (current_) current_->team->break_up("node 0 starts anew");
+    current_ = begun;
+  }
+  run_members(begun);
+}
+
+// Its members are gone.
+void TeamNode::lost(uint32_t node) {
+  std::shared_ptr<Start> start;
+  {
+    const std::lock_guard lock(mutex_);
+    start = current_;
+    if (!start || !start->team) return;
+    if (node_ == 0) {
+      bool any = false;
+      for (uint32_t k = 0; k < start->members.size(); ++k)
+        if (start->members[k].node == node && start->failed.try_emplace(k, Failure{MK_OK, "its node is gone"}).second) {
+          any = true;
+          start->running.erase(k);
+        }
+      if (!any) return;
+      changed_.notify_all();
+    }
+  }
+  break_here(*start, fmt::format("node {} is gone", node));
+}
+
+// This node's members, but the leader. Waits for nobody: node 0 starts nothing before all have returned, or are given
+// up.
+void TeamNode::run_members(const std::shared_ptr<Start>& start) {
+  for (uint32_t k = 1; k < start->members.size(); ++k) {
+    const cluster::TeamMember& member = start->members[k];
+    if (member.node != node_) continue;
+    const auto end = std::make_shared<cluster::TeamEnd>();
+    const bool started = followers_.start(
+        member.device, [this, start, k, end] { *end = follow(*start, k); }, [this, end] { tell_ended(*end); });
+    if (!started) tell_ended({start->number, k, MK_DEVICE_ERROR, "it is still at work that was given up"});
+  }
+}
+
+void TeamNode::tell_ended(const cluster::TeamEnd& end) {
+  if (node_ == 0)
+    take(0, end);
+  else
+    send(0, end);
+}
+
+cluster::TeamEnd TeamNode::follow(const Start& start, uint32_t index) {
+  cluster::SilentReporter silence;
+  cluster::TeamEnd end{start.number, index, MK_OK, ""};
+  try {
+    local_.run(start.members[index].device, start.attempt, silence, start.team->table(index));
+  } catch (const Error& e) {
+    end.status = e.status();
+    end.text = e.what();
+  } catch (const std::exception& e) {
+    end.status = MK_INTERNAL;
+    end.text = e.what();
+  }
+  return end;
+}
+
+// Work that continues long after its start has broken up hangs: nobody waits for it.
+bool TeamNode::busy() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (current_ && current_->broken_at && base::steady_s() - *current_->broken_at > kEndSeconds) return false;
+  }
+  return followers_.working();
+}
+
+}  // namespace mokume::team

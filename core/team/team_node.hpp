@@ -1,0 +1,123 @@
+// A node's side of a team: all devices of all nodes train one network after another together ([devices] team). To the
+// rest of the run the team is one device of node 0, whose attempts the leader runs, and for which it starts the others.
+//
+// In this folder: one network on many devices. Who leads, who follows and who has left, how sums are made (sums.hpp),
+// and the account of who did what (account.hpp). How a model splits a batch is the model's own.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/log.hpp"
+#include "cluster/transport/team_channel.hpp"
+#include "node/devices.hpp"
+#include "team/account.hpp"
+#include "team/members.hpp"
+#include "team/sums.hpp"
+
+namespace mokume::team {
+
+class TeamNode : public cluster::Executor, public cluster::TeamChannel {
+ public:
+  static constexpr const char* kId = journal::kTeamDevice;
+
+  // `nodes`: on node 0 the devices of each node, all of which take part but for spare ones; else empty. The references
+  // outlive it. `patience_s`: for a member that contributes nothing.
+  TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
+           const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
+  ~TeamNode() override;  // end()
+  TeamNode(const TeamNode&) = delete;
+  TeamNode& operator=(const TeamNode&) = delete;
+
+  // Breaks up what is left, and waits for this node's members. False: one hangs in its driver, and this object, and
+  // everything that its work uses, must live until the process ends.
+  bool end();
+
+  Account& account() { return account_; }
+  size_t members() const { return members_.size(); }
+
+  // ---- cluster::Executor
+
+  std::vector<cluster::LocalDevice> devices() const override;  // the team, on node 0
+  // Runs an attempt on all members that are there, on node 0. A member that fails or is lost leaves the team, and the
+  // others resume from the last checkpoint; another device of node 0 leads where the leader's fails. An error that all
+  // members share is thrown, as is one of the last device of node 0.
+  void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override;
+  bool kill(uint32_t device) noexcept override;
+  void saved(uint32_t fit) noexcept override { local_.saved(fit); }
+  void abandon() noexcept override { local_.abandon(); }
+
+  // ---- cluster::TeamChannel
+
+  void received(uint32_t from, cluster::TeamMessage message) override;
+  void lost(uint32_t node) override;
+  bool busy() override;
+
+ private:
+  struct Member {
+    cluster::TeamMember at;
+    cluster::LocalDevice device;
+    bool left = false;
+  };
+  struct Failure {
+    mk_status status = MK_OK;  // of its work; MK_OK: it was lost
+    std::string why;
+  };
+  // One start of the team on one attempt.
+  struct Start {
+    uint64_t number = 0;
+    cluster::Attempt attempt;
+    std::vector<cluster::TeamMember> members;  // by their index in the team
+    std::vector<Seat> seats;                   // the same for the account; on node 0
+    std::shared_ptr<Team> team;                // null: the leader is alone
+    std::map<uint32_t, Failure> failed;        // by index; on node 0
+    std::set<uint32_t> running;                // other members; on node 0
+    std::optional<double> broken_at;
+    bool accounted = false;  // on the leader's thread
+  };
+
+  void take(uint32_t from, const cluster::TeamStart& start);
+  void take(uint32_t from, cluster::TeamContribution& contribution);
+  void take(uint32_t from, const cluster::TeamSum& sum);
+  void take(uint32_t from, const cluster::TeamBreak& end);
+  void take(uint32_t from, const cluster::TeamEnd& ended);
+  std::shared_ptr<Start> current(uint64_t number);
+
+  std::shared_ptr<Start> start(const cluster::Attempt& attempt);
+  std::vector<cluster::LocalDevice> present_members(Start& start);
+  void make_team(Start& start, const std::vector<cluster::LocalDevice>& devices);
+  std::string splits_to_repeat(const Start& start) const;
+  void run_members(const std::shared_ptr<Start>& start);
+  cluster::TeamEnd follow(const Start& start, uint32_t index);
+  void tell_ended(const cluster::TeamEnd& end);
+  void wait_for_others(Start& start);
+  bool drop_failed(const Start& start, mk_status everybody);
+  bool drop_leader(const Start& start, const std::string& why);
+  void drop(const cluster::TeamMember& at, const std::string& why);
+  void break_here(Start& start, const std::string& why);
+  void break_up(Start& start, const std::string& why);
+  void send_to_nodes(const Start& start, const cluster::Message& message);
+
+  node::Devices& local_;
+  base::Log& log_;
+  const uint32_t node_;
+  const double patience_s_;
+  std::vector<Member> members_;  // node 0
+  Account account_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::shared_ptr<Start> current_;  // under way
+  uint64_t starts_ = 0;
+  Members followers_;  // this node's members but the leader
+};
+
+}  // namespace mokume::team
