@@ -170,6 +170,7 @@ class Reader {
   }
 
   void take_event(const nlohmann::json& json) {
+    if (!json["event"].is_string()) base::bad_field("event", "a text");
     if (json["event"] != "start" && json["event"] != "stop") return note_event(json);
     const auto line = base::from_json<SessionLine>(json);
     std::vector<Session>& sessions = contents_.sessions;

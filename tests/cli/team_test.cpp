@@ -213,6 +213,38 @@ TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   EXPECT_EQ(repeat("other-again"), uneven);
 }
 
+TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
+  const std::string text = experiment(4, k_synchronous);
+  const Bytes one = alone(text);
+  place_.write("e.toml", text);
+  const Ended ended = place_.shell(on_ranks(2) + Place::program() + " run e.toml --set devices.isolation=process");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(bytes_of(place_.run("net")), one);
+}
+
+// A child process that is killed is a member that has failed, whether it leads or follows.
+TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
+  for (const size_t victim : {0U, 1U}) {
+    const Place place;
+    place.write("e.toml", experiment(60, k_synchronous));
+    const pid_t pid = place.start({"run", "e.toml", "--devices", "host,pocl", "--set", "devices.isolation=process"});
+    const auto trains = [&] {
+      if (!fs::exists(place.path() / "runs/net") || place.run("net").empty()) return false;
+      return slurp(place.run("net") / "logs/status.json").find("epoch") != std::string::npos;
+    };
+    if (!eventually([&] { return trains() || is_dead(pid); }) || is_dead(pid)) {
+      Place::wait(pid);
+      GTEST_SKIP() << "no second device: " << slurp(place.path() / "child.txt");
+    }
+    auto children = children_of(pid);
+    std::sort(children.begin(), children.end());  // in the order in which they were started
+    ASSERT_EQ(children.size(), 2U);
+    kill(children[victim], SIGKILL);
+    EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");
+    EXPECT_NE(slurp(place.path() / "child.txt").find("leaves the team"), std::string::npos);
+  }
+}
+
 TEST(Team, RefusalsNameTheCure) {
   const Place place;
   place.write("plain.toml", experiment(2, R"({ type = "none" })"));
@@ -236,9 +268,6 @@ TEST(Team, RefusalsNameTheCure) {
   ended = place.mokume("run svc.toml");
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("devices.team is true"), std::string::npos) << ended.err;
-  place.write("child.toml", experiment(2, k_synchronous));
-  ended = place.mokume("run child.toml --set devices.isolation=process");
-  EXPECT_EQ(ended.code, 2) << ended.err;
   ended = place.mokume("run child.toml --set \"model_options.parallel={type='synchronous',shards=6}\"");
   EXPECT_EQ(ended.code, 2) << ended.err;
   EXPECT_NE(ended.err.find("power of two"), std::string::npos) << ended.err;
