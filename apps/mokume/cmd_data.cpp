@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "data/load.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"

@@ -5,9 +5,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "data/load.hpp"
 #include "base/files.hpp"
 #include "commands.hpp"
 #include "data/picture.hpp"
+#include "data/picture_image.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
 #include "node/machine.hpp"

@@ -1,3 +1,5 @@
+#include "data/csv.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +8,6 @@
 #include "base/text.hpp"
 #include "data/csv_rows.hpp"
 #include "data/input.hpp"
-#include "data/readers.hpp"
 
 namespace mokume::data {
 namespace {
@@ -25,7 +26,7 @@ class Reader {
  public:
   Reader(const std::string& path, const CsvOptions& options) : path_(path), options_(options) {}
 
-  CsvPart read() {
+  CsvTable read() {
     const std::string text = read_text(path_);
     CsvRows rows(path_, text);
     std::vector<std::string_view> cells;
@@ -216,7 +217,7 @@ class Reader {
     return sum / static_cast<double>(count);
   }
 
-  CsvPart finish() {
+  CsvTable finish() {
     part_.columns = encoding();
     Table& table = part_.table;
     table.rows = kept_;
@@ -264,11 +265,11 @@ class Reader {
   int64_t count_ = 0;           // rows not dropped
   int64_t kept_ = 0;            // of those, rows within the limit
   bool numeric_labels_ = true;
-  CsvPart part_;
+  CsvTable part_;
 };
 
 }  // namespace
 
-CsvPart read_csv(const std::string& path, const CsvOptions& options) { return Reader(path, options).read(); }
+CsvTable read_csv(const std::string& path, const CsvOptions& options) { return Reader(path, options).read(); }
 
 }  // namespace mokume::data

@@ -71,35 +71,4 @@ struct Dataset {
   std::vector<Column> columns;  // csv: the feature columns in order; empty otherwise
 };
 
-// Loads, limits and scales. Throws Error(MK_BAD_DATA) naming file, place and cure; Error(MK_INVALID_ARGUMENT) if the
-// spec contradicts itself. A name without a slash that is not here is looked up in $MOKUME_DATA/NAME/, then in the
-// cache directory. Classes, one-hot levels and the number of features come from the whole training file, so `limit`
-// does not change what a label means; means that fill or scale come from the rows kept.
-// A target is regression if every label is a number and one has a fraction or more than 1,000 are different.
-Dataset load(const DataSpec& spec);
-
-// Reads rows to predict: like load(), but `test` alone, or `path` without it, into `train`, with labels if there are
-// any, scaled with the given scaling (one value, one per feature, or none). Labels get their place in `class_names`,
-// unknown ones -1, empty ones kNoLabel; with empty `class_names` they are targets, empty ones NaN. `features`: how many
-// the model has (0 = unknown): rows of libsvm text are widened to it, any other difference is an error. `columns`:
-// Dataset::columns of the training set; without it a csv spec with `categorical` or Missing::mean is refused, with it
-// the target column may be absent.
-Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
-                            const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
-                            const std::vector<Column>& columns = {});
-
-// The fold in which each training row is validated, in [0, folds). Contiguous by default: fold k holds rows
-// round(k*n/folds) .. round((k+1)*n/folds) (of a seeded shuffle, if asked for), a half going to the even side as in
-// NumPy's round(linspace(0, n, folds + 1)). Stratified: each class is cut into `folds` runs whose sizes differ by at
-// most one, and so do the folds. Each bootstrap shuffles in its own way. Throws Error(MK_INVALID_ARGUMENT) unless 2 <=
-// folds <= rows, and for stratified without labels.
-std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified, uint64_t seed,
-                                  uint32_t bootstrap = 0);
-
-// One validation set: round(share * rows) rows, a half going up, drawn with the seed, get 0 and the others -1.
-// Stratified: each class gives its share of them, rounded so that the sum stays (the largest remainders go up). Throws
-// Error(MK_INVALID_ARGUMENT) if no row or every row would be validated, and for stratified without labels.
-std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed,
-                                  uint32_t bootstrap = 0);
-
 }  // namespace mokume::data

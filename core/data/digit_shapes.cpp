@@ -1,4 +1,4 @@
-#include "data/digits.hpp"
+#include "data/digit_shapes.hpp"
 
 namespace mokume::data {
 namespace {

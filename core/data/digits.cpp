@@ -1,11 +1,12 @@
 #include "data/digits.hpp"
 
+#include "data/digit_shapes.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <vector>
 
-#include "data/readers.hpp"
 #include "sdk/philox.hpp"
 
 // Only + - * / and sqrt on doubles, which IEEE 754 rounds alike everywhere, and rounding to whole grey values at the
@@ -175,9 +176,9 @@ void paint(const std::vector<Segment>& segments, Draw& draw, float* pixels) {
 
 }  // namespace
 
-Part draw_digits(DigitSet set, int64_t limit) {
+RawTable draw_digits(DigitSet set, int64_t limit) {
   const int64_t all = set == DigitSet::train ? kTrainRows : kTestRows;
-  Part part;
+  RawTable part;
   part.path = "digits";
   part.table.rows = limit > 0 ? std::min(limit, all) : all;
   part.table.features = kPixels;

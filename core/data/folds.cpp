@@ -1,3 +1,5 @@
+#include "data/folds.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>

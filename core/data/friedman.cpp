@@ -1,3 +1,5 @@
+#include "data/friedman.hpp"
+
 // A made table for regressions: many columns that are noisy mixtures of ten hidden factors, of which a target follows
 // by a function that is not linear.
 #include <algorithm>
@@ -5,7 +7,6 @@
 #include <cmath>
 #include <numbers>
 
-#include "data/readers.hpp"
 #include "sdk/philox.hpp"
 
 namespace mokume::data {
@@ -41,9 +42,9 @@ std::vector<float> mixtures() {
 
 }  // namespace
 
-Part draw_friedman(bool test, int64_t limit) {
+RawTable draw_friedman(bool test, int64_t limit) {
   const int64_t all = test ? kFriedmanTestRows : kFriedmanTrainRows;
-  Part part;
+  RawTable part;
   part.path = "friedman";
   part.table.rows = limit > 0 ? std::min(limit, all) : all;
   part.table.features = kFeatures;

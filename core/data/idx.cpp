@@ -1,8 +1,9 @@
+#include "data/idx.hpp"
+
 #include <algorithm>
 #include <vector>
 
 #include "data/input.hpp"
-#include "data/readers.hpp"
 
 namespace mokume::data {
 namespace {
@@ -80,8 +81,8 @@ void read_values(Input& input, const std::string& path, const Header& header, Ta
 
 }  // namespace
 
-Part read_idx(const std::string& images, const std::string& labels, int64_t limit) {
-  Part part;
+RawTable read_idx(const std::string& images, const std::string& labels, int64_t limit) {
+  RawTable part;
   part.path = images;
   Input input(images);
   const Header header = read_header(input, images, false);

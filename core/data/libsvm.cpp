@@ -1,10 +1,11 @@
+#include "data/libsvm.hpp"
+
 #include <algorithm>
 #include <charconv>
 #include <string_view>
 #include <vector>
 
 #include "data/input.hpp"
-#include "data/readers.hpp"
 
 namespace mokume::data {
 namespace {
@@ -21,7 +22,7 @@ class LibsvmReader {
   LibsvmReader(const std::string& path, int64_t limit, int64_t features)
       : path_(path), limit_(limit), features_(features) {}
 
-  Part read() {
+  RawTable read() {
     const std::string text = read_text(path_);
     for (std::string_view rest = text; !rest.empty();) {
       const size_t end = rest.find('\n');
@@ -92,7 +93,7 @@ class LibsvmReader {
     return {static_cast<int32_t>(index - 1), value};
   }
 
-  Part finish() {
+  RawTable finish() {
     if (part_.labels.values.empty()) bad_data(path_, "", "has no rows; check the path");
     Table& table = part_.table;
     table.rows = static_cast<int64_t>(ends_.size());
@@ -115,12 +116,12 @@ class LibsvmReader {
   int32_t highest_ = 0;
   std::vector<Entry> entries_;
   std::vector<size_t> ends_;  // per kept row: one past its last entry
-  Part part_;
+  RawTable part_;
 };
 
 }  // namespace
 
-Part read_libsvm(const std::string& path, int64_t limit, int64_t features) {
+RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features) {
   return LibsvmReader(path, limit, features).read();
 }
 

@@ -1,10 +1,16 @@
+#include "data/load.hpp"
+
 #include <utility>
 
+#include "data/csv.hpp"
 #include "data/dataset.hpp"
+#include "data/digits.hpp"
+#include "data/friedman.hpp"
+#include "data/idx.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
+#include "data/libsvm.hpp"
 #include "data/locate.hpp"
-#include "data/readers.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
 #include "sdk/error.hpp"
@@ -14,8 +20,8 @@ namespace {
 
 struct Parts {
   std::string name;
-  Part train;
-  Part test;  // no rows: there is none
+  RawTable train;
+  RawTable test;  // no rows: there is none
   std::vector<Column> columns;
 };
 
@@ -27,7 +33,7 @@ Parts read_friedman(const DataSpec& spec) {
   return {"friedman", draw_friedman(false, spec.limit), draw_friedman(true, 0), {}};
 }
 
-Part read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
+RawTable read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
 
 Parts read_idx_sets(const DataSpec& spec) {
   const std::string path = spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
@@ -74,7 +80,7 @@ CsvOptions csv_options(const DataSpec& spec) {
 Parts read_csv_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
   CsvOptions options = csv_options(spec);
-  CsvPart train = read_csv(path, options);
+  CsvTable train = read_csv(path, options);
   Parts parts{stem(path), {}, {}, std::move(train.columns)};
   if (!spec.test.empty()) {
     options.target = train.target;
@@ -115,7 +121,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
     CsvOptions options = csv_options(spec);
     options.columns = columns.empty() ? nullptr : &columns;
     options.target_required = false;
-    CsvPart part = read_csv(path, options);
+    CsvTable part = read_csv(path, options);
     return {stem(path), std::move(part), {}, columns};
   }
   const std::string path = test && !own ? spec.test : spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
@@ -125,7 +131,7 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_pair(pair, spec.limit), {}, {}};
 }
 
-Shape shape_of(const Part& part) {
+Shape shape_of(const RawTable& part) {
   return part.shape.channels > 0 ? part.shape : Shape{1, 1, static_cast<int32_t>(part.table.features)};
 }
 

@@ -9,7 +9,8 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "data/input.hpp"
-#include "data/picture_files.hpp"
+#include "data/picture_checks.hpp"
+#include "data/picture_jpeg.hpp"
 
 namespace mokume::data {
 namespace {
@@ -42,18 +43,6 @@ std::string printable_name(const std::string& path) {
 }
 
 }  // namespace
-
-void check_picture_size(const std::string& path, uint64_t width, uint64_t height) {
-  if (width == 0 || height == 0) bad_data(path, "", "is a picture without pixels; save it again");
-  if (width > kMaxPicturePixels / height)
-    bad_data(path, "",
-             fmt::format("has {} x {} pixels, more than the {} million allowed; make it smaller", width, height,
-                         kMaxPicturePixels / 1'000'000));
-}
-
-void damaged_picture(const std::string& path, const char* kind, const char* why) {
-  bad_data(path, "", fmt::format("is a damaged or cut {} file ({}); save or fetch it again", kind, why));
-}
 
 void decode_png(const std::string& path, std::string_view bytes, Picture& picture) {
   PngImage png;

@@ -7,7 +7,7 @@
 #include <numeric>
 #include <optional>
 
-#include "data/picture.hpp"
+#include "data/picture_image.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {

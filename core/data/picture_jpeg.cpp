@@ -1,3 +1,5 @@
+#include "data/picture_jpeg.hpp"
+
 // JPEG by libjpeg-turbo. libjpeg leaves a failed call by longjmp(), which runs no destructors: the functions that it
 // may leave (JpegReader::begin, JpegReader::read and the callbacks) have no object with one, and everything owned lies
 // outside.
@@ -11,7 +13,7 @@
 #include <jerror.h>
 
 #include "data/input.hpp"
-#include "data/picture_files.hpp"
+#include "data/picture_checks.hpp"
 
 namespace mokume::data {
 namespace {

@@ -1,3 +1,5 @@
+#include "data/folds.hpp"
+#include "data/load.hpp"
 #include "node/experiment.hpp"
 
 #include <algorithm>

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "data/load.hpp"
 #include "cli/shell.hpp"
 #include "data/dataset.hpp"
 #include "data/pictures.hpp"

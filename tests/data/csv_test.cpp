@@ -1,4 +1,4 @@
-#include "data/readers.hpp"
+#include "data/csv.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -6,7 +6,7 @@ namespace {
 
 class Csv : public DataTest {
  protected:
-  CsvPart read(const std::string& content, const CsvOptions& options = {}) const {
+  CsvTable read(const std::string& content, const CsvOptions& options = {}) const {
     return read_csv(write("a.csv", content), options);
   }
 };
@@ -14,7 +14,7 @@ class Csv : public DataTest {
 using Names = std::vector<std::string>;
 
 TEST_F(Csv, ReadsNumbersAndTheLastColumnAsTarget) {
-  const CsvPart part = read("a, b ,y\r\n1,2.5,cat\r\n\r\n-3,+4e1,dog\r\n");
+  const CsvTable part = read("a, b ,y\r\n1,2.5,cat\r\n\r\n-3,+4e1,dog\r\n");
   EXPECT_EQ(part.table.rows, 2);
   EXPECT_EQ(part.table.features, 2);
   EXPECT_EQ(part.table.x, (std::vector<float>{1, 2.5F, -3, 40}));
@@ -29,7 +29,7 @@ TEST_F(Csv, ReadsQuotedCells) {
   CsvOptions options;
   options.target = "the \"y\"";
   options.categorical = {"b,c"};
-  const CsvPart part = read("\"the \"\"y\"\"\",\"b,c\",a\n\"x\ny\",\"p\"\"q\", 1\n z , \"\"\"\" ,\"2\"", options);
+  const CsvTable part = read("\"the \"\"y\"\"\",\"b,c\",a\n\"x\ny\",\"p\"\"q\", 1\n z , \"\"\"\" ,\"2\"", options);
   EXPECT_EQ(part.labels.texts, (Names{"x\ny", "z"}));
   EXPECT_EQ(part.labels.place(1), "line 4");
   EXPECT_EQ(part.columns[0].levels, (Names{"\"", "p\"q"}));
@@ -41,7 +41,7 @@ TEST_F(Csv, TurnsCategoricalColumnsIntoSortedLevels) {
   options.target = "y";
   options.categorical = {"town"};
   options.limit = 2;
-  const CsvPart part = read("y,town,a\n1,rome,5\n2,oslo,6\n3,kyiv,7\n", options);
+  const CsvTable part = read("y,town,a\n1,rome,5\n2,oslo,6\n3,kyiv,7\n", options);
   EXPECT_EQ(part.columns[0].levels, (Names{"kyiv", "oslo", "rome"})) << "levels of the whole file";
   EXPECT_EQ(part.table.rows, 2);
   EXPECT_EQ(part.table.x, (std::vector<float>{0, 0, 1, 5, 0, 1, 0, 6}));
@@ -52,13 +52,13 @@ TEST_F(Csv, DropsOrFillsEmptyCells) {
   const std::string text = "a,b,y\n1,,0\n2,5,1\n3,8,\n6,,1\n100,100,1\n";
   CsvOptions options;
   options.missing = Missing::drop;
-  const CsvPart dropped = read(text, options);
+  const CsvTable dropped = read(text, options);
   EXPECT_EQ(dropped.table.x, (std::vector<float>{2, 5, 100, 100}));
   EXPECT_EQ(dropped.labels.values, (std::vector<double>{1, 1}));
   EXPECT_EQ(dropped.labels.place(0), "line 3");
   options.missing = Missing::mean;
   options.limit = 3;
-  const CsvPart filled = read("a,b,y\n1,,0\n2,5,1\n3,8,2\n100,100,1\n", options);
+  const CsvTable filled = read("a,b,y\n1,,0\n2,5,1\n3,8,2\n100,100,1\n", options);
   EXPECT_EQ(filled.columns[1].fill, 6.5) << "of the rows kept";
   EXPECT_EQ(filled.table.x, (std::vector<float>{1, 6.5F, 2, 5, 3, 8}));
 }
@@ -81,7 +81,7 @@ TEST_F(Csv, ReadsOtherFilesInTheTrainingFilesTerms) {
   };
   for (const auto& c : cases) expect_error(MK_BAD_DATA, c.words, [&] { read(c.content, options); });
   options.target_required = false;
-  const CsvPart bare = read("a,town\n7,rome\n", options);
+  const CsvTable bare = read("a,town\n7,rome\n", options);
   EXPECT_EQ(bare.table.x, (std::vector<float>{0, 1, 7}));
   EXPECT_EQ(bare.labels.size(), 0U);
   options.target = "";

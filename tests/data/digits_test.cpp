@@ -1,11 +1,11 @@
+#include "data/digits.hpp"
 #include "base/files.hpp"
-#include "data/readers.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
 namespace {
 
-std::string bytes_of(const Part& part) {
+std::string bytes_of(const RawTable& part) {
   std::string bytes;
   for (const float v : part.table.x) bytes += static_cast<char>(static_cast<unsigned char>(v));
   for (const double v : part.labels.values) bytes += static_cast<char>(v);
@@ -13,8 +13,8 @@ std::string bytes_of(const Part& part) {
 }
 
 TEST(Digits, AreTheSameBytesEverywhere) {
-  const Part train = draw_digits(DigitSet::train, 0);
-  const Part test = draw_digits(DigitSet::test, 0);
+  const RawTable train = draw_digits(DigitSet::train, 0);
+  const RawTable test = draw_digits(DigitSet::test, 0);
   ASSERT_EQ(train.table.x.size(), 2000U * 784);
   ASSERT_EQ(test.table.x.size(), 1000U * 784);
   EXPECT_EQ(base::sha256(bytes_of(train)), "18599deacb1944008950a9aaed94eef98c563d2c964dbba4f9e59fa2aaf3a531");
@@ -22,7 +22,7 @@ TEST(Digits, AreTheSameBytesEverywhere) {
 }
 
 TEST(Digits, AreWholeGreyValuesOfTenClasses) {
-  const Part train = draw_digits(DigitSet::train, 0);
+  const RawTable train = draw_digits(DigitSet::train, 0);
   for (const float v : train.table.x) ASSERT_TRUE(v >= 0 && v <= 255 && v == static_cast<float>(static_cast<int>(v)));
   std::vector<int> counts(10);
   for (const double v : train.labels.values) ++counts.at(static_cast<size_t>(v));
@@ -30,8 +30,8 @@ TEST(Digits, AreWholeGreyValuesOfTenClasses) {
 }
 
 TEST(Digits, TheLimitKeepsTheFirstImages) {
-  const Part all = draw_digits(DigitSet::train, 0);
-  const Part few = draw_digits(DigitSet::train, 30);
+  const RawTable all = draw_digits(DigitSet::train, 0);
+  const RawTable few = draw_digits(DigitSet::train, 30);
   EXPECT_EQ(few.table.rows, 30);
   EXPECT_TRUE(std::equal(few.table.x.begin(), few.table.x.end(), all.table.x.begin()));
   EXPECT_EQ(few.table.x.size(), 30U * 784);

@@ -1,6 +1,7 @@
 #include <numeric>
 #include <set>
 
+#include "data/folds.hpp"
 #include "support.hpp"
 
 namespace mokume::data {

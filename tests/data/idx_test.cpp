@@ -1,4 +1,4 @@
-#include "data/readers.hpp"
+#include "data/idx.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -10,8 +10,8 @@ const std::string kImages = idx({3, 2, 2}, std::string("\x00\x01\x02\x03\x04\x05
 const std::string kLabels = idx({3}, "\x07\x02\x07");
 
 TEST_F(Idx, ReadsPlainAndGzipAlike) {
-  const Part plain = read_idx(write("i", kImages), write("l", kLabels), 0);
-  const Part packed = read_idx(write_gz("i.gz", kImages), write_gz("l.gz", kLabels), 0);
+  const RawTable plain = read_idx(write("i", kImages), write("l", kLabels), 0);
+  const RawTable packed = read_idx(write_gz("i.gz", kImages), write_gz("l.gz", kLabels), 0);
   EXPECT_EQ(plain.table.rows, 3);
   EXPECT_EQ(plain.table.features, 4);
   EXPECT_EQ(plain.table.x, (std::vector<float>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 254, 255}));
@@ -23,7 +23,7 @@ TEST_F(Idx, ReadsPlainAndGzipAlike) {
 }
 
 TEST_F(Idx, KeepsTheFirstRowsButAllLabels) {
-  const Part part = read_idx(write("i", kImages), write("l", kLabels), 2);
+  const RawTable part = read_idx(write("i", kImages), write("l", kLabels), 2);
   EXPECT_EQ(part.table.rows, 2);
   EXPECT_EQ(part.table.x.size(), 8U);
   EXPECT_EQ(part.labels.values.size(), 3U);
@@ -32,7 +32,7 @@ TEST_F(Idx, KeepsTheFirstRowsButAllLabels) {
 TEST_F(Idx, RowsLongerThanOnePieceStayInOrder) {
   std::string values;
   for (int i = 0; i < 200000; ++i) values += static_cast<char>(i % 251);
-  const Part part = read_idx(write("i", idx({2, 100000}, values)), "", 0);
+  const RawTable part = read_idx(write("i", idx({2, 100000}, values)), "", 0);
   for (int i = 0; i < 200000; ++i) ASSERT_EQ(part.table.x[static_cast<size_t>(i)], static_cast<float>(i % 251));
 }
 

@@ -1,5 +1,5 @@
+#include "data/libsvm.hpp"
 #include "data/input.hpp"
-#include "data/readers.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -8,7 +8,7 @@ namespace {
 class Libsvm : public DataTest {};
 
 TEST_F(Libsvm, ReadsSparseRows) {
-  const Part part = read_libsvm(write("a", "+1 1:0.5 3:-2e1\n\n-1\r\n2 \t 2:+7 4:1e-60 \n"), 0, 0);
+  const RawTable part = read_libsvm(write("a", "+1 1:0.5 3:-2e1\n\n-1\r\n2 \t 2:+7 4:1e-60 \n"), 0, 0);
   EXPECT_EQ(part.table.rows, 3);
   EXPECT_EQ(part.table.features, 4);
   EXPECT_EQ(part.table.x, (std::vector<float>{0.5F, 0, -20, 0, 0, 0, 0, 0, 0, 7, 0, 0}));
@@ -27,7 +27,7 @@ TEST_F(Libsvm, ReadsGzipAndSkipsAByteOrderMark) {
 }
 
 TEST_F(Libsvm, TheLimitKeepsFeaturesAndLabelsOfTheWholeFile) {
-  const Part part = read_libsvm(write("a", "1 1:1\n2 1:2\n3 5:1\n"), 2, 0);
+  const RawTable part = read_libsvm(write("a", "1 1:1\n2 1:2\n3 5:1\n"), 2, 0);
   EXPECT_EQ(part.table.rows, 2);
   EXPECT_EQ(part.table.features, 5);
   EXPECT_EQ(part.labels.values.size(), 3U);

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "data/load.hpp"
 #include "support.hpp"
 
 namespace mokume::data {

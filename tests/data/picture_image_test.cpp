@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "data/picture.hpp"
+#include "data/picture_image.hpp"
 #include "pictures.hpp"
 #include "support.hpp"
 

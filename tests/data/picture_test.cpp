@@ -1,5 +1,6 @@
 // Pictures as users have them, and as somebody who means harm would make them.
 #include "data/picture.hpp"
+#include "data/picture_image.hpp"
 
 #include <algorithm>
 

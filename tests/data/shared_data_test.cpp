@@ -1,6 +1,7 @@
 // Real data sets, where MOKUME_DATA says they are.
 #include <numeric>
 
+#include "data/load.hpp"
 #include "support.hpp"
 
 namespace mokume::data {

@@ -1,16 +1,10 @@
-// The decoders behind read_picture(): whole files in memory, whose bytes are hostile until checked.
+// What every decoder of pictures checks: their bytes are hostile until then.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
-
-#include "data/picture.hpp"
 
 namespace mokume::data {
-
-void decode_png(const std::string& path, std::string_view bytes, Picture& picture);
-void decode_jpeg(const std::string& path, std::string_view bytes, Picture& picture);
 
 // Before memory is taken for what a header claims. Error(MK_BAD_DATA).
 void check_picture_size(const std::string& path, uint64_t width, uint64_t height);

@@ -1,0 +1,27 @@
+// The reader of CSV files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "data/raw_table.hpp"
+
+namespace mokume::data {
+
+// RFC 4180 with a header row. Cells lose the blanks around them.
+struct CsvOptions {
+  std::string target;                    // "" = the last column, or the last that is not in `columns`
+  std::vector<std::string> categorical;  // ignored if `columns` is given
+  Missing missing = Missing::error;
+  int64_t limit = 0;
+  const std::vector<Column>* columns = nullptr;  // the training file's
+  bool target_required = true;
+};
+struct CsvTable : RawTable {
+  std::vector<Column> columns;
+  std::string target;
+};
+CsvTable read_csv(const std::string& path, const CsvOptions& options);
+
+}  // namespace mokume::data

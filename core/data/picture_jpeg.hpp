@@ -1,0 +1,14 @@
+// The decoder of JPEG files: a whole file in memory.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "data/picture.hpp"
+
+namespace mokume::data {
+
+// See read_picture().
+void decode_jpeg(const std::string& path, std::string_view bytes, Picture& picture);
+
+}  // namespace mokume::data
