@@ -8,11 +8,11 @@
 #include <filesystem>
 #include <memory>
 
-#include "data/load.hpp"
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "data/dataset.hpp"
+#include "data/load.hpp"
 #include "data/spec.hpp"
 #include "sdk/error.hpp"
 

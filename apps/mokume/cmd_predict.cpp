@@ -5,9 +5,9 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "data/load.hpp"
 #include "base/files.hpp"
 #include "commands.hpp"
+#include "data/load.hpp"
 #include "data/picture.hpp"
 #include "data/picture_image.hpp"
 #include "data/scale.hpp"
@@ -132,38 +132,31 @@ void print_json(const PredictOptions& options, const std::string& how, const rep
   std::fprintf(stdout, "%s\n", text.c_str());
 }
 
-}  // namespace
+// What predicting needs.
+struct Models {
+  Runtime& runtime;
+  const StoredRun& run;
+  const PredictOptions& options;
+  const mk_model& model;
+  const Ensemble& ensemble;
+};
 
-int predict(Runtime& runtime, const PredictOptions& options) {
-  if (options.image.empty() == options.spec.empty())
-    throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
-  const StoredRun run(runtime, options.run);
-  run.warn();
-  const config::Config& config = run.config();
-  const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, config.model).model();
-  const Ensemble ensemble(model, options.run);
-  const Trained& first = ensemble.first();
-  const run::RunRecord record = run::read_run_record(options.run);
-  if (!record.checked || !first.checked)
-    say(stderr, "{} is of an older version that wrote no checksums: damage to its files would not be noticed\n",
-        options.run);
-  if (ensemble.size() > 1 && record.state != "done")
-    say(stderr, "{} is {}: these are the {} members that it has\n", options.run,
-        record.state == "failed fits" ? "not whole" : "not finished", ensemble.size());
+void predict_rows(const Models& with, const run::RunRecord& record) {
+  const Trained& first = with.ensemble.first();
+  const data::Dataset rows =
+      data::load_for_prediction(data::parse_spec(with.options.spec, &with.run.config().data), first.classes, first.mean,
+                                first.scale, first.features, run::columns_of(record));
+  const Opened opened(with.runtime, with.run, with.options.devices);
+  const Combined said = run::combine(with.model, with.ensemble, opened.device->services(), rows.train);
+  if (first.classes.empty())
+    print_numbers(said, rows.train.targets, with.ensemble.size() > 1);
+  else
+    print_classes(said, rows.train.labels, first.classes, with.ensemble.size());
+}
 
-  if (!options.spec.empty()) {
-    const data::Dataset rows =
-        data::load_for_prediction(data::parse_spec(options.spec, &config.data), first.classes, first.mean, first.scale,
-                                  first.features, run::columns_of(record));
-    const Opened opened(runtime, run, options.devices);
-    const Combined said = run::combine(model, ensemble, opened.device->services(), rows.train);
-    if (first.classes.empty())
-      print_numbers(said, rows.train.targets, ensemble.size() > 1);
-    else
-      print_classes(said, rows.train.labels, first.classes, ensemble.size());
-    return kDone;
-  }
-
+void predict_picture(const Models& with) {
+  const Trained& first = with.ensemble.first();
+  const PredictOptions& options = with.options;
   if (first.classes.empty())
     throw Error(MK_INVALID_ARGUMENT, fmt::format("the model of {} predicts numbers, and a picture needs one that knows "
                                                  "classes: predict rows with --data SPEC",
@@ -182,18 +175,43 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   row.train.x = image.values;
   data::check_scaling(row, first.features, first.mean, first.scale);
   data::apply_scaling(first.mean, first.scale, row.name, row.train);
-  const Opened opened(runtime, run, options.devices);
-  const report::Certainty certainty = run::certainty_of(model, ensemble, opened.device->services(), row.train);
+  const Opened opened(with.runtime, with.run, options.devices);
+  const report::Certainty certainty =
+      run::certainty_of(with.model, with.ensemble, opened.device->services(), row.train);
   if (!options.svg.empty())
     base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));
-  // Of the same members, or it says nothing of these.
+  // A vote of other members says nothing about these.
   const auto vote = run::read_vote(options.run);
-  const bool same = vote && vote->members == ensemble.size();
+  const bool same = vote && vote->members == with.ensemble.size();
   const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};
   if (options.json)
     print_json(options, image.how, certainty, doubt);
   else
     std::fputs(report::certainty_text(certainty, report::kTextWidth, doubt).c_str(), stdout);
+}
+
+}  // namespace
+
+int predict(Runtime& runtime, const PredictOptions& options) {
+  if (options.image.empty() == options.spec.empty())
+    throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
+  const StoredRun run(runtime, options.run);
+  run.warn();
+  const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, run.config().model).model();
+  const Ensemble ensemble(model, options.run);
+  const Trained& first = ensemble.first();
+  const run::RunRecord record = run::read_run_record(options.run);
+  if (!record.checked || !first.checked)
+    say(stderr, "{} is of an older version that wrote no checksums: damage to its files would not be noticed\n",
+        options.run);
+  if (ensemble.size() > 1 && record.state != "done")
+    say(stderr, "{} is {}: these are the {} members that it has\n", options.run,
+        record.state == "failed fits" ? "not whole" : "not finished", ensemble.size());
+  const Models with{runtime, run, options, model, ensemble};
+  if (options.spec.empty())
+    predict_picture(with);
+  else
+    predict_rows(with, record);
   return kDone;
 }
 

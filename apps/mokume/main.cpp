@@ -74,105 +74,130 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("--devices", options.devices, "device to use (the first of them)");
 }
 
-int run(int argc, char** argv, std::optional<Runtime>& made) {
-  CLI::App cli{"mokume runs machine-learning experiments described in TOML on every device at hand."};
-  cli.require_subcommand(1);
-  cli.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
-  RunOptions options;
-  options.command = quoted_command(argc, argv);
-  std::string path, other, spec, name, from;
-  bool json = false, probe = false;
-
-  CLI::App* run = cli.add_subcommand("run", "run an experiment, or go on with its unfinished run");
-  run->add_option("CONFIG", options.config, "experiment file")->required();
-  add_run_options(run, options, true);
-  run->add_flag("--dry-run", options.dry_run, "show plan, memory and devices, and stop");
-  run->add_option("--formations", options.formations,
-                  "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
-  run->add_flag("--profile", options.profile, "time every op and transfer, and show where the time goes");
-  run->add_flag("--fresh", options.fresh, "start a new run even if one is unfinished");
-  CLI::App* resume = cli.add_subcommand("resume", "go on with a run directory");
-  resume->add_option("RUN", path, "run directory")->required();
-  add_run_options(resume, options, false);
-  CLI::App* check = cli.add_subcommand("check", "check an experiment file");
-  check->add_option("CONFIG", options.config, "experiment file")->required();
-  check->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file")->take_all();
-  CLI::App* status = cli.add_subcommand("status", "show how far a run is, and whether it is alive");
-  status->add_option("RUN", path, "run directory")->required();
-  status->add_flag("--json", json, "as JSON");
-  CLI::App* explain =
-      cli.add_subcommand("explain", "say why a fit waits, moved or failed, or what went wrong in a run");
-  explain->add_option("RUN", path, "run directory")->required();
-  explain->add_option(
-      "FIT", name, "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
-  CLI::App* report = cli.add_subcommand("report", "write tables, plots and report.html of a run again");
-  report->add_option("RUN", path, "run directory")->required();
-  CLI::App* compare = cli.add_subcommand("compare", "say in what two runs differ, and whether their fits do");
-  compare->add_option("A", path, "run directory")->required();
-  compare->add_option("B", other, "another")->required();
-  PredictOptions asked;
-  CLI::App* predict = cli.add_subcommand("predict", "predict a picture, or rows as CSV, with a run's models");
-  add_predict_options(predict, asked);
-  CLI::App* list = cli.add_subcommand("devices", "list devices");
-  list->add_flag("--json", json, "as JSON");
-  list->add_flag("--probe", probe, "measure how fast each one is, alone; takes about a second each");
-  CLI::App* doctor_command = cli.add_subcommand(
-      "doctor",
-      "show libraries, devices and what is wrong with them; under mpirun also whether the nodes fit together");
-  std::string out = "runs";
-  doctor_command->add_option("--out", out, "directory for run directories, which all nodes must see (default: runs)");
-  CLI::App* schema = cli.add_subcommand("schema", "print the JSON Schema of experiment files");
-  CLI::App* init = cli.add_subcommand("init", "print a commented experiment file to start from");
-  init->add_option("MODEL", name, "model, e.g. svc")->required();
-  CLI::App* data = cli.add_subcommand("data", "data sets");
-  data->require_subcommand(1);
-  CLI::App* data_list = data->add_subcommand("list", "what there is and where");
-  CLI::App* data_show = data->add_subcommand("info", "load a data set and describe it");
-  data_show->add_option("SPEC", spec, "source[:path][,key=value]...")->required();
-  CLI::App* data_fetch = data->add_subcommand("fetch", "download a data set into the cache and check it");
-  data_fetch->add_option("NAME", name, "data set, e.g. mnist")->required();
-  data_fetch->add_option("--from", from, "base URL of a mirror (http, https or file)");
-
-  std::vector<std::string> plugins;
-  for (CLI::App* command :
-       {run, resume, check, status, explain, report, compare, predict, list, doctor_command, schema, init})
-    add_plugins_option(command, plugins);
-
-  int parent = 0;
-  CLI::App* child = cli.add_subcommand("device-child", "one device of a run")->group("");  // not shown
-  child->add_option("PARENT", parent)->required();
-
-  try {
-    cli.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    const int code = cli.exit(e);
-    return code == 0 ? kDone : kUsage;
+// The command line: every command with its options, and where these are kept.
+class Commands {
+ public:
+  Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
+    cli_.require_subcommand(1);
+    cli_.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
+    options_.command = quoted_command(argc, argv);
+    add_runs();
+    add_readers();
+    add_machine();
+    add_data();
+    for (CLI::App* command :
+         {run_, resume_, check_, status_, explain_, report_, compare_, predict_, devices_, doctor_, schema_, init_})
+      add_plugins_option(command, line_.plugins);
   }
-  if (data_list->parsed()) return list_data();
-  if (data_show->parsed()) return data_info(spec);
-  if (data_fetch->parsed()) return fetch_data(name, from);
 
-  if (child->parsed()) return device_child(parent);
+  int run(int argc, char** argv, std::optional<Runtime>& made) {
+    try {
+      cli_.parse(argc, argv);
+    } catch (const CLI::ParseError& e) {
+      return cli_.exit(e) == 0 ? kDone : kUsage;
+    }
+    if (data_list_->parsed()) return list_data();
+    if (data_info_->parsed()) return data_info(spec_);
+    if (data_fetch_->parsed()) return fetch_data(name_, from_);
+    if (child_->parsed()) return device_child(parent_);
+    return run_with(made.emplace(line_));
+  }
 
-  Runtime& runtime = made.emplace(CommandLine{{argv, argv + argc}, plugins});
-  if (run->parsed()) return run_experiment(runtime, options);
-  if (resume->parsed()) return resume_run(runtime, path, options);
-  if (check->parsed()) return check_config(runtime, options);
-  if (status->parsed()) return show_status(runtime, path, json);
-  if (explain->parsed()) return mokume::app::explain(runtime, path, name);
-  if (compare->parsed()) return mokume::app::compare(runtime, path, other);
-  if (report->parsed()) return rebuild_report(runtime, path);
-  if (predict->parsed()) return mokume::app::predict(runtime, asked);
-  if (list->parsed()) return list_devices(runtime, json, probe);
-  if (doctor_command->parsed()) return doctor(runtime, out);
-  if (schema->parsed()) return print_schema(runtime);
-  if (init->parsed()) return init_config(runtime, name);
-  return kUsage;
-}
+ private:
+  int run_with(Runtime& runtime) {
+    if (run_->parsed()) return run_experiment(runtime, options_);
+    if (resume_->parsed()) return resume_run(runtime, path_, options_);
+    if (check_->parsed()) return check_config(runtime, options_);
+    if (status_->parsed()) return show_status(runtime, path_, json_);
+    if (explain_->parsed()) return explain(runtime, path_, name_);
+    if (compare_->parsed()) return compare(runtime, path_, other_);
+    if (report_->parsed()) return rebuild_report(runtime, path_);
+    if (predict_->parsed()) return predict(runtime, asked_);
+    if (devices_->parsed()) return list_devices(runtime, json_, probe_);
+    if (doctor_->parsed()) return doctor(runtime, out_);
+    if (schema_->parsed()) return print_schema(runtime);
+    if (init_->parsed()) return init_config(runtime, name_);
+    return kUsage;
+  }
+
+  CLI::App* add(const char* name, const char* help) { return cli_.add_subcommand(name, help); }
+  CLI::App* add_for_run(const char* name, const char* help) {
+    CLI::App* command = add(name, help);
+    command->add_option("RUN", path_, "run directory")->required();
+    return command;
+  }
+
+  void add_runs() {
+    run_ = add("run", "run an experiment, or resume its unfinished run");
+    run_->add_option("CONFIG", options_.config, "experiment file")->required();
+    add_run_options(run_, options_, true);
+    run_->add_flag("--dry-run", options_.dry_run, "show plan, memory and devices, and stop");
+    run_->add_option("--formations", options_.formations,
+                     "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
+    run_->add_flag("--profile", options_.profile, "time every op and transfer, and show where the time goes");
+    run_->add_flag("--fresh", options_.fresh, "start a new run even if one is unfinished");
+    resume_ = add_for_run("resume", "resume a run directory");
+    add_run_options(resume_, options_, false);
+    check_ = add("check", "check an experiment file");
+    check_->add_option("CONFIG", options_.config, "experiment file")->required();
+    check_->add_option("--set", options_.sets, "KEY=VALUE replaces a key of the file")->take_all();
+    child_ = add("device-child", "one device of a run")->group("");  // not shown
+    child_->add_option("PARENT", parent_)->required();
+  }
+
+  void add_readers() {
+    status_ = add_for_run("status", "show how far a run is, and whether it is alive");
+    status_->add_flag("--json", json_, "as JSON");
+    explain_ = add_for_run("explain", "say why a fit waits, moved or failed, or what went wrong in a run");
+    explain_->add_option(
+        "FIT", name_,
+        "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
+    report_ = add_for_run("report", "write tables, plots and report.html of a run again");
+    compare_ = add("compare", "say in what two runs differ, and whether their fits do");
+    compare_->add_option("A", path_, "run directory")->required();
+    compare_->add_option("B", other_, "another")->required();
+    predict_ = add("predict", "predict a picture, or rows as CSV, with a run's models");
+    add_predict_options(predict_, asked_);
+  }
+
+  void add_machine() {
+    devices_ = add("devices", "list devices");
+    devices_->add_flag("--json", json_, "as JSON");
+    devices_->add_flag("--probe", probe_, "measure how fast each one is, alone; takes about a second each");
+    doctor_ =
+        add("doctor",
+            "show libraries, devices and what is wrong with them; under mpirun also whether the nodes fit together");
+    doctor_->add_option("--out", out_, "directory for run directories, which all nodes must see (default: runs)");
+    schema_ = add("schema", "print the JSON Schema of experiment files");
+    init_ = add("init", "print a commented experiment file to start from");
+    init_->add_option("MODEL", name_, "model, e.g. svc")->required();
+  }
+
+  void add_data() {
+    CLI::App* data = add("data", "data sets");
+    data->require_subcommand(1);
+    data_list_ = data->add_subcommand("list", "what there is and where");
+    data_info_ = data->add_subcommand("info", "load a data set and describe it");
+    data_info_->add_option("SPEC", spec_, "source[:path][,key=value]...")->required();
+    data_fetch_ = data->add_subcommand("fetch", "download a data set into the cache and check it");
+    data_fetch_->add_option("NAME", name_, "data set, e.g. mnist")->required();
+    data_fetch_->add_option("--from", from_, "base URL of a mirror (http, https or file)");
+  }
+
+  CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every device at hand."};
+  CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *devices_, *doctor_, *schema_,
+      *init_, *data_list_, *data_info_, *data_fetch_, *child_;
+  CommandLine line_;
+  RunOptions options_;
+  PredictOptions asked_;
+  std::string path_, other_, spec_, name_, from_, out_ = "runs";
+  bool json_ = false, probe_ = false;
+  int parent_ = 0;
+};
 
 int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   try {
-    return run(argc, argv, runtime);
+    return Commands(argc, argv).run(argc, argv, runtime);
   } catch (const mokume::Error& e) {
     std::fprintf(stderr, "error: %s\n", e.what());
     return exit_code(e.status());

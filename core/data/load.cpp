@@ -100,6 +100,27 @@ Parts read_parts(const DataSpec& spec) {
   return read_idx_sets(spec);
 }
 
+Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const std::vector<Column>& columns) {
+  if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
+    throw Error(MK_INVALID_ARGUMENT,
+                "data.categorical and data.missing = \"mean\" need the columns of the training "
+                "file, and this model has none; leave them out");
+  CsvOptions options = csv_options(spec);
+  options.columns = columns.empty() ? nullptr : &columns;
+  options.target_required = false;
+  CsvTable table = read_csv(path, options);
+  return {stem(path), std::move(table), {}, columns};
+}
+
+Parts read_idx_to_predict(const DataSpec& spec) {
+  const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
+  const std::string path = test && !own ? spec.test : spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
+  if (own && !is_directory(path))
+    throw Error(MK_INVALID_ARGUMENT, "data.test is 'own', but '" + path + "' is a file: name its test file instead");
+  const IdxPair pair = is_directory(path) ? idx_in_directory(path, test ? "t10k" : "train") : idx_beside(path, false);
+  return {stem(path), read_pair(pair, spec.limit), {}, {}};
+}
+
 // The test file if one is named, else `path`, in the training file's terms.
 Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns) {
   const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
@@ -108,27 +129,10 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   if (spec.source == "digits")
     return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};
   if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
-  if (spec.source == "libsvm") {
-    const std::string path = single_file(test ? spec.test : locate(spec.path));
-    return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
-  }
-  if (spec.source == "csv") {
-    const std::string path = single_file(test ? spec.test : locate(spec.path));
-    if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
-      throw Error(MK_INVALID_ARGUMENT,
-                  "data.categorical and data.missing = \"mean\" need the columns of the training "
-                  "file, and this model has none; leave them out");
-    CsvOptions options = csv_options(spec);
-    options.columns = columns.empty() ? nullptr : &columns;
-    options.target_required = false;
-    CsvTable part = read_csv(path, options);
-    return {stem(path), std::move(part), {}, columns};
-  }
-  const std::string path = test && !own ? spec.test : spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
-  if (own && !is_directory(path))
-    throw Error(MK_INVALID_ARGUMENT, "data.test is 'own', but '" + path + "' is a file: name its test file instead");
-  const IdxPair pair = is_directory(path) ? idx_in_directory(path, test ? "t10k" : "train") : idx_beside(path, false);
-  return {stem(path), read_pair(pair, spec.limit), {}, {}};
+  if (spec.source != "libsvm" && spec.source != "csv") return read_idx_to_predict(spec);
+  const std::string path = single_file(test ? spec.test : locate(spec.path));
+  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns);
+  return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
 Shape shape_of(const RawTable& part) {

@@ -6,8 +6,8 @@
 #include <chrono>
 
 #include "base/text.hpp"
-#include "run/view.hpp"
 #include "run/run_directory.hpp"
+#include "run/view.hpp"
 
 namespace mokume::inspect {
 namespace {
@@ -80,18 +80,27 @@ std::string next_step(const Inspection& run) {
   return "";
 }
 
+namespace {
+
+std::string live_text(const Inspection& run) {
+  if (!run.last) return ", starting, " + progress(run) + "\n";
+  std::string text = fmt::format(" on {} (process {}), {}", run.last->host, run.last->pid, progress(run));
+  if (fits_left(run)) text += run.last->eta_s ? ", ETA " + base::human_seconds(*run.last->eta_s) : ", ETA unknown";
+  return text + (run.last->phase != "fits" ? "\n  " + run.last->phase + "\n" : "\n");
+}
+
+std::string ended_text(const Inspection& run) {
+  const bool killed = run.view.state == "running";
+  const std::string why = killed || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")";
+  const std::string last =
+      killed && run.last ? "  last sign of life " + ago(run, run.last->time_s) + " ago\n" : std::string();
+  return why + ", " + progress(run) + "\n" + last;
+}
+
+}  // namespace
+
 std::string status_text(const Inspection& run) {
-  std::string text = fmt::format("{}: {}", run.directory, state_of(run));
-  if (run.live)
-    text += run.last ? fmt::format(" on {} (process {})", run.last->host, run.last->pid) : std::string(", starting");
-  if (!run.live && run.view.state != "running" && !run.exit_reason.empty()) text += " (" + run.exit_reason + ")";
-  text += ", " + progress(run);
-  if (run.live && run.last && fits_left(run))
-    text += run.last->eta_s ? ", ETA " + base::human_seconds(*run.last->eta_s) : ", ETA unknown";
-  text += "\n";
-  if (run.live && run.last && run.last->phase != "fits") text += "  " + run.last->phase + "\n";
-  if (!run.live && run.view.state == "running" && run.last)
-    text += "  last sign of life " + ago(run, run.last->time_s) + " ago\n";
+  std::string text = run.directory + ": " + state_of(run) + (run.live ? live_text(run) : ended_text(run));
   for (const report::DeviceUse& d : run.view.devices) {
     const run::DeviceStatus* last = last_of(run, d.node, d.id);
     const std::string now = last == nullptr ? "" : doing(run, *last);

@@ -156,62 +156,101 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
   if (!file) throw Error(MK_STORAGE, "cannot write " + path + ": check free space and permissions");
 }
 
-LibsvmModel read_libsvm(const std::string& path, int64_t features) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
-  LibsvmModel m;
-  m.features = features;
-  int64_t classes = 0, total = 0, number = 0;
-  std::string text;
-  bool vectors = false;
-  while (!vectors && std::getline(file, text)) {
-    Line line(path, ++number, text);
+namespace {
+
+// The header of a model file, key by key.
+class Header {
+ public:
+  explicit Header(LibsvmModel& model) : model_(model) {}
+
+  // False at the line SV, after which the vectors come.
+  bool take(Line& line) {
     const std::string_view key = line.word();
+    if (key == "SV") return false;
+    if (!take_kernel(key, line) && !take_classes(key, line) && key != "probA" && key != "probB")
+      line.fail("unknown key '" + std::string(key.substr(0, 40)) + "'");
+    return true;
+  }
+
+  void check(const Line& line) const {
+    if (static_cast<int64_t>(model_.labels.size()) != classes ||
+        model_.vectors_per_class.size() != model_.labels.size() ||
+        static_cast<int64_t>(model_.rho.size()) != classes * (classes - 1) / 2)
+      line.fail("label, nr_sv and rho do not fit nr_class");
+    for (const int64_t n : model_.vectors_per_class)
+      if (n < 0 || n > (int64_t{1} << 31)) line.fail("nr_sv is out of range");
+    if (total != model_.n_vectors() || total > (int64_t{1} << 31)) line.fail("total_sv is not the sum of nr_sv");
+  }
+
+  int64_t classes = 0, total = 0;
+
+ private:
+  bool take_kernel(std::string_view key, Line& line) {
     if (key == "svm_type") {
       if (line.word() != "c_svc") line.fail("not a c_svc model");
     } else if (key == "kernel_type") {
       const std::string_view name = line.word();
       const auto found = std::find(std::begin(kKernelNames), std::end(kKernelNames), name);
       if (found == std::end(kKernelNames)) line.fail("unknown kernel '" + std::string(name.substr(0, 40)) + "'");
-      m.kernel.kind = static_cast<ops::KernelKind>(found - std::begin(kKernelNames));
+      model_.kernel.kind = static_cast<ops::KernelKind>(found - std::begin(kKernelNames));
     } else if (key == "degree") {
-      m.kernel.degree = line.number<int>("degree");
-      if (m.kernel.degree < 0 || m.kernel.degree > ops::kMaxDegree) line.fail("degree is out of range");
+      model_.kernel.degree = line.number<int>("degree");
+      if (model_.kernel.degree < 0 || model_.kernel.degree > ops::kMaxDegree) line.fail("degree is out of range");
     } else if (key == "gamma") {
-      m.kernel.gamma = line.number<double>("gamma");
+      model_.kernel.gamma = line.number<double>("gamma");
     } else if (key == "coef0") {
-      m.kernel.coef0 = line.number<double>("coef0");
-    } else if (key == "nr_class") {
+      model_.kernel.coef0 = line.number<double>("coef0");
+    } else {
+      return false;
+    }
+    return true;
+  }
+
+  bool take_classes(std::string_view key, Line& line) {
+    if (key == "nr_class") {
       classes = line.number<int64_t>("nr_class");
       if (classes < 2 || classes > 10000) line.fail("nr_class is out of range");
     } else if (key == "total_sv") {
       total = line.number<int64_t>("total_sv");
     } else if (key == "rho") {
-      m.rho = line.numbers<double>("rho");
+      model_.rho = line.numbers<double>("rho");
     } else if (key == "label") {
-      m.labels = line.numbers<int64_t>("label");
+      model_.labels = line.numbers<int64_t>("label");
     } else if (key == "nr_sv") {
-      m.vectors_per_class = line.numbers<int64_t>("nr_sv");
-    } else if (key == "SV") {
-      vectors = true;
-    } else if (key != "probA" && key != "probB") {
-      line.fail("unknown key '" + std::string(key.substr(0, 40)) + "'");
+      model_.vectors_per_class = line.numbers<int64_t>("nr_sv");
+    } else {
+      return false;
     }
+    return true;
   }
-  Line header(path, number, "");
-  if (!vectors) header.fail("no SV section");
-  if (static_cast<int64_t>(m.labels.size()) != classes || m.vectors_per_class.size() != m.labels.size() ||
-      static_cast<int64_t>(m.rho.size()) != classes * (classes - 1) / 2)
-    header.fail("label, nr_sv and rho do not fit nr_class");
-  for (const int64_t n : m.vectors_per_class)
-    if (n < 0 || n > (int64_t{1} << 31)) header.fail("nr_sv is out of range");
-  if (total != m.n_vectors() || total > (int64_t{1} << 31)) header.fail("total_sv is not the sum of nr_sv");
-  for (int64_t v = 0; v < total; ++v) {
+
+  LibsvmModel& model_;
+};
+
+}  // namespace
+
+LibsvmModel read_libsvm(const std::string& path, int64_t features) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw Error(MK_BAD_DATA, "cannot open " + path + ": a file of the model is missing");
+  LibsvmModel m;
+  m.features = features;
+  Header header(m);
+  int64_t number = 0;
+  std::string text;
+  bool vectors = false;
+  while (!vectors && std::getline(file, text)) {
+    Line line(path, ++number, text);
+    vectors = !header.take(line);
+  }
+  const Line end(path, number, "");
+  if (!vectors) end.fail("no SV section");
+  header.check(end);
+  for (int64_t v = 0; v < header.total; ++v) {
     if (!std::getline(file, text))
-      header.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(total) + " vectors");
+      end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");
     // Grown as lines arrive: a header may promise anything.
     m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
-    if (v == 0) m.coefficients.assign(static_cast<size_t>((classes - 1) * total), 0.0);
+    if (v == 0) m.coefficients.assign(static_cast<size_t>((header.classes - 1) * header.total), 0.0);
     Line line(path, ++number, text);
     read_vector(line, m, v);
   }
