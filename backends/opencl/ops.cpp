@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
-#include "common.embed.hpp"
-#include "elementwise.embed.hpp"
-#include "math.embed.hpp"
-#include "row_norm2.embed.hpp"
-#include "runs.embed.hpp"
+#include "common/common.embed.hpp"
+#include "elementwise/elementwise.embed.hpp"
+#include "common/math.embed.hpp"
+#include "row_norm2/row_norm2.embed.hpp"
+#include "common/runs.embed.hpp"
 #include "sdk/ops.hpp"
-#include "share.hpp"
-#include "vector.embed.hpp"
+#include "common/grid.hpp"
+#include "common/vector.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -23,8 +23,8 @@ void check_operand(const char* op, const char* side, const mk_tensor& t) {
                                          std::to_string(end) + " of a buffer of " + std::to_string(t.buffer->bytes));
 }
 
-std::string elementwise_source() { return std::string(k_common) + k_vector + k_math + k_runs + k_elementwise; }
-std::string row_norm2_source() { return std::string(k_common) + k_row_norm2; }
+std::string elementwise_source() { return std::string(k_common_common) + k_common_vector + k_common_math + k_common_runs + k_elementwise_elementwise; }
+std::string row_norm2_source() { return std::string(k_common_common) + k_row_norm2_row_norm2; }
 
 // Runs an elementwise kernel over a view of rows x columns.
 template <class... Arguments>

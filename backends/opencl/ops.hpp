@@ -2,7 +2,7 @@
 #pragma once
 
 #include "abi/op.h"
-#include "device.hpp"
+#include "runtime/device.hpp"
 #include "sdk/ops/window.hpp"
 
 namespace mokume::opencl {

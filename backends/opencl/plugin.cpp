@@ -1,10 +1,10 @@
 // The opencl backend: every OpenCL platform of the machine behind the backend table.
 #include <algorithm>
 
-#include "clblast.hpp"
-#include "kernel_source.hpp"
+#include "gemm/clblast.hpp"
+#include "runtime/kernel_source.hpp"
 #include "ops.hpp"
-#include "platforms.hpp"
+#include "platforms/platforms.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/plugin.hpp"
 #include "variants.hpp"

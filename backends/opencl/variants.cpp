@@ -6,23 +6,23 @@
 #include <limits>
 #include <vector>
 
-#include "clblast.hpp"
-#include "common.embed.hpp"
-#include "elementwise.embed.hpp"
-#include "files.hpp"
-#include "gemm_skinny.embed.hpp"
-#include "gemm_tile.embed.hpp"
-#include "gemm_vector.embed.hpp"
-#include "math.embed.hpp"
+#include "gemm/clblast.hpp"
+#include "common/common.embed.hpp"
+#include "elementwise/elementwise.embed.hpp"
+#include "support/files.hpp"
+#include "gemm/skinny.embed.hpp"
+#include "gemm/tile.embed.hpp"
+#include "gemm/vector.embed.hpp"
+#include "common/math.embed.hpp"
 #include "ops.hpp"
-#include "patches.embed.hpp"
-#include "row_norm2.embed.hpp"
-#include "runs.embed.hpp"
+#include "conv/patches.embed.hpp"
+#include "row_norm2/row_norm2.embed.hpp"
+#include "common/runs.embed.hpp"
 #include "sdk/ops.hpp"
-#include "transpose.embed.hpp"
-#include "vector.embed.hpp"
-#include "windows.embed.hpp"
-#include "winograd.embed.hpp"
+#include "common/transpose.embed.hpp"
+#include "common/vector.embed.hpp"
+#include "common/windows.embed.hpp"
+#include "conv/winograd.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -197,11 +197,11 @@ std::string class_file(const mk_device& device) {
   std::string key;
   for (const std::string_view part :
        {std::string_view(i.name), std::string_view(i.driver), std::string_view(i.version), std::string_view(i.isa),
-        std::string_view(k_common), std::string_view(k_vector), std::string_view(k_transpose),
+        std::string_view(k_common_common), std::string_view(k_common_vector), std::string_view(k_common_transpose),
         std::string_view(k_gemm_vector), std::string_view(k_gemm_skinny), std::string_view(k_gemm_tile),
-        std::string_view(k_elementwise), std::string_view(k_row_norm2), std::string_view(k_math),
-        std::string_view(k_runs), std::string_view(k_windows), std::string_view(k_patches),
-        std::string_view(k_winograd)})
+        std::string_view(k_elementwise_elementwise), std::string_view(k_row_norm2_row_norm2), std::string_view(k_common_math),
+        std::string_view(k_common_runs), std::string_view(k_common_windows), std::string_view(k_conv_patches),
+        std::string_view(k_conv_winograd)})
     key += std::string(part) + '\0';
   return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
 }

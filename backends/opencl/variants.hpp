@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "device.hpp"
+#include "runtime/device.hpp"
 
 namespace mokume::opencl {
 
