@@ -1,5 +1,7 @@
 #include "common/grid.hpp"
 
+#include <algorithm>
+
 #include "platforms/describe.hpp"
 
 namespace mokume::opencl {
@@ -17,10 +19,11 @@ int64_t abreast(int64_t count) {
 
 }  // namespace
 
-bool wide(const mk_device& device) { return device.choices.map == "vector"; }
+bool uses_vectors(const mk_device& device) { return device.choices.map == "vector"; }
 
-int run_width(const mk_device& device) { return wide(device) ? device.vector_width : 1; }
+int run_width(const mk_device& device) { return uses_vectors(device) ? device.vector_width : 1; }
 
+// The width that needs the fewest steps.
 int row_width(const mk_device& device, int64_t columns) {
   int best = run_width(device);
   const auto steps = [&](int width) { return columns / width + columns % width; };
@@ -35,44 +38,55 @@ int channel_width(const mk_device& device, int64_t channels) {
   return 1;
 }
 
-BuiltIn for_width(const mk_device& device, const char* theme, std::string (*source)(), int width) {
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width) {
   const std::string text = std::to_string(width);
-  return {theme + ("/" + text), source, "-DVW=" + text + hints(device.info)};
+  return {name + ("/" + text), source, "-DVW=" + text + hints(device.info)};
 }
 
-Share share(const mk_device& device, int64_t rows, int64_t columns, int64_t unit) {
-  Share s;
-  if (wide(device)) {
-    s.columns_each = std::min(columns, kElementsEach);
-    s.rows_each = std::clamp<int64_t>(kElementsEach / columns, 1, rows);
+RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit)
+    : grid{rows, columns, 1, unit}, range{} {
+  if (uses_vectors(device)) {
+    grid.columns_each = std::min(columns, kElementsEach);
+    grid.rows_each = std::clamp<int64_t>(kElementsEach / columns, 1, rows);
   } else {
-    s.columns_each = unit;
-    s.local[0] = abreast(divide_up(columns, unit));
-    s.local[1] = kGroup / s.local[0];
-    s.rows_each = divide_up(rows, kMostGroups[1] * s.local[1]);
+    range.local[0] = abreast(divide_up(columns, unit));
+    range.local[1] = kGroup / range.local[0];
+    grid.rows_each = divide_up(rows, kMostGroups[1] * range.local[1]);
   }
-  s.global = {divide_up(columns, s.columns_each), divide_up(rows, s.rows_each), 1};
-  return s;
+  range.global = {divide_up(columns, grid.columns_each), divide_up(rows, grid.rows_each), 1};
 }
 
-ImageShare share_images(const mk_device& device, int64_t rows, int64_t width, int64_t channels) {
-  ImageShare s;
-  s.rows = rows;
+ImageLaunch::ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels)
+    : grid{rows, 1, 1, 1}, range{} {
   int64_t columns_each = 1, channels_each = 1;
-  if (wide(device)) {
+  if (uses_vectors(device)) {
     channels_each = channels;
     columns_each = std::clamp<int64_t>(kElementsEach / channels, 1, width);
-    s.rows_each = std::clamp<int64_t>(kElementsEach / channels / width, 1, rows);
+    grid.rows_each = std::clamp<int64_t>(kElementsEach / channels / width, 1, rows);
   } else {
-    s.local[0] = abreast(channels);
-    s.local[1] = kGroup / s.local[0];
-    columns_each = divide_up(width, kMostGroups[1] * s.local[1]);
-    s.rows_each = divide_up(rows, kMostGroups[2]);
+    range.local[0] = abreast(channels);
+    range.local[1] = kGroup / range.local[0];
+    columns_each = divide_up(width, kMostGroups[1] * range.local[1]);
+    grid.rows_each = divide_up(rows, kMostGroups[2]);
   }
-  s.columns_each = static_cast<int32_t>(columns_each);
-  s.channels_each = static_cast<int32_t>(channels_each);
-  s.global = {divide_up(channels, channels_each), divide_up(width, columns_each), divide_up(rows, s.rows_each)};
-  return s;
+  grid.columns_each = narrow(columns_each);
+  grid.channels_each = narrow(channels_each);
+  range.global = {divide_up(channels, channels_each), divide_up(width, columns_each), divide_up(rows, grid.rows_each)};
+}
+
+WindowSides sides_of(const ops::Window& w, int64_t out_channels) {
+  return {.height = narrow(w.height),
+          .width = narrow(w.width),
+          .channels = narrow(w.channels),
+          .kernel_h = narrow(w.kernel_h),
+          .kernel_w = narrow(w.kernel_w),
+          .stride_h = narrow(w.stride_h),
+          .stride_w = narrow(w.stride_w),
+          .pad_h = narrow(w.pad_h),
+          .pad_w = narrow(w.pad_w),
+          .out_h = narrow(w.out_height()),
+          .out_w = narrow(w.out_width()),
+          .out_channels = narrow(out_channels)};
 }
 
 }  // namespace mokume::opencl

@@ -1,56 +1,52 @@
-// How the kernels that touch each element a few times share their elements: large parts, a vector at a time, on CPUs;
+// How the kernels that touch each element a few times divide their elements: many of them, a vector at a time, on CPUs;
 // one element to a work-item on GPUs. Which of the two is the recorded choice `map`.
 #pragma once
 
-#include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 
+#include "common/args.h"
 #include "runtime/device.hpp"
+#include "runtime/launch.hpp"
+#include "sdk/ops/window.hpp"
 
 namespace mokume::opencl {
+
+inline constexpr int64_t kFloat = sizeof(float);
 
 constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
-bool wide(const mk_device& device);
+bool uses_vectors(const mk_device& device);
 
-// The VW of kernels that go over rows (runs.cl), and of those that go over `channels` (windows.cl: VW <= channels).
+// The VW of kernels that go over rows (runs.cl); of those that go over short rows, whose last columns are done one by
+// one; and of those that go over `channels` (windows.cl: VW <= channels).
 int run_width(const mk_device& device);
-// Of kernels that go over short rows, whose last columns are done one by one: the width that needs the fewest steps.
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
 
-// A program of kernels/*.cl, built for VW = width.
-BuiltIn for_width(const mk_device& device, const char* theme, std::string (*source)(), int width);
-
-// rows x columns: see FOR_EACH_RUN in runs.cl.
-struct Share {
-  int64_t rows_each = 1, columns_each = 1;
-  std::array<int64_t, 3> global{}, local{1, 1, 1};
-};
+// A program built for VW = width.
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
 
 // Both sides at least 1. `unit`: the columns of a work-item of a GPU.
-Share share(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
-
-// rows of pixels, of `width` pixels of `channels`: see FOR_EACH_ROW in windows.cl.
-struct ImageShare {
-  int64_t rows, rows_each = 1;
-  int32_t columns_each = 1, channels_each = 1;
-  std::array<int64_t, 3> global{}, local{1, 1, 1};
+struct RunLaunch {
+  RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
+  RunGrid grid;
+  Range range;
 };
 
-ImageShare share_images(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
+// `rows` rows of `width` pixels of `channels`.
+struct ImageLaunch {
+  ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
+  ImageGrid grid;
+  Range range;
+};
 
-// The memory of a view; NULL for none.
-inline cl_mem memory(const mk_tensor& t) { return t.buffer == nullptr ? nullptr : t.buffer->memory.get(); }
+inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
 
-// Runs a kernel whose arguments begin like those of elementwise.cl over a view.
-template <class... Arguments>
-void run_over(Launcher& launcher, cl_kernel kernel, const Share& s, const mk_tensor& view,
-              const Arguments&... arguments) {
-  launcher.run(kernel, s.global, s.local, view.rows, view.columns, s.rows_each, s.columns_each, arguments...);
-}
+// A side as kernels take it: check_window() has seen that it fits.
+constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }
+
+WindowSides sides_of(const ops::Window& window, int64_t out_channels = 0);
 
 }  // namespace mokume::opencl

@@ -1,5 +1,6 @@
 // How kernels go over a matrix view, after vector.cl. One work-item does rows_each x columns_each elements, VW at a
 // time: whole rows on CPUs, one element (VW = 1) on GPUs.
+#include "common/vector.cl"
 
 // The first n of VW elements; the others are zero and are not read.
 static vec load_some(__global const float* p, int n) {
@@ -27,10 +28,11 @@ static void store_some(vec v, __global float* p, int n) {
 #endif
 }
 
-// The part of rows x columns that this work-item does: for each of its rows r, runs of n <= VW columns from c.
-#define FOR_EACH_RUN                                                                                        \
-  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;            \
-  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);                          \
-  for (long r = r0; r < r1; ++r)                                                                            \
-    for (long c = c0; c < c1; c += VW)
+// The part of a RunGrid that this work-item does: for each of its rows r, runs of n <= VW columns from c.
+#define FOR_EACH_LINE                                                                                               \
+  const long r0 = (long)get_global_id(1) * args.grid.rows_each, r1 = min(r0 + args.grid.rows_each, args.grid.rows); \
+  const long c0 = (long)get_global_id(0) * args.grid.columns_each;                                                  \
+  const long c1 = min(c0 + args.grid.columns_each, args.grid.columns);                                              \
+  for (long r = r0; r < r1; ++r)
+#define FOR_EACH_RUN FOR_EACH_LINE for (long c = c0; c < c1; c += VW)
 #define RUN ((int)min((long)VW, c1 - c))

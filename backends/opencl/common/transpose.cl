@@ -1,4 +1,6 @@
 // transpose: a square of VW vectors in registers, after vector.cl.
+#include "common/vector.cl"
+
 #if VW == 16
 // First within the quarters of registers, then whole quarters, by shuffles that are one instruction each and need no table
 // of indices. (Vectors put together from .lo, .hi or .s01 are taken for many inserts.)

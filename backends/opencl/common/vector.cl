@@ -1,4 +1,5 @@
 // vec: VW floats, VW being 1, 4, 8 or 16; ivec: as many ints. Shared by the kernels below it, after common.cl.
+#include "common/common.cl"
 
 #define JOIN_(a, b) a##b
 #define JOIN(a, b) JOIN_(a, b)

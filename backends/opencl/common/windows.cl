@@ -3,27 +3,25 @@
 //
 // A work-item does some rows of pixels, of `channels` channels each: whole rows on CPUs, one element (VW = 1) on GPUs.
 // An element's operations depend on its place alone, so its bits are the same for every VW and share.
-
-#define VIEW(name) name, long name##_offset, long name##_step
-#define WINDOW                                                                                               \
-  int height, int width, int channels, int kernel_h, int kernel_w, int stride_h, int stride_w, int pad_h, \
-      int pad_w, int out_h, int out_w
-#define SHARE long rows, long rows_each, int columns_each, int channels_each
+#include "common/vector.cl"
 
 // 64-bit division takes a GPU a hundred instructions.
 static long divide(long a, long b) { return ((a | b) >> 32) == 0 ? (long)((uint)a / (uint)b) : a / b; }
 
-// `rows` counts the rows of all images. FOR_EACH_ROW gives r; row y of image n is
+// FOR_EACH_ROW goes over an ImageGrid and gives r; row y of image n is
 //   n = divide(r, rows of an image), y = r - n * rows of an image.
-#define FOR_EACH_ROW                                                                              \
-  const long row0 = (long)get_global_id(2) * rows_each, row1 = min(row0 + rows_each, rows);       \
+#define FOR_EACH_ROW                                                 \
+  const long row0 = (long)get_global_id(2) * args.grid.rows_each;    \
+  const long row1 = min(row0 + args.grid.rows_each, args.grid.rows); \
   for (long r = row0; r < row1; ++r)
-#define FOR_EACH_COLUMN(columns)                                                                     \
-  const int x0 = (int)get_global_id(1) * columns_each, x1 = min(x0 + columns_each, (int)(columns)); \
+#define FOR_EACH_COLUMN(columns)                                   \
+  const int x0 = (int)get_global_id(1) * args.grid.columns_each;   \
+  const int x1 = min(x0 + args.grid.columns_each, (int)(columns)); \
   for (int x = x0; x < x1; ++x)
 // VW <= channels: the last vector of a pixel begins early and does some channels again.
-#define FOR_EACH_CHANNEL                                                                                     \
-  const int c0 = (int)get_global_id(0) * channels_each, c1 = min(c0 + channels_each, channels);             \
+#define FOR_EACH_CHANNEL(channels)                                \
+  const int c0 = (int)get_global_id(0) * args.grid.channels_each; \
+  const int c1 = min(c0 + args.grid.channels_each, channels);     \
   for (int c = c0; c < c1; c += VW)
 #define CHANNEL min(c, c1 - VW)
 

@@ -1,6 +1,8 @@
 // Convolutions of one channel with stride 1 on CPUs, after gemm_vector.cl: the product of patches and weights without the
 // patches. MR neighbouring windows of a line are multiplied at a time, and element e of theirs lies side by side in the
 // image. Sums run as in ops_gemm.cpp, for patches of at most KB elements.
+#include "conv/direct_args.h"
+#include "gemm/skinny.cl"
 
 static void copy_floats(__global const float* from, int count, __global float* to) {
   int i = 0;
@@ -60,35 +62,35 @@ static void padded_lines(__global const float* image, int height, int width, int
     VSTORE(s##i##0, 0, out + (long)i * out_channels); \
     VSTORE(s##i##1, 1, out + (long)i * out_channels); \
   }
-#define DIRECT(name, FOR_ROWS)                                                                                        \
-  static void name(__global const float* restrict a, int next, int line, int kernel_h, int kernel_w,                         \
-            __global const float* restrict b, __global const float* bias, int biased, int relu, int live, int columns, \
-            __global float* out, int out_channels) {                                                                  \
-    FOR_ROWS(ZERO)                                                                                                    \
-    FOR_ROWS(DIRECT_TOUCH) \
-    for (int y = 0; y < kernel_h; ++y, a += line) {                                                                   \
-      __global const float* p = a;                                                                                    \
-      if (columns > VW)                                                                                               \
-        for (int x = 0; x < kernel_w; ++x, b += NR, p += next) {                                                      \
-          const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                               \
-          FOR_ROWS(DIRECT_STEP)                                                                                       \
-        }                                                                                                             \
-      else                                                                                                            \
-        for (int x = 0; x < kernel_w; ++x, b += NR, p += next) {                                                      \
-          const vec b0 = VLOAD(0, b);                                                                                 \
-          FOR_ROWS(DIRECT_STEP_NARROW)                                                                                \
-        }                                                                                                             \
-    }                                                                                                                 \
-    const vec bias0 = biased ? VLOAD(0, bias) : SPLAT(0.0f), bias1 = biased ? VLOAD(1, bias) : SPLAT(0.0f);           \
-    FOR_ROWS(DIRECT_FINISH)                                                                                           \
-    if (columns == NR) {                                                                                              \
-      FOR_ROWS(DIRECT_SET)                                                                                            \
-      return;                                                                                                         \
-    }                                                                                                                 \
-    float edge[MR * NR];                                                                                              \
-    FOR_ROWS(SPILL)                                                                                                   \
-    for (int i = 0; i < live; ++i)                                                                                    \
-      for (int c = 0; c < columns; ++c) out[(long)i * out_channels + c] = edge[i * NR + c];                           \
+#define DIRECT(name, FOR_ROWS)                                                                                   \
+  static void name(__global const float* restrict a, int pixel_step, int line, int kernel_h, int kernel_w,       \
+                   __global const float* restrict b, __global const float* bias, int biased, int relu, int live, \
+                   int columns, __global float* out, int out_channels) {                                         \
+    FOR_ROWS(ZERO)                                                                                               \
+    FOR_ROWS(DIRECT_TOUCH)                                                                                       \
+    for (int y = 0; y < kernel_h; ++y, a += line) {                                                              \
+      __global const float* p = a;                                                                               \
+      if (columns > VW)                                                                                          \
+        for (int x = 0; x < kernel_w; ++x, b += NR, p += pixel_step) {                                           \
+          const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                          \
+          FOR_ROWS(DIRECT_STEP)                                                                                  \
+        }                                                                                                        \
+      else                                                                                                       \
+        for (int x = 0; x < kernel_w; ++x, b += NR, p += pixel_step) {                                           \
+          const vec b0 = VLOAD(0, b);                                                                            \
+          FOR_ROWS(DIRECT_STEP_NARROW)                                                                           \
+        }                                                                                                        \
+    }                                                                                                            \
+    const vec bias0 = biased ? VLOAD(0, bias) : SPLAT(0.0f), bias1 = biased ? VLOAD(1, bias) : SPLAT(0.0f);      \
+    FOR_ROWS(DIRECT_FINISH)                                                                                      \
+    if (columns == NR) {                                                                                         \
+      FOR_ROWS(DIRECT_SET)                                                                                       \
+      return;                                                                                                    \
+    }                                                                                                            \
+    float edge[MR * NR];                                                                                         \
+    FOR_ROWS(SPILL)                                                                                              \
+    for (int i = 0; i < live; ++i)                                                                               \
+      for (int c = 0; c < columns; ++c) out[(long)i * out_channels + c] = edge[i * NR + c];                      \
   }
 DIRECT(direct_whole, FOR_MR)
 DIRECT(direct_middle, FOR_MIDDLE)
@@ -96,14 +98,13 @@ DIRECT(direct_small, FOR_SMALL)
 
 // One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
 // line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1, and MR more.
-__kernel ONE_ITEM void conv2d_direct(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
-                                     int out_w, int out_channels, __global const float* images, long images_offset,
-                                     long images_step, __global const float* weight, long weight_offset,
-                                     long weight_step, __global const float* bias, long bias_offset, int biased,
-                                     int relu, __global float* out, long out_offset, long out_step,
-                                     __global float* scratch, long scratch_each, long rows, long rows_each, int next) {
-  const int patch = kernel_h * kernel_w, line = width + 2 * pad_w, panels = (out_channels + NR - 1) / NR;
-  scratch += (long)get_global_id(0) * scratch_each;
+__kernel ONE_ITEM void conv2d_direct(ITEM const ConvDirectArgs args, __global const float* images,
+                                     __global const float* weight, __global const float* bias, __global float* out,
+                                     __global float* scratch) {
+  const WindowSides sides = args.sides;
+  const int patch = sides.kernel_h * sides.kernel_w, line = sides.width + 2 * sides.pad_w,
+            panels = (sides.out_channels + NR - 1) / NR;
+  scratch += (long)get_global_id(0) * args.scratch_each;
   // Weights and bias in panels of NR, with zeros beyond the last channel.
   __global float* packed_bias = scratch + panels * NR * patch;
   __global float* lines = packed_bias + panels * NR;
@@ -112,27 +113,29 @@ __kernel ONE_ITEM void conv2d_direct(ITEM int height, int width, int kernel_h, i
       for (int i = 0; i < NR; ++i) {
         const int c = panel * NR + i;
         if (e < patch)
-          scratch[(panel * patch + e) * NR + i] = c < out_channels ? weight[weight_offset + e * weight_step + c] : 0.0f;
+          scratch[(panel * patch + e) * NR + i] =
+              c < sides.out_channels ? weight[args.weight.offset + e * args.weight.step + c] : 0.0f;
         else
-          packed_bias[c] = c < out_channels && biased ? bias[bias_offset + c] : 0.0f;
+          packed_bias[c] = c < sides.out_channels && args.biased ? bias[args.bias_offset + c] : 0.0f;
       }
-  const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
+  const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
   int count;
   for (long row = begin; row < end; row += count) {
-    const long n = row / out_h;
-    const int y0 = (int)(row - n * out_h);
-    count = (int)min((long)min(out_h - y0, LINES), end - row);
-    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1, line,
-                 lines);
-    for (int i = 0; i < MR; ++i) lines[(count + kernel_h - 1) * line + i] = 0.0f;
-    __global float* to = out + out_offset + n * out_step + (long)y0 * out_w * out_channels;
+    const long n = row / sides.out_h;
+    const int y0 = (int)(row - n * sides.out_h);
+    count = (int)min((long)min(sides.out_h - y0, LINES), end - row);
+    padded_lines(images + args.images.offset + n * args.images.step, sides.height, sides.width, sides.pad_w,
+                 y0 - sides.pad_h, count + sides.kernel_h - 1, line, lines);
+    for (int i = 0; i < MR; ++i) lines[(count + sides.kernel_h - 1) * line + i] = 0.0f;
+    __global float* to = out + args.out.offset + n * args.out.step + (long)y0 * sides.out_w * sides.out_channels;
     for (int y = 0; y < count; ++y)
-      for (int x = 0; x < out_w; x += MR) {
-        const int live = min(MR, out_w - x);
+      for (int x = 0; x < sides.out_w; x += MR) {
+        const int live = min(MR, sides.out_w - x);
         for (int panel = 0; panel < panels; ++panel) {
-#define WINDOWS                                                                                                      \
-  lines + y * line + x, next, line, kernel_h, kernel_w, scratch + panel * patch * NR, packed_bias + panel * NR, biased, \
-      relu, live, min(NR, out_channels - panel * NR), to + ((long)y * out_w + x) * out_channels + panel * NR, out_channels
+#define WINDOWS                                                                                           \
+  lines + y *line + x, args.pixel_step, line, sides.kernel_h, sides.kernel_w, scratch + panel *patch *NR, \
+      packed_bias + panel *NR, args.biased, args.relu, live, min(NR, sides.out_channels - panel * NR),    \
+      to + ((long)y * sides.out_w + x) * sides.out_channels + panel *NR, sides.out_channels
           if (live <= SMALL)
             direct_small(WINDOWS);
           else if (live <= MIDDLE)

@@ -3,6 +3,7 @@
 // FLAT channels at a time. The lines of an image lie one behind the other, and windows are counted through them, those
 // that begin at the end of one line and end in the next as well: what they give is dropped. Every sum is the same chain
 // as there.
+#include "conv/direct.cl"
 
 #define FLAT 4
 #if VW == 16
@@ -105,41 +106,41 @@ static void copy_windows(__global const float* from, int apart, int count, int c
 // One work-item does rows_each lines of windows of all images, lines_at_once of an image at a time. Scratch: (patch + 1
 // + `most`) * apart floats and the lines, where apart is `channels` rounded up to FLAT and `most` the windows of so
 // many lines rounded up to FLAT_VECTORS vectors; the lines are lines_at_once + kernel_h - 1, and a vector more.
-__kernel ONE_ITEM void conv2d_flat(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w, int out_h,
-                                   int out_w, int channels, __global const float* images, long images_offset,
-                                   long images_step, __global const float* weight, long weight_offset, long weight_step,
-                                   __global const float* bias, long bias_offset, int biased, int relu,
-                                   __global float* out, long out_offset, long out_step, __global float* scratch,
-                                   long scratch_each, int most, int lines_at_once, long rows, long rows_each) {
-  const int line = width + 2 * pad_w, patch = kernel_h * kernel_w;
-  const int apart = (channels + FLAT - 1) / FLAT * FLAT;
-  __global float* weights = scratch + (long)get_global_id(0) * scratch_each;
+__kernel ONE_ITEM void conv2d_flat(ITEM const ConvFlatArgs args, __global const float* images,
+                                   __global const float* weight, __global const float* bias, __global float* out,
+                                   __global float* scratch) {
+  const WindowSides sides = args.sides;
+  const int line = sides.width + 2 * sides.pad_w, patch = sides.kernel_h * sides.kernel_w;
+  const int apart = (sides.out_channels + FLAT - 1) / FLAT * FLAT;
+  __global float* weights = scratch + (long)get_global_id(0) * args.scratch_each;
   __global float* windows = weights + (patch + 1) * apart;
-  __global float* lines = windows + most * apart;
+  __global float* lines = windows + args.most_windows * apart;
   for (int e = 0; e <= patch; ++e)
     for (int c = 0; c < apart; ++c) {
-      __global const float* from = e < patch ? weight + weight_offset + e * weight_step + c : bias + bias_offset + c;
-      weights[e * apart + c] = c < channels && (e < patch || biased) ? *from : 0.0f;
+      __global const float* from =
+          e < patch ? weight + args.weight.offset + e * args.weight.step + c : bias + args.bias_offset + c;
+      weights[e * apart + c] = c < sides.out_channels && (e < patch || args.biased) ? *from : 0.0f;
     }
-  const long first = (long)get_global_id(0) * rows_each, end = min(first + rows_each, rows);
+  const long first = (long)get_global_id(0) * args.rows_each, end = min(first + args.rows_each, args.rows);
   int count;
   for (long row = first; row < end; row += count) {
-    const long n = row / out_h;
-    const int y0 = (int)(row - n * out_h);
-    count = (int)min((long)min(out_h - y0, lines_at_once), end - row);
-    padded_lines(images + images_offset + n * images_step, height, width, pad_w, y0 - pad_h, count + kernel_h - 1, line,
-                 lines);
-    VSTORE(SPLAT(0.0f), 0, lines + (count + kernel_h - 1) * line);
-    const int wanted = (count - 1) * line + out_w;
+    const long n = row / sides.out_h;
+    const int y0 = (int)(row - n * sides.out_h);
+    count = (int)min((long)min(sides.out_h - y0, args.lines_at_once), end - row);
+    padded_lines(images + args.images.offset + n * args.images.step, sides.height, sides.width, sides.pad_w,
+                 y0 - sides.pad_h, count + sides.kernel_h - 1, line, lines);
+    VSTORE(SPLAT(0.0f), 0, lines + (count + sides.kernel_h - 1) * line);
+    const int wanted = (count - 1) * line + sides.out_w;
     for (int c = 0; c < apart; c += FLAT) {
       int i = 0;
-#define FLAT_FROM_I lines + i, line, kernel_h, kernel_w, weights + c, biased, relu, windows + i * apart + c, apart
+#define FLAT_FROM_I \
+  lines + i, line, sides.kernel_h, sides.kernel_w, weights + c, args.biased, args.relu, windows + i *apart + c, apart
       for (; i + (FLAT_VECTORS - 1) * VW < wanted; i += FLAT_VECTORS * VW) flat_some(FLAT_FROM_I);
       for (; i < wanted; i += VW) flat_one(FLAT_FROM_I);
     }
-    __global float* to = out + out_offset + n * out_step + (long)y0 * out_w * channels;
+    __global float* to = out + args.out.offset + n * args.out.step + (long)y0 * sides.out_w * sides.out_channels;
     for (int y = 0; y < count; ++y)
-      copy_windows(windows + y * line * apart, apart, out_w, channels, to + y * out_w * channels,
-                   (count - y) * out_w * channels);
+      copy_windows(windows + y * line * apart, apart, sides.out_w, sides.out_channels,
+                   to + y * sides.out_w * sides.out_channels, (count - y) * sides.out_w * sides.out_channels);
   }
 }

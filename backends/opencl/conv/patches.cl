@@ -1,4 +1,6 @@
 // unfold and fold, after windows.cl.
+#include "common/windows.cl"
+#include "conv/patches_args.h"
 
 static void copy(__global const float* from, __global float* to, long n) {
   if (n < VW) {
@@ -47,59 +49,64 @@ static void copy_windows(__global const float* from, long apart, long line, __gl
 }
 
 // CPUs: row after row of a window, which is one run of memory where the window is inside the image.
-__kernel ONE_ITEM void unfold_vector(ITEM SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
-  const long run = (long)kernel_w * channels, line = (long)width * channels;
+__kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
+  const WindowSides sides = args.sides;
+  const long run = (long)sides.kernel_w * sides.channels, line = (long)sides.width * sides.channels;
   // The windows of a row that lie inside the image.
-  const int room = width + pad_w - kernel_w;
-  const int in0 = min((pad_w + stride_w - 1) / stride_w, out_w), in1 = room < 0 ? 0 : min(room / stride_w + 1, out_w);
-  out += out_offset;
+  const int room = sides.width + sides.pad_w - sides.kernel_w;
+  const int in0 = min((sides.pad_w + sides.stride_w - 1) / sides.stride_w, sides.out_w),
+            in1 = room < 0 ? 0 : min(room / sides.stride_w + 1, sides.out_w);
+  out += args.patches.offset;
   FOR_EACH_ROW {
-    const long n = divide(r, out_h);
-    const int top = (int)(r - n * out_h) * stride_h - pad_h;
-    __global const float* image = images + images_offset + n * images_step;
+    const long n = divide(r, sides.out_h);
+    const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
+    __global const float* image = images + args.images.offset + n * args.images.step;
     // The end of what this work-item writes, if that is one piece.
-    __global const float* limit = out_step == run * kernel_h ? out + row1 * out_w * out_step : out;
-    const bool inside = top >= 0 && top + kernel_h <= height;
-    for (int column = 0; column < out_w; ++column) {
-      const int left = column * stride_w - pad_w;
-      __global float* to = out + (r * out_w + column) * out_step;
+    __global const float* limit =
+        args.patches.step == run * sides.kernel_h ? out + row1 * sides.out_w * args.patches.step : out;
+    const bool inside = top >= 0 && top + sides.kernel_h <= sides.height;
+    for (int column = 0; column < sides.out_w; ++column) {
+      const int left = column * sides.stride_w - sides.pad_w;
+      __global float* to = out + (r * sides.out_w + column) * args.patches.step;
       if (inside && column == in0 && in1 > in0) {
-        copy_windows(image + top * line + (long)left * channels, (long)stride_w * channels, line, image + height * line,
-                     to, out_step, limit, run, kernel_h, in1 - in0);
+        copy_windows(image + top * line + (long)left * sides.channels, (long)sides.stride_w * sides.channels, line,
+                     image + sides.height * line, to, args.patches.step, limit, run, sides.kernel_h, in1 - in0);
         column = in1 - 1;
         continue;
       }
-      const int begin = max(0, -left), end = min(kernel_w, width - left);  // of the window's columns, inside the image
-      for (int i = 0; i < kernel_h; ++i, to += run) {
-        if (top + i < 0 || top + i >= height) {
+      const int begin = max(0, -left),
+                end = min(sides.kernel_w, sides.width - left);  // of the window's columns, inside the image
+      for (int i = 0; i < sides.kernel_h; ++i, to += run) {
+        if (top + i < 0 || top + i >= sides.height) {
           clear(to, run);
           continue;
         }
-        __global const float* from = image + (top + i) * line + (long)(left + begin) * channels;
-        clear(to, (long)begin * channels);
-        copy(from, to + (long)begin * channels, (long)(end - begin) * channels);
-        clear(to + (long)end * channels, (long)(kernel_w - end) * channels);
+        __global const float* from = image + (top + i) * line + (long)(left + begin) * sides.channels;
+        clear(to, (long)begin * sides.channels);
+        copy(from, to + (long)begin * sides.channels, (long)(end - begin) * sides.channels);
+        clear(to + (long)end * sides.channels, (long)(sides.kernel_w - end) * sides.channels);
       }
     }
   }
 }
 
 // GPUs: neighbours in a patch side by side. Here `channels_each` counts elements of a patch.
-__kernel void unfold_scalar(ITEM SHARE, WINDOW, __global const float* VIEW(images), __global float* VIEW(out)) {
-  const long run = (long)kernel_w * channels, patch = run * kernel_h;
-  const long e0 = (long)get_global_id(0) * channels_each, e1 = min(e0 + channels_each, patch);
+__kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
+  const WindowSides sides = args.sides;
+  const long run = (long)sides.kernel_w * sides.channels, patch = run * sides.kernel_h;
+  const long e0 = (long)get_global_id(0) * args.grid.channels_each, e1 = min(e0 + args.grid.channels_each, patch);
   FOR_EACH_ROW {
-    const long n = divide(r, out_h);
-    const int top = (int)(r - n * out_h) * stride_h - pad_h;
-    __global const float* image = images + images_offset + n * images_step;
-    FOR_EACH_COLUMN(out_w) {
-      const int left = x * stride_w - pad_w;
-      __global float* to = out + out_offset + (r * out_w + x) * out_step;
+    const long n = divide(r, sides.out_h);
+    const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
+    __global const float* image = images + args.images.offset + n * args.images.step;
+    FOR_EACH_COLUMN(sides.out_w) {
+      const int left = x * sides.stride_w - sides.pad_w;
+      __global float* to = out + args.patches.offset + (r * sides.out_w + x) * args.patches.step;
       for (long e = e0; e < e1; ++e) {
         const long i = divide(e, run), in_run = e - i * run;
-        const int from_y = top + (int)i, from_x = left + (int)divide(in_run, channels);
-        const bool inside = from_y >= 0 && from_y < height && from_x >= 0 && from_x < width;
-        to[e] = inside ? image[((long)from_y * width + left) * channels + in_run] : 0.0f;
+        const int from_y = top + (int)i, from_x = left + (int)divide(in_run, sides.channels);
+        const bool inside = from_y >= 0 && from_y < sides.height && from_x >= 0 && from_x < sides.width;
+        to[e] = inside ? image[((long)from_y * sides.width + left) * sides.channels + in_run] : 0.0f;
       }
     }
   }
@@ -113,29 +120,33 @@ static void fetch_patch(__global const float* patch, long size) {
 }
 #endif
 
-__kernel void fold(ITEM SHARE, WINDOW, __global const float* VIEW(patches), __global float* VIEW(out)) {
+__kernel void fold(ITEM const PatchesArgs args, __global const float* patches, __global float* out) {
+  const WindowSides sides = args.sides;
   // From a window to the next lower one, in which the pixel's place is a stride further on.
-  const long next_x = (long)stride_w * channels - patches_step;
-  const long next_y = (long)stride_h * kernel_w * channels - out_w * patches_step;
+  const long next_x = (long)sides.stride_w * sides.channels - args.patches.step;
+  const long next_y = (long)sides.stride_h * sides.kernel_w * sides.channels - sides.out_w * args.patches.step;
   FOR_EACH_ROW {
-    const long n = divide(r, height);
-    const int y = (int)(r - n * height);
-    WINDOWS_OF(y, pad_h, kernel_h, stride_h, out_h, low_y, high_y);
-    __global const float* top = patches + patches_offset + (n * out_h + high_y) * out_w * patches_step +
-                                (long)(y + pad_h - high_y * stride_h) * kernel_w * channels;
-    __global float* to = out + out_offset + n * out_step + (long)y * width * channels;
+    const long n = divide(r, sides.height);
+    const int y = (int)(r - n * sides.height);
+    WINDOWS_OF(y, sides.pad_h, sides.kernel_h, sides.stride_h, sides.out_h, low_y, high_y);
+    __global const float* top = patches + args.patches.offset +
+                                (n * sides.out_h + high_y) * sides.out_w * args.patches.step +
+                                (long)(y + sides.pad_h - high_y * sides.stride_h) * sides.kernel_w * sides.channels;
+    __global float* to = out + args.images.offset + n * args.images.step + (long)y * sides.width * sides.channels;
 #ifdef HINTS
-    const long ahead = (n * out_h + high_y + 1) * out_w, last = divide(rows, height) * out_h * out_w;
+    const long ahead = (n * sides.out_h + high_y + 1) * sides.out_w,
+               last = divide(args.grid.rows, sides.height) * sides.out_h * sides.out_w;
 #endif
-    FOR_EACH_COLUMN(width) {
+    FOR_EACH_COLUMN(sides.width) {
 #ifdef HINTS
-      if (x < out_w && ahead < last)
-        fetch_patch(patches + patches_offset + (ahead + x) * patches_step, (long)kernel_h * kernel_w * channels);
+      if (x < sides.out_w && ahead < last)
+        fetch_patch(patches + args.patches.offset + (ahead + x) * args.patches.step,
+                    (long)sides.kernel_h * sides.kernel_w * sides.channels);
 #endif
-      WINDOWS_OF(x, pad_w, kernel_w, stride_w, out_w, low_x, high_x);
+      WINDOWS_OF(x, sides.pad_w, sides.kernel_w, sides.stride_w, sides.out_w, low_x, high_x);
       __global const float* first =
-          top + high_x * patches_step + (long)(x + pad_w - high_x * stride_w) * channels;
-      FOR_EACH_CHANNEL {
+          top + high_x * args.patches.step + (long)(x + sides.pad_w - high_x * sides.stride_w) * sides.channels;
+      FOR_EACH_CHANNEL(sides.channels) {
         const int k = CHANNEL;
         __global const float* line = first + k;
         vec sum = SPLAT(0.0f);
@@ -143,7 +154,7 @@ __kernel void fold(ITEM SHARE, WINDOW, __global const float* VIEW(patches), __gl
           __global const float* p = line;
           for (int wx = high_x; wx >= low_x; --wx, p += next_x) sum += VLOAD(0, p);
         }
-        VSTORE(sum, 0, to + (long)x * channels + k);
+        VSTORE(sum, 0, to + (long)x * sides.channels + k);
       }
     }
   }

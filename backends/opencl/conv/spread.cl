@@ -4,6 +4,8 @@
 // that, the lines are put side by side in the first cache. Where one line of the window is left, a vector has GROUPS
 // neighbours of it side by side instead, and it meets dy together with the band above. Every sum is the same chain as
 // there.
+#include "conv/direct_grad.cl"
+#include "conv/flat.cl"
 
 #define GROUPS (VW / EACH)
 
@@ -106,39 +108,40 @@ static vec for_each_line(__global const float* from) {
 // neighbours of the window: those of the first pixel of an image lie from `band` on, side by side, and from `left` on in
 // the line that is left. The pixels are added to `all` as well. Where there are registers (FOUR), four pixels at a time
 // share what they meet. `next` is 1, as in conv_direct.cl.
-#define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                                    \
-  static void name(__global const float* restrict images, long place, int ring, long band, long left, int line,       \
-                   int next, __global const float* restrict dy, long dy_step, int channels, int out_w, int out_pixels, \
-                   long k0, int terms, int live, int first, __global float* sums, vec* all) {                          \
-    FOR_ROWS(SPREAD_ZERO)                                                                                              \
-    FOR_LEFT(LEFT_ZERO)                                                                                                \
-    vec sum = *all;                                                                                                    \
-    long n = k0 / out_pixels;                                                                                          \
-    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                            \
-    while (terms > 0) {                                                                                                \
-      const int run = min(out_w - x, terms);                                                                           \
-      const long pixel = (long)y * line + x;                                                                           \
-      __global const float* p = images + n % ring * place + band + pixel * GROUPS;                                     \
-      __global const float* q = images + n % ring * place + left + pixel;                                              \
-      __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                                   \
-      int k = 0;                                                                                                       \
-      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, q += 4, d += 4 * channels) {                               \
-        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                            \
-        SPREAD_PIXEL(1, FOR_ROWS, FOR_LEFT)                                                                            \
-        SPREAD_PIXEL(2, FOR_ROWS, FOR_LEFT)                                                                            \
-        SPREAD_PIXEL(3, FOR_ROWS, FOR_LEFT)                                                                            \
-      }                                                                                                                \
-      for (; k < run; ++k, p += next * GROUPS, q += next, d += channels) SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)           \
-      terms -= run;                                                                                                    \
-      x = 0;                                                                                                           \
-      if (++y * out_w == out_pixels) {                                                                                 \
-        y = 0;                                                                                                         \
-        ++n;                                                                                                           \
-      }                                                                                                                \
-    }                                                                                                                  \
-    FOR_ROWS(SPREAD_ADD)                                                                                               \
-    FOR_LEFT(LEFT_ADD)                                                                                                 \
-    *all = sum;                                                                                                        \
+#define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                             \
+  static void name(__global const float* restrict images, long place, int ring, long band, long left, int line, \
+                   int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,    \
+                   int out_pixels, long k0, int terms, int live, int first, __global float* sums, vec* all) {   \
+    FOR_ROWS(SPREAD_ZERO)                                                                                       \
+    FOR_LEFT(LEFT_ZERO)                                                                                         \
+    vec sum = *all;                                                                                             \
+    long n = k0 / out_pixels;                                                                                   \
+    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                     \
+    while (terms > 0) {                                                                                         \
+      const int run = min(out_w - x, terms);                                                                    \
+      const long pixel = (long)y * line + x;                                                                    \
+      __global const float* p = images + n % ring * place + band + pixel * GROUPS;                              \
+      __global const float* q = images + n % ring * place + left + pixel;                                       \
+      __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                            \
+      int k = 0;                                                                                                \
+      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, q += 4, d += 4 * channels) {                        \
+        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                     \
+        SPREAD_PIXEL(1, FOR_ROWS, FOR_LEFT)                                                                     \
+        SPREAD_PIXEL(2, FOR_ROWS, FOR_LEFT)                                                                     \
+        SPREAD_PIXEL(3, FOR_ROWS, FOR_LEFT)                                                                     \
+      }                                                                                                         \
+      for (; k < run; ++k, p += pixel_step * GROUPS, q += pixel_step, d += channels)                            \
+        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                     \
+      terms -= run;                                                                                             \
+      x = 0;                                                                                                    \
+      if (++y * out_w == out_pixels) {                                                                          \
+        y = 0;                                                                                                  \
+        ++n;                                                                                                    \
+      }                                                                                                         \
+    }                                                                                                           \
+    FOR_ROWS(SPREAD_ADD)                                                                                        \
+    FOR_LEFT(LEFT_ADD)                                                                                          \
+    *all = sum;                                                                                                 \
   }
 SPREAD_GRAD(spread_grad_whole, FOR_MR, NONE_LEFT, 0)
 SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE, NONE_LEFT, 0)
@@ -152,38 +155,38 @@ SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 // well. Scratch: `place` floats for each image in a ring of KB / out_pixels + 2, namely `padded` for the image with its
 // padding, GROUPS - 1 lines and a vector, and (its pixels + the larger of MR and VW) * GROUPS for its lines abreast;
 // kernel_w vectors for each band.
-__kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel_h, int kernel_w, int pad_h, int pad_w,
-                                          int out_w, int out_pixels, int channels, __global const float* images,
-                                          long images_offset, long images_step, __global const float* restrict dy,
-                                          long dy_offset, long dy_step, __global float* restrict dweight,
-                                          long dweight_offset, long dweight_step, __global float* restrict dbias,
-                                          long dbias_offset, int wanted, long pixels, int bands_each, int ring,
-                                          long place, long padded, __global float* restrict scratch, long scratch_each,
-                                          int next) {
-  const int first_band = (int)get_global_id(0) * bands_each,
-            last_band = min(first_band + bands_each, (kernel_h + GROUPS - 1) / GROUPS);
-  const int lines = height + 2 * pad_h, line = width + 2 * pad_w;
-  scratch += (long)get_global_id(0) * scratch_each;
-  __global float* sums = scratch + ring * place;
+__kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __global const float* images,
+                                          __global const float* restrict dy, __global float* restrict dweight,
+                                          __global float* restrict dbias, __global float* restrict scratch) {
+  const WindowSides sides = args.sides;
+  const int first_band = (int)get_global_id(0) * args.bands_each,
+            last_band = min(first_band + args.bands_each, (sides.kernel_h + GROUPS - 1) / GROUPS);
+  const int lines = sides.height + 2 * sides.pad_h, line = sides.width + 2 * sides.pad_w;
+  scratch += (long)get_global_id(0) * args.scratch_each;
+  __global float* sums = scratch + args.ring * args.image_floats;
   // The band that has the line that is left beside it.
-  const int with_left = kernel_h % GROUPS == 1 && last_band * GROUPS > kernel_h && last_band - first_band >= 2 &&
-                        kernel_w <= LEFT ? last_band - 2 : -1;
+  const int with_left = sides.kernel_h % GROUPS == 1 && last_band * GROUPS > sides.kernel_h &&
+                                last_band - first_band >= 2 && sides.kernel_w <= LEFT
+                            ? last_band - 2
+                            : -1;
   vec bias = SPLAT(0.0f), some = SPLAT(0.0f), ignored = SPLAT(0.0f);
   long ready = 0;  // images
-  for (long k0 = 0; k0 < pixels; k0 += KB) {
-    const int terms = (int)min((long)KB, pixels - k0);
-    for (; ready <= (k0 + terms - 1) / out_pixels; ++ready) {
-      __global float* image = scratch + ready % ring * place;
-      padded_lines(images + images_offset + ready * images_step, height, width, pad_w, -pad_h, lines, line, image);
-      put_lines_abreast(image, lines * line, line, image + padded);
+  for (long k0 = 0; k0 < args.pixels; k0 += KB) {
+    const int terms = (int)min((long)KB, args.pixels - k0);
+    for (; ready <= (k0 + terms - 1) / args.out_pixels; ++ready) {
+      __global float* image = scratch + ready % args.ring * args.image_floats;
+      padded_lines(images + args.images.offset + ready * args.images.step, sides.height, sides.width, sides.pad_w,
+                   -sides.pad_h, lines, line, image);
+      put_lines_abreast(image, lines * line, line, image + args.padded_floats);
     }
     for (int band = first_band; band < (with_left < 0 ? last_band : with_left + 1); ++band)
-      for (int x = 0; x < kernel_w; x += MR) {
-        const int live = min(MR, kernel_w - x);
+      for (int x = 0; x < sides.kernel_w; x += MR) {
+        const int live = min(MR, sides.kernel_w - x);
 #define PIXELS_OF_BAND                                                                                                 \
-  scratch, place, ring, padded + ((long)band * GROUPS * line + x) * GROUPS, (kernel_h - 1) * (long)line, line, next,   \
-      dy + dy_offset, dy_step, channels, out_w, out_pixels, k0, terms, live, k0 == 0,                                  \
-      sums + ((band - first_band) * kernel_w + x) * VW, band == 0 && x == 0 ? &some : &ignored
+  scratch, args.image_floats, args.ring, args.padded_floats + ((long)band * GROUPS * line + x) * GROUPS,               \
+      (sides.kernel_h - 1) * (long)line, line, args.pixel_step, dy + args.dy.offset, args.dy.step, sides.out_channels, \
+      sides.out_w, args.out_pixels, k0, terms, live, k0 == 0, sums + ((band - first_band) * sides.kernel_w + x) * VW,  \
+      band == 0 && x == 0 ? &some : &ignored
         if (band == with_left && live <= SMALL)
           spread_grad_left_small(PIXELS_OF_BAND);
         else if (band == with_left)
@@ -203,15 +206,16 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM int height, int width, int kernel
     }
   }
   for (int band = first_band; band < last_band; ++band)
-    for (int x = 0; x < kernel_w; ++x)
-      for (int j = 0; j < GROUPS && band * GROUPS + j < kernel_h; ++j) {
+    for (int x = 0; x < sides.kernel_w; ++x)
+      for (int j = 0; j < GROUPS && band * GROUPS + j < sides.kernel_h; ++j) {
         const int left = with_left >= 0 && band == last_band - 1;
-        const int at = (band - first_band) * kernel_w * VW + (left ? x / GROUPS * VW + x % GROUPS : x * VW + j);
-        for (int c = 0; c < channels; ++c)
-          dweight[dweight_offset + ((band * GROUPS + j) * kernel_w + x) * dweight_step + c] = sums[at + c * GROUPS];
+        const int at = (band - first_band) * sides.kernel_w * VW + (left ? x / GROUPS * VW + x % GROUPS : x * VW + j);
+        for (int c = 0; c < sides.out_channels; ++c)
+          dweight[args.dweight.offset + ((band * GROUPS + j) * sides.kernel_w + x) * args.dweight.step + c] =
+              sums[at + c * GROUPS];
       }
-  if (!wanted || first_band != 0) return;
+  if (!args.wanted || first_band != 0) return;
   float all[VW];
   VSTORE(bias + some, 0, all);
-  for (int c = 0; c < channels; ++c) dbias[dbias_offset + c] = all[c * GROUPS];
+  for (int c = 0; c < sides.out_channels; ++c) dbias[args.dbias_offset + c] = all[c * GROUPS];
 }

@@ -8,11 +8,13 @@
 //
 // Channels are whole vectors. Element (i, j) of the transformed space is number 6 * i + j. KC channels at a time lie side
 // by side, so that the rows of a product are a constant apart; TILES tiles are worked on at once.
+#include "conv/winograd_args.h"
+#include "gemm/vector.cl"
+
 #define P 0.70710678118654752440f
 #define Q 1.41421356237309504880f
 #define SPACE 36
 #define TILES (2 * MR)
-#define SIDES int height, int width, int channels, int pad_h, int pad_w, int out_h, int out_w, int out_channels
 
 // Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
 static void pixels_1d(__private const vec* d, __private vec* t) {
@@ -112,33 +114,34 @@ static void pixels_of_tile(__global const float* image, int height, int width, i
 // The weights in panels of NR lanes: element e of term k and lane l is at ((e * panels + l / NR) * terms + k) * NR + l % NR.
 // Forward (flip = 0) terms are input channels and lanes output channels. For the gradient of the pixels (flip = 1) they
 // change places, and the window is turned by 180 degrees.
-__kernel ONE_ITEM void winograd_weights(ITEM __global const float* weight, long offset, long step, int terms, int lanes,
-                                        int flip, __global float* out) {
-  const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (lanes + NR - 1) / NR;
-  const int in_channels = flip ? lanes : terms;
-  weight += offset;
+__kernel ONE_ITEM void winograd_weights(ITEM const WinogradWeightsArgs args, __global const float* weight,
+                                        __global float* out) {
+  const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (args.lanes + NR - 1) / NR;
+  const int in_channels = args.flip ? args.lanes : args.terms;
+  weight += args.weight.offset;
   vec t[6][3];
   UNROLL
   for (int j = 0; j < 3; ++j) {
     vec g[3], column[6];
     UNROLL
     for (int i = 0; i < 3; ++i) {
-      if (l >= lanes) {
+      if (l >= args.lanes) {
         g[i] = SPLAT(0.0f);
-      } else if (flip) {
+      } else if (args.flip) {
         float gathered[VW];
-        for (int lane = 0; lane < VW; ++lane) gathered[lane] = weight[((long)(8 - 3 * i - j) * in_channels + l + lane) * step + k];
+        for (int lane = 0; lane < VW; ++lane)
+          gathered[lane] = weight[((long)(8 - 3 * i - j) * in_channels + l + lane) * args.weight.step + k];
         g[i] = VLOAD(0, gathered);
       } else {
-        g[i] = VLOAD(0, weight + ((long)(3 * i + j) * in_channels + k) * step + l);
+        g[i] = VLOAD(0, weight + ((long)(3 * i + j) * in_channels + k) * args.weight.step + l);
       }
     }
     weights_1d(g, column);
     UNROLL
     for (int i = 0; i < 6; ++i) t[i][j] = column[i];
   }
-  const long apart = (long)panels * terms * NR;
-  out += ((long)(l / NR) * terms + k) * NR + l % NR;
+  const long apart = (long)panels * args.terms * NR;
+  out += ((long)(l / NR) * args.terms + k) * NR + l % NR;
   UNROLL
   for (int i = 0; i < 6; ++i) {
     vec row[6];
@@ -217,40 +220,41 @@ static void outputs_of_tile(__global const float* m, long apart, vec bias, int r
 
 // One work-item does tiles_each tiles and panels_each panels of output channels. It has SPACE * TILES * (channels + NR)
 // floats of scratch.
-__kernel ONE_ITEM void winograd_conv2d(ITEM SIDES, __global const float* images, long images_offset, long images_step,
+__kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __global const float* images,
                                        __global const float* restrict weights, __global const float* bias,
-                                       long bias_offset, int biased, int relu, __global float* out, long out_offset,
-                                       long out_step, __global float* scratch, long tiles, long tiles_each,
-                                       int panels_each) {
-  const long begin = (long)get_global_id(0) * tiles_each, end = min(begin + tiles_each, tiles);
-  const int panels = (out_channels + NR - 1) / NR, first_panel = (int)get_global_id(1) * panels_each;
+                                       __global float* out, __global float* scratch) {
+  const WindowSides sides = args.sides;
+  const long begin = (long)get_global_id(0) * args.tiles_each, end = min(begin + args.tiles_each, args.tiles);
+  const int panels = (sides.out_channels + NR - 1) / NR, first_panel = (int)get_global_id(1) * args.panels_each;
   const long item = (long)get_global_id(0) * get_global_size(1) + get_global_id(1);
-  __global float* pixels = scratch + item * SPACE * TILES * (channels + NR);
-  __global float* transformed = pixels + (long)SPACE * TILES * channels;
-  const long apart = (long)TILES * channels;
-  images += images_offset;
-  out += out_offset;
+  __global float* pixels = scratch + item * SPACE * TILES * (sides.channels + NR);
+  __global float* transformed = pixels + (long)SPACE * TILES * sides.channels;
+  const long apart = (long)TILES * sides.channels;
+  images += args.images.offset;
+  out += args.out.offset;
   for (long first = begin; first < end; first += TILES) {
     const int live = (int)min((long)TILES, end - first);
     // A product may have up to three rows more than there are tiles: they get the last tile again.
     for (int t = 0; t < min(live + 3, TILES); ++t) {
-      const place_t at = place_of(first + min(t, live - 1), out_h, out_w);
-      __global const float* image = images + at.image * images_step;
-      for (int c = 0; c < channels; c += VW)
-        pixels_of_tile(image + c, height, width, channels, at.y - pad_h, at.x - pad_w,
+      const place_t at = place_of(first + min(t, live - 1), sides.out_h, sides.out_w);
+      __global const float* image = images + at.image * args.images.step;
+      for (int c = 0; c < sides.channels; c += VW)
+        pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,
                        pixels + (c / KC * TILES + t) * KC + c % KC, apart);
     }
-    for (int panel = first_panel; panel < min(first_panel + panels_each, panels); ++panel) {
+    for (int panel = first_panel; panel < min(first_panel + args.panels_each, panels); ++panel) {
       for (int e = 0; e < SPACE; ++e)
-        products(pixels + e * apart, live, channels / KC, weights + ((long)e * panels + panel) * channels * NR,
-                 transformed + e * TILES * NR);
+        products(pixels + e * apart, live, sides.channels / KC,
+                 weights + ((long)e * panels + panel) * sides.channels * NR, transformed + e * TILES * NR);
       for (int t = 0; t < live; ++t) {
-        const place_t at = place_of(first + t, out_h, out_w);
-        __global float* to = out + at.image * out_step + ((long)at.y * out_w + at.x) * out_channels + panel * NR;
-        for (int c = 0; c < NR && panel * NR + c < out_channels; c += VW)
+        const place_t at = place_of(first + t, sides.out_h, sides.out_w);
+        __global float* to =
+            out + at.image * args.out.step + ((long)at.y * sides.out_w + at.x) * sides.out_channels + panel * NR;
+        for (int c = 0; c < NR && panel * NR + c < sides.out_channels; c += VW)
           outputs_of_tile(transformed + t * NR + c, TILES * NR,
-                          biased ? VLOAD(0, bias + bias_offset + panel * NR + c) : SPLAT(0.0f), relu, out_h - at.y,
-                          out_w - at.x, to + c, (long)out_w * out_channels, out_channels);
+                          args.biased ? VLOAD(0, bias + args.bias_offset + panel * NR + c) : SPLAT(0.0f), args.relu,
+                          sides.out_h - at.y, sides.out_w - at.x, to + c, (long)sides.out_w * sides.out_channels,
+                          sides.out_channels);
       }
     }
   }
@@ -260,27 +264,28 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM SIDES, __global const float* images,
 
 // Tiles from `first` into the transformed space: element e of tile t and channel c is at (e * most + t) * channels + c of
 // the pixels, and likewise of the gradients of the outputs, which begin at grads_at. One work-item does one tile.
-__kernel ONE_ITEM void winograd_spread(ITEM SIDES, __global const float* images, long images_offset, long images_step,
-                                       __global const float* grads, long grads_offset, long grads_step,
-                                       __global float* out, long grads_at, long first, long most) {
+__kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __global const float* images,
+                                       __global const float* grads, __global float* out) {
+  const WindowSides sides = args.sides;
   const long t = (long)get_global_id(0);
-  __global float* grads_out = out + grads_at;
-  const place_t at = place_of(first + t, out_h, out_w);
-  __global const float* image = images + images_offset + at.image * images_step;
-  for (int c = 0; c < channels; c += VW)
-    pixels_of_tile(image + c, height, width, channels, at.y - pad_h, at.x - pad_w, out + t * channels + c,
-                   most * channels);
+  __global float* grads_out = out + args.grads_at;
+  const place_t at = place_of(args.first + t, sides.out_h, sides.out_w);
+  __global const float* image = images + args.images.offset + at.image * args.images.step;
+  for (int c = 0; c < sides.channels; c += VW)
+    pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,
+                   out + t * sides.channels + c, args.most * sides.channels);
   __global const float* from =
-      grads + grads_offset + at.image * grads_step + ((long)at.y * out_w + at.x) * out_channels;
-  for (int c = 0; c < out_channels; c += VW) {
+      grads + args.grads.offset + at.image * args.grads.step + ((long)at.y * sides.out_w + at.x) * sides.out_channels;
+  for (int c = 0; c < sides.out_channels; c += VW) {
     vec s[6][4];
     UNROLL
     for (int j = 0; j < 4; ++j) {
       vec g[4], column[6];
       UNROLL
       for (int i = 0; i < 4; ++i)
-        g[i] = at.y + i < out_h && at.x + j < out_w ? VLOAD(0, from + ((long)i * out_w + j) * out_channels + c)
-                                                    : SPLAT(0.0f);
+        g[i] = at.y + i < sides.out_h && at.x + j < sides.out_w
+                   ? VLOAD(0, from + ((long)i * sides.out_w + j) * sides.out_channels + c)
+                   : SPLAT(0.0f);
       grads_1d(g, column);
       UNROLL
       for (int i = 0; i < 6; ++i) s[i][j] = column[i];
@@ -290,39 +295,38 @@ __kernel ONE_ITEM void winograd_spread(ITEM SIDES, __global const float* images,
       vec row[6];
       grads_1d(s[i], row);
       UNROLL
-      for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, grads_out + ((6 * i + j) * most + t) * out_channels + c);
+      for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, grads_out + ((6 * i + j) * args.most + t) * sides.out_channels + c);
     }
   }
 }
 
 // Products of pixels and gradients over `count` tiles, added to sums: element (k, c) of e is at
 // (e * channels + k) * out_channels + c. One work-item does MR * rows_each rows of one e.
-__kernel ONE_ITEM void winograd_sum(ITEM int channels, int out_channels, __global const float* restrict spread,
-                                    long grads_at, __global float* restrict sums, int count, long most, int rows_each,
-                                    int first) {
-  const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * rows_each * MR;
-  const int end = min(begin + rows_each * MR, channels);
-  __global const float* pixels = spread + e * most * channels;
-  __global const float* grads = spread + grads_at + e * most * out_channels;
-  sums += (long)e * channels * out_channels;
-  for (int t = 0; t < count; t += KB)
-    for (int c = 0; c < out_channels; c += NR) {
+__kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global const float* restrict spread,
+                                    __global float* restrict sums) {
+  const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * args.rows_each * MR;
+  const int end = min(begin + args.rows_each * MR, args.channels);
+  __global const float* pixels = spread + e * args.most * args.channels;
+  __global const float* grads = spread + args.grads_at + e * args.most * args.out_channels;
+  sums += (long)e * args.channels * args.out_channels;
+  for (int t = 0; t < args.count; t += KB)
+    for (int c = 0; c < args.out_channels; c += NR) {
       // The last columns begin early and drop what is another's.
-      const int c0 = max(0, min(c, out_channels - NR));
+      const int c0 = max(0, min(c, args.out_channels - NR));
       for (int k = begin; k < end; k += MR)
-        tile(pixels + (long)t * channels + k, channels, grads + (long)t * out_channels + c0, out_channels,
-             min(KB, count - t), sums + (long)k * out_channels + c0, out_channels, 1, min(MR, end - k), c - c0,
-             min(NR, out_channels), 1.0f, 0.0f, first && t == 0);
+        tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,
+             args.out_channels, min(KB, args.count - t), sums + (long)k * args.out_channels + c0, args.out_channels, 1,
+             min(MR, end - k), c - c0, min(NR, args.out_channels), 1.0f, 0.0f, args.first && t == 0);
     }
 }
 
 // The sums back from the transformed space. One work-item does VW output channels of one input channel.
-__kernel ONE_ITEM void winograd_weight_grads(ITEM int channels, int out_channels, __global const float* sums,
-                                             __global float* out, long offset, long step) {
+__kernel ONE_ITEM void winograd_weight_grads(ITEM const WinogradWeightGradsArgs args, __global const float* sums,
+                                             __global float* out) {
   const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);
-  const long apart = (long)channels * out_channels;
-  sums += (long)k * out_channels + c;
-  out += offset + k * step + c;
+  const long apart = (long)args.channels * args.out_channels;
+  sums += (long)k * args.out_channels + c;
+  out += args.out.offset + k * args.out.step + c;
   vec t[3][6];
   UNROLL
   for (int j = 0; j < 6; ++j) {
@@ -338,6 +342,6 @@ __kernel ONE_ITEM void winograd_weight_grads(ITEM int channels, int out_channels
     vec y[3];
     weight_grads_1d(t[i], y);
     UNROLL
-    for (int j = 0; j < 3; ++j) VSTORE(y[j], 0, out + (long)(3 * i + j) * channels * step);
+    for (int j = 0; j < 3; ++j) VSTORE(y[j], 0, out + (long)(3 * i + j) * args.channels * args.out.step);
   }
 }

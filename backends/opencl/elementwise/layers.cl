@@ -1,69 +1,63 @@
 // Ops between the products of a network, after runs.cl.
+#include "common/runs.cl"
+#include "elementwise/elementwise_args.h"
 
 // A NaN stays.
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))
 
-// As FOR_EACH_RUN, in tight loops for rows that may be as short as a few vectors: c goes BY_VECTORS as far as there are
-// whole ones, and element by element through THE_REST.
-#define FOR_EACH_LINE                                                                                      \
-  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;          \
-  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);                         \
-  for (long r = r0; r < r1; ++r)
+// FOR_EACH_LINE has rows that may be as short as a few vectors: c goes BY_VECTORS as far as there are whole ones, and
+// element by element through THE_REST.
 #define BY_VECTORS for (; c + VW <= c1; c += VW)
 #define THE_REST for (; c < c1; ++c)
 
 // Without a bias, bias is not read.
-__kernel void bias_act(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
-                       long x_offset, long x_step, __global const float* bias, long bias_offset, int biased,
-                       __global float* out, long out_offset, long out_step, int relu) {
-  bias += bias_offset;
+__kernel void bias_act(ITEM const BiasActArgs args, __global const float* x, __global const float* bias,
+                       __global float* out) {
+  bias += args.bias_offset;
   FOR_EACH_LINE {
-    __global const float* from = x + x_offset + r * x_step;
-    __global float* to = out + out_offset + r * out_step;
+    __global const float* from = x + args.x.offset + r * args.x.step;
+    __global float* to = out + args.out.offset + r * args.out.step;
     long c = c0;
     BY_VECTORS {
-      const vec v = biased ? VLOAD(0, from + c) + VLOAD(0, bias + c) : VLOAD(0, from + c);
-      VSTORE(relu ? RELU(v) : v, 0, to + c);
+      const vec v = args.biased ? VLOAD(0, from + c) + VLOAD(0, bias + c) : VLOAD(0, from + c);
+      VSTORE(args.relu ? RELU(v) : v, 0, to + c);
     }
     THE_REST {
-      const float v = biased ? from[c] + bias[c] : from[c];
-      to[c] = relu ? RELU(v) : v;
+      const float v = args.biased ? from[c] + bias[c] : from[c];
+      to[c] = args.relu ? RELU(v) : v;
     }
   }
 }
 
-__kernel void act_grad(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* grad,
-                       long grad_offset, long grad_step, __global const float* y, long y_offset, long y_step,
-                       __global float* dx, long dx_offset, long dx_step, int relu) {
+__kernel void act_grad(ITEM const ActGradArgs args, __global const float* grad, __global const float* y,
+                       __global float* dx) {
   FOR_EACH_LINE {
-    __global const float* from = grad + grad_offset + r * grad_step;
-    __global const float* at = y + y_offset + r * y_step;
-    __global float* to = dx + dx_offset + r * dx_step;
+    __global const float* from = grad + args.grad.offset + r * args.grad.step;
+    __global const float* at = y + args.y.offset + r * args.y.step;
+    __global float* to = dx + args.dx.offset + r * args.dx.step;
     long c = c0;
     BY_VECTORS {
       const vec g = VLOAD(0, from + c);
-      VSTORE(relu ? (VLOAD(0, at + c) > 0.0f ? g : 0.0f) : g, 0, to + c);
+      VSTORE(args.relu ? (VLOAD(0, at + c) > 0.0f ? g : 0.0f) : g, 0, to + c);
     }
-    THE_REST to[c] = !relu || at[c] > 0.0f ? from[c] : 0.0f;
+    THE_REST to[c] = !args.relu || at[c] > 0.0f ? from[c] : 0.0f;
   }
 }
 
 // Without a shift, shift is not read.
-__kernel void affine_columns(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
-                             long x_offset, long x_step, __global const float* scale, long scale_offset,
-                             __global const float* shift, long shift_offset, int shifted, __global float* out,
-                             long out_offset, long out_step) {
-  scale += scale_offset;
-  shift += shift_offset;
+__kernel void affine_columns(ITEM const AffineColumnsArgs args, __global const float* x, __global const float* scale,
+                             __global const float* shift, __global float* out) {
+  scale += args.scale_offset;
+  shift += args.shift_offset;
   FOR_EACH_LINE {
-    __global const float* from = x + x_offset + r * x_step;
-    __global float* to = out + out_offset + r * out_step;
+    __global const float* from = x + args.x.offset + r * args.x.step;
+    __global float* to = out + args.out.offset + r * args.out.step;
     long c = c0;
     BY_VECTORS {
-      const vec v = shifted ? VLOAD(0, from + c) - VLOAD(0, shift + c) : VLOAD(0, from + c);
+      const vec v = args.shifted ? VLOAD(0, from + c) - VLOAD(0, shift + c) : VLOAD(0, from + c);
       VSTORE(v * VLOAD(0, scale + c), 0, to + c);
     }
-    THE_REST to[c] = (shifted ? from[c] - shift[c] : from[c]) * scale[c];
+    THE_REST to[c] = (args.shifted ? from[c] - shift[c] : from[c]) * scale[c];
   }
 }
 
@@ -157,31 +151,30 @@ static words_t words_of(uvec row, uvec quad, uint step, uint layer, uint key0, u
 #endif
 
 // columns_each is a multiple of 4, or all columns.
-__kernel void dropout(ITEM long rows, long columns, long rows_each, long columns_each, __global const float* x,
-                      long x_offset, long x_step, __global float* out, long out_offset, long out_step, uint threshold,
-                      float scale, uint key0, uint key1, uint layer, uint step, uint first_row) {
-  const long r0 = (long)get_global_id(1) * rows_each, c0 = (long)get_global_id(0) * columns_each;
-  const long r1 = min(r0 + rows_each, rows), c1 = min(c0 + columns_each, columns);
-  x += x_offset;
-  out += out_offset;
+__kernel void dropout(ITEM const DropoutArgs args, __global const float* x, __global float* out) {
+  const long r0 = (long)get_global_id(1) * args.grid.rows_each, r1 = min(r0 + args.grid.rows_each, args.grid.rows);
+  const long c0 = (long)get_global_id(0) * args.grid.columns_each;
+  const long c1 = min(c0 + args.grid.columns_each, args.grid.columns);
+  x += args.x.offset;
+  out += args.out.offset;
 #if VW == 1
   for (long r = r0; r < r1; ++r)
     for (long c = c0; c < c1; c += 4) {
-      uint word[4] = {first_row + (uint)r, (uint)(c / 4), step, layer};
-      philox(&word[0], &word[1], &word[2], &word[3], key0, key1);
+      uint word[4] = {args.first_row + (uint)r, (uint)(c / 4), args.step, args.layer};
+      philox(&word[0], &word[1], &word[2], &word[3], args.key0, args.key1);
       const int n = (int)min(4L, c1 - c);
       for (int i = 0; i < n; ++i)
-        out[r * out_step + c + i] = word[i] >= threshold ? x[r * x_step + c + i] * scale : 0.0f;
+        out[r * args.out.step + c + i] = word[i] >= args.threshold ? x[r * args.x.step + c + i] * args.scale : 0.0f;
     }
 #else
   long r = r0, c = c0;
   while (r < r1 && c < c1) {
     if (c + 4 * VW <= c1) {
-      const words_t words =
-          words_of((uvec)(first_row + (uint)r), (uvec)((uint)(c / 4)) + LANES, step, layer, key0, key1);
+      const words_t words = words_of((uvec)(args.first_row + (uint)r), (uvec)((uint)(c / 4)) + LANES, args.step,
+                                     args.layer, args.key0, args.key1);
       for (int i = 0; i < 4; ++i) {
-        const vec v = VLOAD(i, x + r * x_step + c) * scale;
-        VSTORE(words.part[i] >= threshold ? v : 0.0f, i, out + r * out_step + c);
+        const vec v = VLOAD(i, x + r * args.x.step + c) * args.scale;
+        VSTORE(words.part[i] >= args.threshold ? v : 0.0f, i, out + r * args.out.step + c);
       }
       c += 4 * VW;
       if (c == c1) {
@@ -195,7 +188,7 @@ __kernel void dropout(ITEM long rows, long columns, long rows_each, long columns
     const long first_r = r, first_c = c;
     int live = 0;
     for (int i = 0; i < VW; ++i) {
-      row[i] = first_row + (uint)r;
+      row[i] = args.first_row + (uint)r;
       quad[i] = (uint)(c / 4);
       if (r == r1) continue;
       ++live;
@@ -205,17 +198,18 @@ __kernel void dropout(ITEM long rows, long columns, long rows_each, long columns
         ++r;
       }
     }
-    const words_t words = words_of(VLOAD(0, row), VLOAD(0, quad), step, layer, key0, key1);
+    const words_t words = words_of(VLOAD(0, row), VLOAD(0, quad), args.step, args.layer, args.key0, args.key1);
     for (int i = 0; i < 4; ++i) VSTORE(words.part[i], i, word);
     long to_r = first_r, to_c = first_c;
     for (int i = 0; i < live; ++i) {
-      __global const float* from = x + to_r * x_step + to_c;
-      __global float* to = out + to_r * out_step + to_c;
+      __global const float* from = x + to_r * args.x.step + to_c;
+      __global float* to = out + to_r * args.out.step + to_c;
       if (to_c + 4 <= c1) {
-        const float4 v = vload4(0, from) * scale;
-        vstore4(vload4(i, word) >= threshold ? v : 0.0f, 0, to);
+        const float4 v = vload4(0, from) * args.scale;
+        vstore4(vload4(i, word) >= args.threshold ? v : 0.0f, 0, to);
       } else {
-        for (int j = 0; j < (int)(c1 - to_c); ++j) to[j] = word[4 * i + j] >= threshold ? from[j] * scale : 0.0f;
+        for (int j = 0; j < (int)(c1 - to_c); ++j)
+          to[j] = word[4 * i + j] >= args.threshold ? from[j] * args.scale : 0.0f;
       }
       to_c += 4;
       if (to_c >= c1) {

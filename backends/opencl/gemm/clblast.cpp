@@ -3,8 +3,12 @@
 #include <clblast_c.h>
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+
+#include "runtime/device.hpp"
+#include "sdk/ops/gemm.hpp"
 
 namespace mokume::opencl {
 namespace {
@@ -55,6 +59,30 @@ void ClBlast::sgemm(const SgemmCall& c, cl_command_queue queue, cl_event* event)
 // Its kernels hold contexts, which must go before the drivers do.
 ClBlast::~ClBlast() {
   if (clear_cache_ != nullptr) reinterpret_cast<ClearCache>(clear_cache_)();
+}
+
+void gemm_clblast(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &a = op.inputs[0], &b = op.inputs[1], &out = op.outputs[0];
+  const auto stride = [](const mk_tensor& t) { return static_cast<size_t>(std::max(t.row_stride, t.columns)); };
+  const auto [m, n, k] = ops::gemm_shape(op);
+  const SgemmCall call{.transpose_a = op.integers[0] != 0,
+                       .transpose_b = op.integers[1] != 0,
+                       .m = static_cast<size_t>(m),
+                       .n = static_cast<size_t>(n),
+                       .k = static_cast<size_t>(k),
+                       .alpha = static_cast<float>(op.reals[0]),
+                       .beta = static_cast<float>(op.reals[1]),
+                       .a = memory(a),
+                       .a_offset = static_cast<size_t>(a.offset),
+                       .a_stride = stride(a),
+                       .b = memory(b),
+                       .b_offset = static_cast<size_t>(b.offset),
+                       .b_stride = stride(b),
+                       .out = memory(out),
+                       .out_offset = static_cast<size_t>(out.offset),
+                       .out_stride = stride(out)};
+  launcher.enqueue_foreign(
+      [&](cl_event* event) { launcher.device().clblast->sgemm(call, launcher.queue().handle.get(), event); });
 }
 
 }  // namespace mokume::opencl

@@ -3,6 +3,7 @@
 
 #include <mutex>
 
+#include "runtime/launcher.hpp"
 #include "support/cl.hpp"
 
 namespace mokume::opencl {
@@ -43,5 +44,8 @@ class ClBlast {
   void* sgemm_ = nullptr;
   void* clear_cache_ = nullptr;
 };
+
+// GEMM by CLBlast; the bias and the activation are left to do.
+void gemm_clblast(Launcher& launcher, const mk_op& op);
 
 }  // namespace mokume::opencl

@@ -2,6 +2,7 @@
 // packed. In all kernels the vectors run along the side that needs no transposing.
 //
 // Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s * out_s].
+#include "gemm/vector.cl"
 
 static void skinny_out(float sum, __global float* out, float alpha, float beta, int first) {
   const float keep = first ? beta : 1.0f;
@@ -44,24 +45,25 @@ static void skinny_block(__global const float* restrict x, long l_step, int live
 }
 
 // k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
-__kernel ONE_ITEM void skinny_rows(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
-                                   __global const float* restrict panels, long s_size, long k_size,
-                                   __global float* restrict out, long out_offset, long out_l, long out_s, float alpha,
-                                   float beta, long rows_each, int bias_along_s, EPILOGUE) {
-  const long begin = (long)get_global_id(0) * rows_each;
-  const long l_end = min(begin + rows_each, l_size);
-  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  out += out_offset;
+__kernel ONE_ITEM void skinny_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                   __global const float* restrict panels, __global float* restrict out,
+                                   __global const float* bias) {
+  const long l_step = args.product.a.row_step, s_size = args.product.n, k_size = args.product.k;
+  const long out_l = args.product.out.row_step, out_s = args.product.out.column_step;
+  const long begin = (long)get_global_id(0) * args.rows_each;
+  const long l_end = min(begin + args.rows_each, args.product.m);
+  const epilogue_t end = epilogue(bias, args.product);
+  out += args.product.out.offset;
   for (long l = begin; l < l_end; l += SR) {
     const int live = (int)min((long)SR, l_end - l);
     for (long k0 = 0; k0 < k_size; k0 += KB)
-      skinny_block(x + offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l, out_l, out_s,
-                   alpha, beta, k0 == 0);
-    if (!(biased || relu)) continue;
+      skinny_block(x + args.product.a.offset + l * l_step, l_step, live, panels, s_size, k0, k_size, out + l * out_l,
+                   out_l, out_s, args.product.alpha, args.product.beta, k0 == 0);
+    if (!(args.product.biased || args.product.relu)) continue;
     for (int i = 0; i < live; ++i)
       for (long s = 0; s < s_size; ++s) {
         __global float* at = out + (l + i) * out_l + s * out_s;
-        *at = finished(*at, end, bias_along_s ? s : l + i);
+        *at = finished(*at, end, args.turned ? l + i : s);
       }
   }
 }
@@ -69,15 +71,18 @@ __kernel ONE_ITEM void skinny_rows(ITEM __global const float* restrict x, long o
 // The same where the rows are too few for all cores: one work-item does blocks_each blocks of terms of all of them, and
 // leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y for itself, element (s, k)
 // of it at y[s * y_s + k * y_k]. Scratch: KB * SHORT floats for each SHORT rows of y, for each work-item.
-__kernel ONE_ITEM void skinny_rows_shared(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
-                                          __global const float* restrict y, long y_offset, long y_s, long y_k,
-                                          long s_size, long k_size, __global float* restrict part, long part_l,
-                                          long part_s, long blocks_each, __global float* restrict scratch) {
-  const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
+__kernel ONE_ITEM void skinny_rows_shared(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                          __global const float* restrict y, __global float* restrict part,
+                                          __global float* restrict scratch) {
+  const long l_step = args.product.a.row_step, y_s = args.product.b.row_step, y_k = args.product.b.k_step;
+  const long l_size = args.product.m, s_size = args.product.n;
+  const long part_l = args.turned ? 1 : s_size, part_s = args.turned ? l_size : 1;
+  const long begin = (long)get_global_id(0) * args.blocks_each * KB,
+             end = min(begin + args.blocks_each * KB, args.product.k);
   const long panels = (s_size + SHORT - 1) / SHORT;
   scratch += (long)get_global_id(0) * panels * SHORT * KB;
-  x += offset;
-  y += y_offset;
+  x += args.product.a.offset;
+  y += args.product.b.offset;
   for (long k0 = begin; k0 < end; k0 += KB) {
     const int terms = (int)min((long)KB, end - k0);
     for (long p = 0; p < panels; ++p) {
@@ -123,12 +128,13 @@ static void blocks_of_y(__global const float* restrict y, __private vec* out) {
 
 // The same where y is one row, element k of it at y[k * y_k]: the vectors run along blocks where there are enough, and
 // along l where not, in either case over transposed squares.
-__kernel ONE_ITEM void skinny_rows_one(ITEM __global const float* restrict x, long offset, long l_step, long l_size,
-                                       __global const float* restrict y, long y_offset, long y_k, long k_size,
-                                       __global float* restrict part, long blocks_each) {
-  const long begin = (long)get_global_id(0) * blocks_each * KB, end = min(begin + blocks_each * KB, k_size);
-  x += offset;
-  y += y_offset;
+__kernel ONE_ITEM void skinny_rows_one(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                       __global const float* restrict y, __global float* restrict part) {
+  const long l_step = args.product.a.row_step, l_size = args.product.m, y_k = args.product.b.k_step;
+  const long begin = (long)get_global_id(0) * args.blocks_each * KB,
+             end = min(begin + args.blocks_each * KB, args.product.k);
+  x += args.product.a.offset;
+  y += args.product.b.offset;
   long k0 = begin;
   for (; y_k == 1 && end - k0 >= VW * KB; k0 += VW * KB) {
     vec y_blocks[KB];
@@ -166,19 +172,19 @@ __kernel ONE_ITEM void skinny_rows_one(ITEM __global const float* restrict x, lo
 
 // l_step == 1: vectors along l, the short operand in panels of MR as pack_a makes them. One work-item does NR rows of
 // the long operand, of which there are at least NR; the last one begins early and drops what is another's.
-__kernel ONE_ITEM void skinny_columns(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
-                                      __global const float* restrict panels, long s_size, long k_size,
-                                      __global float* restrict out, long out_offset, long out_l, long out_s,
-                                      float alpha, float beta) {
+__kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                      __global const float* restrict panels, __global float* restrict out) {
+  const long k_size = args.product.k, out_l = args.product.out.row_step, out_s = args.product.out.column_step;
   const long l = (long)get_global_id(0) * NR;
-  const long begin = min(l, l_size - NR);
-  x += offset + begin;
-  out += out_offset + begin * out_l;
+  const long begin = min(l, args.product.m - NR);
+  x += args.product.a.offset + begin;
+  out += args.product.out.offset + begin * out_l;
   for (long k0 = 0; k0 < k_size; k0 += KB) {
     const int terms = (int)min((long)KB, k_size - k0);
-    for (long s = 0; s < s_size; s += MR)
-      tile(panels + s * k_size + k0 * MR, MR, x + k0 * k_step, k_step, terms, out + s * out_s, out_s, out_l,
-           (int)min((long)MR, s_size - s), (int)(l - begin), NR, alpha, beta, k0 == 0);
+    for (long s = 0; s < args.product.n; s += MR)
+      tile(panels + s * k_size + k0 * MR, MR, x + k0 * args.product.a.k_step, args.product.a.k_step, terms,
+           out + s * out_s, out_s, out_l, (int)min((long)MR, args.product.n - s), (int)(l - begin), NR,
+           args.product.alpha, args.product.beta, k0 == 0);
   }
 }
 
@@ -245,19 +251,21 @@ STRIP_OUT(__global)
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns begin
 // early and drop what is another's. Where there are less than NR, but more than VW, what is read behind a row is dropped,
 // and the last block, behind which nothing may be read, is copied first. Scratch: (MR + NR) * KB floats each.
-__kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
-                                __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
-                                long k_size, __global float* restrict out, long out_offset, long out_step, float alpha,
-                                float beta, int shared, long columns_each, long blocks_each,
-                                __global float* restrict scratch, EPILOGUE) {
-  const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
-  const long k_begin = (long)get_global_id(1) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
-  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
+__kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                __global const float* restrict y, __global float* restrict out,
+                                __global float* restrict scratch, __global const float* bias) {
+  const long k_step = args.product.b.k_step, y_s = args.product.a.row_step, y_k = args.product.a.k_step;
+  const long l_size = args.product.n, k_size = args.product.k;
+  const int s_size = (int)args.product.m;
+  const long c0 = (long)get_global_id(0) * args.columns_each, c1 = min(c0 + args.columns_each, l_size);
+  const long k_begin = (long)get_global_id(1) * args.blocks_each * KB,
+             k_end = min(k_begin + args.blocks_each * KB, k_size);
+  const epilogue_t end = epilogue(bias, args.product);
   __global float* a = scratch + ((long)get_global_id(1) * get_global_size(0) + get_global_id(0)) * (MR + NR) * KB;
   __global float* copied = a + MR * KB;
-  x += offset;
-  y += y_offset;
-  out += out_offset;
+  x += args.product.b.offset;
+  y += args.product.a.offset;
+  out += args.product.out.offset;
   for (long k0 = k_begin; k0 < k_end; k0 += KB) {
     const int terms = (int)min((long)KB, k_size - k0), copies = l_size < NR && k0 + KB >= k_size;
     for (int k = 0; copies && k < terms; ++k)
@@ -292,14 +300,14 @@ __kernel ONE_ITEM void few_rows(ITEM __global const float* restrict x, long offs
         const int skip = (int)(c - begin), columns = (int)min((long)NR, c1 - c);
         for (int i = 0; i < live; ++i) {
           __private const float* sum = sums + i * NR + skip;
-          __global float* to =
-              shared ? out + ((k0 / KB) * s_size + s0 + i) * l_size + c : out + (s0 + i) * out_step + c;
-          if (shared) {
+          __global float* to = args.shared ? out + ((k0 / KB) * s_size + s0 + i) * l_size + c
+                                           : out + (s0 + i) * args.product.out.row_step + c;
+          if (args.shared) {
             strip_out(sum, to, columns, 1.0f, 0.0f);
             continue;
           }
-          strip_out(sum, to, columns, alpha, k0 == 0 ? beta : 1.0f);
-          if (k0 + KB >= k_size && (biased || relu)) finish_row(to, end, c, columns);
+          strip_out(sum, to, columns, args.product.alpha, k0 == 0 ? args.product.beta : 1.0f);
+          if (k0 + KB >= k_size && (args.product.biased || args.product.relu)) finish_row(to, end, c, columns);
         }
       }
     }
@@ -336,15 +344,18 @@ static __attribute__((always_inline)) void meet(__global const float* restrict x
 // One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
 // sum_of_blocks. There are at least VW columns: the last VW begin early and drop what they share with those before. Scratch:
 // s_size rows of l_size floats, rounded up to whole vectors, each.
-__kernel ONE_ITEM void long_rows(ITEM __global const float* restrict x, long offset, long k_step, long l_size,
-                                 __global const float* restrict y, long y_offset, long y_s, long y_k, int s_size,
-                                 long k_size, __global float* restrict out, long blocks_each,
+__kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                 __global const float* restrict y, __global float* restrict out,
                                  __global float* restrict scratch) {
-  const long k_begin = (long)get_global_id(0) * blocks_each * KB, k_end = min(k_begin + blocks_each * KB, k_size);
+  const long k_step = args.product.b.k_step, y_s = args.product.a.row_step, y_k = args.product.a.k_step;
+  const long l_size = args.product.n;
+  const int s_size = (int)args.product.m;
+  const long k_begin = (long)get_global_id(0) * args.blocks_each * KB,
+             k_end = min(k_begin + args.blocks_each * KB, args.product.k);
   const long vectors = (l_size + VW - 1) / VW;
   __global float* sums = scratch + (long)get_global_id(0) * vectors * VW * s_size;
-  x += offset;
-  y += y_offset;
+  x += args.product.b.offset;
+  y += args.product.a.offset;
   for (long k0 = k_begin; k0 < k_end; k0 += KB) {
     for (long v = 0; v < vectors * s_size; ++v) VSTORE(SPLAT(0.0f), v, sums);
     const long k1 = min(k0 + KB, k_end);
@@ -372,44 +383,46 @@ __kernel ONE_ITEM void long_rows(ITEM __global const float* restrict x, long off
 }
 
 // few_rows with a single term, where next to nothing is summed and memory counts: row after row is written.
-__kernel ONE_ITEM void few_rows_one_term(ITEM __global const float* restrict x, long offset, long l_size,
-                                         __global const float* restrict y, long y_offset, long y_s, int s_size,
-                                         __global float* restrict out, long out_offset, long out_step, float alpha,
-                                         float beta, long columns_each, EPILOGUE) {
-  const long c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
-  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  x += offset;
-  for (int s = 0; s < s_size; ++s) {
-    __global float* to = out + out_offset + s * out_step;
-    const float term = y[y_offset + s * y_s];
+__kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global const float* restrict x,
+                                         __global const float* restrict y, __global float* restrict out,
+                                         __global const float* bias) {
+  const float alpha = args.product.alpha, beta = args.product.beta;
+  const long c0 = (long)get_global_id(0) * args.columns_each, c1 = min(c0 + args.columns_each, args.product.n);
+  const epilogue_t end = epilogue(bias, args.product);
+  x += args.product.b.offset;
+  for (int s = 0; s < (int)args.product.m; ++s) {
+    __global float* to = out + args.product.out.offset + s * args.product.out.row_step;
+    const float term = y[args.product.a.offset + s * args.product.a.row_step];
     long c = c0;
     for (; c + VW <= c1; c += VW) {
       const vec sum = fma(VLOAD(0, x + c), SPLAT(term), SPLAT(0.0f));
       VSTORE(beta == 0.0f ? SPLAT(alpha) * sum : fma(SPLAT(alpha), sum, SPLAT(beta) * VLOAD(0, to + c)), 0, to + c);
     }
     for (; c < c1; ++c) skinny_out(fma(x[c], term, 0.0f), to + c, alpha, beta, 1);
-    if (biased || relu) finish_row(to + c0, end, c0, c1 - c0);
+    if (args.product.biased || args.product.relu) finish_row(to + c0, end, c0, c1 - c0);
   }
 }
 
 // Sums of blocks, as the kernels above leave them, in order. One work-item does one row or a part of it.
-__kernel ONE_ITEM void sum_of_blocks(ITEM __global const float* restrict part, long blocks, int s_size, long l_size,
-                                     __global float* restrict out, long out_offset, long out_step, float alpha,
-                                     float beta, long columns_each, EPILOGUE) {
-  const long s = (long)get_global_id(1), c0 = (long)get_global_id(0) * columns_each, c1 = min(c0 + columns_each, l_size);
-  const long apart = s_size * l_size;
+__kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global const float* restrict part,
+                                     __global float* restrict out, __global const float* bias) {
+  const long l_size = args.product.n;
+  const float alpha = args.product.alpha, beta = args.product.beta;
+  const long s = (long)get_global_id(1), c0 = (long)get_global_id(0) * args.columns_each,
+             c1 = min(c0 + args.columns_each, l_size);
+  const long apart = args.product.m * l_size;
   part += s * l_size;
-  out += out_offset + s * out_step;
+  out += args.product.out.offset + s * args.product.out.row_step;
   long c = c0;
   for (; c + VW <= c1; c += VW) {
     vec sum = SPLAT(alpha) * VLOAD(0, part + c);
     if (beta != 0.0f) sum = fma(SPLAT(alpha), VLOAD(0, part + c), SPLAT(beta) * VLOAD(0, out + c));
-    for (long b = 1; b < blocks; ++b) sum = fma(SPLAT(alpha), VLOAD(0, part + b * apart + c), sum);
+    for (long b = 1; b < args.blocks; ++b) sum = fma(SPLAT(alpha), VLOAD(0, part + b * apart + c), sum);
     VSTORE(sum, 0, out + c);
   }
   for (; c < c1; ++c)
-    for (long b = 0; b < blocks; ++b) skinny_out(part[b * apart + c], out + c, alpha, beta, b == 0);
-  if (biased || relu) finish_row(out + c0, epilogue(bias, bias_offset, biased, relu), c0, c1 - c0);
+    for (long b = 0; b < args.blocks; ++b) skinny_out(part[b * apart + c], out + c, alpha, beta, b == 0);
+  if (args.product.biased || args.product.relu) finish_row(out + c0, epilogue(bias, args.product), c0, c1 - c0);
 }
 
 // Terms [k, k1) of a vector of columns with FOR_ROWS rows of x, `live` of which there are: element (i, k) of x is at
@@ -439,18 +452,19 @@ SMALL_ROWS(small_rows_small, FOR_SMALL)
 // A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to MR rows of
 // a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
 // b[j * b_row + k * b_k].
-__kernel ONE_ITEM void small_product(ITEM __global const float* restrict a, long a_offset, long a_row, long a_k, long m,
-                                     __global const float* restrict b, long b_offset, long b_row, long b_k, long n,
-                                     long k_size, __global float* restrict out, long out_offset, long out_step,
-                                     float alpha, float beta, EPILOGUE) {
-  const epilogue_t end = epilogue(bias, bias_offset, biased, relu);
-  a += a_offset;
-  b += b_offset;
-  out += out_offset;
-  for (long i0 = 0; i0 < m; i0 += MR) {
-    const int rows = (int)min((long)MR, m - i0);
-    for (long j0 = 0; j0 < n; j0 += VW) {
-      const int columns = (int)min((long)VW, n - j0);
+__kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const float* restrict a,
+                                     __global const float* restrict b, __global float* restrict out,
+                                     __global const float* bias) {
+  const long a_row = args.product.a.row_step, a_k = args.product.a.k_step, b_row = args.product.b.row_step;
+  const long b_k = args.product.b.k_step, k_size = args.product.k, out_step = args.product.out.row_step;
+  const epilogue_t end = epilogue(bias, args.product);
+  a += args.product.a.offset;
+  b += args.product.b.offset;
+  out += args.product.out.offset;
+  for (long i0 = 0; i0 < args.product.m; i0 += MR) {
+    const int rows = (int)min((long)MR, args.product.m - i0);
+    for (long j0 = 0; j0 < args.product.n; j0 += VW) {
+      const int columns = (int)min((long)VW, args.product.n - j0);
       // What follows a term's columns are those of the next terms, but behind the last.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
@@ -466,10 +480,11 @@ __kernel ONE_ITEM void small_product(ITEM __global const float* restrict a, long
         else
           small_rows_whole(SMALL_ARGUMENTS);
         for (int i = 0; i < rows; ++i)
-          strip_out(sums + i * VW, out + (i0 + i) * out_step + j0, columns, alpha, k0 == 0 ? beta : 1.0f);
+          strip_out(sums + i * VW, out + (i0 + i) * out_step + j0, columns, args.product.alpha,
+                    k0 == 0 ? args.product.beta : 1.0f);
       }
     }
-    if (biased || relu)
-      for (int i = 0; i < rows; ++i) finish_row(out + (i0 + i) * out_step, end, 0, n);
+    if (args.product.biased || args.product.relu)
+      for (int i = 0; i < rows; ++i) finish_row(out + (i0 + i) * out_step, end, 0, args.product.n);
   }
 }

@@ -2,6 +2,9 @@
 // work-item. Every element is summed as ops_gemm.cpp says, so that the bits are those of gemm_vector.cl.
 //
 // Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX: neighbours read and write neighbouring addresses.
+#include "common/common.cl"
+#include "gemm/tile_args.h"
+
 #define GX (BN / TN)
 #define GY (BM / TM)
 
@@ -21,19 +24,17 @@ static void load_tile(__global const float* x, long row_step, long k_step, long 
 // The tiles lie along the first dimension alone, since cards take only 65,535 groups in the others. Without `partial` the
 // output is updated after each block of KB terms. With it, group z sums `blocks_each` blocks and leaves block i in
 // out[i][rows][columns] for gemm_reduce.
-__kernel GROUP_OF(GX, GY) void gemm_tile(
-    ITEM __global const float* a, long a_offset, long a_row_step, long a_k_step, __global const float* b, long b_offset,
-    long b_row_step, long b_k_step, long rows, long columns, long k_size, __global float* out, long out_offset,
-    long out_step, float alpha, float beta, long blocks_each, int partial, __local float* ta) {
+__kernel GROUP_OF(GX, GY) void gemm_tile(ITEM const GemmTileArgs args, __global const float* a, __global const float* b,
+                                         __global float* out, __local float* ta) {
   __local float* tb = ta + BK * (BM + 1);
   const int tx = get_local_id(0), ty = get_local_id(1), id = ty * GX + tx;
-  const uint tile = get_group_id(0), tiles_n = (uint)((columns + BN - 1) / BN);
+  const uint tile = get_group_id(0), tiles_n = (uint)((args.product.n + BN - 1) / BN);
   const long m0 = (long)(tile / tiles_n) * BM, n0 = (long)(tile % tiles_n) * BN;
-  const long first = (long)get_global_id(2) * blocks_each * KB;
-  const long last = min(first + blocks_each * KB, k_size);
-  a += a_offset;
-  b += b_offset;
-  out += partial ? first / KB * rows * columns : out_offset;
+  const long first = (long)get_global_id(2) * args.blocks_each * KB;
+  const long last = min(first + args.blocks_each * KB, args.product.k);
+  a += args.product.a.offset;
+  b += args.product.b.offset;
+  out += args.partial ? first / KB * args.product.m * args.product.n : args.product.out.offset;
 
   for (long block = first; block < last; block += KB) {
     const long end = min(block + KB, last);
@@ -44,8 +45,8 @@ __kernel GROUP_OF(GX, GY) void gemm_tile(
       for (int j = 0; j < TN; ++j) sum[i][j] = 0.0f;
     }
     for (long k0 = block; k0 < end; k0 += BK) {
-      load_tile(a, a_row_step, a_k_step, m0, rows, k0, end, ta, BM, id);
-      load_tile(b, b_row_step, b_k_step, n0, columns, k0, end, tb, BN, id);
+      load_tile(a, args.product.a.row_step, args.product.a.k_step, m0, args.product.m, k0, end, ta, BM, id);
+      load_tile(b, args.product.b.row_step, args.product.b.k_step, n0, args.product.n, k0, end, tb, BN, id);
       barrier(CLK_LOCAL_MEM_FENCE);
       for (int k = 0; k < BK; ++k) {
         float x[TM], y[TN];
@@ -61,35 +62,36 @@ __kernel GROUP_OF(GX, GY) void gemm_tile(
       }
       barrier(CLK_LOCAL_MEM_FENCE);
     }
-    const float keep = block == first ? beta : 1.0f;
+    const float keep = block == first ? args.product.beta : 1.0f;
     UNROLL
     for (int i = 0; i < TM; ++i) {
       UNROLL
       for (int j = 0; j < TN; ++j) {
         const long m = m0 + ty + i * GY, n = n0 + tx + j * GX;
-        if (m < rows && n < columns) {
-          __global float* at = out + m * out_step + n;
-          if (partial)
+        if (m < args.product.m && n < args.product.n) {
+          __global float* at = out + m * args.product.out.row_step + n;
+          if (args.partial)
             *at = sum[i][j];
           else
-            *at = keep == 0.0f ? alpha * sum[i][j] : fma(alpha, sum[i][j], keep * *at);
+            *at = keep == 0.0f ? args.product.alpha * sum[i][j] : fma(args.product.alpha, sum[i][j], keep * *at);
         }
       }
     }
-    if (partial) out += rows * columns;
+    if (args.partial) out += args.product.m * args.product.n;
   }
 }
 
 // Adds the block sums of a partial gemm_tile to the output in order.
-__kernel void gemm_reduce(ITEM __global const float* partial, long blocks, long rows, long columns, __global float* out,
-                          long out_offset, long out_step, float alpha, float beta) {
+__kernel void gemm_reduce(ITEM const GemmTileArgs args, __global const float* partial, __global float* out) {
   const long n = get_global_id(0);
-  if (n >= columns) return;
-  for (long m = get_global_id(1); m < rows; m += get_global_size(1)) {
-    __global float* at = out + out_offset + m * out_step + n;
-    float value = beta == 0.0f ? alpha * partial[m * columns + n] : fma(alpha, partial[m * columns + n], beta * *at);
-    for (long block = 1; block < blocks; ++block)
-      value = fma(alpha, partial[(block * rows + m) * columns + n], value);
+  if (n >= args.product.n) return;
+  for (long m = get_global_id(1); m < args.product.m; m += get_global_size(1)) {
+    __global float* at = out + args.product.out.offset + m * args.product.out.row_step + n;
+    float value = args.product.beta == 0.0f
+                      ? args.product.alpha * partial[m * args.product.n + n]
+                      : fma(args.product.alpha, partial[m * args.product.n + n], args.product.beta * *at);
+    for (long block = 1; block < args.blocks; ++block)
+      value = fma(args.product.alpha, partial[(block * args.product.m + m) * args.product.n + n], value);
     *at = value;
   }
 }

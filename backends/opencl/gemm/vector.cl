@@ -3,6 +3,9 @@
 // Every element is summed as ops_gemm.cpp says: blocks of KB terms, each a chain of fma() from zero, added to the
 // output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW = 16).
 // HALF and FEW are for what is left of less than MR rows, SMALL and MIDDLE for batches of 5 and 10 and lines of an image.
+#include "common/transpose.cl"
+#include "gemm/vector_args.h"
+
 #define FOR_1(X) X(0)
 #define FOR_2(X) X(0) X(1)
 #define FOR_4(X) FOR_2(X) X(2) X(3)
@@ -129,10 +132,9 @@ static void pack(ITEM __global const float* restrict x, long row_step, long k_st
   }
 }
 
-#define PACK_KERNEL(name, width)                                                                           \
-  __kernel ONE_ITEM void name(ITEM __global const float* x, long offset, long row_step, long k_step, long rows, \
-                              long k_size, __global float* out) {                                          \
-    pack(THIS_ITEM x + offset, row_step, k_step, rows, k_size, out, width);                                          \
+#define PACK_KERNEL(name, width)                                                                        \
+  __kernel ONE_ITEM void name(ITEM const PackArgs args, __global const float* x, __global float* out) { \
+    pack(THIS_ITEM x + args.x.offset, args.x.row_step, args.x.k_step, args.rows, args.k, out, width);   \
   }
 PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
@@ -147,12 +149,11 @@ typedef struct {
   __global const float* bias;
   int biased, relu;
 } epilogue_t;
-#define EPILOGUE __global const float *bias, long bias_offset, int biased, int relu
-static epilogue_t epilogue(EPILOGUE) {
+static epilogue_t epilogue(__global const float* bias, Product p) {
   epilogue_t e;
-  e.bias = bias + bias_offset;
-  e.biased = biased;
-  e.relu = relu;
+  e.bias = bias + p.bias_offset;
+  e.biased = p.biased;
+  e.relu = p.relu;
   return e;
 }
 static float finished(float value, epilogue_t e, long column) {
@@ -229,21 +230,22 @@ static void tile(__global const float* restrict a, long a_step, __global const f
 
 // One work-item: block_m x block_n of the output (multiples of MR and NR), k-block by k-block, so that a block of A and
 // one of B stay in the cache.
-__kernel ONE_ITEM void gemm_packed(ITEM __global const float* restrict a, __global const float* restrict b, long rows,
-                                   long columns, long k_size, __global float* restrict out, long out_offset,
-                                   long out_step, float alpha, float beta, int first, long block_m, long block_n,
-                                   int last, EPILOGUE) {
-  const long m0 = (long)get_global_id(0) * block_m, n0 = (long)get_global_id(1) * block_n;
-  const long m1 = min(m0 + block_m, rows), n1 = min(n0 + block_n, columns);
-  out += out_offset;
+__kernel ONE_ITEM void gemm_packed(ITEM const GemmPackedArgs args, __global const float* restrict a,
+                                   __global const float* restrict b, __global float* restrict out,
+                                   __global const float* bias) {
+  const long k_size = args.product.k, out_step = args.product.out.row_step;
+  const long m0 = (long)get_global_id(0) * args.block_m, n0 = (long)get_global_id(1) * args.block_n;
+  const long m1 = min(m0 + args.block_m, args.product.m), n1 = min(n0 + args.block_n, args.product.n);
+  out += args.product.out.offset;
   for (long k0 = 0; k0 < k_size; k0 += KB) {
     const int terms = (int)min((long)KB, k_size - k0);
     for (long n = n0; n < n1; n += NR)
       for (long m = m0; m < m1; m += MR)
         tile(a + m * k_size + k0 * MR, MR, b + n * k_size + k0 * NR, NR, terms, out + m * out_step + n, out_step, 1,
-             (int)min((long)MR, m1 - m), 0, (int)min((long)NR, n1 - n), alpha, beta, first && k0 == 0);
+             (int)min((long)MR, m1 - m), 0, (int)min((long)NR, n1 - n), args.product.alpha, args.product.beta,
+             args.first && k0 == 0);
   }
-  if (!last || !(biased || relu)) return;
-  const epilogue_t e = epilogue(bias, bias_offset, biased, relu);
+  if (!args.last || !(args.product.biased || args.product.relu)) return;
+  const epilogue_t e = epilogue(bias, args.product);
   for (long m = m0; m < m1; ++m) finish_row(out + m * out_step + n0, e, n0, n1 - n0);
 }

@@ -10,6 +10,9 @@
 // activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
 // count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
 // finding out takes longer.)
+#include "linear_update/linear_update_args.h"
+#include "linear_update/step.cl"
+
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
@@ -105,33 +108,30 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
 
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them
 // before their dx is put together and stored.
-__kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset, long x_step,
-                                     __global const float* restrict dy, long dy_step, long rows, long columns,
-                                     __global float* restrict weight, long weight_offset, long weight_step,
-                                     __global float* restrict state, long state_offset, long state_step, int first,
-                                     __global float* dx, long dx_offset, long dx_step, int after_relu, float lr,
-                                     float decay, float momentum, long rows_each) {
-  const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
-  const sgd_t sgd = {lr, decay, momentum, first ? 0 : -1, first ? (int)0x80000000 : 0};
-  const int dense = weight_step == columns && (!STATEFUL || state_step == columns);
-  x += x_offset;
-  weight += weight_offset;
-  state += state_offset;
-  dx += dx_offset;
+__kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global const float* x,
+                                     __global const float* restrict dy, __global float* restrict weight,
+                                     __global float* restrict state, __global float* dx) {
+  const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
+  const sgd_t sgd = {args.lr, args.decay, args.momentum, args.first ? 0 : -1, args.first ? (int)0x80000000 : 0};
+  const int dense = args.weight.step == args.columns && (!STATEFUL || args.state.step == args.columns);
+  x += args.x.offset;
+  weight += args.weight.offset;
+  state += args.state.offset;
+  dx += args.dx.offset;
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
     float x_rows[SUMS * VW], chains[WANTED ? SUMS * VW * VW : 1];
     for (int b = 0; b < BATCH; ++b) {
-      __global const float* from = x + b * x_step + i0;
+      __global const float* from = x + b * args.x.step + i0;
       FETCH(from + 2 * VW);
       if (live == VW)
         VSTORE(VLOAD(0, from), b, x_rows);
       else
         for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
     }
-#define MEET(n, terms, list)                                                                                           \
-  rows_meet(n, terms, list, x_rows + i, dy, dy_step, weight + (i0 + i) * weight_step, weight_step,                     \
-            state + (i0 + i) * state_step, state_step, columns, dense && i0 + i + n < end, sgd,               \
+#define MEET(n, terms, list)                                                                                      \
+  rows_meet(n, terms, list, x_rows + i, dy, args.dy.step, weight + (i0 + i) * args.weight.step, args.weight.step, \
+            state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
             chains + i * VW)
 #if SKIPS
     // Those of the batch that count, and behind them, from the last, those that do not. (The loop over i becomes vectors.)
@@ -170,8 +170,8 @@ __kernel ONE_ITEM void linear_update(ITEM __global const float* x, long x_offset
     for (int b = 0; WANTED && b < BATCH; ++b) {
       const vec sums = sums_of_chains(chains + b * VW * VW);
       const vec through = VLOAD(b, x_rows);
-      store_first(after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
-                  dx + b * dx_step + i0);
+      store_first(args.after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
+                  dx + b * args.dx.step + i0);
     }
   }
 }

@@ -1,6 +1,10 @@
 // x with rows of `padded` floats, zero behind the end, after common.cl: one work-item copies one row.
-__kernel ONE_ITEM void pad_rows(ITEM __global const float* restrict x, long offset, long step, long columns,
-                                __global float* restrict out, long padded) {
+#include "common/common.cl"
+#include "linear_update/linear_update_args.h"
+
+__kernel ONE_ITEM void pad_rows(ITEM const PadRowsArgs args, __global const float* restrict x,
+                                __global float* restrict out) {
   const long r = get_global_id(0);
-  for (long c = 0; c < padded; ++c) out[r * padded + c] = c < columns ? x[offset + r * step + c] : 0.0f;
+  for (long c = 0; c < args.padded; ++c)
+    out[r * args.padded + c] = c < args.columns ? x[args.x.offset + r * args.x.step + c] : 0.0f;
 }

@@ -5,6 +5,8 @@
 // A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx is one chain of fma() and
 // nothing is added across lanes. What the batch adds up to for them is put one row behind the other: where the weight is,
 // too, the step meets whole vectors only, wherever rows end.
+#include "linear_update/linear_update_args.h"
+#include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 
@@ -76,40 +78,39 @@ static void take_steps(__private const float* gradients, int count, __global flo
 }
 
 // dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight.
-__kernel ONE_ITEM void linear_update_short(ITEM __global const float* x, long x_offset, long x_step,
-                                           __global const float* restrict dy, long dy_step, long rows, long columns,
-                                           __global float* restrict weight, long weight_offset, long weight_step,
-                                           __global float* restrict state, long state_offset, long state_step,
-                                           int first, __global float* dx, long dx_offset, long dx_step, int after_relu,
-                                           float lr, float decay, float momentum, long rows_each) {
-  const long begin = (long)get_global_id(0) * rows_each, end = min(begin + rows_each, rows);
-  const sgd_t sgd = {lr, decay, momentum, first ? 0 : -1, first ? (int)0x80000000 : 0};
-  const int dense = weight_step == columns && (!STATEFUL || state_step == columns);
-  const long spilt = (VW - 1) / columns + 1;  // rows that a vector at the end of a row may touch
+__kernel ONE_ITEM void linear_update_short(ITEM const LinearUpdateArgs args, __global const float* x,
+                                           __global const float* restrict dy, __global float* restrict weight,
+                                           __global float* restrict state, __global float* dx) {
+  const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
+  const sgd_t sgd = {args.lr, args.decay, args.momentum, args.first ? 0 : -1, args.first ? (int)0x80000000 : 0};
+  const int dense = args.weight.step == args.columns && (!STATEFUL || args.state.step == args.columns);
+  const long spilt = (VW - 1) / args.columns + 1;  // rows that a vector at the end of a row may touch
   for (long i0 = begin; i0 < end; i0 += VW) {
     const int live = (int)min((long)VW, end - i0);
-    __global float* here = weight + weight_offset + i0 * weight_step;
-    __global float* kept = state + state_offset + i0 * state_step;
+    __global float* here = weight + args.weight.offset + i0 * args.weight.step;
+    __global float* kept = state + args.state.offset + i0 * args.state.step;
     float x_rows[SUMS * VW];
     for (int b = 0; b < BATCH; ++b) {
-      __global const float* from = x + x_offset + b * x_step + i0;
+      __global const float* from = x + args.x.offset + b * args.x.step + i0;
       VSTORE(load_first(from, live, 0), b, x_rows);
     }
 #if WANTED
     vec sums[SUMS];
-    meet_dy(here, weight_step, columns, live, i0 + VW + spilt <= end, dy, dy_step, sums);
+    meet_dy(here, args.weight.step, args.columns, live, i0 + VW + spilt <= end, dy, args.dy.step, sums);
     UNROLL
     for (int b = 0; b < BATCH; ++b) {
-      const vec passed = after_relu ? (VLOAD(b, x_rows) > SPLAT(0.0f) ? sums[b] : SPLAT(0.0f)) : sums[b];
-      store_first(passed, passed, live, 0, dx + dx_offset + b * dx_step + i0);
+      const vec passed = args.after_relu ? (VLOAD(b, x_rows) > SPLAT(0.0f) ? sums[b] : SPLAT(0.0f)) : sums[b];
+      store_first(passed, passed, live, 0, dx + args.dx.offset + b * args.dx.step + i0);
     }
 #endif
     float gradients[(VW * BLOCKS + 1) * VW];
-    for (int i = 0; i < VW; i += ROWS) gradient(x_rows + i, dy, dy_step, gradients + i * columns, columns);
+    for (int i = 0; i < VW; i += ROWS)
+      gradient(x_rows + i, dy, args.dy.step, gradients + i * args.columns, args.columns);
     if (dense)
-      take_steps(gradients, live * (int)columns, here, kept, sgd);
+      take_steps(gradients, live * (int)args.columns, here, kept, sgd);
     else
       for (int i = 0; i < live; ++i)
-        take_steps(gradients + i * columns, (int)columns, here + i * weight_step, kept + i * state_step, sgd);
+        take_steps(gradients + i * args.columns, (int)args.columns, here + i * args.weight.step,
+                   kept + i * args.state.step, sgd);
   }
 }

@@ -1,5 +1,6 @@
 // The step of linear_update on CPUs, after vector.cl; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
 // state. A step has the bits of one chain of fma() over the batch and of optimizer.cl.
+#include "common/transpose.cl"
 
 // At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below,
 // and the compiler would not keep all of them in registers.

@@ -3,45 +3,47 @@
 // dx of its row and of the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its
 // row. Sums are those of linear_update.cl, in rows of at most SHORT_ROW columns those of linear_update_short.cl;
 // consecutive lanes touch consecutive addresses.
+#include "common/common.cl"
+#include "linear_update/linear_update_args.h"
+
 #define LANES 16
 #define ROWS 8
 #define TILE 64
 #define PER_LANE (MOST_ROWS / LANES)
 #define CHAINS 16  // of a sum for dx; TILE is a multiple
 
-__kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
-    ITEM __global const float* x, long x_offset, long x_step, int batch, __global const float* dy, long dy_offset,
-    long dy_step, long rows, long columns, __global float* weight, long weight_offset, long weight_step,
-    __global float* state, long state_offset, long state_step, int stateful, int first, __global float* dx,
-    long dx_offset, long dx_step, int wanted, int after_relu, float lr, float decay, float momentum,
-    __local float* shared) {
+__kernel GROUP_OF(LANES, ROWS) void linear_update_tile(ITEM const LinearUpdateArgs args, __global const float* x,
+                                                       __global const float* dy, __global float* weight,
+                                                       __global float* state, __global float* dx,
+                                                       __local float* shared) {
   __local float(*dy_tile)[TILE + 1] = (__local float(*)[TILE + 1])shared, (*weight_tile)[TILE + 1] = dy_tile + MOST_ROWS;
   __local float(*x_tile)[ROWS] = (__local float(*)[ROWS])(weight_tile + ROWS);
   const int lane = get_local_id(0), row = get_local_id(1);
   const long i = (long)get_group_id(0) * ROWS + row;
-  const int inside = i < rows, short_row = columns <= SHORT_ROW;
+  const int inside = i < args.rows, short_row = args.columns <= SHORT_ROW;
   float sums[PER_LANE][CHAINS];
   UNROLL
   for (int p = 0; p < PER_LANE; ++p) {
     UNROLL
     for (int k = 0; k < CHAINS; ++k) sums[p][k] = 0.0f;
   }
-  for (int b = lane; b < batch; b += LANES) x_tile[b][row] = inside ? x[x_offset + b * x_step + i] : 0.0f;
+  for (int b = lane; b < args.batch; b += LANES)
+    x_tile[b][row] = inside ? x[args.x.offset + b * args.x.step + i] : 0.0f;
 
-  for (long c0 = 0; c0 < columns; c0 += TILE) {
-    const int width = (int)min((long)TILE, columns - c0);
-    __global float* w = weight + weight_offset + i * weight_step + c0;
-    __global float* s = state + state_offset + i * state_step + c0;
+  for (long c0 = 0; c0 < args.columns; c0 += TILE) {
+    const int width = (int)min((long)TILE, args.columns - c0);
+    __global float* w = weight + args.weight.offset + i * args.weight.step + c0;
+    __global float* s = state + args.state.offset + i * args.state.step + c0;
     for (int c = lane; c < width; c += LANES) {
       weight_tile[row][c] = inside ? w[c] : 0.0f;
-      for (int b = row; b < batch; b += ROWS) dy_tile[b][c] = dy[dy_offset + b * dy_step + c0 + c];
+      for (int b = row; b < args.batch; b += ROWS) dy_tile[b][c] = dy[args.dy.offset + b * args.dy.step + c0 + c];
     }
     barrier(CLK_LOCAL_MEM_FENCE);
-    if (wanted) {
+    if (args.wanted) {
       UNROLL
       for (int p = 0; p < PER_LANE; ++p) {
         const int b = lane + p * LANES;
-        if (b >= batch) break;
+        if (b >= args.batch) break;
         for (int c = 0; short_row && c < width; ++c)
           sums[p][0] = fma(dy_tile[b][c], weight_tile[row][c], sums[p][0]);
         for (int c = 0; !short_row && c < width; c += CHAINS) {
@@ -53,27 +55,27 @@ __kernel GROUP_OF(LANES, ROWS) void linear_update_tile(
     }
     for (int c = lane; inside && c < width; c += LANES) {
       float g = 0.0f;
-      for (int b = 0; b < batch; ++b) g = fma(x_tile[b][row], dy_tile[b][c], g);
+      for (int b = 0; b < args.batch; ++b) g = fma(x_tile[b][row], dy_tile[b][c], g);
       const float before = weight_tile[row][c];
-      float step = fma(decay, before, g);
-      if (stateful) {
-        if (!first) step = fma(momentum, s[c], step);
+      float step = fma(args.decay, before, g);
+      if (args.stateful) {
+        if (!args.first) step = fma(args.momentum, s[c], step);
         s[c] = step;
       }
-      w[c] = fma(-lr, step, before);
+      w[c] = fma(-args.lr, step, before);
     }
     barrier(CLK_LOCAL_MEM_FENCE);
   }
-  if (!wanted || !inside) return;
+  if (!args.wanted || !inside) return;
   UNROLL
   for (int p = 0; p < PER_LANE; ++p) {
     const int b = lane + p * LANES;
-    if (b >= batch) break;
+    if (b >= args.batch) break;
     UNROLL
     for (int n = CHAINS / 2; n > 0 && !short_row; n /= 2) {
       UNROLL
       for (int k = 0; k < n; ++k) sums[p][k] += sums[p][k + n];
     }
-    dx[dx_offset + b * dx_step + i] = after_relu && !(x_tile[b][row] > 0.0f) ? 0.0f : sums[p][0];
+    dx[args.dx.offset + b * args.dx.step + i] = args.after_relu && !(x_tile[b][row] > 0.0f) ? 0.0f : sums[p][0];
   }
 }

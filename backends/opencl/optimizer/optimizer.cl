@@ -3,83 +3,79 @@
 // correctly rounded where it can, within 3 ulp elsewhere.
 //
 // The vectors lie as rows of 1 x columns: r is 0.
+#include "common/runs.cl"
+#include "optimizer/optimizer_args.h"
 
-#define FLAT long rows, long columns, long rows_each, long columns_each
-#define VECTOR(name) name, long name##_offset
-#define LOAD(name) load_some(name + name##_offset + c, n)
-#define STORE(v, name) store_some(v, name + name##_offset + c, n)
+#define LOAD(name) load_some(name + args.name##_offset + c, n)
+#define STORE(v, name) store_some(v, name + args.name##_offset + c, n)
 // grad + decay * weight
-#define LOAD_GRADIENT fma(SPLAT(decay), w, LOAD(grad))
+#define LOAD_GRADIENT fma(SPLAT(args.decay), w, LOAD(grad))
 
-__kernel void sgd(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight), float lr, float decay) {
+__kernel void sgd(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    STORE(fma(SPLAT(-lr), g, w), weight);
+    STORE(fma(SPLAT(-args.lr), g, w), weight);
   }
 }
 
-__kernel void sgd_momentum(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                           __global float* VECTOR(state), float lr, float decay, float momentum, int first) {
+__kernel void sgd_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
+                           __global float* state) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = first ? g : fma(SPLAT(momentum), LOAD(state), g);
+    const vec s = args.first ? g : fma(SPLAT(args.a), LOAD(state), g);
     STORE(s, state);
-    STORE(fma(SPLAT(-lr), s, w), weight);
+    STORE(fma(SPLAT(-args.lr), s, w), weight);
   }
 }
 
-// step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
-__kernel void adam(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                   __global float* VECTOR(state), __global float* VECTOR(state2), float decay, float a,
-                   float one_minus_a, float b, float one_minus_b, float eps, float step_size, float to_root) {
+__kernel void adam(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
+                   __global float* state, __global float* state2) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(a), LOAD(state), SPLAT(one_minus_a) * g);
-    const vec u = fma(SPLAT(one_minus_b) * g, g, SPLAT(b) * LOAD(state2));
+    const vec s = fma(SPLAT(args.a), LOAD(state), SPLAT(args.one_minus_a) * g);
+    const vec u = fma(SPLAT(args.one_minus_b) * g, g, SPLAT(args.b) * LOAD(state2));
     STORE(s, state);
     STORE(u, state2);
-    STORE(fma(SPLAT(-step_size), s / fma(sqrt(u), SPLAT(to_root), SPLAT(eps)), w), weight);
+    STORE(fma(SPLAT(-args.step_size), s / fma(sqrt(u), SPLAT(args.to_root), SPLAT(args.eps)), w), weight);
   }
 }
 
-__kernel void rmsprop(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                      __global float* VECTOR(state), float lr, float decay, float a, float one_minus_a, float eps) {
+__kernel void rmsprop(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
+                      __global float* state) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(one_minus_a) * g, g, SPLAT(a) * LOAD(state));
+    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
     STORE(s, state);
-    STORE(fma(SPLAT(-lr), g / (sqrt(s) + SPLAT(eps)), w), weight);
+    STORE(fma(SPLAT(-args.lr), g / (sqrt(s) + SPLAT(args.eps)), w), weight);
   }
 }
 
-__kernel void rmsprop_momentum(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                               __global float* VECTOR(state), __global float* VECTOR(state2), float lr, float decay,
-                               float a, float one_minus_a, float eps, float momentum) {
+__kernel void rmsprop_momentum(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
+                               __global float* state, __global float* state2) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT;
-    const vec s = fma(SPLAT(one_minus_a) * g, g, SPLAT(a) * LOAD(state));
-    const vec u = fma(SPLAT(momentum), LOAD(state2), g / (sqrt(s) + SPLAT(eps)));
+    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
+    const vec u = fma(SPLAT(args.b), LOAD(state2), g / (sqrt(s) + SPLAT(args.eps)));
     STORE(s, state);
     STORE(u, state2);
-    STORE(fma(SPLAT(-lr), u, w), weight);
+    STORE(fma(SPLAT(-args.lr), u, w), weight);
   }
 }
 
-__kernel void adadelta(ITEM FLAT, __global const float* VECTOR(grad), __global float* VECTOR(weight),
-                       __global float* VECTOR(state), __global float* VECTOR(state2), float lr, float decay, float a,
-                       float one_minus_a, float eps) {
+__kernel void adadelta(ITEM const OptimizerArgs args, __global const float* grad, __global float* weight,
+                       __global float* state, __global float* state2) {
   FOR_EACH_RUN {
     const int n = RUN;
     const vec w = LOAD(weight), g = LOAD_GRADIENT, before = LOAD(state2);
-    const vec s = fma(SPLAT(one_minus_a) * g, g, SPLAT(a) * LOAD(state));
-    const vec d = sqrt(before + SPLAT(eps)) / sqrt(s + SPLAT(eps)) * g;
+    const vec s = fma(SPLAT(args.one_minus_a) * g, g, SPLAT(args.a) * LOAD(state));
+    const vec d = sqrt(before + SPLAT(args.eps)) / sqrt(s + SPLAT(args.eps)) * g;
     STORE(s, state);
-    STORE(fma(SPLAT(one_minus_a) * d, d, SPLAT(a) * before), state2);
-    STORE(fma(SPLAT(-lr), d, w), weight);
+    STORE(fma(SPLAT(args.one_minus_a) * d, d, SPLAT(args.a) * before), state2);
+    STORE(fma(SPLAT(-args.lr), d, w), weight);
   }
 }

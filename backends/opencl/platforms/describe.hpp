@@ -32,7 +32,7 @@ inline const char* hints(const mk_device_info& info) {
 
 mk_device_info describe_device(cl_platform_id platform, cl_device_id device);
 
-struct Place {
+struct DeviceHandle {
   cl_platform_id platform;
   cl_device_id device;
 };

@@ -312,7 +312,7 @@ void Platforms::refresh(mk_device_info& known, const mk_device_info& now) {
   if (!cache_file_.empty()) fs::remove(cache_file_, error);
 }
 
-Place Platforms::place(uint32_t index) {
+DeviceHandle Platforms::handle(uint32_t index) {
   const std::vector<mk_device_info>& known = devices();
   if (index >= known.size())
     throw Error(MK_INVALID_ARGUMENT,

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "platforms/describe.hpp"
-#include "support/files.hpp"
 #include "platforms/icd.hpp"
 #include "sdk/plugin.hpp"
+#include "support/files.hpp"
 
 namespace mokume::opencl {
 
@@ -32,7 +32,7 @@ class Platforms {
 
   // The OpenCL handles of a device of devices(). The first call loads the drivers that have devices, and no others.
   // Throws MK_INVALID_ARGUMENT for an index there is not, MK_DEVICE_ERROR if the device is gone.
-  Place place(uint32_t index);
+  DeviceHandle handle(uint32_t index);
 
   // A private directory for this backend's files that outlives the run; "" if there is none.
   const std::string& cache_directory() const { return cache_; }

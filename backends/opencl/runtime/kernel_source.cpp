@@ -1,6 +1,8 @@
 #include "runtime/kernel_source.hpp"
 
+#include "runtime/buffer.hpp"
 #include "runtime/device.hpp"
+#include "runtime/launcher.hpp"
 
 struct mk_program {
   mk_device* device;

@@ -1,4 +1,4 @@
-#include "runtime/program_cache.hpp"
+#include "runtime/program.hpp"
 
 #include <chrono>
 #include <cstdio>
@@ -106,18 +106,35 @@ Program from_source(const mk_device& device, const std::string& name, std::strin
   return program;
 }
 
+Kernel create_kernel(cl_program program, const std::string& name) {
+  cl_int code = CL_SUCCESS;
+  Kernel kernel(clCreateKernel(program, name.c_str(), &code));
+  if (code == CL_INVALID_KERNEL_NAME) throw Error(MK_INVALID_ARGUMENT, "the program has no kernel named " + name);
+  check(code, "clCreateKernel of " + name);
+  return kernel;
+}
+
 }  // namespace
 
-std::string called_source(const BuiltIn& program) { return "#define CALLED\n" + program.source(); }
+std::string called_source(const BuiltIn& program) { return std::string("#define CALLED\n") + program.source; }
+
+LibraryKernel::LibraryKernel(cl_program built, const BuiltIn* from, const std::string& kernel)
+    : handle(create_kernel(built, kernel)), program(from), name(kernel) {
+  check(clGetKernelInfo(handle.get(), CL_KERNEL_NUM_ARGS, sizeof(n_arguments), &n_arguments, nullptr),
+        "clGetKernelInfo of " + name);
+}
+
+const LibraryKernel& LibraryProgram::kernel(std::string_view name) {
+  const auto found = kernels_.find(name);
+  if (found != kernels_.end()) return found->second;
+  const std::string text(name);
+  return kernels_.try_emplace(text, program_.get(), &what_, text).first->second;
+}
 
 cl_kernel KernelSet::get(const std::string& name) {
   const auto found = kernels_.find(name);
   if (found != kernels_.end()) return found->second.get();
-  cl_int code = CL_SUCCESS;
-  Kernel kernel(clCreateKernel(program_.get(), name.c_str(), &code));
-  if (code == CL_INVALID_KERNEL_NAME) throw Error(MK_INVALID_ARGUMENT, "the program has no kernel named " + name);
-  check(code, "clCreateKernel of " + name);
-  return kernels_.emplace(name, std::move(kernel)).first->second.get();
+  return kernels_.emplace(name, create_kernel(program_.get(), name)).first->second.get();
 }
 
 Program build_program(mk_device& device, const std::string& name, std::string_view source,
