@@ -1,5 +1,5 @@
-// Functions of a vec, after vector.cl. All of their operations are exactly defined (fma, products, sums, integer
-// shifts), so results have the same bits on every device that has fma.
+// Functions of a vec. All of their operations are exactly defined (fma, products, sums, integer shifts), so results have
+// the same bits on every device that has fma.
 #include "common/vector.cl"
 
 // exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), P a degree-5 fit of relative error 4e-10; 2^n in

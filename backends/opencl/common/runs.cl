@@ -1,5 +1,5 @@
-// How kernels go over a matrix view, after vector.cl. One work-item does rows_each x columns_each elements, VW at a
-// time: whole rows on CPUs, one element (VW = 1) on GPUs.
+// How kernels go over a matrix view. One work-item does rows_each x columns_each elements, VW at a time: whole rows on
+// CPUs, one element (VW = 1) on GPUs.
 #include "common/vector.cl"
 
 // The first n of VW elements; the others are zero and are not read.

@@ -1,4 +1,4 @@
-// transpose: a square of VW vectors in registers, after vector.cl.
+// transpose: a square of VW vectors in registers.
 #include "common/vector.cl"
 
 #if VW == 16

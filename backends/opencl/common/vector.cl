@@ -1,4 +1,4 @@
-// vec: VW floats, VW being 1, 4, 8 or 16; ivec: as many ints. Shared by the kernels below it, after common.cl.
+// vec: VW floats, VW being 1, 4, 8 or 16; ivec: as many ints.
 #include "common/common.cl"
 
 #define JOIN_(a, b) a##b

@@ -1,5 +1,5 @@
-// How kernels go over images, after vector.cl. The geometry is that of sdk/ops/window.hpp: sides are at most 2^20, so
-// places of pixels are ints; what counts elements is long.
+// How kernels go over images. The geometry is that of sdk/ops/window.hpp: sides are at most 2^20, so
+// positions of pixels are ints; what counts elements is long.
 //
 // A work-item does some rows of pixels, of `channels` channels each: whole rows on CPUs, one element (VW = 1) on GPUs.
 // An element's operations depend on its place alone, so its bits are the same for every VW and share.

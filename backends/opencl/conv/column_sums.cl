@@ -1,5 +1,5 @@
-// Sums over the rows of a matrix, after common.cl and vector.cl: blocks of rows first, then the blocks in order. Which
-// rows a block has is the same on every device, and so are the bits.
+// Sums over the rows of a matrix: blocks of rows first, then the blocks in order. Which rows a block has is the same on
+// every device, and so are the bits.
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 

@@ -1,6 +1,6 @@
-// Convolutions of one channel with stride 1 on CPUs, after gemm_vector.cl: the product of patches and weights without the
-// patches. MR neighbouring windows of a line are multiplied at a time, and element e of theirs lies side by side in the
-// image. Sums run as in ops_gemm.cpp, for patches of at most KB elements.
+// Convolutions of one channel with stride 1 on CPUs: the product of patches and weights without the patches. MR
+// neighbouring windows of a line are multiplied at a time, and their elements e lie side by side in the image. Sums run as
+// in gemm.hpp, for patches of at most KB elements.
 #include "conv/direct_args.h"
 #include "gemm/skinny.cl"
 
@@ -33,8 +33,7 @@ static void padded_lines(__global const float* image, int height, int width, int
 }
 
 // `live` windows, no more than FOR_ROWS names, from the one at `a`: out has a row of out_channels for each, of which
-// [c0, c0 + columns) are written. `next` is 1, which the compiler must not know: it would keep the values that
-// neighbours share in registers, of which there are none to spare.
+// [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
 #define DIRECT_STEP(i)              \
   {                                 \
     const vec ai = SPLAT(p[i]);     \

@@ -1,9 +1,9 @@
-// The gradient of the weights of conv_direct.cl's convolutions, after gemm_skinny.cl and conv_direct.cl: the product of the
-// patches' transpose and dy, without the patches. For a register tile of neighbours in one line of the window and two
-// vectors of channels, the values that a pixel of dy meets lie side by side in the image. Sums run as in ops_gemm.cpp.
+// The gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy, without the
+// patches. For a register tile of neighbours in one line of the window and two vectors of channels, the values that a
+// pixel of dy meets lie side by side in the image. Sums run as in gemm.hpp.
 #include "conv/direct.cl"
 
-// Images with their padding, one behind the other. One work-item copies one image.
+// Images with their padding, one after the other. One work-item copies one image.
 __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const float* images, __global float* padded) {
   const int line = args.width + 2 * args.pad_w, lines = args.height + 2 * args.pad_h;
   padded_lines(images + args.images.offset + (long)get_global_id(0) * args.images.step, args.height, args.width,
@@ -11,7 +11,7 @@ __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const 
 }
 
 // Sums over `terms` pixels from pixel k0 on. For the first pixel of the first image the window's values lie from `a` on, and
-// dy from `b` on. `next` is 1, as in conv_direct.cl. LOAD and STEP: of one vector of channels or two.
+// dy from `b` on. LOAD and STEP take one vector of channels or two.
 #define LOAD_TWO                                   \
   const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);    \
   FETCH(d + AHEAD * out_channels);                 \
@@ -48,7 +48,7 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// The gradient of the bias beside it, as column_sums.cl gives it: sums of SUMMED pixels, then their sum.
+// The gradient of the bias comes with it, as column_sums.cl gives it: sums of SUMMED pixels, then their sum.
 #define SUMMED 512
 
 typedef struct {
@@ -71,7 +71,7 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
 }
 
 // One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
-// behind dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
+// after dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
 // it is `wanted`: images lie side by side then.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,

@@ -1,6 +1,6 @@
-// conv_direct.cl's convolutions where no more channels go out than a vector has lanes, after conv_direct.cl. There a
+// direct.cl's convolutions where no more channels go out than a vector has lanes. There a
 // vector has the channels of a window, and lanes without one do nothing; here it has neighbouring windows, and meets
-// FLAT channels at a time. The lines of an image lie one behind the other, and windows are counted through them, those
+// FLAT channels at a time. The lines of an image lie one after the other, and windows are counted through them, those
 // that begin at the end of one line and end in the next as well: what they give is dropped. Every sum is the same chain
 // as there.
 #include "conv/direct.cl"
@@ -72,7 +72,7 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
 #define FLAT_STORE(v) store_windows(s##v##0, s##v##1, s##v##2, s##v##3, out + v * VW * apart, apart);
 
 // The windows that begin at `from` and on, FOR_VECTORS of them. w: the weights of FLAT channels for each pixel of the
-// window, `apart` floats apart, and behind them the bias.
+// window, `apart` floats apart, and after them the bias.
 #define FLAT_WINDOWS(name, FOR_VECTORS)                                                                        \
   static void name(__global const float* from, int line, int kernel_h, int kernel_w, __global const float* w, \
                    int biased, int relu, __global float* out, int apart) {                                    \
@@ -89,7 +89,7 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
 FLAT_WINDOWS(flat_some, FOR_FLAT)
 FLAT_WINDOWS(flat_one, FOR_1)
 
-// `count` windows with their channels one behind the other. No more floats than `left` may be written; a window may be
+// `count` windows with their channels one after the other. No more floats than `left` may be written; a window may be
 // followed by anything until the next comes.
 static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
   if (apart == channels) {

@@ -1,4 +1,4 @@
-// unfold and fold, after windows.cl.
+// unfold and fold: see patches.cpp.
 #include "common/windows.cl"
 #include "conv/patches_args.h"
 

@@ -1,4 +1,4 @@
-// conv_direct_grad.cl's sums where there are few channels, after it: no more than EACH, which is half or a quarter of a
+// direct_grad.cl's sums where there are few channels: no more than EACH, which is half or a quarter of a
 // vector. A vector then has GROUPS lines of the window side by side: lanes c * GROUPS and on are channel c of the lines
 // of a band. What they meet in an image, element x of lines y, y + 1, ..., is read as GROUPS floats, EACH times; for
 // that, the lines are put side by side in the first cache. Where one line of the window is left, a vector has GROUPS
@@ -39,7 +39,7 @@ typedef __attribute__((aligned(4))) float8 float8_anywhere;
 #define LOAD_FLOATS(n, from) vload##n(0, from)
 #endif
 
-// Element e of `from` to[e * GROUPS], behind it those of the next lines. What lies behind `count` elements is read as
+// Element e of `from` to[e * GROUPS], after it those of the next lines. What lies after `count` elements is read as
 // well, GROUPS - 1 lines and a vector, and written, a vector.
 static void put_lines_abreast(__global const float* from, int count, int line, __global float* to) {
   for (int e = 0; e < count; e += VW) {
@@ -92,12 +92,12 @@ static vec for_each_line(__global const float* from) {
 #define SPREAD_ADD(i) \
   if (i < live) VSTORE(first ? s##i : s##i + VLOAD(i, sums), i, sums);
 #define LEFT_ZERO(i) vec left##i = SPLAT(0.0f);
-#define LEFT_STEP(i) left##i = fma(for_each_channel(beside + i * GROUPS), b, left##i);
+#define LEFT_STEP(i) left##i = fma(for_each_channel(in_left + i * GROUPS), b, left##i);
 #define LEFT_ADD(i) \
   if (i * GROUPS < live) VSTORE(first ? left##i : left##i + VLOAD(live + i, sums), live + i, sums);
 #define SPREAD_PIXEL(k, FOR_ROWS, FOR_LEFT)                         \
   {                                                                 \
-    __global const float *at = p + k * GROUPS, *beside = q + k;     \
+    __global const float *at = p + k * GROUPS, *in_left = q + k;     \
     const vec b = for_each_line(d + k * channels);                  \
     sum += b;                                                       \
     FOR_ROWS(SPREAD_STEP)                                           \
@@ -107,7 +107,7 @@ static vec for_each_line(__global const float* from) {
 // `terms` pixels from pixel k0 on, of images that have `place` floats each in a ring of `ring` places, for `live`
 // neighbours of the window: those of the first pixel of an image lie from `band` on, side by side, and from `left` on in
 // the line that is left. The pixels are added to `all` as well. Where there are registers (FOUR), four pixels at a time
-// share what they meet. `next` is 1, as in conv_direct.cl.
+// share what they meet. `pixel_step` is 1: see direct_args.h.
 #define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                             \
   static void name(__global const float* restrict images, long place, int ring, long band, long left, int line, \
                    int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,    \
@@ -150,7 +150,7 @@ SPREAD_GRAD(spread_grad_small, FOR_SMALL, NONE_LEFT, 1)
 SPREAD_GRAD(spread_grad_left, FOR_BAND, FOR_LEFT, VW == 16)
 SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 
-// The gradients of the weights, and of the bias where it is `wanted`, as in conv_direct_grad.cl. dy: EACH floats may be
+// The gradients of the weights, and of the bias where it is `wanted`, as in direct_grad.cl. dy: EACH floats may be
 // read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as
 // well. Scratch: `place` floats for each image in a ring of KB / out_pixels + 2, namely `padded` for the image with its
 // padding, GROUPS - 1 lines and a vector, and (its pixels + the larger of MR and VW) * GROUPS for its lines abreast;
@@ -164,7 +164,7 @@ __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __glob
   const int lines = sides.height + 2 * sides.pad_h, line = sides.width + 2 * sides.pad_w;
   scratch += (long)get_global_id(0) * args.scratch_each;
   __global float* sums = scratch + args.ring * args.image_floats;
-  // The band that has the line that is left beside it.
+  // The band with which the line that is left goes.
   const int with_left = sides.kernel_h % GROUPS == 1 && last_band * GROUPS > sides.kernel_h &&
                                 last_band - first_band >= 2 && sides.kernel_w <= LEFT
                             ? last_band - 2

@@ -1,4 +1,4 @@
-// Convolutions with a window of 3 x 3 and stride 1 on CPUs, after gemm_vector.cl: minimal filtering with the polynomials
+// Convolutions with a window of 3 x 3 and stride 1 on CPUs: minimal filtering with the polynomials
 // of Toom and Cook over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural
 // Networks, CVPR 2016.
 //

@@ -1,4 +1,4 @@
-// Ops that touch each element once, after math.cl and runs.cl. Both shares do the same operations on each element.
+// Ops that touch each element once. Kernels of every VW do the same operations on each element.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"

@@ -1,4 +1,4 @@
-// Ops between the products of a network, after runs.cl.
+// Ops between the products of a network.
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
 

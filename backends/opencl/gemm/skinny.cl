@@ -1,4 +1,4 @@
-// Products with one short side, after gemm_vector.cl. The long operand is read once, where it lies; only the short one is
+// Products with one short side. The long operand is read once, where it lies; only the short one is
 // packed. In all kernels the vectors run along the side that needs no transposing.
 //
 // Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s * out_s].
@@ -249,8 +249,8 @@ STRIP_OUT(__global)
 
 // One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
 // shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns begin
-// early and drop what is another's. Where there are less than NR, but more than VW, what is read behind a row is dropped,
-// and the last block, behind which nothing may be read, is copied first. Scratch: (MR + NR) * KB floats each.
+// early and drop what is another's. Where there are less than NR, but more than VW, what is read after a row is dropped,
+// and the last block, after which nothing may be read, is copied first. Scratch: (MR + NR) * KB floats each.
 __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                 __global const float* restrict y, __global float* restrict out,
                                 __global float* restrict scratch, __global const float* bias) {
@@ -323,7 +323,7 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
 #endif
 
 // `n` terms of VW columns of x with as many of `live` rows of y, row i at y[i * TERMS], onto the sums of these columns.
-// The rows behind them are fetched, and what comes next of these.
+// The rows after them are fetched, and what comes next of these.
 static __attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
                                          __global float* restrict sums) {
   vec terms[TERMS];
@@ -465,7 +465,7 @@ __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const 
     const int rows = (int)min((long)MR, args.product.m - i0);
     for (long j0 = 0; j0 < args.product.n; j0 += VW) {
       const int columns = (int)min((long)VW, args.product.n - j0);
-      // What follows a term's columns are those of the next terms, but behind the last.
+      // What follows a term's columns are those of the next terms, but after the last.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {

@@ -1,5 +1,5 @@
 // GEMM for GPUs: a BM x BN tile of the output per work-group, BK terms at a time in local memory, TM x TN sums per
-// work-item. Every element is summed as ops_gemm.cpp says, so that the bits are those of gemm_vector.cl.
+// work-item. Every element is summed as gemm.hpp says, so that the bits are those of vector.cl.
 //
 // Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX: neighbours read and write neighbouring addresses.
 #include "common/common.cl"

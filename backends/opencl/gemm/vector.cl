@@ -1,6 +1,6 @@
-// GEMM for CPUs, after transpose.cl: packed panels, a register tile of MR rows by two vectors per step, work-group size 1.
+// GEMM for CPUs: packed panels, a register tile of MR rows by two vectors per step, work-group size 1.
 //
-// Every element is summed as ops_gemm.cpp says: blocks of KB terms, each a chain of fma() from zero, added to the
+// Every element is summed as gemm.hpp says: blocks of KB terms, each a chain of fma() from zero, added to the
 // output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW = 16).
 // HALF and FEW are for what is left of less than MR rows, SMALL and MIDDLE for batches of 5 and 10 and lines of an image.
 #include "common/transpose.cl"

@@ -1,12 +1,11 @@
-// linear_update for CPUs where rows of the weight are longer than in linear_update_short.cl, after transpose.cl and
-// linear_step.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL: whether there is a dx, a
+// linear_update for CPUs where rows of the weight are longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL: whether there is a dx, a
 // state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector of dy serves all of
 // them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
 //
 // One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed
 // along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
 //
-// SKIPS: where x is 0, the step has nothing to add, and behind a relu dx is 0 or nobody asks for it. About half of all
+// SKIPS: where x is 0, the step has nothing to add, and after a relu dx is 0 or nobody asks for it. About half of all
 // activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
 // count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
 // finding out takes longer.)
@@ -22,7 +21,7 @@
 
 // `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns.
 // Term t is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t]
-// adds up its dx. Meanwhile the same columns of the rows behind are fetched, and from there into the first cache what
+// adds up its dx. Meanwhile the same columns of the next rows are fetched, and from there into the first cache what
 // comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
@@ -134,7 +133,7 @@ __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global 
             state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
             chains + i * VW)
 #if SKIPS
-    // Those of the batch that count, and behind them, from the last, those that do not. (The loop over i becomes vectors.)
+    // Those of the batch that count, and after them, from the last, those that do not. (The loop over i becomes vectors.)
     ulong lists[VW];
     int counts[VW];
     for (int i = 0; i < VW; ++i) {

@@ -1,4 +1,4 @@
-// linear_update for CPUs and one output, after vector.cl. Weight and state are dense: the vectors run along the rows, of
+// linear_update for CPUs and one output. Weight and state are dense: the vectors run along the rows, of
 // which a work-item does ONE_ROWS at a time, one row of the batch after the other in long runs. During each the next one
 // is fetched.
 #include "common/vector.cl"

@@ -1,4 +1,4 @@
-// x with rows of `padded` floats, zero behind the end, after common.cl: one work-item copies one row.
+// x with rows of `padded` floats, zero after the end: one work-item copies one row.
 #include "common/common.cl"
 #include "linear_update/linear_update_args.h"
 

@@ -1,9 +1,8 @@
-// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them; after transpose.cl and
-// linear_step.cl. BATCH, WANTED, STATEFUL: as in linear_update.cl; ROWS of the weight at
-// once meet the batch, a divisor of VW.
+// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them. BATCH, WANTED, STATEFUL are
+// as in long_rows.cl; ROWS of the weight at once meet the batch, a divisor of VW.
 //
 // A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx is one chain of fma() and
-// nothing is added across lanes. What the batch adds up to for them is put one row behind the other: where the weight is,
+// nothing is added across lanes. What the batch adds up to for them is put one row after the other: where the weight is,
 // too, the step meets whole vectors only, wherever rows end.
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
@@ -12,7 +11,7 @@
 
 #if WANTED
 // dx of the batch through VW rows of the weight, of which there are `live`. Where `whole`, vectors may be read that end
-// behind the last row.
+// after the last row.
 static __attribute__((always_inline)) void meet_dy(__global const float* weight, long weight_step, long columns, int live, int whole,
                                                    __global const float* dy, long dy_step, __private vec* sums) {
   UNROLL
@@ -38,8 +37,8 @@ static __attribute__((always_inline)) void meet_dy(__global const float* weight,
 }
 #endif
 
-// Adds up what ROWS rows of the weight get from the batch: `to` gets rows of `columns` floats one behind the other, and
-// anything behind the last.
+// Adds up what ROWS rows of the weight get from the batch: `to` gets rows of `columns` floats one after the other, and
+// anything after the last.
 static __attribute__((always_inline)) void gradient(__private const float* x_rows, __global const float* dy, long dy_step,
                                                     __private float* to, long columns) {
   vec g[ROWS * BLOCKS];

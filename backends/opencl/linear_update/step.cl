@@ -1,4 +1,4 @@
-// The step of linear_update on CPUs, after vector.cl; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
+// The step of linear_update on CPUs; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
 // state. A step has the bits of one chain of fma() over the batch and of optimizer.cl.
 #include "common/transpose.cl"
 
@@ -10,7 +10,7 @@ typedef struct {
 } sgd_t;
 
 // The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same
-// work-item, and a vector may be read, and written back with what was read behind them.
+// work-item, and a vector may be read, and written back with what was read after them.
 #define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
 // The first `count` <= VW floats, and anything.
@@ -45,7 +45,7 @@ static __attribute__((always_inline)) void store_first(vec v, vec before, int co
   if (count & 1) *to = *from;
 }
 
-// The step of `count` weights: w, 0 behind them, read as `before`. g: what the batch adds up to for them, and anything.
+// The step of `count` weights: w, 0 after them, read as `before`. g: what the batch adds up to for them, and anything.
 static __attribute__((always_inline)) void take_step(vec g, vec w, vec before, int count, int whole,
                                                      __global float* weight, __global float* state, sgd_t sgd) {
   vec s = fma(SPLAT(sgd.decay), w, g);

@@ -1,7 +1,7 @@
-// linear_update for GPUs, after common.cl: a work-group of LANES x ROWS work-items owns ROWS rows of the weight and goes
+// linear_update for GPUs: a work-group of LANES x ROWS work-items owns ROWS rows of the weight and goes
 // over them TILE columns at a time. A tile of the weight and of dy lies in local memory: work-item (lane, row) adds up
 // dx of its row and of the batch's rows lane, lane + LANES, ..., and updates the columns lane, lane + LANES, ... of its
-// row. Sums are those of linear_update.cl, in rows of at most SHORT_ROW columns those of linear_update_short.cl;
+// row. Sums are those of long_rows.cl, in rows of at most SHORT_ROW columns those of short_rows.cl;
 // consecutive lanes touch consecutive addresses.
 #include "common/common.cl"
 #include "linear_update/linear_update_args.h"

@@ -1,5 +1,5 @@
-// Losses of a batch, after math.cl and runs.cl. One work-item does rows_each rows. An index or a label outside its
-// range gives NaN instead of a read outside the buffer.
+// Losses of a batch. One work-item does rows_each rows. An index or a label outside its range gives NaN instead of a read
+// outside the buffer.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"

@@ -1,8 +1,5 @@
-// Steps of optimizers on flat parameters, after runs.cl; see sdk/ops/optimizer_step.hpp. What depends on the settings
-// alone is computed by the host: 1 - a and the like come as floats of their own. sqrt and division are the device's:
-// correctly rounded where it can, within 3 ulp elsewhere.
-//
-// The vectors lie as rows of 1 x columns: r is 0.
+// Steps of optimizers on flat parameters; see sdk/ops/optimizer_step.hpp. sqrt and division are the device's: correctly
+// rounded where it can, within 3 ulp elsewhere. The vectors lie as rows of 1 x columns: r is 0.
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 

@@ -25,7 +25,7 @@ inline bool is_pocl(const mk_device_info& info) {
   return std::string_view(info.platform) == "Portable Computing Language";
 }
 
-// An option for programs: whether FETCH of kernels/vector.cl is an instruction.
+// An option for programs: whether FETCH of common/vector.cl is an instruction.
 inline const char* hints(const mk_device_info& info) {
   return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";
 }

@@ -52,8 +52,8 @@ void add_any(const std::string& what, const std::string& default_directory, std:
   std::error_code error;
   if (fs::is_directory(what, error)) return add_directory(what, icds);
   if (!what.ends_with(".icd")) return icds.push_back({what, what});
-  const std::string beside = default_directory + "/" + what;
-  add_file(what.find('/') == std::string::npos && fs::exists(beside, error) ? beside : what, icds);
+  const std::string next_to_default = default_directory + "/" + what;
+  add_file(what.find('/') == std::string::npos && fs::exists(next_to_default, error) ? next_to_default : what, icds);
 }
 
 std::string file_state(const std::string& path) {

@@ -256,7 +256,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   const auto log = [&](mk_log_level level, const std::string& text) { host_.log(level, "opencl", text); };
   const std::string again = cache_file.empty() ? "" : "; remembered, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
-    // A driver's file that was left behind by its package is no news on every command.
+    // A driver's file that its package left there is no news on every command.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,

@@ -13,7 +13,7 @@
 
 namespace mokume::opencl {
 
-// What the helper program found behind one driver.
+// What the helper program found of one driver.
 struct IcdReport {
   Icd icd;
   std::string problem;  // why the driver is left out as a whole, and the cure; "" if it is not

@@ -1,4 +1,4 @@
-// Pools, after windows.cl and math.cl.
+// Maxima and averages over images.
 #include "common/math.cl"
 #include "common/windows.cl"
 #include "pool/pool_args.h"

@@ -13,7 +13,7 @@ std::string sha256(std::string_view text);
 // Nothing if the file cannot be read or is larger than `most_bytes`.
 std::optional<std::string> read_file(const std::string& path, size_t most_bytes = size_t{1} << 28);
 
-// Replaces the file in one step (a private name beside it, then rename), so that readers see the old or the new one.
+// Replaces the file in one step (a private name next to it, then rename), so that readers see the old or the new one.
 // False if that fails: a cache that cannot be written costs time, not correctness.
 bool replace_file(const std::string& path, std::string_view content);
 
