@@ -20,6 +20,7 @@ int main(int argc, char** argv) {
       add_semantics_tests(machine, *device);
       add_group_tests(machine, *device);
       add_kernel_source_tests(machine, *device);
+      add_layout_tests(*device);
     }
     return RUN_ALL_TESTS();
   } catch (const std::exception& e) {

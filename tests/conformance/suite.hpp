@@ -31,7 +31,8 @@ void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // of members
 void add_refusal_tests(Machine& machine);                          // descriptors that must be refused
 void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
 void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
-void add_oracle_tests(Machine& machine);  // the oracle against numbers worked out by hand
+void add_layout_tests(DeviceUnderTest& dut);  // structs that host and kernels share
+void add_oracle_tests(Machine& machine);      // the oracle against numbers worked out by hand
 void add_network_oracle_tests(Machine& machine);
 void add_host_tests(Machine& machine);  // what only the host backend promises
 

@@ -1,7 +1,7 @@
 // What the scalars of a launch are made of. An algorithm's <name>_args.h holds one struct for each kind of launch; the
 // host fills it by name, and the kernel takes it by value, before its buffers. Both compilers read the same text, so
 // only the types below may be members, larger ones first: then no compiler adds padding.
-#ifdef __OPENCL_VERSION__
+#ifndef __cplusplus
 typedef int i32;
 typedef uint u32;
 typedef long i64;

@@ -2,7 +2,7 @@
 // positions of pixels are ints; what counts elements is long.
 //
 // A work-item does some rows of pixels, of `channels` channels each: whole rows on CPUs, one element (VW = 1) on GPUs.
-// An element's operations depend on its place alone, so its bits are the same for every VW and share.
+// An element's operations depend on its position alone, so its bits are the same for every VW and grid.
 #include "common/vector.cl"
 
 // 64-bit division takes a GPU a hundred instructions.

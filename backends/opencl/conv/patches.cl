@@ -61,7 +61,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
     const long n = divide(r, sides.out_h);
     const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
-    // The end of what this work-item writes, if that is one piece.
+    // The end of what this work-item writes, if that is one run of memory.
     __global const float* limit =
         args.patches.step == run * sides.kernel_h ? out + row1 * sides.out_w * args.patches.step : out;
     const bool inside = top >= 0 && top + sides.kernel_h <= sides.height;
@@ -113,7 +113,7 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
 }
 
 #ifdef HINTS
-// A patch is read in as many pieces as the window has rows, a row of the image apart: too far for what the hardware
+// A patch is read in as many runs as the window has rows, a row of the image apart: too far for what the hardware
 // fetches ahead of itself.
 static void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
@@ -122,7 +122,7 @@ static void fetch_patch(__global const float* patch, long size) {
 
 __kernel void fold(ITEM const PatchesArgs args, __global const float* patches, __global float* out) {
   const WindowSides sides = args.sides;
-  // From a window to the next lower one, in which the pixel's place is a stride further on.
+  // From a window to the next lower one, in which the pixel lies a stride further on.
   const long next_x = (long)sides.stride_w * sides.channels - args.patches.step;
   const long next_y = (long)sides.stride_h * sides.kernel_w * sides.channels - sides.out_w * args.patches.step;
   FOR_EACH_ROW {

@@ -104,44 +104,44 @@ static vec for_each_line(__global const float* from) {
     FOR_LEFT(LEFT_STEP)                                             \
   }
 
-// `terms` pixels from pixel k0 on, of images that have `place` floats each in a ring of `ring` places, for `live`
-// neighbours of the window: those of the first pixel of an image lie from `band` on, side by side, and from `left` on in
-// the line that is left. The pixels are added to `all` as well. Where there are registers (FOUR), four pixels at a time
-// share what they meet. `pixel_step` is 1: see direct_args.h.
-#define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                             \
-  static void name(__global const float* restrict images, long place, int ring, long band, long left, int line, \
-                   int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,    \
-                   int out_pixels, long k0, int terms, int live, int first, __global float* sums, vec* all) {   \
-    FOR_ROWS(SPREAD_ZERO)                                                                                       \
-    FOR_LEFT(LEFT_ZERO)                                                                                         \
-    vec sum = *all;                                                                                             \
-    long n = k0 / out_pixels;                                                                                   \
-    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                     \
-    while (terms > 0) {                                                                                         \
-      const int run = min(out_w - x, terms);                                                                    \
-      const long pixel = (long)y * line + x;                                                                    \
-      __global const float* p = images + n % ring * place + band + pixel * GROUPS;                              \
-      __global const float* q = images + n % ring * place + left + pixel;                                       \
-      __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                            \
-      int k = 0;                                                                                                \
-      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, q += 4, d += 4 * channels) {                        \
-        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                     \
-        SPREAD_PIXEL(1, FOR_ROWS, FOR_LEFT)                                                                     \
-        SPREAD_PIXEL(2, FOR_ROWS, FOR_LEFT)                                                                     \
-        SPREAD_PIXEL(3, FOR_ROWS, FOR_LEFT)                                                                     \
-      }                                                                                                         \
-      for (; k < run; ++k, p += pixel_step * GROUPS, q += pixel_step, d += channels)                            \
-        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                     \
-      terms -= run;                                                                                             \
-      x = 0;                                                                                                    \
-      if (++y * out_w == out_pixels) {                                                                          \
-        y = 0;                                                                                                  \
-        ++n;                                                                                                    \
-      }                                                                                                         \
-    }                                                                                                           \
-    FOR_ROWS(SPREAD_ADD)                                                                                        \
-    FOR_LEFT(LEFT_ADD)                                                                                          \
-    *all = sum;                                                                                                 \
+// `terms` pixels from pixel k0 on, of images that have image_floats each in a ring of `ring` images, for `live`
+// neighbours of the window: those of the first pixel of an image lie from `band` on, side by side, and from `left` on
+// in the line that is left. The pixels are added to `all` as well. Where there are registers (FOUR), four pixels at a
+// time share what they meet. `pixel_step` is 1: see direct_args.h.
+#define SPREAD_GRAD(name, FOR_ROWS, FOR_LEFT, FOUR)                                                                    \
+  static void name(__global const float* restrict images, long image_floats, int ring, long band, long left, int line, \
+                   int pixel_step, __global const float* restrict dy, long dy_step, int channels, int out_w,           \
+                   int out_pixels, long k0, int terms, int live, int first, __global float* sums, vec* all) {          \
+    FOR_ROWS(SPREAD_ZERO)                                                                                              \
+    FOR_LEFT(LEFT_ZERO)                                                                                                \
+    vec sum = *all;                                                                                                    \
+    long n = k0 / out_pixels;                                                                                          \
+    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                            \
+    while (terms > 0) {                                                                                                \
+      const int run = min(out_w - x, terms);                                                                           \
+      const long pixel = (long)y * line + x;                                                                           \
+      __global const float* p = images + n % ring * image_floats + band + pixel * GROUPS;                              \
+      __global const float* q = images + n % ring * image_floats + left + pixel;                                       \
+      __global const float* d = dy + n * dy_step + ((long)y * out_w + x) * channels;                                   \
+      int k = 0;                                                                                                       \
+      for (; FOUR && k + 4 <= run; k += 4, p += 4 * GROUPS, q += 4, d += 4 * channels) {                               \
+        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(1, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(2, FOR_ROWS, FOR_LEFT)                                                                            \
+        SPREAD_PIXEL(3, FOR_ROWS, FOR_LEFT)                                                                            \
+      }                                                                                                                \
+      for (; k < run; ++k, p += pixel_step * GROUPS, q += pixel_step, d += channels)                                   \
+        SPREAD_PIXEL(0, FOR_ROWS, FOR_LEFT)                                                                            \
+      terms -= run;                                                                                                    \
+      x = 0;                                                                                                           \
+      if (++y * out_w == out_pixels) {                                                                                 \
+        y = 0;                                                                                                         \
+        ++n;                                                                                                           \
+      }                                                                                                                \
+    }                                                                                                                  \
+    FOR_ROWS(SPREAD_ADD)                                                                                               \
+    FOR_LEFT(LEFT_ADD)                                                                                                 \
+    *all = sum;                                                                                                        \
   }
 SPREAD_GRAD(spread_grad_whole, FOR_MR, NONE_LEFT, 0)
 SPREAD_GRAD(spread_grad_middle, FOR_MIDDLE, NONE_LEFT, 0)
@@ -151,10 +151,10 @@ SPREAD_GRAD(spread_grad_left, FOR_BAND, FOR_LEFT, VW == 16)
 SPREAD_GRAD(spread_grad_left_small, FOR_SMALL, FOR_LEFT_SMALL, 1)
 
 // The gradients of the weights, and of the bias where it is `wanted`, as in direct_grad.cl. dy: EACH floats may be
-// read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias as
-// well. Scratch: `place` floats for each image in a ring of KB / out_pixels + 2, namely `padded` for the image with its
-// padding, GROUPS - 1 lines and a vector, and (its pixels + the larger of MR and VW) * GROUPS for its lines abreast;
-// kernel_w vectors for each band.
+// read for each pixel. One work-item does bands_each bands of GROUPS lines of the window; the first one sums the bias
+// as well. Scratch: image_floats for each image in a ring of KB / out_pixels + 2, namely padded_floats for the image
+// with its padding, GROUPS - 1 lines and a vector, and (its pixels + the larger of MR and VW) * GROUPS for its lines
+// abreast; kernel_w vectors for each band.
 __kernel ONE_ITEM void conv2d_spread_grad(ITEM const ConvSpreadArgs args, __global const float* images,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias, __global float* restrict scratch) {

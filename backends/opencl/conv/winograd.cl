@@ -70,12 +70,12 @@ static void weight_grads_1d(__private const vec* m, __private vec* y) {
 typedef struct {
   long image;
   int y, x;
-} place_t;
+} corner_t;
 
-static place_t place_of(long tile, int out_h, int out_w) {
+static corner_t corner_of(long tile, int out_h, int out_w) {
   const int across = (out_w + 3) / 4, down = (out_h + 3) / 4;
   const long row = tile / across;
-  place_t p;
+  corner_t p;
   p.image = row / down;
   p.y = 4 * (int)(row - p.image * down);
   p.x = 4 * (int)(tile - row * across);
@@ -236,7 +236,7 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
     const int live = (int)min((long)TILES, end - first);
     // A product may have up to three rows more than there are tiles: they get the last tile again.
     for (int t = 0; t < min(live + 3, TILES); ++t) {
-      const place_t at = place_of(first + min(t, live - 1), sides.out_h, sides.out_w);
+      const corner_t at = corner_of(first + min(t, live - 1), sides.out_h, sides.out_w);
       __global const float* image = images + at.image * args.images.step;
       for (int c = 0; c < sides.channels; c += VW)
         pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,
@@ -247,7 +247,7 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
         products(pixels + e * apart, live, sides.channels / KC,
                  weights + ((long)e * panels + panel) * sides.channels * NR, transformed + e * TILES * NR);
       for (int t = 0; t < live; ++t) {
-        const place_t at = place_of(first + t, sides.out_h, sides.out_w);
+        const corner_t at = corner_of(first + t, sides.out_h, sides.out_w);
         __global float* to =
             out + at.image * args.out.step + ((long)at.y * sides.out_w + at.x) * sides.out_channels + panel * NR;
         for (int c = 0; c < NR && panel * NR + c < sides.out_channels; c += VW)
@@ -269,7 +269,7 @@ __kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __
   const WindowSides sides = args.sides;
   const long t = (long)get_global_id(0);
   __global float* grads_out = out + args.grads_at;
-  const place_t at = place_of(args.first + t, sides.out_h, sides.out_w);
+  const corner_t at = corner_of(args.first + t, sides.out_h, sides.out_w);
   __global const float* image = images + args.images.offset + at.image * args.images.step;
   for (int c = 0; c < sides.channels; c += VW)
     pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,

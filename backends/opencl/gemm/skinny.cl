@@ -192,26 +192,26 @@ __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const
 // at a time, element (s, k) of it at y[s * y_s + k * y_k].
 #define AHEAD 12  // rows of x that are fetched before they are used
 
-// While a strip is summed, two vectors at a time are fetched from `next` on: `pieces` pairs side by side, then as many of
-// the next row, beginning with pair `piece`.
-#define STRIP(name, FOR_ROWS)                                                                           \
+// While a strip is summed, two vectors at a time are fetched from `next` on: `row_pairs` pairs side by side, then as
+// many of the next row, beginning with pair `pair`.
+#define STRIP(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
-            __global const float* next, int piece, int pieces, __private float* sums) {                 \
-    FOR_ROWS(ZERO)                                                                                      \
-    for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                             \
-      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                     \
-      FETCH(b + AHEAD * b_step);                                                                        \
-      FETCH(b + AHEAD * b_step + NR - 1);                                                               \
-      FETCH_EARLY(next);                                                                                \
-      FETCH_EARLY(next + VW);                                                                           \
-      next += NR;                                                                                       \
-      if (++piece == pieces) {                                                                          \
-        piece = 0;                                                                                      \
-        next += b_step - pieces * NR;                                                                   \
-      }                                                                                                 \
-      FOR_ROWS(STEP)                                                                                    \
-    }                                                                                                   \
-    FOR_ROWS(STRIP_SAVE)                                                                                \
+                   __global const float* next, int pair, int row_pairs, __private float* sums) {               \
+    FOR_ROWS(ZERO)                                                                                             \
+    for (int k = 0; k < terms; ++k, a += MR, b += b_step) {                                                    \
+      const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                            \
+      FETCH(b + AHEAD * b_step);                                                                               \
+      FETCH(b + AHEAD * b_step + NR - 1);                                                                      \
+      FETCH_EARLY(next);                                                                                       \
+      FETCH_EARLY(next + VW);                                                                                  \
+      next += NR;                                                                                              \
+      if (++pair == row_pairs) {                                                                               \
+        pair = 0;                                                                                              \
+        next += b_step - row_pairs * NR;                                                                       \
+      }                                                                                                        \
+      FOR_ROWS(STEP)                                                                                           \
+    }                                                                                                          \
+    FOR_ROWS(STRIP_SAVE)                                                                                       \
   }
 #define STRIP_SAVE(i)                \
   VSTORE(s##i##0, 2 * i, sums);      \
@@ -281,14 +281,14 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
         float sums[MR * NR];
         // The first rows of y meet x when it comes from memory: meanwhile its next terms are fetched, run by run.
         __global const float* next = b;
-        int piece = 0, pieces = 1;
+        int pair = 0, row_pairs = 1;
         if (s0 == 0 && k0 + KB < k_end) {
           const long pairs = (c - c0) / NR * KB;
-          pieces = (int)((c1 - c0 + NR - 1) / NR);
-          piece = (int)(pairs % pieces);
-          next = x + (k0 + KB + pairs / pieces) * k_step + c0 + piece * NR;
+          row_pairs = (int)((c1 - c0 + NR - 1) / NR);
+          pair = (int)(pairs % row_pairs);
+          next = x + (k0 + KB + pairs / row_pairs) * k_step + c0 + pair * NR;
         }
-#define STRIP_ARGUMENTS a, b, b_step, terms, next, piece, pieces, sums
+#define STRIP_ARGUMENTS a, b, b_step, terms, next, pair, row_pairs, sums
         if (rows == 1)
           strip_one(STRIP_ARGUMENTS);
         else if (rows == SMALL)

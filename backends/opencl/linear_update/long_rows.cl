@@ -142,8 +142,8 @@ __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global 
       UNROLL
       for (int b = 0; b < BATCH; ++b) {
         const int counts_here = x_rows[b * VW + i] != 0.0f;
-        const int place = counts_here ? counting : BATCH - 1 - b + counting;
-        list |= (ulong)b << (4 * place);
+        const int position = counts_here ? counting : BATCH - 1 - b + counting;
+        list |= (ulong)b << (4 * position);
         counting += counts_here;
       }
       lists[i] = list;

@@ -11,8 +11,8 @@ __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float
   for (long r = r0; r < r1; ++r) {
     __global const float* x = logits + args.x.offset + r * args.x.step;
     __global float* to = out + args.out.offset + r * args.out.step;
-    const long place = index[args.index_offset + r];
-    const long target = place < 0 || place >= args.labels ? -1 : label[args.label_offset + place];
+    const long chosen = index[args.index_offset + r];
+    const long target = chosen < 0 || chosen >= args.labels ? -1 : label[args.label_offset + chosen];
     long best = 0;
     float largest = x[0];
     bool good = target >= 0 && target < args.columns;
@@ -70,8 +70,8 @@ __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __glo
       const long row = r + min(i, live - 1);
       __global const float* x = logits + args.x.offset + row * args.x.step;
       for (int c = 0; c < count; ++c) tile[c * VW + i] = x[c];
-      const long place = index[args.index_offset + row];
-      const int target = place < 0 || place >= args.labels ? -1 : label[args.label_offset + place];
+      const long chosen = index[args.index_offset + row];
+      const int target = chosen < 0 || chosen >= args.labels ? -1 : label[args.label_offset + chosen];
       const bool inside = target >= 0 && target < count;
       targets[i] = inside ? target : 0;
       at_target[i] = inside ? x[target] : NAN;
@@ -126,9 +126,9 @@ __kernel void squared_loss(ITEM const SquaredLossArgs args, __global const float
     __global const float* x = prediction + args.x.offset + r * args.x.step;
     __global float* to = out + args.out.offset + r * args.out.step;
     __global float* dx = grad + args.grad.offset + r * args.grad.step;
-    const long place = index[args.index_offset + r];
-    const bool good = place >= 0 && place < args.target_rows;
-    __global const float* t = good ? targets + args.target.offset + place * args.target.step : x;
+    const long chosen = index[args.index_offset + r];
+    const bool good = chosen >= 0 && chosen < args.target_rows;
+    __global const float* t = good ? targets + args.target.offset + chosen * args.target.step : x;
     const float by = good ? args.factor : NAN;
     float16 lanes = (float16)(good ? 0.0f : NAN);
     long c = 0;

@@ -5,7 +5,7 @@
 
 // A NaN is larger than everything; of equal ones the first stays.
 __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images, __global float* out,
-                       __global int* place) {
+                       __global int* places) {
   const WindowSides sides = args.sides;
   FOR_EACH_ROW {
     const long n = divide(r, sides.out_h);
@@ -13,7 +13,8 @@ __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images
     const int i0 = max(0, -top), i1 = min(sides.kernel_h, sides.height - top);
     __global const float* image = images + args.images.offset + n * args.images.step;
     __global float* to = out + args.windows.offset + n * args.windows.step + (long)y * sides.out_w * sides.channels;
-    __global int* place_to = place + args.places.offset + n * args.places.step + (long)y * sides.out_w * sides.channels;
+    __global int* places_to =
+        places + args.places.offset + n * args.places.step + (long)y * sides.out_w * sides.channels;
     FOR_EACH_COLUMN(sides.out_w) {
       const int left = x * sides.stride_w - sides.pad_w;
       const int j0 = max(0, -left), j1 = min(sides.kernel_w, sides.width - left);
@@ -32,13 +33,13 @@ __kernel void max_pool(ITEM const MaxPoolArgs args, __global const float* images
           }
         }
         VSTORE(best, 0, to + (long)x * sides.channels + k);
-        VSTORE(at, 0, place_to + (long)x * sides.channels + k);
+        VSTORE(at, 0, places_to + (long)x * sides.channels + k);
       }
     }
   }
 }
 
-__kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* grad, __global const int* place,
+__kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* grad, __global const int* places,
                             __global float* dx) {
   const WindowSides sides = args.sides;
   FOR_EACH_ROW {
@@ -46,7 +47,7 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
     const int y = (int)(r - n * sides.height);
     WINDOWS_OF(y, sides.pad_h, sides.kernel_h, sides.stride_h, sides.out_h, low_y, high_y);
     __global const float* from = grad + args.windows.offset + n * args.windows.step;
-    __global const int* place_from = place + args.places.offset + n * args.places.step;
+    __global const int* places_from = places + args.places.offset + n * args.places.step;
     __global float* to = dx + args.images.offset + n * args.images.step + (long)y * sides.width * sides.channels;
     FOR_EACH_COLUMN(sides.width) {
       WINDOWS_OF(x, sides.pad_w, sides.kernel_w, sides.stride_w, sides.out_w, low_x, high_x);
@@ -58,7 +59,7 @@ __kernel void max_pool_grad(ITEM const MaxPoolArgs args, __global const float* g
             const int here =
                 (y + sides.pad_h - wy * sides.stride_h) * sides.kernel_w + x + sides.pad_w - wx * sides.stride_w;
             const long window = ((long)wy * sides.out_w + wx) * sides.channels + k;
-            const ivec chosen = VLOAD(0, place_from + window) == (ivec)(here);
+            const ivec chosen = VLOAD(0, places_from + window) == (ivec)(here);
             sum += select(SPLAT(0.0f), VLOAD(0, from + window), chosen);
           }
         VSTORE(sum, 0, to + (long)x * sides.channels + k);

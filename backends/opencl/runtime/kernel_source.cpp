@@ -16,7 +16,7 @@ int32_t build(mk_device* device, const char* name, const char* source, const cha
               mk_error* error) {
   return sdk::guard(error, [&] {
     if (device == nullptr || source == nullptr || program == nullptr)
-      throw Error(MK_INVALID_ARGUMENT, "kernel_source: build needs a device, a source and a place for the program");
+      throw Error(MK_INVALID_ARGUMENT, "kernel_source: build needs a device, a source and somewhere to write to");
     Program built =
         build_program(*device, name == nullptr ? "a program" : name, source, options == nullptr ? "" : options);
     *program = new mk_program{device, KernelSet(std::move(built))};
