@@ -64,18 +64,18 @@ class BackendTable {
         .self = this,
         .enumerate = enumerate,
         .open = open,
-        .close = [](mk_device* device) { delete device; },
+        .close = destroy<mk_device>,
         .choices = choices,
         .buffer_create = buffer_create,
-        .buffer_destroy = [](mk_device*, mk_buffer* buffer) { delete buffer; },
+        .buffer_destroy = [](mk_device*, mk_buffer* buffer) { destroy(buffer); },
         .queue_create = queue_create,
-        .queue_destroy = [](mk_queue* queue) { delete queue; },
+        .queue_destroy = destroy<mk_queue>,
         .copy = copy,
         .submit = submit,
         .supports = [](mk_device* device, const mk_op* op) { return Backend::supports(*device, *op); },
         .event_wait = event_wait,
         .event_time_ns = event_time_ns,
-        .event_destroy = [](mk_event* event) { delete event; },
+        .event_destroy = destroy<mk_event>,
         .finish = finish,
         .extension = [](void*, const char* name) -> const void* {
           return name == nullptr ? nullptr : Backend::extension(name);
@@ -85,6 +85,12 @@ class BackendTable {
   }
 
  private:
+  // A template, since the author may define the types after including this header.
+  template <class Handle>
+  static void destroy(Handle* handle) {
+    delete handle;
+  }
+
   static void need(bool kept, const char* what) {
     if (!kept) throw Error(MK_INVALID_ARGUMENT, what);
   }
@@ -136,7 +142,8 @@ class BackendTable {
     });
   }
 
-  static void give(mk_event** event, std::unique_ptr<mk_event> made) {
+  template <class Event>
+  static void give(mk_event** event, std::unique_ptr<Event> made) {
     if (event != nullptr) *event = made.release();
   }
 
