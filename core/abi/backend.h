@@ -114,7 +114,7 @@ typedef struct mk_backend {
   int32_t (*copy)(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error);
   int32_t (*submit)(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error);
 
-  /* MK_SUPPORT_*, for an op that keeps its shape rule. Looks at code, shapes, dtypes and attributes, never at buffers. */
+  /* MK_SUPPORT_*, for an op that keeps its shape rule. Looks at code, shapes, dtypes and attributes, not at buffers. */
   int32_t (*supports)(mk_device* device, const mk_op* op);
 
   int32_t (*event_wait)(mk_event* event, mk_error* error);

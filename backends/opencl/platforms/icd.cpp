@@ -9,8 +9,8 @@
 #include <filesystem>
 #include <sstream>
 
-#include "support/files.hpp"
 #include "sdk/error.hpp"
+#include "support/files.hpp"
 
 extern char** environ;
 
