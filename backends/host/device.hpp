@@ -16,12 +16,18 @@ struct mk_device {
 };
 
 struct mk_buffer {
-  mk_device* device;
+  // The memory goes back to `owner`; nullptr: it is another's.
+  mk_buffer(const mk_host* owner, std::byte* start) : host(owner), memory(start) {}
+  ~mk_buffer() {
+    if (host != nullptr) host->release(host->self, memory);
+  }
+  mk_buffer(const mk_buffer&) = delete;
+  mk_buffer& operator=(const mk_buffer&) = delete;
+
+  const mk_host* host;
   std::byte* memory;
-  uint64_t bytes;
 };
 
-// Commands are carried out before submit() and copy() return.
 struct mk_queue {
   mk_device* device;
   bool profiling;

@@ -10,11 +10,11 @@
 #include "call.hpp"
 #include "device_info.hpp"
 #include "fast_table.hpp"
+#include "indices.hpp"
 #include "isa/isa.hpp"
 #include "onednn.hpp"
-#include "operands.hpp"
 #include "reference_table.hpp"
-#include "sdk/ops.hpp"
+#include "sdk/backend.hpp"
 
 namespace mokume::host {
 namespace {
@@ -47,38 +47,20 @@ constexpr bool complete() {
 }
 static_assert(complete(), "every op needs backends/host/reference/<op>.cpp");
 
-struct Backend {
-  sdk::Host host;
-  mk_backend table{};
-};
-
-void require(bool kept, const char* what) {
-  if (!kept) throw Error(MK_INVALID_ARGUMENT, std::string("host: ") + what);
-}
-
 uint64_t now_ns() {
   const auto time = std::chrono::steady_clock::now().time_since_epoch();
   return static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(time).count());
 }
 
-// Runs a command and, where one is asked for, leaves an event that says when.
 template <class Command>
-void timed(const mk_queue& queue, mk_event** event, Command&& command) {
-  if (event == nullptr) return command();
-  auto done = std::make_unique<mk_event>(mk_event{queue.profiling, now_ns(), 0});
+std::unique_ptr<mk_event> timed(const mk_queue& queue, bool want_event, Command&& command) {
+  if (!want_event) {
+    command();
+    return nullptr;
+  }
+  const uint64_t start = now_ns();
   command();
-  done->end_ns = now_ns();
-  *event = done.release();
-}
-
-// ---- devices -------------------------------------------------------------------------------------------------------
-
-int32_t enumerate(void*, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(count != nullptr && (infos != nullptr || capacity == 0), "enumerate needs somewhere to write to");
-    for (uint32_t i = 0; i < kDevices && i < capacity; ++i) infos[i] = device_info(i);
-    *count = kDevices;
-  });
+  return std::make_unique<mk_event>(mk_event{queue.profiling, start, now_ns()});
 }
 
 template <size_t N>
@@ -86,10 +68,10 @@ std::string_view text(const char (&field)[N]) {
   return {field, strnlen(field, N)};
 }
 
-const Loops* apply_choices(const mk_choice* choices, uint32_t n) {
+const Loops* apply_choices(std::span<const mk_choice> choices) {
   const Loops* loops = &best_loops();
-  for (uint32_t i = 0; i < n; ++i) {
-    const std::string_view key = text(choices[i].key), value = text(choices[i].value);
+  for (const mk_choice& choice : choices) {
+    const std::string_view key = text(choice.key), value = text(choice.value);
     if (key == kIsaKey) loops = &loops_for(value);
     if (key == kGemmKey && value != onednn_choice())
       throw Error(MK_DEVICE_ERROR, "host.gemm is \"" + std::string(value) + "\", but here it is \"" + onednn_choice() +
@@ -99,178 +81,84 @@ const Loops* apply_choices(const mk_choice* choices, uint32_t n) {
   return loops;
 }
 
-int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
-             mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(device != nullptr && (choices != nullptr || n_choices == 0), "open needs somewhere to write to");
-    require(index < kDevices, "there is no device of that index");
-    const bool oracle = index == kOracleDevice;
-    const Loops* loops = oracle ? &best_loops() : apply_choices(choices, n_choices);
-    const uint64_t max_buffer_bytes = device_info(index).max_buffer_bytes;
-    *device = new mk_device{static_cast<Backend*>(self)->host, oracle, loops, max_buffer_bytes};
-  });
-}
-
-void close(mk_device* device) { delete device; }
-
-// The oracle has none: it is the same plain C++ everywhere.
-int32_t choices(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(device != nullptr && count != nullptr && (out != nullptr || capacity == 0), "choices needs a device");
-    const std::array<std::array<std::string, 2>, 2> made = {
-        {{kIsaKey, device->loops->isa}, {kGemmKey, device->oracle ? "" : onednn_choice()}}};
-    const uint32_t n = device->oracle ? 0 : static_cast<uint32_t>(made.size());
-    for (uint32_t i = 0; i < n && i < capacity; ++i) {
-      sdk::set_text(out[i].key, made[i][0]);
-      sdk::set_text(out[i].value, made[i][1]);
-    }
-    *count = n;
-  });
-}
-
-// ---- memory --------------------------------------------------------------------------------------------------------
-
-int32_t buffer_create(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(device != nullptr && buffer != nullptr && bytes > 0, "a buffer needs a device and at least one byte");
-    const mk_host* host = device->host.table();
-    auto made = std::make_unique<mk_buffer>(mk_buffer{device, nullptr, bytes});
-    if (bytes <= device->max_buffer_bytes) made->memory = static_cast<std::byte*>(host->allocate(host->self, bytes));
-    if (made->memory == nullptr)
-      throw Error(MK_OUT_OF_MEMORY, "host: no memory for a buffer of " + std::to_string(bytes) + " bytes");
-    *buffer = made.release();
-  });
-}
-
-void buffer_destroy(mk_device* device, mk_buffer* buffer) {
-  if (buffer == nullptr) return;
-  const mk_host* host = device->host.table();
-  host->release(host->self, buffer->memory);
-  delete buffer;
-}
-
 void* pointer(mk_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->memory; }
 
-// ---- queues --------------------------------------------------------------------------------------------------------
+// Commands are carried out before submit() and copy() return.
+class Backend {
+ public:
+  explicit Backend(const sdk::Host& host) : host_(host) {}
 
-int32_t queue_create(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(device != nullptr && queue != nullptr, "a queue needs a device");
-    require((flags & ~MK_QUEUE_PROFILING) == 0, "unknown queue flags");
-    *queue = new mk_queue{device, (flags & MK_QUEUE_PROFILING) != 0};
-  });
-}
+  static std::vector<mk_device_info> devices() {
+    std::vector<mk_device_info> infos;
+    for (uint32_t i = 0; i < kDevices; ++i) infos.push_back(device_info(i));
+    return infos;
+  }
 
-void queue_destroy(mk_queue* queue) { delete queue; }
+  std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) const {
+    const bool oracle = index == kOracleDevice;
+    const Loops* loops = oracle ? &best_loops() : apply_choices(choices);
+    return std::make_unique<mk_device>(mk_device{host_, oracle, loops, device_info(index).max_buffer_bytes});
+  }
 
-std::byte* range(const mk_queue& queue, mk_buffer* buffer, uint64_t offset, uint64_t bytes) {
-  require(buffer != nullptr && buffer->device == queue.device, "copy needs buffers of its queue's device");
-  require(offset <= buffer->bytes && bytes <= buffer->bytes - offset, "copy reaches beyond a buffer");
-  return buffer->memory + offset;
-}
+  // The oracle has none: it is the same plain C++ everywhere.
+  static std::vector<sdk::Choice> choices(const mk_device& device) {
+    if (device.oracle) return {};
+    return {{kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};
+  }
 
-void run_copy(const mk_queue& queue, const mk_copy& copy, mk_event** event) {
-  const bool reads = copy.kind == MK_COPY_READ || copy.kind == MK_COPY_DEVICE;
-  const bool writes = copy.kind == MK_COPY_WRITE || copy.kind == MK_COPY_DEVICE;
-  require(reads || writes, "unknown kind of copy");
-  require(copy.kind == MK_COPY_DEVICE || copy.host != nullptr || copy.bytes == 0, "copy needs host memory");
-  const std::byte* from =
-      reads ? range(queue, copy.from, copy.from_offset, copy.bytes) : static_cast<const std::byte*>(copy.host);
-  std::byte* to = writes ? range(queue, copy.to, copy.to_offset, copy.bytes) : static_cast<std::byte*>(copy.host);
-  const bool apart = !(reads && writes && copy.from == copy.to) || copy.from_offset + copy.bytes <= copy.to_offset ||
-                     copy.to_offset + copy.bytes <= copy.from_offset;
-  require(apart, "copy within a buffer needs ranges that do not overlap");
-  timed(queue, event, [&] {
-    if (copy.bytes > 0) std::memcpy(to, from, copy.bytes);
-  });
-}
+  static std::unique_ptr<mk_buffer> create_buffer(mk_device& device, uint64_t bytes) {
+    const mk_host* host = device.host.table();
+    void* memory = bytes <= device.max_buffer_bytes ? host->allocate(host->self, bytes) : nullptr;
+    if (memory == nullptr)
+      throw Error(MK_OUT_OF_MEMORY, "host: no memory for a buffer of " + std::to_string(bytes) + " bytes");
+    return std::make_unique<mk_buffer>(host, static_cast<std::byte*>(memory));
+  }
 
-int32_t copy(mk_queue* queue, const mk_copy* what, mk_event** event, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(queue != nullptr && what != nullptr, "copy needs a queue and a description");
-    run_copy(*queue, *what, event);
-  });
-}
+  static std::unique_ptr<mk_queue> create_queue(mk_device& device, bool profiling) {
+    return std::make_unique<mk_queue>(mk_queue{&device, profiling});
+  }
 
-int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(queue != nullptr && op != nullptr, "submit needs a queue and an op");
-    ops::check(*op);
-    const mk_device& device = *queue->device;
-    check_operands(device, *op);
-    const auto code = static_cast<size_t>(op->code);
-    const OpFunction run = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
-    timed(*queue, event, [&] {
-      const SubnormalsAreZero here;
-      if (!sdk::empty(op->outputs[0])) run(Call{*op, device.host, *device.loops});
+  static std::unique_ptr<mk_event> copy(mk_queue& queue, const mk_copy& what, bool want_event) {
+    const void* from = what.kind == MK_COPY_WRITE ? what.host : what.from->memory + what.from_offset;
+    void* to = what.kind == MK_COPY_READ ? what.host : what.to->memory + what.to_offset;
+    return timed(queue, want_event, [&] {
+      if (what.bytes > 0) std::memcpy(to, from, what.bytes);
     });
-  });
-}
+  }
 
-int32_t supports(mk_device*, const mk_op* op) {
-  mk_error ignored;
-  return sdk::guard(&ignored, [&] { ops::check(*op); }) == MK_OK ? MK_SUPPORT_YES : MK_SUPPORT_NO;
-}
+  static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op& op, bool want_event) {
+    const mk_device& device = *queue.device;
+    const Call call{op, device.host, *device.loops};
+    check_indices(call);
+    const auto code = static_cast<size_t>(op.code);
+    const OpFunction run = device.oracle || kFast[code] == nullptr ? kReference[code] : kFast[code];
+    return timed(queue, want_event, [&] {
+      const SubnormalsAreZero here;
+      if (!sdk::empty(op.outputs[0])) run(call);
+    });
+  }
 
-// ---- events --------------------------------------------------------------------------------------------------------
+  static int32_t supports(const mk_device&, const mk_op&) { return MK_SUPPORT_YES; }
 
-int32_t event_wait(mk_event*, mk_error*) { return MK_OK; }
+  static void wait(mk_event&) {}
 
-int32_t event_time_ns(mk_event* event, uint64_t start_end[2], mk_error* error) {
-  return sdk::guard(error, [&] {
-    require(event != nullptr && start_end != nullptr, "event_time_ns needs an event");
-    require(event->profiling, "times are kept on profiling queues only");
-    start_end[0] = event->start_ns;
-    start_end[1] = event->end_ns;
-  });
-}
+  static std::array<uint64_t, 2> time_ns(const mk_event& event) {
+    if (!event.profiling) throw Error(MK_INVALID_ARGUMENT, "host: times are kept on profiling queues only");
+    return {event.start_ns, event.end_ns};
+  }
 
-void event_destroy(mk_event* event) { delete event; }
+  static void finish(mk_queue&) {}
 
-int32_t finish(mk_queue*, mk_error*) { return MK_OK; }
+  static const void* extension(std::string_view name) {
+    static constexpr mk_host_pointer kHostPointer = {sizeof(mk_host_pointer), 0, pointer};
+    return name == "host_pointer_v1" ? &kHostPointer : nullptr;
+  }
 
-// ---- start ---------------------------------------------------------------------------------------------------------
-
-const void* extension(void*, const char* name) {
-  static constexpr mk_host_pointer kHostPointer = {sizeof(mk_host_pointer), 0, pointer};
-  return name != nullptr && std::string_view(name) == "host_pointer_v1" ? &kHostPointer : nullptr;
-}
-
-void shutdown(void* self) { delete static_cast<Backend*>(self); }
-
-int32_t start(const mk_host* host, const void** table, mk_error* error) {
-  return sdk::guard(error, [&] {
-    auto backend = std::make_unique<Backend>();
-    backend->host = sdk::Host(host);
-    backend->table = {
-        .struct_size = sizeof(mk_backend),
-        .abi_major = MK_ABI_MAJOR,
-        .abi_minor = MK_ABI_MINOR,
-        .self = backend.get(),
-        .enumerate = enumerate,
-        .open = open,
-        .close = close,
-        .choices = choices,
-        .buffer_create = buffer_create,
-        .buffer_destroy = buffer_destroy,
-        .queue_create = queue_create,
-        .queue_destroy = queue_destroy,
-        .copy = copy,
-        .submit = submit,
-        .supports = supports,
-        .event_wait = event_wait,
-        .event_time_ns = event_time_ns,
-        .event_destroy = event_destroy,
-        .finish = finish,
-        .extension = extension,
-        .shutdown = shutdown,
-    };
-    *table = &backend.release()->table;
-  });
-}
+ private:
+  sdk::Host host_;
+};
 
 }  // namespace
 }  // namespace mokume::host
 
-MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "host", "this machine's processor through oneDNN and own loops, and the oracle",
-              mokume::host::start)
+MOKUME_BACKEND(mokume::host::Backend, "host", "this machine's processor through oneDNN and own loops, and the oracle")

@@ -2,158 +2,102 @@
 
 #include <algorithm>
 
-#include "common.embed.hpp"
-#include "elementwise.embed.hpp"
-#include "math.embed.hpp"
-#include "row_norm2.embed.hpp"
-#include "runs.embed.hpp"
+#include "conv/conv.hpp"
+#include "conv/variants.hpp"
+#include "elementwise/elementwise.hpp"
+#include "elementwise/layers.hpp"
+#include "elementwise/variants.hpp"
+#include "gemm/gemm.hpp"
+#include "gemm/variants.hpp"
+#include "group/variants.hpp"
+#include "linear_update/linear_update.hpp"
+#include "loss/loss.hpp"
+#include "optimizer/optimizer.hpp"
+#include "pool/pool.hpp"
+#include "row_norm2/row_norm2.hpp"
+#include "runtime/device.hpp"
 #include "sdk/ops.hpp"
-#include "share.hpp"
-#include "vector.embed.hpp"
 
 namespace mokume::opencl {
 namespace {
 
-void check_operand(const char* op, const char* side, const mk_tensor& t) {
-  if (sdk::empty(t)) return;
-  if (t.buffer == nullptr) throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": an " + side + " has no buffer");
-  const uint64_t end = static_cast<uint64_t>(sdk::extent(t)) * sdk::kElementBytes;
-  if (end > t.buffer->bytes)
-    throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": an " + side + " of " + sdk::shape(t) + " ends at byte " +
-                                         std::to_string(end) + " of a buffer of " + std::to_string(t.buffer->bytes));
-}
+bool always(const mk_device&, const mk_op&) { return true; }
 
-std::string elementwise_source() { return std::string(k_common) + k_vector + k_math + k_runs + k_elementwise; }
-std::string row_norm2_source() { return std::string(k_common) + k_row_norm2; }
-
-// Runs an elementwise kernel over a view of rows x columns.
-template <class... Arguments>
-void run_elementwise(Launcher& launcher, const char* name, const mk_tensor& view, const Arguments&... arguments) {
-  if (sdk::empty(view)) return;
-  mk_device& device = launcher.device();
-  const cl_kernel kernel = device.kernel(for_width(device, "elementwise", elementwise_source, run_width(device)), name);
-  run_over(launcher, kernel, share(device, view.rows, view.columns), view, arguments...);
-}
-
-}  // namespace
-
-bool is_too_long(const mk_device& device, const mk_op& op) {
+// A work-item of an emulated GPU has only so many turns: see MK_DEVICE_SOFTWARE.
+bool sums_are_short(const mk_device& device, const mk_op& op) {
   constexpr double kMostTerms = 30'000;
-  if ((device.info.flags & MK_DEVICE_SOFTWARE) == 0) return false;
+  if ((device.info.flags & MK_DEVICE_SOFTWARE) == 0) return true;
   double outputs = 0;
   for (uint32_t k = 0; k < op.n_outputs; ++k)
     outputs += static_cast<double>(op.outputs[k].rows) * static_cast<double>(op.outputs[k].columns);
-  return ops::rule(op.code).cost(op).flops > 2 * kMostTerms * std::max(1.0, outputs);
+  return ops::rule(op.code).cost(op).flops <= 2 * kMostTerms * std::max(1.0, outputs);
 }
 
+struct OpRow {
+  mk_op_code code;
+  void (*run)(Launcher& launcher, const mk_op& op);
+  bool (*supports)(const mk_device& device, const mk_op& op);
+  const VariantSet* variants;
+};
+
+constexpr OpRow kOps[] = {
+    {MK_OP_FILL, fill, always, &kMapVariants},
+    {MK_OP_GEMM, gemm, sums_are_short, &kGemmVariants},
+    {MK_OP_ROW_NORM2, row_norm2, sums_are_short, &kMapVariants},
+    {MK_OP_KERNEL_MAP, kernel_map, always, &kMapVariants},
+    {MK_OP_GATHER_ROWS, gather_rows, always, &kMapVariants},
+    {MK_OP_CONV2D, conv2d, sums_are_short, &kConvVariants},
+    {MK_OP_CONV2D_GRAD_INPUT, conv2d_grad_input, sums_are_short, &kConvVariants},
+    {MK_OP_CONV2D_GRAD_WEIGHT, conv2d_grad_weight, sums_are_short, &kConvVariants},
+    {MK_OP_MAX_POOL, max_pool, sums_are_short, &kMapVariants},
+    {MK_OP_MAX_POOL_GRAD, max_pool_grad, sums_are_short, &kMapVariants},
+    {MK_OP_AVG_POOL, avg_pool, sums_are_short, &kMapVariants},
+    {MK_OP_AVG_POOL_GRAD, avg_pool_grad, sums_are_short, &kMapVariants},
+    {MK_OP_BIAS_ACT, bias_act, always, &kMapVariants},
+    {MK_OP_ACT_GRAD, act_grad, always, &kMapVariants},
+    {MK_OP_DROPOUT, dropout, always, &kMapVariants},
+    {MK_OP_AFFINE_COLUMNS, affine_columns, always, &kMapVariants},
+    {MK_OP_SOFTMAX_LOSS, softmax_loss, sums_are_short, &kMapVariants},
+    {MK_OP_SQUARED_LOSS, squared_loss, sums_are_short, &kMapVariants},
+    {MK_OP_OPTIMIZER_STEP, optimizer_step, always, &kMapVariants},
+    {MK_OP_LINEAR_UPDATE, linear_update, sums_are_short, &kMapVariants},
+};
+
+// In the order of the codes, so that a code is an index.
+constexpr bool is_in_order() {
+  for (size_t i = 0; i < std::size(kOps); ++i)
+    if (kOps[i].code != static_cast<mk_op_code>(i + 1)) return false;
+  return std::size(kOps) == MK_OP_COUNT_ - 1;
+}
+static_assert(is_in_order(), "every op needs a row, in the order of abi/op.h");
+
+const OpRow& row(const mk_op& op) { return kOps[op.code - 1]; }
+
+}  // namespace
+
 void submit(Launcher& launcher, const mk_op& op) {
-  admit(launcher.device(), op);
+  mark_written(op);
   run(launcher, op);
 }
 
-void admit(const mk_device& device, const mk_op& op) {
-  ops::check(op);
-  const char* name = ops::rule(op.code).name;
-  for (uint32_t i = 0; i < op.n_inputs; ++i) check_operand(name, "input", op.inputs[i]);
-  for (uint32_t i = 0; i < op.n_outputs; ++i) {
-    check_operand(name, "output", op.outputs[i]);
-    if (op.outputs[i].buffer != nullptr) op.outputs[i].buffer->written();
-  }
-  if (is_too_long(device, op))
-    throw Error(MK_UNSUPPORTED, std::string(name) + ": sums of so many terms come out wrong on " + device.info.name);
+void mark_written(const mk_op& op) {
+  for (uint32_t o = 0; o < op.n_outputs; ++o)
+    if (op.outputs[o].buffer != nullptr) op.outputs[o].buffer->written();
 }
 
-void run(Launcher& launcher, const mk_op& op) {
-  const char* name = ops::rule(op.code).name;
-  switch (op.code) {
-    case MK_OP_FILL:
-      return fill(launcher, op);
-    case MK_OP_GEMM:
-      return gemm(launcher, op);
-    case MK_OP_ROW_NORM2:
-      return row_norm2(launcher, op);
-    case MK_OP_KERNEL_MAP:
-      return kernel_map(launcher, op);
-    case MK_OP_GATHER_ROWS:
-      return gather_rows(launcher, op);
-    case MK_OP_MAX_POOL:
-      return max_pool(launcher, op);
-    case MK_OP_MAX_POOL_GRAD:
-      return max_pool_grad(launcher, op);
-    case MK_OP_AVG_POOL:
-      return avg_pool(launcher, op);
-    case MK_OP_AVG_POOL_GRAD:
-      return avg_pool_grad(launcher, op);
-    case MK_OP_BIAS_ACT:
-      return bias_act(launcher, op);
-    case MK_OP_ACT_GRAD:
-      return act_grad(launcher, op);
-    case MK_OP_DROPOUT:
-      return dropout(launcher, op);
-    case MK_OP_AFFINE_COLUMNS:
-      return affine_columns(launcher, op);
-    case MK_OP_SOFTMAX_LOSS:
-      return softmax_loss(launcher, op);
-    case MK_OP_SQUARED_LOSS:
-      return squared_loss(launcher, op);
-    case MK_OP_OPTIMIZER_STEP:
-      return optimizer_step(launcher, op);
-    case MK_OP_CONV2D:
-      return conv2d(launcher, op);
-    case MK_OP_CONV2D_GRAD_INPUT:
-      return conv2d_grad_input(launcher, op);
-    case MK_OP_CONV2D_GRAD_WEIGHT:
-      return conv2d_grad_weight(launcher, op);
-    case MK_OP_LINEAR_UPDATE:
-      return linear_update(launcher, op);
-    default:
-      throw Error(MK_UNSUPPORTED, std::string(name) + " is not implemented by the opencl backend");
-  }
-}
+void run(Launcher& launcher, const mk_op& op) { row(op).run(launcher, op); }
 
-void fill(Launcher& launcher, const mk_op& op) {
-  const mk_tensor& out = op.outputs[0];
-  run_elementwise(launcher, "fill", out, memory(out), out.offset, out.row_stride, static_cast<float>(op.reals[0]));
-}
+bool supports(const mk_device& device, const mk_op& op) { return row(op).supports(device, op); }
 
-void scale(Launcher& launcher, const mk_tensor& view, float keep) {
-  run_elementwise(launcher, "scale", view, memory(view), view.offset, view.row_stride, keep);
-}
-
-void row_norm2(Launcher& launcher, const mk_op& op) {
-  const mk_tensor &x = op.inputs[0], &out = op.outputs[0];
-  if (sdk::empty(out)) return;
-  mk_device& device = launcher.device();
-  const BuiltIn program{"row_norm2", row_norm2_source, ""};
-  if (wide(device)) {
-    const int64_t rows_each = std::clamp<int64_t>(16384 / std::max<int64_t>(x.columns, 1), 1, x.rows);
-    launcher.run(device.kernel(program, "row_norm2_vector"), {(x.rows + rows_each - 1) / rows_each, 1, 1}, {1, 1, 1},
-                 x.columns > 0 ? memory(x) : memory(out), x.offset, x.row_stride, x.rows, x.columns, memory(out),
-                 out.offset, rows_each);
-  } else {
-    launcher.run(device.kernel(program, "row_norm2_scalar"), {(x.rows + 3) / 4 * 16, 4, 1}, {16, 4, 1},
-                 x.columns > 0 ? memory(x) : memory(out), x.offset, x.row_stride, x.rows, x.columns, memory(out),
-                 out.offset, int64_t{1}, LocalFloats{4 * 16});
-  }
-}
-
-void kernel_map(Launcher& launcher, const mk_op& op) {
-  const mk_tensor &dot = op.inputs[0], &out = op.outputs[0];
-  const bool rbf = op.integers[0] == static_cast<int64_t>(ops::KernelKind::rbf);
-  // An argument that a kind does not read must still be a buffer.
-  const mk_tensor &norm_x = rbf ? op.inputs[1] : dot, &norm_y = rbf ? op.inputs[2] : dot;
-  run_elementwise(launcher, "kernel_map", out, memory(dot), dot.offset, dot.row_stride, memory(norm_x), norm_x.offset,
-                  memory(norm_y), norm_y.offset, memory(out), out.offset, out.row_stride,
-                  static_cast<int32_t>(op.integers[0]), static_cast<float>(op.reals[0]),
-                  static_cast<float>(op.reals[1]), static_cast<int32_t>(op.reals[2]));
-}
-
-void gather_rows(Launcher& launcher, const mk_op& op) {
-  const mk_tensor &x = op.inputs[0], &index = op.inputs[1], &out = op.outputs[0];
-  // Of no rows, every index is outside.
-  const cl_mem from = sdk::empty(x) ? memory(out) : memory(x);
-  run_elementwise(launcher, "gather_rows", out, from, x.offset, x.row_stride, x.rows, memory(index), index.offset,
-                  memory(out), out.offset, out.row_stride);
+const std::vector<const VariantSet*>& variant_sets() {
+  static const std::vector<const VariantSet*> sets = [] {
+    std::vector<const VariantSet*> found;
+    for (const OpRow& op : kOps)
+      if (std::find(found.begin(), found.end(), op.variants) == found.end()) found.push_back(op.variants);
+    found.push_back(&kSequenceVariants);
+    return found;
+  }();
+  return sets;
 }
 
 }  // namespace mokume::opencl

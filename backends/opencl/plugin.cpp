@@ -1,144 +1,93 @@
-// The opencl backend: every OpenCL platform of the machine behind the backend table.
-#include <algorithm>
-
-#include "clblast.hpp"
-#include "kernel_source.hpp"
+// The opencl backend: every OpenCL platform of the machine.
+#include "gemm/clblast.hpp"
+#include "group/group.hpp"
 #include "ops.hpp"
-#include "platforms.hpp"
-#include "sdk/ops.hpp"
-#include "sdk/plugin.hpp"
-#include "variants.hpp"
+#include "platforms/platforms.hpp"
+#include "runtime/copy.hpp"
+#include "runtime/device.hpp"
+#include "runtime/host_block.hpp"
+#include "runtime/kernel_source.hpp"
+#include "runtime/wait.hpp"
+#include "sdk/backend.hpp"
+#include "variants/variants.hpp"
 
 namespace mokume::opencl {
 namespace {
 
-struct Backend {
-  explicit Backend(const mk_host* services) : host(services), platforms(host) {}
-  sdk::Host host;
-  Platforms platforms;
-  ClBlast clblast;
-  mk_backend table{};
-};
-
-Backend& backend(void* self) { return *static_cast<Backend*>(self); }
-
-void need(bool condition, const char* what) {
-  if (!condition) throw Error(MK_INVALID_ARGUMENT, std::string("opencl: no ") + what + " is given");
-}
-
-int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(count != nullptr && (infos != nullptr || capacity == 0), "place for the devices");
-    const std::vector<mk_device_info>& devices = backend(self).platforms.devices();
-    std::copy_n(devices.begin(), std::min<size_t>(devices.size(), capacity), infos);
-    *count = static_cast<uint32_t>(devices.size());
-  });
-}
-
-int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
-             mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(device != nullptr, "place for the device");
-    Backend& b = backend(self);
-    const Place place = b.platforms.place(index);
-    auto opened = open_device(b.host, b.platforms.cache_directory(), &b.clblast, b.platforms.devices()[index],
-                              place.platform, place.device);
-    choose_variants(*opened, choices, n_choices);
-    *device = opened.release();
-  });
-}
-
-void close(mk_device* device) { delete device; }
-
-int32_t choices(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(device != nullptr && count != nullptr && (out != nullptr || capacity == 0), "place for the choices");
-    for (size_t i = 0; i < kChoiceKeys.size() && i < capacity; ++i) {
-      sdk::set_text(out[i].key, kChoiceKeys[i].name);
-      sdk::set_text(out[i].value, device->choices.*kChoiceKeys[i].slot);
-    }
-    *count = static_cast<uint32_t>(kChoiceKeys.size());
-  });
-}
-
-int32_t buffer_create(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(device != nullptr && buffer != nullptr, "device or place for the buffer");
-    *buffer = std::make_unique<mk_buffer>(create_buffer(*device, bytes)).release();
-  });
-}
-
-void buffer_destroy(mk_device*, mk_buffer* buffer) { delete buffer; }
-
-int32_t queue_create(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(device != nullptr && queue != nullptr, "device or place for the queue");
-    *queue = create_queue(*device, flags).release();
-  });
-}
-
-void queue_destroy(mk_queue* queue) { delete queue; }
-
-int32_t copy(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(queue != nullptr && copy != nullptr, "queue or copy");
-    Launcher launcher(*queue, event != nullptr);
-    launcher.enqueue_foreign([&](cl_event* done) { enqueue_copy(*queue, *copy, done); });
-    if (event != nullptr) *event = launcher.take_event().release();
-  });
-}
-
-int32_t submit(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(queue != nullptr && op != nullptr, "queue or op");
-    Launcher launcher(*queue, event != nullptr);
-    opencl::submit(launcher, *op);
-    if (event != nullptr) *event = launcher.take_event().release();
-  });
-}
-
-int32_t supports(mk_device* device, const mk_op* op) {
-  const bool valid = sdk::guard(nullptr, [&] { ops::check(*op); }) == MK_OK;
-  return valid && !is_too_long(*device, *op) ? MK_SUPPORT_YES : MK_SUPPORT_NO;
-}
-
 cl_event last_of(const mk_event& event) { return event.last ? event.last.get() : event.first.get(); }
 
-int32_t event_wait(mk_event* event, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(event != nullptr, "event");
-    wait(*event->queue, last_of(*event));
-  });
-}
+std::unique_ptr<mk_event> event_of(Launcher& launcher, bool wanted) { return wanted ? launcher.take_event() : nullptr; }
 
-int32_t event_time_ns(mk_event* event, uint64_t start_end[2], mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(event != nullptr && start_end != nullptr, "event or place for its times");
-    if (!event->queue->profiling)
+class Backend {
+ public:
+  explicit Backend(const sdk::Host& host) : host_(host), platforms_(host_) {}
+
+  const std::vector<mk_device_info>& devices() { return platforms_.devices(); }
+
+  std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice> choices) {
+    const DeviceHandle handle = platforms_.handle(index);
+    auto opened =
+        open_device(host_, platforms_.cache_directory(), &clblast_, devices()[index], handle.platform, handle.device);
+    choose_variants(*opened, choices);
+    return opened;
+  }
+
+  static std::vector<sdk::Choice> choices(const mk_device& device) {
+    std::vector<sdk::Choice> made;
+    for (const VariantSet* set : variant_sets()) made.push_back({set->key, device.choices.*set->slot});
+    return made;
+  }
+
+  static std::unique_ptr<mk_buffer> create_buffer(mk_device& device, uint64_t bytes) {
+    return std::make_unique<mk_buffer>(opencl::create_buffer(device, bytes));
+  }
+
+  static std::unique_ptr<mk_queue> create_queue(mk_device& device, bool profiling) {
+    return opencl::create_queue(device, profiling);
+  }
+
+  static std::unique_ptr<mk_event> copy(mk_queue& queue, const mk_copy& copy, bool want_event) {
+    Launcher launcher(queue, want_event);
+    launcher.enqueue_foreign([&](cl_event* done) { enqueue_copy(queue, copy, done); });
+    return event_of(launcher, want_event);
+  }
+
+  static std::unique_ptr<mk_event> submit(mk_queue& queue, const mk_op& op, bool want_event) {
+    Launcher launcher(queue, want_event);
+    opencl::submit(launcher, op);
+    return event_of(launcher, want_event);
+  }
+
+  static int32_t supports(const mk_device& device, const mk_op& op) {
+    return opencl::supports(device, op) ? MK_SUPPORT_YES : MK_SUPPORT_NO;
+  }
+
+  static void wait(mk_event& event) { opencl::wait(*event.queue, last_of(event)); }
+
+  static std::array<uint64_t, 2> time_ns(const mk_event& event) {
+    if (!event.queue->profiling)
       throw Error(MK_INVALID_ARGUMENT, "opencl: times are kept by queues made with MK_QUEUE_PROFILING only");
-    cl_ulong start = 0, end = 0;
-    check(clGetEventProfilingInfo(event->first.get(), CL_PROFILING_COMMAND_START, sizeof(start), &start, nullptr),
-          "clGetEventProfilingInfo");
-    check(clGetEventProfilingInfo(last_of(*event), CL_PROFILING_COMMAND_END, sizeof(end), &end, nullptr),
-          "clGetEventProfilingInfo");
-    start_end[0] = start;
-    start_end[1] = end;
-  });
-}
+    const auto time = [](cl_event of, cl_profiling_info what) {
+      cl_ulong ns = 0;
+      check(clGetEventProfilingInfo(of, what, sizeof(ns), &ns, nullptr), "clGetEventProfilingInfo");
+      return uint64_t{ns};
+    };
+    return {time(event.first.get(), CL_PROFILING_COMMAND_START), time(last_of(event), CL_PROFILING_COMMAND_END)};
+  }
 
-void event_destroy(mk_event* event) { delete event; }
+  static void finish(mk_queue& queue) { opencl::finish(queue); }
 
-int32_t finish(mk_queue* queue, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(queue != nullptr, "queue");
-    opencl::finish(*queue);
-  });
-}
+  static const void* extension(std::string_view name);
+
+ private:
+  sdk::Host host_;
+  Platforms platforms_;
+  ClBlast clblast_;
+};
 
 int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
                      mk_error* error) {
   return sdk::guard(error, [&] {
-    need(queue != nullptr && (ops != nullptr || members == 0), "queue or ops");
     Launcher launcher(*queue, event != nullptr);
     opencl::submit_group(launcher, {ops, members}, each);
     if (event != nullptr) *event = launcher.take_event().release();
@@ -147,7 +96,6 @@ int32_t submit_group(mk_queue* queue, const mk_op* const* ops, uint32_t members,
 
 int32_t host_memory_create(mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error) {
   return sdk::guard(error, [&] {
-    need(queue != nullptr && block != nullptr && memory != nullptr, "queue or places for the memory");
     auto made = create_host_block(*queue, bytes);
     *memory = made->mapped;
     *block = made.release();
@@ -156,32 +104,16 @@ int32_t host_memory_create(mk_queue* queue, uint64_t bytes, mk_host_block** bloc
 
 void host_memory_destroy(mk_host_block* block) { delete block; }
 
-constexpr mk_host_memory kHostMemory = {sizeof(mk_host_memory), 0, host_memory_create, host_memory_destroy};
-constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
-
-const void* extension(void*, const char* name) {
-  if (name == nullptr) return nullptr;
-  if (std::string_view(name) == "kernel_source_v1") return kernel_source_table();
-  if (std::string_view(name) == "group_v2") return &kGroup;
-  if (std::string_view(name) == "host_memory_v1") return &kHostMemory;
+const void* Backend::extension(std::string_view name) {
+  static constexpr mk_host_memory kHostMemory = {sizeof(mk_host_memory), 0, host_memory_create, host_memory_destroy};
+  static constexpr mk_group kGroup = {sizeof(mk_group), 0, submit_group};
+  if (name == "kernel_source_v1") return kernel_source_table();
+  if (name == "group_v2") return &kGroup;
+  if (name == "host_memory_v1") return &kHostMemory;
   return nullptr;
-}
-
-void shutdown(void* self) { delete &backend(self); }
-
-int32_t start(const mk_host* host, const void** table, mk_error* error) {
-  return sdk::guard(error, [&] {
-    need(host != nullptr && table != nullptr, "host or place for the table");
-    auto made = std::make_unique<Backend>(host);
-    made->table = {
-        sizeof(mk_backend), MK_ABI_MAJOR,   MK_ABI_MINOR, made.get(),    enumerate, open,   close,    choices,
-        buffer_create,      buffer_destroy, queue_create, queue_destroy, copy,      submit, supports, event_wait,
-        event_time_ns,      event_destroy,  finish,       extension,     shutdown};
-    *table = &made.release()->table;
-  });
 }
 
 }  // namespace
 }  // namespace mokume::opencl
 
-MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "opencl", "GPUs and CPUs of every vendor through OpenCL", mokume::opencl::start)
+MOKUME_BACKEND(mokume::opencl::Backend, "opencl", "GPUs and CPUs of every vendor through OpenCL")

@@ -5,17 +5,15 @@
 // Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. Programs made of binaries are
 // left out: nothing is compiled for them. NVIDIA's compiler tells registers and spills only when it is asked to; the
 // option changes nothing else. No other function of OpenCL is touched.
-#define CL_TARGET_OPENCL_VERSION 300
-#include <CL/cl_layer.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <string>
+
+#include "gpu/pose/loader.hpp"
 
 namespace {
 
@@ -119,29 +117,16 @@ extern "C" {
 
 __attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                                          size_t* size_ret) {
-  constexpr cl_layer_api_version kVersion = CL_LAYER_API_VERSION_100;
-  static constexpr char kName[] = "mokume's build logs";
-  const void* answer = nullptr;
-  size_t bytes = 0;
-  if (what == CL_LAYER_API_VERSION) answer = &kVersion, bytes = sizeof(kVersion);
-  if (what == CL_LAYER_NAME) answer = &kName[0], bytes = sizeof(kName);
-  if (answer == nullptr || (value != nullptr && size < bytes)) return CL_INVALID_VALUE;
-  if (value != nullptr) std::memcpy(value, answer, bytes);
-  if (size_ret != nullptr) *size_ret = bytes;
-  return CL_SUCCESS;
+  return mokume::pose::layer_info("mokume's build logs", what, size, value, size_ret);
 }
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* target,
+__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
                                                                       cl_uint* n_entries_ret,
-                                                                      const cl_icd_dispatch** layer_ret) {
-  if (target == nullptr || n_entries_ret == nullptr || layer_ret == nullptr) return CL_INVALID_VALUE;
+                                                                      const cl_icd_dispatch** table) {
   static cl_icd_dispatch layer;
-  below = target;
-  std::memcpy(static_cast<void*>(&layer), target, std::min<size_t>(n_entries * sizeof(void*), sizeof(layer)));
-  layer.clBuildProgram = build_program;
-  *n_entries_ret = std::min<cl_uint>(n_entries, sizeof(layer) / sizeof(void*));
-  *layer_ret = &layer;
-  return CL_SUCCESS;
+  below = driver;
+  return mokume::pose::init_layer(layer, n_entries, driver, n_entries_ret, table,
+                                  [](cl_icd_dispatch& t) { t.clBuildProgram = build_program; });
 }
 
 }  // extern "C"

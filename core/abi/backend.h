@@ -107,12 +107,14 @@ typedef struct mk_backend {
   int32_t (*queue_create)(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error);
   void (*queue_destroy)(mk_queue* queue);
 
-  /* Both enqueue and return; `event` may be NULL. The op descriptor is read before return. A descriptor that breaks
-   * its op's shape rule is MK_INVALID_ARGUMENT; one that supports() denies is MK_UNSUPPORTED. */
+  /* Both enqueue and return; `event` may be NULL. The descriptors are read before return. The program has checked them,
+   * and a backend relies on it: an op keeps its shape rule, its operands lie inside buffers of this device, no output
+   * overlaps another operand except where the op allows it, and supports() does not deny it; the ranges of a copy lie
+   * inside buffers of this device. What buffers contain is not checked: see the op's header. */
   int32_t (*copy)(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error);
   int32_t (*submit)(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error);
 
-  /* MK_SUPPORT_*; looks at code, shapes, dtypes and attributes only, never at buffers. */
+  /* MK_SUPPORT_*, for an op that keeps its shape rule. Looks at code, shapes, dtypes and attributes, not at buffers. */
   int32_t (*supports)(mk_device* device, const mk_op* op);
 
   int32_t (*event_wait)(mk_event* event, mk_error* error);

@@ -5,7 +5,7 @@
 #include <cstring>
 
 #include "sdk/error.hpp"
-#include "sdk/ops.hpp"
+#include "sdk/operands.hpp"
 
 namespace mokume::device {
 namespace {
@@ -237,22 +237,13 @@ void Device::copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t
   profile_->add_transfer("copy", 2 * bytes, timed([&] { enqueue(copy); }));
 }
 
-void Device::check_operands(const mk_op& op) const {
-  const auto check_operand = [&](const mk_tensor& t) {
-    if (sdk::empty(t)) return;
-    const uint64_t needed = static_cast<uint64_t>(sdk::extent(t)) * sdk::kElementBytes;
-    if (const uint64_t size = size_of(t.buffer); needed > size)
-      throw Error(MK_INVALID_ARGUMENT, std::string(ops::rule(op.code).name) + ": an operand of " + sdk::shape(t) +
-                                           " ends at byte " + std::to_string(needed) + " of a buffer of " +
-                                           std::to_string(size) + " on " + listed_.id());
-  };
-  for (uint32_t i = 0; i < op.n_inputs; ++i) check_operand(op.inputs[i]);
-  for (uint32_t i = 0; i < op.n_outputs; ++i) check_operand(op.outputs[i]);
+void Device::check(const mk_op& op) const {
+  ops::check(op);
+  ops::check_operands(op, [&](mk_buffer* buffer) { return size_of(buffer); });
 }
 
 void Device::submit(const mk_op& op) {
-  ops::check(op);
-  check_operands(op);
+  check(op);
   if (!profile_) return dispatch(op);
   profile_->add_op(op, timed([&] { dispatch(op); }));
 }
@@ -261,8 +252,7 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
   bool grouped = group_ != nullptr && members.size() > 1;
   for (const mk_op* ops : members)
     for (size_t k = 0; k < each; ++k) {
-      ops::check(ops[k]);
-      check_operands(ops[k]);
+      check(ops[k]);
       grouped = grouped && listed_.table->supports(device_, &ops[k]) != MK_SUPPORT_NO;
     }
   const auto run = [&](std::span<const mk_op* const> ops, size_t count) {

@@ -92,7 +92,7 @@ class Device {
   Device() = default;
   uint64_t size_of(mk_buffer* buffer) const;
   void check_range(const char* what, mk_buffer* buffer, uint64_t offset, uint64_t bytes) const;
-  void check_operands(const mk_op& op) const;
+  void check(const mk_op& op) const;
   void submit_on_fallback(const mk_op& op);
   void dispatch(const mk_op& op);
   void enqueue(const mk_copy& copy);

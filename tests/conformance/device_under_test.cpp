@@ -8,6 +8,7 @@
 #include <sstream>
 
 #include "sdk/error.hpp"
+#include "sdk/operands.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::conformance {
@@ -71,8 +72,15 @@ mk_queue* DeviceUnderTest::queue() {
   return queue_;
 }
 
+uint64_t DeviceUnderTest::bytes_of(mk_buffer* buffer) const {
+  const auto found = buffers_.find(buffer);
+  if (found == buffers_.end()) throw Error(MK_INVALID_ARGUMENT, "a buffer of another device");
+  return found->second;
+}
+
 Buffer::Buffer(DeviceUnderTest& dut, uint64_t bytes) : dut_(dut), bytes_(bytes) {
   sdk::call(dut.table().buffer_create, dut.device(), bytes, &handle_);
+  dut.add(handle_, bytes);
 }
 
 void Buffer::write(const Words& content) {
@@ -104,6 +112,11 @@ bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops) {
 
 Outcome submit(DeviceUnderTest& dut, const mk_op& op) {
   Outcome outcome{};
+  outcome.status = sdk::guard(&outcome.error, [&] {
+    ops::check(op);
+    ops::check_operands(op, [&](mk_buffer* buffer) { return dut.bytes_of(buffer); });
+  });
+  if (outcome.status != MK_OK) return outcome;
   outcome.status = dut.table().submit(dut.queue(), &op, nullptr, &outcome.error);
   return outcome;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -33,6 +34,11 @@ class DeviceUnderTest {
   mk_device* device();
   mk_queue* queue();  // with profiling
 
+  // Buffers tell how large they are. bytes_of() throws for one of another device.
+  void add(mk_buffer* buffer, uint64_t bytes) { buffers_[buffer] = bytes; }
+  void remove(mk_buffer* buffer) { buffers_.erase(buffer); }
+  uint64_t bytes_of(mk_buffer* buffer) const;
+
  private:
   void open();
 
@@ -43,6 +49,7 @@ class DeviceUnderTest {
   std::string label_;
   mk_device* device_ = nullptr;
   mk_queue* queue_ = nullptr;
+  std::map<mk_buffer*, uint64_t> buffers_;
 };
 
 // A device buffer.
@@ -50,7 +57,10 @@ class Buffer {
  public:
   Buffer(DeviceUnderTest& dut, uint64_t bytes);
   Buffer(DeviceUnderTest& dut, const Words& content) : Buffer(dut, content.size() * 4) { write(content); }
-  ~Buffer() { dut_.table().buffer_destroy(dut_.device(), handle_); }
+  ~Buffer() {
+    dut_.remove(handle_);
+    dut_.table().buffer_destroy(dut_.device(), handle_);
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
@@ -71,6 +81,7 @@ struct Outcome {
   mk_error error;
 };
 bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops);
+// Checks the op and its operands as core/device does, which backends rely on, then submits it.
 Outcome submit(DeviceUnderTest& dut, const mk_op& op);
 Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
 void must(const Outcome& outcome);  // throws unless it is MK_OK

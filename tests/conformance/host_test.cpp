@@ -206,47 +206,6 @@ void labels_are_checked(Machine& machine) {
     }
 }
 
-void overlaps_are_refused(Machine& machine) {
-  DeviceUnderTest& dut = fast(machine);
-  Buffer buffer(dut, Words(400, as_word(1)));
-  mk_buffer* const b = buffer.handle();
-  const auto view = [&](int64_t rows, int64_t columns, int64_t stride, int64_t offset) {
-    return sdk::matrix(b, rows, columns, stride, offset);
-  };
-  const mk_tensor x = view(4, 4, 20, 0);
-  const ops::KernelFunction linear{ops::KernelKind::linear, 1, 0, 1};
-  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 3))).status, MK_INVALID_ARGUMENT);
-  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 18))).status, MK_INVALID_ARGUMENT) << "wraps round";
-  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 20, 4))).status, MK_OK) << "column blocks are apart";
-  EXPECT_EQ(submit(dut, ops::gemm(x, false, x, true, view(4, 4, 4, 64))).status, MK_OK) << "one behind the other";
-  EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, x, linear)).status, MK_OK) << "in place";
-  EXPECT_EQ(submit(dut, ops::kernel_map(x, {}, {}, view(4, 4, 20, 1), linear)).status, MK_INVALID_ARGUMENT);
-  EXPECT_EQ(submit(dut, ops::row_norm2(x, sdk::vector(b, 4, 2))).status, MK_INVALID_ARGUMENT);
-  const mk_tensor image = sdk::vector(b, 9, 300), out = sdk::vector(b, 4, 200), place = sdk::vector(b, 4, 0, MK_I32);
-  const ops::Window w{3, 3, 1, 2, 2, 1, 1, 0, 0};
-  const auto at = [](mk_tensor t, int64_t offset) {
-    t.offset = offset;
-    return t;
-  };
-  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, place)).status, MK_OK);
-  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, at(place, 203))).status, MK_INVALID_ARGUMENT) << "two outputs";
-  EXPECT_EQ(submit(dut, ops::max_pool(image, w, out, at(place, 308))).status, MK_INVALID_ARGUMENT);
-  const ops::OptimizerSettings momentum{ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0};
-  EXPECT_EQ(submit(dut, ops::optimizer_step(at(out, 300), out, at(out, 204), {}, momentum, 1)).status, MK_OK);
-  EXPECT_EQ(submit(dut, ops::optimizer_step(at(out, 300), out, out, {}, momentum, 1)).status, MK_INVALID_ARGUMENT);
-}
-
-void buffers_of_another_device_are_refused(Machine& machine) {
-  Buffer foreign(machine.oracle(), Words(16, 0));
-  EXPECT_EQ(submit(fast(machine), ops::fill(sdk::vector(foreign.handle(), 16), 1)).status, MK_INVALID_ARGUMENT);
-  mk_copy what{};
-  what.kind = MK_COPY_WRITE;
-  what.to = foreign.handle();
-  what.host = &what;
-  what.bytes = 4;
-  EXPECT_EQ(copy(fast(machine), what).status, MK_INVALID_ARGUMENT);
-}
-
 void host_pointer_is_the_memory(Machine& machine) {
   DeviceUnderTest& dut = fast(machine);
   const auto* extension =
@@ -304,8 +263,6 @@ void add_host_tests(Machine& machine) {
   add("exp_ends_well", exp_ends_well);
   add("indices_are_checked", indices_are_checked);
   add("labels_are_checked", labels_are_checked);
-  add("overlaps_are_refused", overlaps_are_refused);
-  add("buffers_of_another_device_are_refused", buffers_of_another_device_are_refused);
   add("host_pointer_is_the_memory", host_pointer_is_the_memory);
   add("physical_id_names_the_cores", physical_id_names_the_cores);
   add("oracle_is_out_of_the_way", oracle_is_out_of_the_way);

@@ -13,13 +13,14 @@ int main(int argc, char** argv) {
     add_oracle_tests(machine);
     add_network_oracle_tests(machine);
     add_host_tests(machine);
+    add_refusal_tests(machine);
     for (auto& device : machine.devices()) {
       add_handle_tests(machine, *device);
-      add_refusal_tests(machine, *device);
       add_op_tests(machine, *device);
       add_semantics_tests(machine, *device);
       add_group_tests(machine, *device);
       add_kernel_source_tests(machine, *device);
+      add_layout_tests(*device);
     }
     return RUN_ALL_TESTS();
   } catch (const std::exception& e) {

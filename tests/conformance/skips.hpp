@@ -14,7 +14,7 @@ struct Skip {
 };
 
 inline constexpr Skip kSkips[] = {
-    {MK_DEVICE_TEMPLATE, Size::tiny, "a template computes nothing: only its refusals and its handles are tested"},
+    {MK_DEVICE_TEMPLATE, Size::tiny, "a template computes nothing: only its handles are tested"},
     {MK_DEVICE_SOFTWARE, Size::normal, "a GPU emulated on the CPU is a thousand times slower: tiny sizes only"},
     {MK_DEVICE_INSTRUMENTED, Size::normal, "a checking or plainly computing device is for tiny sizes only"},
 };

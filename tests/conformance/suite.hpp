@@ -28,10 +28,11 @@ void add_inventory_tests(Machine& machine);                        // which devi
 void add_op_tests(Machine& machine, DeviceUnderTest& dut);         // every case of every op against the oracle
 void add_semantics_tests(Machine& machine, DeviceUnderTest& dut);  // ops together
 void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // of members together
-void add_refusal_tests(Machine& machine, DeviceUnderTest& dut);    // descriptors that must be refused
+void add_refusal_tests(Machine& machine);                          // descriptors that must be refused
 void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
 void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
-void add_oracle_tests(Machine& machine);  // the oracle against numbers worked out by hand
+void add_layout_tests(DeviceUnderTest& dut);  // structs that host and kernels share
+void add_oracle_tests(Machine& machine);      // the oracle against numbers worked out by hand
 void add_network_oracle_tests(Machine& machine);
 void add_host_tests(Machine& machine);  // what only the host backend promises
 

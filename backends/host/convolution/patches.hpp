@@ -32,7 +32,7 @@ class Patches {
         each_(
             std::clamp<int64_t>(kBytes / 4 / (window.out_pixels() * window.patch()), 1, std::max<int64_t>(images, 1))),
         values_(static_cast<size_t>(each_ * window.out_pixels() * window.patch())),
-        buffer_{nullptr, reinterpret_cast<std::byte*>(values_.data()), values_.size() * sizeof(float)} {}
+        buffer_(nullptr, reinterpret_cast<std::byte*>(values_.data())) {}
 
   int64_t images_each() const { return each_; }
   float* data() { return values_.data(); }

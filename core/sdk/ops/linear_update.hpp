@@ -16,7 +16,7 @@
 //   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //
 // Weight and state get the bits that a backend's own ops give, one after another, grad being dense and rounded to f32.
-// CLBlast's gemm is the exception: beside it, grad is summed in the order of ops_gemm.cpp. An element of dx is summed
+// CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. An element of dx is summed
 // in an order of the backend's own, which depends on nothing but O: where a weight is cut along I changes no bit. A
 // backend may leave out what an x of 0 multiplies: a dy that is not finite need not show there.
 #pragma once

@@ -9,6 +9,7 @@
 //   outputs  rows: B x 2: loss, and 1 if the row is a hit, else 0 (softmax_loss: the largest logit, the first of equal
 //            ones, is the label's; squared_loss: always 0)
 //            grad: B x K (n_outputs is 1 for none): scale * gradient of the row's loss; may be the same view as input 0
+//   An index or a label outside its range: as in gather_rows.hpp; the row's loss and gradients are NaN.
 //   reals    [0] = scale, 1 / batch size for the mean over a batch
 //
 // softmax_loss takes log(sum(exp(logit - max))) with the sum in index order; loss = that - (logit[label] - max);

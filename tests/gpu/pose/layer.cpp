@@ -2,8 +2,6 @@
 // names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for what record.hpp writes.
 //
 // The driver still computes. The layer answers what the card would answer, refuses what it would refuse, and counts.
-#include <CL/cl_layer.h>
-
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -12,6 +10,7 @@
 
 #include "answers.hpp"
 #include "kernels.hpp"
+#include "loader.hpp"
 #include "record.hpp"
 
 namespace mokume::pose {
@@ -27,11 +26,7 @@ struct Program {
 };
 
 struct Layer {
-  Layer(const cl_icd_dispatch& driver, cl_uint entries, Card posed, std::string directory)
-      : card(std::move(posed)), record(std::move(directory)) {
-    std::memcpy(&below, &driver, std::min(sizeof(below), entries * sizeof(void*)));
-    table = below;
-  }
+  Layer(Card posed, std::string directory) : card(std::move(posed)), record(std::move(directory)) {}
 
   cl_icd_dispatch below{}, table{};
   Card card;
@@ -315,30 +310,24 @@ extern "C" {
 
 __attribute__((visibility("default"))) cl_int CL_API_CALL clGetLayerInfo(cl_layer_info what, size_t size, void* value,
                                                                          size_t* size_ret) {
-  if (what != CL_LAYER_API_VERSION) return CL_INVALID_VALUE;
-  constexpr cl_layer_api_version kVersion = CL_LAYER_API_VERSION_100;
-  if (value != nullptr && size < sizeof(kVersion)) return CL_INVALID_VALUE;
-  if (value != nullptr) std::memcpy(value, &kVersion, sizeof(kVersion));
-  if (size_ret != nullptr) *size_ret = sizeof(kVersion);
-  return CL_SUCCESS;
+  return mokume::pose::layer_info("mokume's pose", what, size, value, size_ret);
 }
 
-__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint entries, const cl_icd_dispatch* driver,
-                                                                      cl_uint* entries_ret,
+__attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_entries, const cl_icd_dispatch* driver,
+                                                                      cl_uint* n_entries_ret,
                                                                       const cl_icd_dispatch** table) {
   using namespace mokume::pose;
-  if (driver == nullptr || entries_ret == nullptr || table == nullptr) return CL_INVALID_VALUE;
   try {
-    layer = new Layer(*driver, entries, read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
+    layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
   } catch (const std::exception& e) {
     // A test that meant to run on the card must not pass on the processor.
     std::fprintf(stderr, "pose: %s; set OPENCL_POSE to a file of tests/gpu/pose/cards\n", e.what());
     std::exit(2);
   }
-  put_in_front(layer->table);
-  *table = &layer->table;
-  *entries_ret = static_cast<cl_uint>(sizeof(layer->table) / sizeof(void*));
-  return CL_SUCCESS;
+  return init_layer(layer->table, n_entries, driver, n_entries_ret, table, [](cl_icd_dispatch& t) {
+    layer->below = t;
+    put_in_front(t);
+  });
 }
 
 __attribute__((visibility("default"))) void pose_idle(int idle) {

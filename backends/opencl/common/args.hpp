@@ -1,0 +1,38 @@
+// The host's side of args.h: the types, and what must hold for a struct that crosses to a kernel.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <type_traits>
+
+namespace mokume::opencl {
+
+using i32 = int32_t;
+using u32 = uint32_t;
+using i64 = int64_t;
+using f32 = float;
+
+// The name by which kernels know a struct of arguments.
+template <class Args>
+struct ArgsName;
+
+// A constant expression only where every byte of the struct belongs to a member.
+template <class Args>
+constexpr bool has_no_padding() {
+  return std::bit_cast<std::array<uint32_t, sizeof(Args) / sizeof(uint32_t)>>(Args{})[0] == 0;
+}
+
+}  // namespace mokume::opencl
+
+#define BEGIN_ARGS namespace mokume::opencl {
+#define END_ARGS }
+// After a struct that a kernel takes. Tables of groups and sequences hold it as whole longs.
+#define ARGS(type)                                                                      \
+  template <>                                                                           \
+  struct ArgsName<type> {                                                               \
+    static constexpr const char* kName = #type;                                         \
+  };                                                                                    \
+  static_assert(std::is_standard_layout_v<type> && std::is_trivially_copyable_v<type>); \
+  static_assert(sizeof(type) % sizeof(i64) == 0 && alignof(type) == alignof(i64));      \
+  static_assert(has_no_padding<type>(), #type " has padding: put larger members first, fill up with `reserved`");

@@ -1,0 +1,32 @@
+// What every kernel starts with. Sums and products are contracted where fma() is written and nowhere else. A device
+// without fma in hardware (CL_FP_FMA) would emulate it at a tenth of the speed: there a product and a sum are rounded
+// one after the other, in the same order, so that variants still agree with each other bit by bit.
+//
+// The build puts each file that an #include names into the text of the program, once (cmake/embed.cmake).
+#pragma OPENCL FP_CONTRACT OFF
+#ifdef NO_FMA
+#define fma(a, b, c) ((a) * (b) + (c))
+#endif
+
+// Kernels are called by others as well, one after the other (group/sequence.cpp) or for a member of a group
+// (group/group.cpp). Then they are functions, and their index in the range is an argument. So a kernel begins its
+// parameters with ITEM.
+#ifdef CALLED
+#define __kernel static
+#define ONE_ITEM
+#define GROUP_OF(x, y)
+typedef struct {
+  size_t at[3], of[3];
+} item_t;
+#define ITEM const item_t work_item,
+#define THIS_ITEM work_item,
+#define get_global_id(dimension) work_item.at[dimension]
+#define get_global_size(dimension) work_item.of[dimension]
+#else
+#define ONE_ITEM GROUP_OF(1, 1)
+#define GROUP_OF(x, y) __attribute__((reqd_work_group_size(x, y, 1)))
+#define ITEM
+#define THIS_ITEM
+#endif
+
+#define UNROLL __attribute__((opencl_unroll_hint))

@@ -1,0 +1,92 @@
+#include "common/grid.hpp"
+
+#include <algorithm>
+
+#include "platforms/describe.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
+constexpr int64_t kGroup = 64;
+
+// Work-items side by side in the first dimension: as many as there is work for.
+int64_t abreast(int64_t count) {
+  int64_t items = 1;
+  while (items < count && items < kGroup) items *= 2;
+  return items;
+}
+
+}  // namespace
+
+bool uses_vectors(const mk_device& device) { return device.choices.map == "vector"; }
+
+int run_width(const mk_device& device) { return uses_vectors(device) ? device.vector_width : 1; }
+
+// The width that needs the fewest steps.
+int row_width(const mk_device& device, int64_t columns) {
+  int best = run_width(device);
+  const auto steps = [&](int width) { return columns / width + columns % width; };
+  for (const int width : {8, 4})
+    if (width < best && steps(width) < steps(best)) best = width;
+  return best;
+}
+
+int channel_width(const mk_device& device, int64_t channels) {
+  for (const int width : {16, 8, 4})
+    if (width <= run_width(device) && width <= channels) return width;
+  return 1;
+}
+
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width) {
+  const std::string text = std::to_string(width);
+  return {name + ("/" + text), source, "-DVW=" + text + hints(device.info)};
+}
+
+RunLaunch::RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit)
+    : grid{rows, columns, 1, unit}, range{} {
+  if (uses_vectors(device)) {
+    grid.columns_each = std::min(columns, kElementsEach);
+    grid.rows_each = std::clamp<int64_t>(kElementsEach / columns, 1, rows);
+  } else {
+    range.local[0] = abreast(divide_up(columns, unit));
+    range.local[1] = kGroup / range.local[0];
+    grid.rows_each = divide_up(rows, kMostGroups[1] * range.local[1]);
+  }
+  range.global = {divide_up(columns, grid.columns_each), divide_up(rows, grid.rows_each), 1};
+}
+
+ImageLaunch::ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels)
+    : grid{rows, 1, 1, 1}, range{} {
+  int64_t columns_each = 1, channels_each = 1;
+  if (uses_vectors(device)) {
+    channels_each = channels;
+    columns_each = std::clamp<int64_t>(kElementsEach / channels, 1, width);
+    grid.rows_each = std::clamp<int64_t>(kElementsEach / channels / width, 1, rows);
+  } else {
+    range.local[0] = abreast(channels);
+    range.local[1] = kGroup / range.local[0];
+    columns_each = divide_up(width, kMostGroups[1] * range.local[1]);
+    grid.rows_each = divide_up(rows, kMostGroups[2]);
+  }
+  grid.columns_each = narrow(columns_each);
+  grid.channels_each = narrow(channels_each);
+  range.global = {divide_up(channels, channels_each), divide_up(width, columns_each), divide_up(rows, grid.rows_each)};
+}
+
+WindowSides sides_of(const ops::Window& w, int64_t out_channels) {
+  return {.height = narrow(w.height),
+          .width = narrow(w.width),
+          .channels = narrow(w.channels),
+          .kernel_h = narrow(w.kernel_h),
+          .kernel_w = narrow(w.kernel_w),
+          .stride_h = narrow(w.stride_h),
+          .stride_w = narrow(w.stride_w),
+          .pad_h = narrow(w.pad_h),
+          .pad_w = narrow(w.pad_w),
+          .out_h = narrow(w.out_height()),
+          .out_w = narrow(w.out_width()),
+          .out_channels = narrow(out_channels)};
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,52 @@
+// How the kernels that touch each element a few times divide their elements: many of them, a vector at a time, on CPUs;
+// one element to a work-item on GPUs. Which of the two is the recorded choice `map`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "common/args.h"
+#include "runtime/device.hpp"
+#include "runtime/launch.hpp"
+#include "sdk/ops/window.hpp"
+
+namespace mokume::opencl {
+
+inline constexpr int64_t kFloat = sizeof(float);
+
+constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
+
+bool uses_vectors(const mk_device& device);
+
+// The VW of kernels that go over rows (runs.cl); of those that go over short rows, whose last columns are done one by
+// one; and of those that go over `channels` (windows.cl: VW <= channels).
+int run_width(const mk_device& device);
+int row_width(const mk_device& device, int64_t columns);
+int channel_width(const mk_device& device, int64_t channels);
+
+// A program built for VW = width.
+BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
+
+// Both sides at least 1. `unit`: the columns of a work-item of a GPU.
+struct RunLaunch {
+  RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
+  RunGrid grid;
+  Range range;
+};
+
+// `rows` rows of `width` pixels of `channels`.
+struct ImageLaunch {
+  ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
+  ImageGrid grid;
+  Range range;
+};
+
+inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
+
+// A side as kernels take it: check_window() has seen that it fits.
+constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }
+
+WindowSides sides_of(const ops::Window& window, int64_t out_channels = 0);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,77 @@
+// Functions of a vec. All of their operations are exactly defined (fma, products, sums, integer shifts), so results have
+// the same bits on every device that has fma.
+#include "common/vector.cl"
+
+// exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), P a degree-5 fit of relative error 4e-10; 2^n in
+// two factors so that results below 2^-126 are rounded once. Within 1 ulp for normal results; 0 below -104, inf above
+// 88.73; NaN stays.
+static vec exp_f32(vec x) {
+  const vec low = SPLAT(-104.0f), high = SPLAT(89.0f);
+  x = select(x, low, (ivec)(x < low));
+  x = select(x, high, (ivec)(x > high));
+  // Adding 1.5 * 2^23 rounds to an integer and leaves it in the low bits.
+  const vec shifted = fma(x, SPLAT(1.44269502f), SPLAT(12582912.0f));
+  const vec n = shifted - SPLAT(12582912.0f);
+  const ivec power = AS_IVEC(shifted) - AS_IVEC(SPLAT(12582912.0f));
+  vec r = fma(n, SPLAT(-0.693145752f), x);
+  r = fma(n, SPLAT(-1.42860677e-06f), r);
+  vec p = SPLAT(0.000198909882f);
+  p = fma(p, r, SPLAT(0.00139336474f));
+  p = fma(p, r, SPLAT(0.00833331048f));
+  p = fma(p, r, SPLAT(0.0416664667f));
+  p = fma(p, r, SPLAT(0.166666672f));
+  p = fma(p, r, SPLAT(0.5f));
+  p = fma(p * r, r, r) + SPLAT(1.0f);
+  const ivec half_power = power >> 1;
+  return p * AS_VEC((half_power + 127) << 23) * AS_VEC((power - half_power + 127) << 23);
+}
+
+// 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. No division: its
+// rounding is the device's own affair in OpenCL C.
+static vec reciprocal(vec x) {
+  vec y = AS_VEC((ivec)(0x7EF311C3) - AS_IVEC(x));
+  y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
+  y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
+  y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
+  return fma(y, fma(-x, y, SPLAT(1.0f)), y);
+}
+
+// tanh: an odd polynomial of relative error 1e-8 up to 0.55, 1 - 2 / (exp(2|x|) + 1) above. Within 2 ulp; NaN stays.
+static vec tanh_f32(vec x) {
+  const vec a = fabs(x), square = x * x;
+  vec p = SPLAT(-0.00661022775f);
+  p = fma(p, square, SPLAT(0.0213093888f));
+  p = fma(p, square, SPLAT(-0.0539094284f));
+  p = fma(p, square, SPLAT(0.133331135f));
+  p = fma(p, square, SPLAT(-0.333333313f));
+  p = fma(p * square, x, x);
+  const vec e = exp_f32(SPLAT(2.0f) * select(a, SPLAT(10.0f), (ivec)(a > SPLAT(10.0f))));
+  const vec q = copysign(fma(SPLAT(-2.0f), reciprocal(e + SPLAT(1.0f)), SPLAT(1.0f)), x);
+  // A NaN is in p too, and fails the comparison.
+  return select(p, q, (ivec)(a > SPLAT(0.55f)));
+}
+
+// log of x > 0, normal: x = 2^n * m, m in [sqrt(1/2), sqrt(2)), f = m - 1; log(1 + f) = f - f^2 / 2 + f^3 * P(f), P the
+// degree-8 fit of Cephes' logf (S. Moshier). Within 2 ulp. NaN and inf stay.
+static vec log_f32(vec x) {
+  // sqrt(1/2) has the bits 3F3504F3: what is above it counts as an exponent more.
+  const ivec shifted = AS_IVEC(x) - (ivec)(0x3F3504F3);
+  const ivec power = shifted >> 23;
+  const vec f = AS_VEC(AS_IVEC(x) - (power << 23)) - SPLAT(1.0f);
+  const vec n = AS_VEC(power + (ivec)(0x4B400000)) - SPLAT(12582912.0f);
+  vec p = SPLAT(0.070376836292f);
+  p = fma(p, f, SPLAT(-0.1151461031f));
+  p = fma(p, f, SPLAT(0.11676998740f));
+  p = fma(p, f, SPLAT(-0.12420140846f));
+  p = fma(p, f, SPLAT(0.14249322787f));
+  p = fma(p, f, SPLAT(-0.16668057665f));
+  p = fma(p, f, SPLAT(0.20000714765f));
+  p = fma(p, f, SPLAT(-0.24999993993f));
+  p = fma(p, f, SPLAT(0.33333331174f));
+  const vec square = f * f;
+  p = p * square * f;
+  p = fma(n, SPLAT(-2.12194440e-4f), p);
+  p = fma(SPLAT(-0.5f), square, p);
+  p = fma(n, SPLAT(0.693359375f), f + p);
+  return select(x, p, (ivec)(x < SPLAT(INFINITY)));
+}

@@ -1,0 +1,38 @@
+// How kernels go over a matrix view. One work-item does rows_each x columns_each elements, VW at a time: whole rows on
+// CPUs, one element (VW = 1) on GPUs.
+#include "common/vector.cl"
+
+// The first n of VW elements; the others are zero and are not read.
+static vec load_some(__global const float* p, int n) {
+#if VW == 1
+  return *p;
+#else
+  if (n == VW) return VLOAD(0, p);
+  float some[VW];
+  for (int i = 0; i < VW; ++i) some[i] = i < n ? p[i] : 0.0f;
+  return VLOAD(0, some);
+#endif
+}
+
+static void store_some(vec v, __global float* p, int n) {
+#if VW == 1
+  *p = v;
+#else
+  if (n == VW) {
+    VSTORE(v, 0, p);
+    return;
+  }
+  float some[VW];
+  VSTORE(v, 0, some);
+  for (int i = 0; i < n; ++i) p[i] = some[i];
+#endif
+}
+
+// The part of a RunGrid that this work-item does: for each of its rows r, runs of n <= VW columns from c.
+#define FOR_EACH_LINE                                                                                               \
+  const long r0 = (long)get_global_id(1) * args.grid.rows_each, r1 = min(r0 + args.grid.rows_each, args.grid.rows); \
+  const long c0 = (long)get_global_id(0) * args.grid.columns_each;                                                  \
+  const long c1 = min(c0 + args.grid.columns_each, args.grid.columns);                                              \
+  for (long r = r0; r < r1; ++r)
+#define FOR_EACH_RUN FOR_EACH_LINE for (long c = c0; c < c1; c += VW)
+#define RUN ((int)min((long)VW, c1 - c))

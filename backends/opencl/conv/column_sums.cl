@@ -1,0 +1,23 @@
+// Sums over the rows of a matrix: blocks of rows first, then the blocks in order. Which rows a block has is the same on
+// every device, and so are the bits.
+#include "common/vector.cl"
+#include "conv/column_sums_args.h"
+
+// One work-item sums VW columns of one block of rows_each rows. VW <= columns: the last vector begins early.
+__kernel void column_sums(ITEM const ColumnSumsArgs args, __global const float* x, __global float* part) {
+  const long block = (long)get_global_id(0), end = min((block + 1) * args.rows_each, args.rows);
+  if ((int)get_global_id(1) * VW >= args.columns) return;
+  const int c = min((int)get_global_id(1) * VW, args.columns - VW);
+  x += args.x.offset + c;
+  vec sum = SPLAT(0.0f);
+  for (long r = block * args.rows_each; r < end; ++r) sum += VLOAD(0, x + r * args.x.step);
+  VSTORE(sum, 0, part + block * args.columns + c);
+}
+
+__kernel void sum_blocks(ITEM const SumBlocksArgs args, __global const float* part, __global float* out) {
+  const int c = (int)get_global_id(0);
+  if (c >= args.columns) return;
+  float sum = args.first ? 0.0f : out[args.out_offset + c];
+  for (long b = 0; b < args.blocks; ++b) sum += part[b * args.columns + c];
+  out[args.out_offset + c] = sum;
+}

@@ -1,0 +1,29 @@
+#include "conv/column_sums.hpp"
+
+#include "common/grid.hpp"
+#include "conv/column_sums.embed.hpp"
+#include "conv/column_sums_args.h"
+#include "conv/problem.hpp"
+
+namespace mokume::opencl {
+
+void column_sums(Launcher& launcher, const mk_tensor& x, const mk_tensor& out, bool first) {
+  constexpr int64_t kRowsEach = 512;
+  mk_device& device = launcher.device();
+  const int width = channel_width(device, x.columns);
+  const int64_t blocks = divide_up(x.rows, kRowsEach), local = uses_vectors(device) ? 1 : 64;
+  const cl_mem sums = launcher.queue().workspace(kPatchesSlot, blocks * x.columns);
+  const auto kernel = [&](const char* name) -> const LibraryKernel& {
+    return device.kernel(for_width(device, "sums", kConvColumnSums, width), name);
+  };
+  launcher.run(
+      kernel("column_sums"), {{blocks, divide_up(x.columns, width), 1}, {1, local, 1}},
+      ColumnSumsArgs{.x = view(x), .rows = x.rows, .rows_each = kRowsEach, .columns = narrow(x.columns), .reserved = 0},
+      {memory(x), sums});
+  launcher.run(
+      kernel("sum_blocks"), {{x.columns, 1, 1}, {local, 1, 1}},
+      SumBlocksArgs{.blocks = blocks, .out_offset = out.offset, .columns = narrow(x.columns), .first = first ? 1 : 0},
+      {sums, memory(out)});
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,21 @@
+// The arguments of column_sums.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  View x;
+  i64 rows, rows_each;
+  i32 columns, reserved;
+} ColumnSumsArgs;
+ARGS(ColumnSumsArgs)
+
+typedef struct {
+  i64 blocks, out_offset;
+  i32 columns, first;
+} SumBlocksArgs;
+ARGS(SumBlocksArgs)
+
+END_ARGS

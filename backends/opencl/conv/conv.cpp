@@ -1,0 +1,66 @@
+#include "conv/conv.hpp"
+
+#include "conv/column_sums.hpp"
+#include "conv/direct.hpp"
+#include "conv/direct_grad.hpp"
+#include "conv/patches.hpp"
+#include "conv/winograd.hpp"
+#include "elementwise/elementwise.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr mk_tensor kNone{};
+
+// All pixels at once where images lie side by side, else image by image.
+void bias_gradient(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
+  const int64_t each = p.dense() ? p.windows.rows : 1;
+  for (int64_t first = 0; first < p.windows.rows; first += each)
+    column_sums(launcher, p.pixels(first, each), dbias, first == 0);
+}
+
+}  // namespace
+
+void conv2d(Launcher& launcher, const mk_op& op) {
+  const ConvProblem p(op, op.inputs[0], op.inputs[1], op.outputs[0]);
+  if (sdk::empty(op.outputs[0])) return;
+  const mk_tensor& bias = op.n_inputs == 3 ? op.inputs[2] : kNone;
+  const auto activation = static_cast<ops::Activation>(op.integers[9]);
+  const bool relu = activation == ops::Activation::relu;
+  if (suits_winograd(launcher.device(), p)) return winograd_forward(launcher, p, bias, relu);
+  if (suits_direct(launcher.device(), p)) return direct_forward(launcher, p, bias, relu);
+  patches_forward(launcher, p, bias, activation);
+}
+
+void conv2d_grad_input(Launcher& launcher, const mk_op& op) {
+  const ConvProblem p(op, op.outputs[0], op.inputs[1], op.inputs[0]);
+  const mk_tensor& dx = op.outputs[0];
+  if (sdk::empty(dx)) return;
+  if (p.out_channels == 0) return fill(launcher, ops::fill(dx, 0.0F));
+  if (suits_winograd(launcher.device(), p)) return winograd_grad_input(launcher, p);
+  patches_grad_input(launcher, p);
+}
+
+void conv2d_grad_weight(Launcher& launcher, const mk_op& op) {
+  const ConvProblem p(op, op.inputs[0], op.outputs[0], op.inputs[1]);
+  const mk_tensor& dweight = op.outputs[0];
+  if (sdk::empty(dweight)) return;
+  const mk_tensor& dbias = op.n_outputs == 2 ? op.outputs[1] : kNone;
+  if (p.images.rows == 0) {
+    fill(launcher, ops::fill(dweight, 0.0F));
+    if (dbias.buffer != nullptr) fill(launcher, ops::fill(dbias, 0.0F));
+    return;
+  }
+  if (suits_winograd(launcher.device(), p)) {
+    winograd_grad_weight(launcher, p);
+  } else if (suits_direct_grad(launcher.device(), p)) {
+    // It sums the bias as well where images lie side by side.
+    direct_grad_weight(launcher, p, p.dense() ? dbias : kNone);
+    if (p.dense()) return;
+  } else {
+    patches_grad_weight(launcher, p);
+  }
+  if (dbias.buffer != nullptr) bias_gradient(launcher, p, dbias);
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,18 @@
+// Convolutions, forward and backward: this chooses one of the algorithms of this folder.
+//
+// patches: the product of patches and weights, on every device.
+// winograd: windows of 3 x 3 with stride 1 and whole vectors of channels, on CPUs.
+// direct, flat, direct_grad, spread: one channel, on CPUs.
+// Between patches and winograd the recorded choice `conv` decides. Sums over images run over as many at a time as a
+// device class fixes.
+#pragma once
+
+#include "runtime/launcher.hpp"
+
+namespace mokume::opencl {
+
+void conv2d(Launcher& launcher, const mk_op& op);
+void conv2d_grad_input(Launcher& launcher, const mk_op& op);
+void conv2d_grad_weight(Launcher& launcher, const mk_op& op);
+
+}  // namespace mokume::opencl

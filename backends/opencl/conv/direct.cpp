@@ -1,0 +1,64 @@
+#include "conv/direct.hpp"
+
+#include <algorithm>
+
+#include "conv/direct_args.h"
+#include "conv/flat.hpp"
+#include "conv/one_channel.embed.hpp"
+#include "gemm/vector.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr int64_t kLinesAtOnce = 32;  // LINES of direct.cl
+
+}  // namespace
+
+bool suits_direct(const mk_device& device, const ConvProblem& p) {
+  const ops::Window& w = p.window;
+  return uses_vectors(device) && device.choices.gemm == "vector" && w.channels == 1 && w.stride_h == 1 &&
+         w.stride_w == 1 && w.patch() <= 256 && w.width <= 4096 && p.out_channels <= 4096;
+}
+
+std::string direct_options(const mk_device& device) {
+  return vector_options(device) + " -DLINES=" + std::to_string(kLinesAtOnce);
+}
+
+const LibraryKernel& direct_kernel(mk_device& device, const char* name) {
+  return device.kernel({"conv_direct/" + std::to_string(device.vector_width), kConvOneChannel, direct_options(device)},
+                       name);
+}
+
+WindowRows::WindowRows(const mk_device& device, const ConvProblem& p)
+    : rows(p.images.rows * p.window.out_height()),
+      items(std::min<int64_t>(rows, (p.images.rows > 16 ? 8 : 1) * device.cores)),
+      each(divide_up(rows, items)) {}
+
+void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
+  mk_device& device = launcher.device();
+  if (p.out_channels <= device.vector_width) return flat_forward(launcher, p, bias, relu);
+  const ops::Window& w = p.window;
+  const WindowRows rows(device, p);
+  const int64_t lines = std::min({rows.each, w.out_height(), kLinesAtOnce}) + w.kernel_h - 1;
+  const int64_t scratch_each = round_up(round_up(p.out_channels, 2 * device.vector_width) * (w.patch() + 1) +
+                                            lines * p.line() + VectorSizes(device.vector_width).mr,
+                                        device.vector_width);
+  const cl_mem scratch = launcher.queue().workspace(kScratchSlot, rows.items * scratch_each);
+  const OptionalView b(bias, p.weight);
+  launcher.run(direct_kernel(device, "conv2d_direct"), {{divide_up(rows.rows, rows.each), 1, 1}},
+               ConvDirectArgs{.images = view(p.images),
+                              .weight = view(p.weight),
+                              .out = view(p.windows),
+                              .bias_offset = b.offset,
+                              .scratch_each = scratch_each,
+                              .rows = rows.rows,
+                              .rows_each = rows.each,
+                              .sides = p.sides(),
+                              .biased = b.there,
+                              .relu = relu ? 1 : 0,
+                              .pixel_step = 1,
+                              .reserved = 0},
+               {memory(p.images), memory(p.weight), b.memory, memory(p.windows), scratch});
+}
+
+}  // namespace mokume::opencl

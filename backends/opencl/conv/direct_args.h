@@ -1,0 +1,48 @@
+// The arguments of direct.cl, flat.cl, direct_grad.cl and spread.cl.
+//
+// `pixel_step` is 1, which the compiler must not know: it would keep the values that neighbouring pixels share in
+// registers, of which there are none to spare.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  View images, weight, out;
+  i64 bias_offset, scratch_each, rows, rows_each;
+  WindowSides sides;
+  i32 biased, relu, pixel_step, reserved;
+} ConvDirectArgs;
+ARGS(ConvDirectArgs)
+
+typedef struct {
+  View images, weight, out;
+  i64 bias_offset, scratch_each, rows, rows_each;
+  WindowSides sides;
+  i32 biased, relu, most_windows, lines_at_once;
+} ConvFlatArgs;
+ARGS(ConvFlatArgs)
+
+typedef struct {
+  View images;
+  i32 height, width, pad_h, pad_w;
+} PadImagesArgs;
+ARGS(PadImagesArgs)
+
+typedef struct {
+  View dy, dweight;
+  i64 dbias_offset, pixels;
+  i32 lines, line, kernel_h, kernel_w, out_w, out_pixels, out_channels, wanted, lines_each, pixel_step;
+} ConvDirectGradArgs;
+ARGS(ConvDirectGradArgs)
+
+typedef struct {
+  View images, dy, dweight;
+  i64 dbias_offset, pixels, image_floats, padded_floats, scratch_each;
+  WindowSides sides;
+  i32 out_pixels, wanted, bands_each, ring, pixel_step, reserved;
+} ConvSpreadArgs;
+ARGS(ConvSpreadArgs)
+
+END_ARGS

@@ -1,0 +1,112 @@
+// The gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy, without the
+// patches. For a register tile of neighbours in one line of the window and two vectors of channels, the values that a
+// pixel of dy meets lie side by side in the image. Sums run as in gemm.hpp.
+#include "conv/direct.cl"
+
+// Images with their padding, one after the other. One work-item copies one image.
+__kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const float* images, __global float* padded) {
+  const int line = args.width + 2 * args.pad_w, lines = args.height + 2 * args.pad_h;
+  padded_lines(images + args.images.offset + (long)get_global_id(0) * args.images.step, args.height, args.width,
+               args.pad_w, -args.pad_h, lines, line, padded + (long)get_global_id(0) * lines * line);
+}
+
+// Sums over `terms` pixels from pixel k0 on. For the first pixel of the first image the window's values lie from `a` on, and
+// dy from `b` on. LOAD and STEP take one vector of channels or two.
+#define LOAD_TWO                                   \
+  const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);    \
+  FETCH(d + AHEAD * out_channels);                 \
+  FETCH(d + AHEAD * out_channels + VW);            \
+  FETCH(d + AHEAD * out_channels + NR - 1);
+#define LOAD_ONE const vec b0 = VLOAD(0, d);
+#define DIRECT_GRAD(name, FOR_ROWS, LOAD, STEP)                                                                 \
+  static void name(__global const float* restrict a, long image, int line, int pixel_step,                      \
+                   __global const float* restrict b, long dy_step, int out_channels, int out_w, int out_pixels, \
+                   long k0, int terms, __private float* sums) {                                                 \
+    FOR_ROWS(ZERO)                                                                                              \
+    long n = k0 / out_pixels;                                                                                   \
+    int y = (int)(k0 - n * out_pixels) / out_w, x = (int)(k0 - n * out_pixels) - y * out_w;                     \
+    while (terms > 0) {                                                                                         \
+      const int run = min(out_w - x, terms);                                                                    \
+      __global const float* p = a + n * image + (long)y * line + x;                                             \
+      __global const float* d = b + n * dy_step + ((long)y * out_w + x) * out_channels;                         \
+      for (int i = 0; i < run; ++i, p += pixel_step, d += out_channels) {                                       \
+        LOAD FOR_ROWS(STEP)                                                                                     \
+      }                                                                                                         \
+      terms -= run;                                                                                             \
+      x = 0;                                                                                                    \
+      if (++y * out_w == out_pixels) {                                                                          \
+        y = 0;                                                                                                  \
+        ++n;                                                                                                    \
+      }                                                                                                         \
+    }                                                                                                           \
+    FOR_ROWS(STRIP_SAVE)                                                                                        \
+  }
+DIRECT_GRAD(direct_grad_whole, FOR_MR, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(direct_grad_middle, FOR_MIDDLE, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(direct_grad_small, FOR_SMALL, LOAD_TWO, DIRECT_STEP)
+DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
+DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
+DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
+
+// The gradient of the bias comes with it, as column_sums.cl gives it: sums of SUMMED pixels, then their sum.
+#define SUMMED 512
+
+typedef struct {
+  vec sum0, sum1, all0, all1;
+} pixel_sums;
+
+// `terms` more pixels, of which `done` came before.
+static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
+  for (int k = 0; k < terms; ++k, d += out_channels) {
+    FETCH(d + AHEAD * out_channels);
+    FETCH(d + AHEAD * out_channels + VW);
+    FETCH(d + AHEAD * out_channels + NR - 1);
+    s->sum0 += VLOAD(0, d);
+    s->sum1 += VLOAD(1, d);
+  }
+  if ((done + terms) % SUMMED != 0) return;
+  s->all0 += s->sum0;
+  s->all1 += s->sum1;
+  s->sum0 = s->sum1 = SPLAT(0.0f);
+}
+
+// One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
+// after dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
+// it is `wanted`: images lie side by side then.
+__kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
+                                          __global const float* restrict dy, __global float* restrict dweight,
+                                          __global float* restrict dbias) {
+  const int c = (int)get_global_id(0) * NR, begin = max(0, min(c, args.out_channels - NR)),
+            columns = min(NR, args.out_channels - c);
+  const int y0 = (int)get_global_id(1) * args.lines_each, y1 = min(y0 + args.lines_each, args.kernel_h);
+  pixel_sums bias = {SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f), SPLAT(0.0f)};
+  for (long k0 = 0; k0 < args.pixels; k0 += KB) {
+    const int terms = (int)min((long)KB, args.pixels - k0);
+    if (args.wanted && y0 == 0)
+      add_pixels(dy + args.dy.offset + begin + k0 * args.out_channels, args.out_channels, k0, terms, &bias);
+    for (int y = y0; y < y1; ++y)
+      for (int x = 0; x < args.kernel_w; x += MR) {
+        const int live = min(MR, args.kernel_w - x);
+        float sums[MR * NR];
+#define PIXELS                                                                              \
+  padded + (long)y *args.line + x, (long)args.lines *args.line, args.line, args.pixel_step, \
+      dy + args.dy.offset + begin, args.dy.step, args.out_channels, args.out_w, args.out_pixels, k0, terms, sums
+        const int narrow = args.out_channels <= VW;
+        if (live <= SMALL)
+          narrow ? narrow_grad_small(PIXELS) : direct_grad_small(PIXELS);
+        else if (live <= MIDDLE)
+          narrow ? narrow_grad_middle(PIXELS) : direct_grad_middle(PIXELS);
+        else
+          narrow ? narrow_grad_whole(PIXELS) : direct_grad_whole(PIXELS);
+        for (int i = 0; i < live; ++i)
+          strip_out(sums + i * NR + c - begin,
+                    dweight + args.dweight.offset + (y * args.kernel_w + x + i) * args.dweight.step + c, columns, 1.0f,
+                    k0 == 0 ? 0.0f : 1.0f);
+      }
+  }
+  if (!args.wanted || y0 != 0) return;
+  float sums[NR];
+  VSTORE(bias.all0 + bias.sum0, 0, sums);
+  VSTORE(bias.all1 + bias.sum1, 1, sums);
+  for (int i = 0; i < columns; ++i) dbias[args.dbias_offset + c + i] = sums[c - begin + i];
+}

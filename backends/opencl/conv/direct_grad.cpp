@@ -1,0 +1,78 @@
+#include "conv/direct_grad.hpp"
+
+#include <algorithm>
+
+#include "conv/direct.hpp"
+#include "conv/direct_args.h"
+#include "conv/spread.hpp"
+#include "gemm/vector.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// The rows of `from` as images with their padding, one after the other.
+void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w,
+                 cl_mem to) {
+  launcher.run(direct_kernel(launcher.device(), "pad_images"), {{from.rows, 1, 1}},
+               PadImagesArgs{.images = view(from),
+                             .height = narrow(height),
+                             .width = narrow(width),
+                             .pad_h = narrow(pad_h),
+                             .pad_w = narrow(pad_w)},
+               {memory(from), to});
+}
+
+}  // namespace
+
+// Lines of the window fill a register tile, unless there are so few channels that products would be worse still. Blocks
+// of the sums run over all images, those of patches over some at a time. The limits are the same on every device, since
+// they decide about bits.
+bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
+  constexpr int64_t kMostFloats = int64_t{32} << 20, kFewChannels = 32;
+  const ops::Window& w = p.window;
+  const int64_t padded = p.images.rows * p.lines() * p.line();
+  const int64_t gradients = p.images.rows * w.out_pixels() * p.out_channels;
+  if (!suits_direct(device, p) || padded > kMostFloats) return false;
+  return p.out_channels >= kFewChannels ? w.kernel_w >= 5 : w.kernel_w >= 2 && gradients <= kMostFloats;
+}
+
+mk_tensor readable_gradients(Launcher& launcher, const ConvProblem& p, int64_t reach) {
+  if (p.out_channels >= reach) return p.windows;
+  const mk_tensor& dy = p.windows;
+  mk_buffer& copy = launcher.queue().workspace_buffer(kSumsSlot, dy.rows * dy.columns + reach);
+  copy_padded(launcher, dy, 1, dy.columns, 0, 0, copy.memory.get());
+  return sdk::matrix(&copy, dy.rows, dy.columns);
+}
+
+void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tensor& dbias) {
+  mk_device& device = launcher.device();
+  if (suits_spread(device, p)) return spread_grad_weight(launcher, p, dbias);
+  const ops::Window& w = p.window;
+  // The registers of a tile reach beyond the window's last line.
+  const int64_t slack = VectorSizes(device.vector_width).mr;
+  const cl_mem padded = launcher.queue().workspace(kScratchSlot, p.images.rows * p.lines() * p.line() + slack);
+  copy_padded(launcher, p.images, w.height, w.width, w.pad_h, w.pad_w, padded);
+  const int64_t strip = 2 * device.vector_width, strips = divide_up(p.out_channels, strip);
+  const mk_tensor dy = readable_gradients(launcher, p, strip);
+  const int64_t parts = std::min<int64_t>(w.kernel_h, divide_up(16 * device.cores, strips));
+  const int64_t lines_each = divide_up(w.kernel_h, parts);
+  const OptionalView b(dbias, p.weight);
+  launcher.run(direct_kernel(device, "conv2d_direct_grad"), {{strips, divide_up(w.kernel_h, lines_each), 1}},
+               ConvDirectGradArgs{.dy = view(dy),
+                                  .dweight = view(p.weight),
+                                  .dbias_offset = b.offset,
+                                  .pixels = p.images.rows * w.out_pixels(),
+                                  .lines = narrow(p.lines()),
+                                  .line = narrow(p.line()),
+                                  .kernel_h = narrow(w.kernel_h),
+                                  .kernel_w = narrow(w.kernel_w),
+                                  .out_w = narrow(w.out_width()),
+                                  .out_pixels = narrow(w.out_pixels()),
+                                  .out_channels = narrow(p.out_channels),
+                                  .wanted = b.there,
+                                  .lines_each = narrow(lines_each),
+                                  .pixel_step = 1},
+               {padded, memory(dy), memory(p.weight), b.memory});
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,11 @@
+// direct.hpp where no more channels go out than a vector has lanes: a vector has neighbouring windows instead.
+#pragma once
+
+#include "conv/problem.hpp"
+#include "runtime/launcher.hpp"
+
+namespace mokume::opencl {
+
+void flat_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,88 @@
+#include "conv/patches.hpp"
+
+#include <algorithm>
+
+#include "conv/patches.embed.hpp"
+#include "conv/patches_args.h"
+#include "gemm/gemm.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+mk_tensor some_of(const mk_tensor& images, int64_t first, int64_t count) {
+  return sdk::matrix(images.buffer, count, images.columns, images.row_stride,
+                     images.offset + first * images.row_stride);
+}
+
+const LibraryKernel& patches_kernel(mk_device& device, int64_t run, const char* name) {
+  return device.kernel(for_width(device, "patches", kConvPatches, channel_width(device, run)), name);
+}
+
+PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& patches) {
+  return {.grid = l.grid, .images = view(images), .patches = view(patches), .sides = sides_of(w)};
+}
+
+// The patches under the windows of images, one per row: element (i * kernel_w + j) * channels + c is pixel (i, j) of
+// the window, channel c, and 0 in the padding. Neither operand is empty.
+void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, const mk_tensor& patches) {
+  mk_device& device = launcher.device();
+  const bool runs = uses_vectors(device);  // CPUs copy whole runs
+  const int64_t rows = images.rows * w.out_height();
+  const ImageLaunch l(device, rows, runs ? 1 : w.out_width(), runs ? w.out_width() * w.patch() : w.patch());
+  const LibraryKernel& kernel =
+      runs ? patches_kernel(device, std::max<int64_t>(w.kernel_w * w.channels, 4), "unfold_vector")
+           : patches_kernel(device, 1, "unfold_scalar");
+  launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
+}
+
+// The transpose: patches added up into images, every pixel the sum of the elements it would be copied to, in the order
+// of the window's pixels, starting from 0.
+void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, const mk_tensor& images) {
+  mk_device& device = launcher.device();
+  const ImageLaunch l(device, images.rows * w.height, w.width, w.channels);
+  launcher.run(patches_kernel(device, w.channels, "fold"), l.range, args_of(l, w, images, patches),
+               {memory(patches), memory(images)});
+}
+
+// body(first, count) for some images at a time: as many as have their patches in a CPU's cache (measured: 6 MiB; a GPU
+// wants one large product), one where those of their rows that the product reads do not lie side by side.
+template <class Body>
+void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body) {
+  const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;
+  const int64_t fit = bytes / kFloat / p.window.patch() / p.window.out_pixels();
+  const int64_t each = p.dense() ? std::max<int64_t>(fit, 1) : 1;
+  for (int64_t first = 0; first < p.images.rows; first += each) body(first, std::min(each, p.images.rows - first));
+}
+
+mk_tensor patches_of(Launcher& launcher, const ConvProblem& p, int64_t images) {
+  const int64_t rows = images * p.window.out_pixels(), columns = p.window.patch();
+  return sdk::matrix(&launcher.queue().workspace_buffer(kPatchesSlot, rows * columns), rows, columns);
+}
+
+}  // namespace
+
+void patches_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, ops::Activation activation) {
+  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count);
+    unfold(launcher, some_of(p.images, first, count), p.window, patches);
+    gemm(launcher, ops::gemm_bias_act(patches, p.weight, bias, activation, p.pixels(first, count)));
+  });
+}
+
+void patches_grad_input(Launcher& launcher, const ConvProblem& p) {
+  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count);
+    gemm(launcher, ops::gemm(p.pixels(first, count), false, p.weight, true, patches));
+    fold(launcher, patches, p.window, some_of(p.images, first, count));
+  });
+}
+
+void patches_grad_weight(Launcher& launcher, const ConvProblem& p) {
+  for_some_images(launcher.device(), p, [&](int64_t first, int64_t count) {
+    const mk_tensor patches = patches_of(launcher, p, count);
+    unfold(launcher, some_of(p.images, first, count), p.window, patches);
+    gemm(launcher, ops::gemm(patches, true, p.pixels(first, count), false, p.weight, 1.0F, first == 0 ? 0.0F : 1.0F));
+  });
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,15 @@
+// The arguments of patches.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  ImageGrid grid;
+  View images, patches;
+  WindowSides sides;
+} PatchesArgs;
+ARGS(PatchesArgs)
+
+END_ARGS

@@ -1,0 +1,48 @@
+// A convolution as its three ops see it, on its way to an algorithm.
+#pragma once
+
+#include "common/grid.hpp"
+#include "runtime/buffer.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+
+// Slots of the queue's workspaces; products have 0 and 1.
+constexpr size_t kPatchesSlot = 2, kScratchSlot = 2, kSumsSlot = 3, kSpreadSlot = 0;
+
+struct ConvProblem {
+  ops::Window window;
+  mk_tensor images, weight, windows;
+  int64_t out_channels;
+
+  ConvProblem(const mk_op& op, const mk_tensor& images_, const mk_tensor& weight_, const mk_tensor& windows_)
+      : window(ops::window_of(op)),
+        images(images_),
+        weight(weight_),
+        windows(windows_),
+        out_channels(weight_.columns) {}
+
+  // The pixels of all images lie side by side, as rows of one matrix.
+  bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
+  int64_t lines() const { return window.height + 2 * window.pad_h; }  // of an image with its padding
+  int64_t line() const { return window.width + 2 * window.pad_w; }
+  WindowSides sides() const { return sides_of(window, out_channels); }
+  // One row per output pixel of `count` images, which are dense or a single one.
+  mk_tensor pixels(int64_t first, int64_t count) const {
+    return sdk::matrix(windows.buffer, count * window.out_pixels(), out_channels, 0,
+                       windows.offset + first * windows.row_stride);
+  }
+};
+
+// A bias, or its gradient, that may be missing: then kernels get other memory, which they leave alone.
+struct OptionalView {
+  OptionalView(const mk_tensor& wanted, const mk_tensor& instead)
+      : there(wanted.buffer != nullptr ? 1 : 0),
+        memory(opencl::memory(there != 0 ? wanted : instead)),
+        offset(there != 0 ? wanted.offset : 0) {}
+  i32 there;
+  cl_mem memory;
+  i64 offset;
+};
+
+}  // namespace mokume::opencl

@@ -1,0 +1,40 @@
+#include "conv/variants.hpp"
+
+#include "conv/patches.embed.hpp"
+#include "conv/winograd.embed.hpp"
+#include "runtime/buffer.hpp"
+#include "sdk/ops.hpp"
+#include "variants/race.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr const char* kSources[] = {kConvWinograd, kConvPatches};
+
+std::vector<std::string> candidates(const mk_device& device) {
+  if (device.info.kind == MK_DEVICE_CPU && device.choices.gemm == "vector") return {"winograd", "patches"};
+  return {"patches"};
+}
+
+// The two differ in bits: only a transform that is slow beyond doubt loses.
+void race_conv(mk_device& device, mk_queue& queue) {
+  if (candidates(device).size() == 1) return;
+  // A layer as published networks have them.
+  constexpr int64_t kImages = 4, kChannels = 64;
+  const ops::Window window{28, 28, kChannels, 3, 3, 1, 1, 1, 1};
+  mk_buffer x = create_buffer(device, static_cast<uint64_t>(kImages * window.image()) * 4);
+  mk_buffer y = create_buffer(device, x.bytes);
+  mk_buffer weight = create_buffer(device, static_cast<uint64_t>(window.patch() * kChannels) * 4);
+  const mk_tensor from = sdk::matrix(&x, kImages, window.image()), to = sdk::matrix(&y, kImages, window.image());
+  const mk_tensor weights = sdk::matrix(&weight, window.patch(), kChannels);
+  const double flops =
+      2.0 * static_cast<double>(kImages * window.out_pixels()) * static_cast<double>(window.patch() * kChannels);
+  for (const mk_tensor& t : {from, weights}) run_unmeasured(queue, ops::fill(t, 0.5F));
+  race(device, queue, kConvVariants, ops::conv2d(from, weights, {}, window, ops::Activation::none, to), flops, 8e9);
+}
+
+}  // namespace
+
+const VariantSet kConvVariants{"conv", &Choices::conv, {"winograd", "patches", ""}, kSources, candidates, race_conv};
+
+}  // namespace mokume::opencl

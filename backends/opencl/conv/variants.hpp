@@ -1,0 +1,10 @@
+// The recorded choice `conv`: winograd or patches. They differ in bits, within the op's tolerance.
+#pragma once
+
+#include "variants/variant_set.hpp"
+
+namespace mokume::opencl {
+
+extern const VariantSet kConvVariants;
+
+}  // namespace mokume::opencl

@@ -1,0 +1,347 @@
+// Convolutions with a window of 3 x 3 and stride 1 on CPUs: minimal filtering with the polynomials
+// of Toom and Cook over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural
+// Networks, CVPR 2016.
+//
+// A tile of 4 x 4 outputs takes 36 products in the transformed space for the 144 of its definition, and so does the
+// gradient of 3 x 3 weights from a tile of 4 x 4. The points are 0, +-P, +-Q and infinity with P = sqrt(1/2), Q = sqrt(2):
+// P * Q = 1 keeps the transforms short, and the error is a third of that with the usual 0, +-1, +-2.
+//
+// Channels are whole vectors. Element (i, j) of the transformed space is number 6 * i + j. KC channels at a time lie side
+// by side, so that the rows of a product are a constant apart; TILES tiles are worked on at once.
+#include "conv/winograd_args.h"
+#include "gemm/vector.cl"
+
+#define P 0.70710678118654752440f
+#define Q 1.41421356237309504880f
+#define SPACE 36
+#define TILES (2 * MR)
+
+// Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
+static void pixels_1d(__private const vec* d, __private vec* t) {
+  t[0] = fma(SPLAT(-2.5f), d[2], d[0] + d[4]);
+  const vec even_p = fma(SPLAT(-2.0f), d[2], d[4]), odd_p = P * fma(SPLAT(-2.0f), d[1], d[3]);
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(-0.5f), d[2], d[4]), odd_q = Q * fma(SPLAT(-0.5f), d[1], d[3]);
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = fma(SPLAT(-2.5f), d[3], d[1] + d[5]);
+}
+
+static void weights_1d(__private const vec* g, __private vec* t) {
+  t[0] = g[0];
+  const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = (-2.0f / 3 * P) * g[1];
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(2.0f), g[2], g[0]) * (1.0f / 6), odd_q = (1.0f / 6 * Q) * g[1];
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = g[2];
+}
+
+static void grads_1d(__private const vec* g, __private vec* t) {
+  t[0] = g[0];
+  const vec even_p = fma(SPLAT(0.5f), g[2], g[0]) * (-2.0f / 3), odd_p = fma(SPLAT(0.5f), g[3], g[1]) * (-2.0f / 3 * P);
+  t[1] = even_p + odd_p;
+  t[2] = even_p - odd_p;
+  const vec even_q = fma(SPLAT(2.0f), g[2], g[0]) * (1.0f / 6), odd_q = fma(SPLAT(2.0f), g[3], g[1]) * (1.0f / 6 * Q);
+  t[3] = even_q + odd_q;
+  t[4] = even_q - odd_q;
+  t[5] = g[3];
+}
+
+// ... and back: four outputs, three gradients of weights.
+static void outputs_1d(__private const vec* m, __private vec* y) {
+  const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
+  y[0] = m[0] + sum_p + sum_q;
+  y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
+  y[2] = fma(SPLAT(2.0f), sum_q, 0.5f * sum_p);
+  y[3] = fma(SPLAT(2.0f * Q), difference_q, fma(SPLAT(0.5f * P), difference_p, m[5]));
+}
+
+static void weight_grads_1d(__private const vec* m, __private vec* y) {
+  const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
+  y[0] = m[0] + sum_p + sum_q;
+  y[1] = fma(SPLAT(Q), difference_q, P * difference_p);
+  y[2] = fma(SPLAT(2.0f), sum_q, fma(SPLAT(0.5f), sum_p, m[5]));
+}
+
+// Where a tile lies: its image and the top left corner of its 4 x 4 outputs.
+typedef struct {
+  long image;
+  int y, x;
+} corner_t;
+
+static corner_t corner_of(long tile, int out_h, int out_w) {
+  const int across = (out_w + 3) / 4, down = (out_h + 3) / 4;
+  const long row = tile / across;
+  corner_t p;
+  p.image = row / down;
+  p.y = 4 * (int)(row - p.image * down);
+  p.x = 4 * (int)(tile - row * across);
+  return p;
+}
+
+// VW channels of the 6 x 6 pixels from (top, left): element e goes to out + e * apart. What is outside the image is 0.
+static void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
+                    __global float* out, long apart) {
+  vec t[6][6];
+  image += ((long)top * width + left) * channels;
+  const bool inside = top >= 0 && left >= 0 && top + 6 <= height && left + 6 <= width;
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec d[6], column[6];
+    UNROLL
+    for (int i = 0; i < 6; ++i) {
+      const bool here = inside || (top + i >= 0 && top + i < height && left + j >= 0 && left + j < width);
+      d[i] = here ? VLOAD(0, image + ((long)i * width + j) * channels) : SPLAT(0.0f);
+    }
+    pixels_1d(d, column);
+    UNROLL
+    for (int i = 0; i < 6; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 6; ++i) {
+    vec row[6];
+    pixels_1d(t[i], row);
+    UNROLL
+    for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, out + (6 * i + j) * apart);
+  }
+}
+
+// ---- forward, and the gradient of the pixels -------------------------------------------------------------------------
+
+// The weights in panels of NR lanes: element e of term k and lane l is at ((e * panels + l / NR) * terms + k) * NR + l % NR.
+// Forward (flip = 0) terms are input channels and lanes output channels. For the gradient of the pixels (flip = 1) they
+// change places, and the window is turned by 180 degrees.
+__kernel ONE_ITEM void winograd_weights(ITEM const WinogradWeightsArgs args, __global const float* weight,
+                                        __global float* out) {
+  const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (args.lanes + NR - 1) / NR;
+  const int in_channels = args.flip ? args.lanes : args.terms;
+  weight += args.weight.offset;
+  vec t[6][3];
+  UNROLL
+  for (int j = 0; j < 3; ++j) {
+    vec g[3], column[6];
+    UNROLL
+    for (int i = 0; i < 3; ++i) {
+      if (l >= args.lanes) {
+        g[i] = SPLAT(0.0f);
+      } else if (args.flip) {
+        float gathered[VW];
+        for (int lane = 0; lane < VW; ++lane)
+          gathered[lane] = weight[((long)(8 - 3 * i - j) * in_channels + l + lane) * args.weight.step + k];
+        g[i] = VLOAD(0, gathered);
+      } else {
+        g[i] = VLOAD(0, weight + ((long)(3 * i + j) * in_channels + k) * args.weight.step + l);
+      }
+    }
+    weights_1d(g, column);
+    UNROLL
+    for (int i = 0; i < 6; ++i) t[i][j] = column[i];
+  }
+  const long apart = (long)panels * args.terms * NR;
+  out += ((long)(l / NR) * args.terms + k) * NR + l % NR;
+  UNROLL
+  for (int i = 0; i < 6; ++i) {
+    vec row[6];
+    weights_1d(t[i], row);
+    UNROLL
+    for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, out + (6 * i + j) * apart);
+  }
+}
+
+// Some tiles times one panel of weights; channels in blocks of KC that are block_step apart.
+#define PRODUCT_STEP(i)                            \
+  {                                                \
+    const vec ai = (vec)(a[i * KC + k]);           \
+    s##i##0 = fma(ai, b0, s##i##0);                \
+    s##i##1 = fma(ai, b1, s##i##1);                \
+  }
+#define PRODUCT_SET(i)                             \
+  VSTORE(s##i##0, 0, out + i * NR);                \
+  VSTORE(s##i##1, 1, out + i * NR);
+#define PRODUCT(name, FOR_ROWS)                                                                                       \
+  static void name(__global const float* restrict a, int blocks, long block_step, __global const float* restrict b,         \
+            __global float* restrict out) {                                                                          \
+    FOR_ROWS(ZERO)                                                                                                    \
+    for (int block = 0; block < blocks; ++block, a += block_step)                                                    \
+      for (int k = 0; k < KC; ++k, b += NR) {                                                                        \
+        const vec b0 = VLOAD(0, b), b1 = VLOAD(1, b);                                                                \
+        FOR_ROWS(PRODUCT_STEP)                                                                                        \
+      }                                                                                                              \
+    FOR_ROWS(PRODUCT_SET)                                                                                             \
+  }
+PRODUCT(product, FOR_MR)
+PRODUCT(product_half, FOR_HALF)
+PRODUCT(product_few, FOR_FEW)
+
+// All of up to TILES tiles times one panel.
+static void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
+  const long block_step = (long)TILES * KC;
+  int rows;
+  for (int t = 0; t < live; t += rows) {
+    rows = rows_of(live - t);
+    if (rows == MR)
+      product(a + t * KC, blocks, block_step, b, out + t * NR);
+    else if (rows == HALF)
+      product_half(a + t * KC, blocks, block_step, b, out + t * NR);
+    else
+      product_few(a + t * KC, blocks, block_step, b, out + t * NR);
+  }
+}
+
+// VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Those outside the image are left out.
+static void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
+                     __global float* out, long row_step, long column_step) {
+  vec t[4][6];
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec d[6], column[4];
+    UNROLL
+    for (int i = 0; i < 6; ++i) d[i] = VLOAD(0, m + (6 * i + j) * apart);
+    outputs_1d(d, column);
+    UNROLL
+    for (int i = 0; i < 4; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    vec y[4];
+    outputs_1d(t[i], y);
+    UNROLL
+    for (int j = 0; j < 4; ++j) {
+      const vec sum = y[j] + bias;
+      // This way round a NaN stays.
+      if (i < rows && j < columns)
+        VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
+    }
+  }
+}
+
+// One work-item does tiles_each tiles and panels_each panels of output channels. It has SPACE * TILES * (channels + NR)
+// floats of scratch.
+__kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __global const float* images,
+                                       __global const float* restrict weights, __global const float* bias,
+                                       __global float* out, __global float* scratch) {
+  const WindowSides sides = args.sides;
+  const long begin = (long)get_global_id(0) * args.tiles_each, end = min(begin + args.tiles_each, args.tiles);
+  const int panels = (sides.out_channels + NR - 1) / NR, first_panel = (int)get_global_id(1) * args.panels_each;
+  const long item = (long)get_global_id(0) * get_global_size(1) + get_global_id(1);
+  __global float* pixels = scratch + item * SPACE * TILES * (sides.channels + NR);
+  __global float* transformed = pixels + (long)SPACE * TILES * sides.channels;
+  const long apart = (long)TILES * sides.channels;
+  images += args.images.offset;
+  out += args.out.offset;
+  for (long first = begin; first < end; first += TILES) {
+    const int live = (int)min((long)TILES, end - first);
+    // A product may have up to three rows more than there are tiles: they get the last tile again.
+    for (int t = 0; t < min(live + 3, TILES); ++t) {
+      const corner_t at = corner_of(first + min(t, live - 1), sides.out_h, sides.out_w);
+      __global const float* image = images + at.image * args.images.step;
+      for (int c = 0; c < sides.channels; c += VW)
+        pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,
+                       pixels + (c / KC * TILES + t) * KC + c % KC, apart);
+    }
+    for (int panel = first_panel; panel < min(first_panel + args.panels_each, panels); ++panel) {
+      for (int e = 0; e < SPACE; ++e)
+        products(pixels + e * apart, live, sides.channels / KC,
+                 weights + ((long)e * panels + panel) * sides.channels * NR, transformed + e * TILES * NR);
+      for (int t = 0; t < live; ++t) {
+        const corner_t at = corner_of(first + t, sides.out_h, sides.out_w);
+        __global float* to =
+            out + at.image * args.out.step + ((long)at.y * sides.out_w + at.x) * sides.out_channels + panel * NR;
+        for (int c = 0; c < NR && panel * NR + c < sides.out_channels; c += VW)
+          outputs_of_tile(transformed + t * NR + c, TILES * NR,
+                          args.biased ? VLOAD(0, bias + args.bias_offset + panel * NR + c) : SPLAT(0.0f), args.relu,
+                          sides.out_h - at.y, sides.out_w - at.x, to + c, (long)sides.out_w * sides.out_channels,
+                          sides.out_channels);
+      }
+    }
+  }
+}
+
+// ---- the gradient of the weights ---------------------------------------------------------------------------------------
+
+// Tiles from `first` into the transformed space: element e of tile t and channel c is at (e * most + t) * channels + c of
+// the pixels, and likewise of the gradients of the outputs, which begin at grads_at. One work-item does one tile.
+__kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __global const float* images,
+                                       __global const float* grads, __global float* out) {
+  const WindowSides sides = args.sides;
+  const long t = (long)get_global_id(0);
+  __global float* grads_out = out + args.grads_at;
+  const corner_t at = corner_of(args.first + t, sides.out_h, sides.out_w);
+  __global const float* image = images + args.images.offset + at.image * args.images.step;
+  for (int c = 0; c < sides.channels; c += VW)
+    pixels_of_tile(image + c, sides.height, sides.width, sides.channels, at.y - sides.pad_h, at.x - sides.pad_w,
+                   out + t * sides.channels + c, args.most * sides.channels);
+  __global const float* from =
+      grads + args.grads.offset + at.image * args.grads.step + ((long)at.y * sides.out_w + at.x) * sides.out_channels;
+  for (int c = 0; c < sides.out_channels; c += VW) {
+    vec s[6][4];
+    UNROLL
+    for (int j = 0; j < 4; ++j) {
+      vec g[4], column[6];
+      UNROLL
+      for (int i = 0; i < 4; ++i)
+        g[i] = at.y + i < sides.out_h && at.x + j < sides.out_w
+                   ? VLOAD(0, from + ((long)i * sides.out_w + j) * sides.out_channels + c)
+                   : SPLAT(0.0f);
+      grads_1d(g, column);
+      UNROLL
+      for (int i = 0; i < 6; ++i) s[i][j] = column[i];
+    }
+    UNROLL
+    for (int i = 0; i < 6; ++i) {
+      vec row[6];
+      grads_1d(s[i], row);
+      UNROLL
+      for (int j = 0; j < 6; ++j) VSTORE(row[j], 0, grads_out + ((6 * i + j) * args.most + t) * sides.out_channels + c);
+    }
+  }
+}
+
+// Products of pixels and gradients over `count` tiles, added to sums: element (k, c) of e is at
+// (e * channels + k) * out_channels + c. One work-item does MR * rows_each rows of one e.
+__kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global const float* restrict spread,
+                                    __global float* restrict sums) {
+  const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * args.rows_each * MR;
+  const int end = min(begin + args.rows_each * MR, args.channels);
+  __global const float* pixels = spread + e * args.most * args.channels;
+  __global const float* grads = spread + args.grads_at + e * args.most * args.out_channels;
+  sums += (long)e * args.channels * args.out_channels;
+  for (int t = 0; t < args.count; t += KB)
+    for (int c = 0; c < args.out_channels; c += NR) {
+      // The last columns begin early and drop what is another's.
+      const int c0 = max(0, min(c, args.out_channels - NR));
+      for (int k = begin; k < end; k += MR)
+        tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,
+             args.out_channels, min(KB, args.count - t), sums + (long)k * args.out_channels + c0, args.out_channels, 1,
+             min(MR, end - k), c - c0, min(NR, args.out_channels), 1.0f, 0.0f, args.first && t == 0);
+    }
+}
+
+// The sums back from the transformed space. One work-item does VW output channels of one input channel.
+__kernel ONE_ITEM void winograd_weight_grads(ITEM const WinogradWeightGradsArgs args, __global const float* sums,
+                                             __global float* out) {
+  const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);
+  const long apart = (long)args.channels * args.out_channels;
+  sums += (long)k * args.out_channels + c;
+  out += args.out.offset + k * args.out.step + c;
+  vec t[3][6];
+  UNROLL
+  for (int j = 0; j < 6; ++j) {
+    vec m[6], column[3];
+    UNROLL
+    for (int i = 0; i < 6; ++i) m[i] = VLOAD(0, sums + (6 * i + j) * apart);
+    weight_grads_1d(m, column);
+    UNROLL
+    for (int i = 0; i < 3; ++i) t[i][j] = column[i];
+  }
+  UNROLL
+  for (int i = 0; i < 3; ++i) {
+    vec y[3];
+    weight_grads_1d(t[i], y);
+    UNROLL
+    for (int j = 0; j < 3; ++j) VSTORE(y[j], 0, out + (long)(3 * i + j) * args.channels * args.out.step);
+  }
+}

@@ -1,0 +1,58 @@
+// Ops that touch each element once. Kernels of every VW do the same operations on each element.
+#include "common/math.cl"
+#include "common/runs.cl"
+#include "elementwise/elementwise_args.h"
+
+#define LINEAR 0
+#define POLYNOMIAL 1
+#define RBF 2
+
+static vec kernel_value(int kind, vec dot, float norm_x, vec norm_y, float gamma, float coef0, int degree) {
+  if (kind == LINEAR) return dot;
+  if (kind == RBF) {
+    const vec distance = fma(SPLAT(-2.0f), dot, SPLAT(norm_x) + norm_y);
+    return exp_f32(SPLAT(-gamma) * select(distance, SPLAT(0.0f), (ivec)(distance < SPLAT(0.0f))));
+  }
+  const vec argument = fma(SPLAT(gamma), dot, SPLAT(coef0));
+  if (kind != POLYNOMIAL) return tanh_f32(argument);
+  vec power = SPLAT(1.0f);
+  for (int i = 0; i < degree; ++i) power *= argument;
+  return power;
+}
+
+__kernel void fill(ITEM const FillArgs args, __global float* out) {
+  FOR_EACH_RUN store_some(SPLAT(args.value), out + args.out.offset + r * args.out.step + c, RUN);
+}
+
+// out = keep * out; zero for keep == 0 whatever it was.
+__kernel void scale(ITEM const FillArgs args, __global float* out) {
+  FOR_EACH_RUN {
+    __global float* at = out + args.out.offset + r * args.out.step + c;
+    store_some(args.value == 0.0f ? SPLAT(0.0f) : SPLAT(args.value) * load_some(at, RUN), at, RUN);
+  }
+}
+
+// Without norms (kind other than RBF) norm_x and norm_y are not read.
+__kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* dot, __global const float* norm_x,
+                         __global const float* norm_y, __global float* out) {
+  FOR_EACH_RUN {
+    const float nx = args.kind == RBF ? norm_x[args.norm_x_offset + r] : 0.0f;
+    const vec ny = args.kind == RBF ? load_some(norm_y + args.norm_y_offset + c, RUN) : SPLAT(0.0f);
+    const vec value = kernel_value(args.kind, load_some(dot + args.dot.offset + r * args.dot.step + c, RUN), nx, ny,
+                                   args.gamma, args.coef0, args.degree);
+    store_some(value, out + args.out.offset + r * args.out.step + c, RUN);
+  }
+}
+
+// An index outside x gives a row of NaN instead of a read outside the buffer. Rows lie anywhere in x: the next one is
+// fetched meanwhile.
+__kernel void gather_rows(ITEM const GatherRowsArgs args, __global const float* x, __global const int* index,
+                          __global float* out) {
+  FOR_EACH_RUN {
+    const long from = index[args.index_offset + r];
+    FETCH(x + args.x.offset + index[args.index_offset + min(r + 1, r1 - 1)] * args.x.step + c);
+    const vec value =
+        from < 0 || from >= args.x_rows ? SPLAT(NAN) : load_some(x + args.x.offset + from * args.x.step + c, RUN);
+    store_some(value, out + args.out.offset + r * args.out.step + c, RUN);
+  }
+}

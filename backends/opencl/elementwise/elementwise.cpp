@@ -1,0 +1,61 @@
+#include "elementwise/elementwise.hpp"
+
+#include "common/grid.hpp"
+#include "elementwise/elementwise.embed.hpp"
+#include "elementwise/elementwise_args.h"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+const LibraryKernel& elementwise_kernel(mk_device& device, const char* name) {
+  return device.kernel(for_width(device, "elementwise", kElementwiseElementwise, run_width(device)), name);
+}
+
+void run_fill(Launcher& launcher, const char* name, const mk_tensor& out, float value) {
+  if (sdk::empty(out)) return;
+  const RunLaunch l(launcher.device(), out.rows, out.columns);
+  launcher.run(elementwise_kernel(launcher.device(), name), l.range,
+               FillArgs{.grid = l.grid, .out = view(out), .value = value, .reserved = 0}, {memory(out)});
+}
+
+}  // namespace
+
+void fill(Launcher& launcher, const mk_op& op) {
+  run_fill(launcher, "fill", op.outputs[0], static_cast<float>(op.reals[0]));
+}
+
+void scale(Launcher& launcher, const mk_tensor& view, float keep) { run_fill(launcher, "scale", view, keep); }
+
+void kernel_map(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &dot = op.inputs[0], &out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  const bool rbf = op.integers[0] == static_cast<int64_t>(ops::KernelKind::rbf);
+  // An argument that a kind does not read must still be a buffer.
+  const mk_tensor &norm_x = rbf ? op.inputs[1] : dot, &norm_y = rbf ? op.inputs[2] : dot;
+  const RunLaunch l(launcher.device(), out.rows, out.columns);
+  launcher.run(elementwise_kernel(launcher.device(), "kernel_map"), l.range,
+               KernelMapArgs{.grid = l.grid,
+                             .dot = view(dot),
+                             .out = view(out),
+                             .norm_x_offset = norm_x.offset,
+                             .norm_y_offset = norm_y.offset,
+                             .kind = static_cast<i32>(op.integers[0]),
+                             .degree = static_cast<i32>(op.reals[2]),
+                             .gamma = static_cast<float>(op.reals[0]),
+                             .coef0 = static_cast<float>(op.reals[1])},
+               {memory(dot), memory(norm_x), memory(norm_y), memory(out)});
+}
+
+void gather_rows(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &index = op.inputs[1], &out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  const RunLaunch l(launcher.device(), out.rows, out.columns);
+  // Where x has no rows, every index is outside.
+  launcher.run(
+      elementwise_kernel(launcher.device(), "gather_rows"), l.range,
+      GatherRowsArgs{.grid = l.grid, .x = view(x), .out = view(out), .x_rows = x.rows, .index_offset = index.offset},
+      {memory(sdk::empty(x) ? out : x), memory(index), memory(out)});
+}
+
+}  // namespace mokume::opencl

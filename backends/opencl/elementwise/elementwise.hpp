@@ -1,0 +1,15 @@
+// Ops that touch each element of a matrix once, and have nothing to do with a network.
+#pragma once
+
+#include "runtime/launcher.hpp"
+
+namespace mokume::opencl {
+
+void fill(Launcher& launcher, const mk_op& op);
+void kernel_map(Launcher& launcher, const mk_op& op);
+void gather_rows(Launcher& launcher, const mk_op& op);
+
+// view = keep * view; zero for keep = 0.
+void scale(Launcher& launcher, const mk_tensor& view, float keep);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,64 @@
+// The arguments of elementwise.cl and layers.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  RunGrid grid;
+  View out;
+  f32 value;
+  i32 reserved;
+} FillArgs;
+ARGS(FillArgs)
+
+typedef struct {
+  RunGrid grid;
+  View dot, out;
+  i64 norm_x_offset, norm_y_offset;
+  i32 kind, degree;
+  f32 gamma, coef0;
+} KernelMapArgs;
+ARGS(KernelMapArgs)
+
+typedef struct {
+  RunGrid grid;
+  View x, out;
+  i64 x_rows, index_offset;
+} GatherRowsArgs;
+ARGS(GatherRowsArgs)
+
+typedef struct {
+  RunGrid grid;
+  View x, out;
+  i64 bias_offset;
+  i32 biased, relu;
+} BiasActArgs;
+ARGS(BiasActArgs)
+
+typedef struct {
+  RunGrid grid;
+  View grad, y, dx;
+  i32 relu, reserved;
+} ActGradArgs;
+ARGS(ActGradArgs)
+
+typedef struct {
+  RunGrid grid;
+  View x, out;
+  i64 scale_offset, shift_offset;
+  i32 shifted, reserved;
+} AffineColumnsArgs;
+ARGS(AffineColumnsArgs)
+
+typedef struct {
+  RunGrid grid;
+  View x, out;
+  u32 threshold;
+  f32 scale;
+  u32 key0, key1, layer, step, first_row, reserved;
+} DropoutArgs;
+ARGS(DropoutArgs)
+
+END_ARGS

@@ -1,0 +1,101 @@
+#include "elementwise/layers.hpp"
+
+#include "common/grid.hpp"
+#include "elementwise/elementwise_args.h"
+#include "elementwise/layers.embed.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+const LibraryKernel& layers_kernel(mk_device& device, int width, const char* name) {
+  return device.kernel(for_width(device, "layers", kElementwiseLayers, width), name);
+}
+
+bool dense(const mk_tensor& t) { return t.rows <= 1 || t.row_stride == t.columns; }
+
+mk_tensor as_one_row(const mk_tensor& t) {
+  mk_tensor row = t;
+  row.columns = row.row_stride = t.rows * t.columns;
+  row.rows = 1;
+  return row;
+}
+
+i32 is_relu(const mk_op& op) { return op.integers[0] == static_cast<int64_t>(ops::Activation::relu) ? 1 : 0; }
+
+}  // namespace
+
+void bias_act(Launcher& launcher, const mk_op& op) {
+  mk_tensor x = op.inputs[0], out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  const bool biased = op.n_inputs == 2;
+  if (!biased && dense(x) && dense(out)) {
+    x = as_one_row(x);
+    out = as_one_row(out);
+  }
+  const mk_tensor& bias = biased ? op.inputs[1] : x;
+  mk_device& device = launcher.device();
+  const RunLaunch l(device, out.rows, out.columns);
+  launcher.run(layers_kernel(device, row_width(device, out.columns), "bias_act"), l.range,
+               BiasActArgs{.grid = l.grid,
+                           .x = view(x),
+                           .out = view(out),
+                           .bias_offset = bias.offset,
+                           .biased = biased ? 1 : 0,
+                           .relu = is_relu(op)},
+               {memory(x), memory(bias), memory(out)});
+}
+
+void act_grad(Launcher& launcher, const mk_op& op) {
+  mk_tensor grad = op.inputs[0], y = op.inputs[1], dx = op.outputs[0];
+  if (sdk::empty(dx)) return;
+  if (dense(grad) && dense(y) && dense(dx))
+    for (mk_tensor* t : {&grad, &y, &dx}) *t = as_one_row(*t);
+  mk_device& device = launcher.device();
+  const RunLaunch l(device, dx.rows, dx.columns);
+  launcher.run(
+      layers_kernel(device, row_width(device, dx.columns), "act_grad"), l.range,
+      ActGradArgs{.grid = l.grid, .grad = view(grad), .y = view(y), .dx = view(dx), .relu = is_relu(op), .reserved = 0},
+      {memory(grad), memory(y), memory(dx)});
+}
+
+void dropout(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  const auto seed = static_cast<uint64_t>(op.integers[0]);
+  mk_device& device = launcher.device();
+  const RunLaunch l(device, out.rows, out.columns, 4);
+  launcher.run(layers_kernel(device, run_width(device), "dropout"), l.range,
+               DropoutArgs{.grid = l.grid,
+                           .x = view(x),
+                           .out = view(out),
+                           .threshold = ops::dropout_threshold(op),
+                           .scale = ops::dropout_scale(op),
+                           .key0 = static_cast<u32>(seed),
+                           .key1 = static_cast<u32>(seed >> 32),
+                           .layer = static_cast<u32>(op.integers[1]),
+                           .step = static_cast<u32>(op.integers[2]),
+                           .first_row = static_cast<u32>(op.integers[3]),
+                           .reserved = 0},
+               {memory(x), memory(out)});
+}
+
+void affine_columns(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &scale = op.inputs[1], &out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  const bool shifted = op.n_inputs == 3;
+  const mk_tensor& shift = shifted ? op.inputs[2] : scale;
+  mk_device& device = launcher.device();
+  const RunLaunch l(device, out.rows, out.columns);
+  launcher.run(layers_kernel(device, row_width(device, out.columns), "affine_columns"), l.range,
+               AffineColumnsArgs{.grid = l.grid,
+                                 .x = view(x),
+                                 .out = view(out),
+                                 .scale_offset = scale.offset,
+                                 .shift_offset = shift.offset,
+                                 .shifted = shifted ? 1 : 0,
+                                 .reserved = 0},
+               {memory(x), memory(scale), memory(shift), memory(out)});
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,51 @@
+// CLBlast's GEMM, loaded when a GPU first asks for it: its tables take longer to start than listing the devices may.
+#pragma once
+
+#include <mutex>
+
+#include "runtime/launcher.hpp"
+#include "support/cl.hpp"
+
+namespace mokume::opencl {
+
+// Row-major sgemm operands; offsets and leading dimensions in elements.
+struct SgemmCall {
+  bool transpose_a, transpose_b;
+  size_t m, n, k;
+  float alpha, beta;
+  cl_mem a;
+  size_t a_offset, a_stride;
+  cl_mem b;
+  size_t b_offset, b_stride;
+  cl_mem out;
+  size_t out_offset, out_stride;
+};
+
+// One per process. Threads: all functions may be called from any thread; calls are serialised, because version 1.5.3
+// races when two threads make it compile.
+class ClBlast {
+ public:
+  ~ClBlast();
+  ClBlast() = default;
+  ClBlast(const ClBlast&) = delete;
+  ClBlast& operator=(const ClBlast&) = delete;
+
+  // Whether the library can be loaded.
+  bool available();
+
+  // Enqueues. Throws MK_DEVICE_ERROR if CLBlast is missing or fails. `event` may be NULL.
+  void sgemm(const SgemmCall& call, cl_command_queue queue, cl_event* event);
+
+ private:
+  void load();
+
+  std::mutex mutex_;
+  bool tried_ = false;
+  void* sgemm_ = nullptr;
+  void* clear_cache_ = nullptr;
+};
+
+// GEMM by CLBlast; the bias and the activation are left to do.
+void gemm_clblast(Launcher& launcher, const mk_op& op);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,164 @@
+#include "gemm/skinny.hpp"
+
+#include "common/grid.hpp"
+#include "gemm/vector.hpp"
+#include "gemm/vector_args.h"
+
+namespace mokume::opencl {
+namespace {
+
+constexpr int64_t kShort = 64;        // products with a side no longer than this read the other operand where it lies
+constexpr int64_t kSome = 256;        // rows of a whose panels are made in passing, where K is much longer
+constexpr int64_t kSmall = 32768;     // terms, in whole vectors, that one core does sooner than two wake for a launch
+constexpr int64_t kWideEnough = 256;  // columns of a work-item
+constexpr int64_t kLongRow = 192;     // columns of a row that is read by itself
+constexpr int64_t kSumsFloats = int64_t{1} << 20;  // of sums of blocks that should not leave the caches
+
+SkinnyArgs skinny_args(const Problem& p) {
+  return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};
+}
+
+// As seen from the long operand, which is a.
+Problem long_first(const Problem& p) { return p.product.n <= p.product.m ? p : p.turned(); }
+
+// Whether packing the long operand would cost more than the product. A long operand that is read in vectors must have
+// one.
+bool is_skinny(const VectorSizes& sizes, const Product& q) {
+  const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
+  return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
+}
+
+// Blocks of terms are shared by the cores, which leave their sums in `sums`, block by block of m x n.
+bool sums_fit(const Problem& p) { return p.blocks() * p.product.m * p.product.n <= kWorkspaceFloats; }
+
+void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t blocks) {
+  mk_device& device = launcher.device();
+  const Product& q = p.product;
+  const int64_t each = q.m * q.n >= 8192 ? std::max(kWideEnough, divide_up(q.n, device.cores)) : q.n;
+  launcher.run(vector_kernel(device, "sum_of_blocks"), {{divide_up(q.n, each), q.m, 1}},
+               SumOfBlocksArgs{.product = q, .blocks = blocks, .columns_each = each}, {sums, p.out, p.bias});
+}
+
+// The long operand lies along k: vectors along the short one. The cores share its rows, or, where these are few, the
+// blocks of k.
+void along_k(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const Problem s = long_first(p);
+  const Product& q = s.product;
+  const int64_t width = VectorSizes::kShortPanel, cores = device.cores, blocks = p.blocks();
+  SkinnyArgs args = skinny_args(s);
+  args.turned = p.product.n <= p.product.m ? 0 : 1;
+  if (divide_up(q.m, sizes.skinny_rows) < 2 * cores && blocks >= 2 * cores && sums_fit(p)) {
+    args.blocks_each = std::clamp<int64_t>(blocks / (8 * cores), 1, 16);
+    const int64_t items = divide_up(blocks, args.blocks_each);
+    const cl_mem sums = launcher.queue().workspace(1, blocks * q.m * q.n);
+    if (q.n == 1) {
+      launcher.run(vector_kernel(device, "skinny_rows_one"), {{items, 1, 1}}, args, {s.a, s.b, sums});
+    } else {
+      const cl_mem scratch = launcher.queue().workspace(0, items * round_up(q.n, width) * kBlock);
+      launcher.run(vector_kernel(device, "skinny_rows_shared"), {{items, 1, 1}}, args, {s.a, s.b, sums, scratch});
+    }
+    return add_blocks(launcher, p, sums, blocks);
+  }
+  args.rows_each = rows_each(device, q.m, sizes.skinny_rows);
+  const cl_mem panels = launcher.queue().workspace(0, round_up(q.n, width) * q.k);
+  pack(launcher, "pack_short", s.b, q.b, q.n, q.k, width, panels);
+  launcher.run(vector_kernel(device, "skinny_rows"), {{divide_up(q.m, args.rows_each), 1, 1}}, args,
+               {s.a, panels, s.out, s.bias});
+}
+
+// Rows of b that are long, and so many that memory decides: each work-item reads rows of its own from one end to the
+// other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added
+// up, some of the blocks at a time, before they leave the caches.
+bool is_long_rows(const mk_device& device, const Product& q) {
+  return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
+}
+
+void long_rows(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const int64_t m = p.product.m, n = p.product.n, items = 4 * device.cores, blocks = p.blocks();
+  const int64_t at_once =
+      std::min(std::max(kSumsFloats / (m * n) / items, int64_t{1}) * items, round_up(blocks, items));
+  const cl_mem scratch = launcher.queue().workspace(0, items * m * round_up(n, device.vector_width));
+  const cl_mem sums = launcher.queue().workspace(1, at_once * m * n);
+  for (int64_t b = 0; b < blocks; b += at_once) {
+    const int64_t n_blocks = std::min(at_once, blocks - b);
+    Problem some = p.terms(b * kBlock, n_blocks * kBlock);
+    if (b > 0) some.product.beta = 1;
+    if (b + n_blocks < blocks) some.product.biased = some.product.relu = 0;
+    SkinnyArgs args = skinny_args(some);
+    args.blocks_each = divide_up(n_blocks, items);
+    launcher.run(vector_kernel(device, "long_rows"), {{divide_up(n_blocks, args.blocks_each), 1, 1}}, args,
+                 {some.b, some.a, sums, scratch});
+    add_blocks(launcher, some, sums, n_blocks);
+  }
+}
+
+void one_term(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  SkinnyArgs args = skinny_args(p);
+  args.columns_each = std::clamp<int64_t>(divide_up(p.product.n, 4 * device.cores), kWideEnough, 64 * kWideEnough);
+  launcher.run(vector_kernel(device, "few_rows_one_term"), {{divide_up(p.product.n, args.columns_each), 1, 1}}, args,
+               {p.b, p.a, p.out, p.bias});
+}
+
+// The long operand b lies along n, and is read as it lies in memory: some rows of a, as many as a batch has, times a
+// layer's weights. The cores share its columns where there are enough, else its blocks of k.
+void few_rows(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const Product& q = p.product;
+  const VectorSizes sizes(device.vector_width);
+  const int64_t cores = device.cores, blocks = p.blocks();
+  if (q.k == 1) return one_term(launcher, p);
+  const bool shared = cores > 1 && blocks > 1 && q.n < kWideEnough * cores && sums_fit(p);
+  const int64_t sharers = shared ? 1 : std::min(cores, divide_up(q.n, kWideEnough));
+  SkinnyArgs args = skinny_args(p);
+  args.columns_each = round_up(divide_up(q.n, sharers * divide_up(q.n, sharers * 3 * kWideEnough)), sizes.nr);
+  const int64_t groups = divide_up(q.n, args.columns_each);
+  args.blocks_each = shared ? divide_up(blocks, std::min(blocks, divide_up(4 * cores, groups))) : blocks;
+  args.shared = shared ? 1 : 0;
+  if (shared) args.product.out.offset = 0;
+  const int64_t parts = divide_up(blocks, args.blocks_each);
+  const cl_mem scratch = launcher.queue().workspace(0, parts * groups * (sizes.mr + sizes.nr) * kBlock);
+  const cl_mem sums = shared ? launcher.queue().workspace(1, blocks * q.m * q.n) : p.out;
+  launcher.run(vector_kernel(device, "few_rows"), {{groups, parts, 1}}, args, {p.b, p.a, sums, scratch, p.bias});
+  if (shared) add_blocks(launcher, p, sums, blocks);
+}
+
+// The long operand is the transpose of a: out is written column by column.
+void columns(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const VectorSizes sizes(device.vector_width);
+  const Problem s = long_first(p);
+  const Product& q = s.product;
+  const cl_mem panels = launcher.queue().workspace(0, round_up(q.n, sizes.mr) * q.k);
+  pack(launcher, "pack_a", s.b, q.b, q.n, q.k, sizes.mr, panels);
+  launcher.run(vector_kernel(device, "skinny_columns"), {{divide_up(q.m, sizes.nr), 1, 1}}, skinny_args(s),
+               {s.a, panels, s.out});
+}
+
+}  // namespace
+
+bool gemm_skinny(Launcher& launcher, const Problem& p) {
+  mk_device& device = launcher.device();
+  const Product& q = p.product;
+  const VectorSizes sizes(device.vector_width);
+  const bool wide_enough = q.n >= sizes.nr || (q.n > device.vector_width && q.k >= kBlock);
+  const bool b_lies_along_n = q.b.row_step == 1 && wide_enough;
+  if (b_lies_along_n && (q.m <= kShort ? q.n > q.m : q.m <= kSome && q.k > 4 * q.m)) {
+    is_long_rows(device, q) ? long_rows(launcher, p) : few_rows(launcher, p);
+  } else if (q.k <= 4 * kBlock && q.m * round_up(q.n, device.vector_width) * q.k <= kSmall) {
+    launcher.run(vector_kernel(device, "small_product"), {{1, 1, 1}}, skinny_args(p), {p.a, p.b, p.out, p.bias});
+  } else if (const Product s = long_first(p).product; !is_skinny(sizes, s)) {
+    gemm_packed(launcher, p);
+  } else if (s.a.k_step == 1) {
+    along_k(launcher, p);
+  } else {
+    columns(launcher, p);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace mokume::opencl

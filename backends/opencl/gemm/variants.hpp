@@ -1,0 +1,10 @@
+// The recorded choice `gemm`: vector, tile or clblast. The first two differ in speed only.
+#pragma once
+
+#include "variants/variant_set.hpp"
+
+namespace mokume::opencl {
+
+extern const VariantSet kGemmVariants;
+
+}  // namespace mokume::opencl

@@ -1,0 +1,271 @@
+#include "group/group.hpp"
+
+#include <cmath>
+#include <memory>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "common/grid.hpp"
+#include "group/sequence.hpp"
+#include "group/tables.hpp"
+#include "ops.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A kernel made for groups; none where it did not build.
+struct GroupKernel {
+  Program program;
+  std::unique_ptr<LibraryKernel> kernel;
+};
+
+// What is kept with a device.
+struct GroupPrograms {
+  std::map<std::string, GroupKernel> kernels;
+  std::set<int32_t> ungrouped;  // codes of ops of which a group went one by one
+};
+
+// What is kept with a queue: the differences between the members' arguments, since steps repeat themselves, and memory
+// that the next step uses again.
+class GroupMemory {
+ public:
+  cl_mem tables() const { return tables_.memory(); }
+  // Where in tables() the values lie.
+  int64_t find_or_write(mk_queue& queue, std::span<const int64_t> table) {
+    const std::string key(reinterpret_cast<const char*>(table.data()), table.size_bytes());
+    const auto found = known_.find(key);
+    if (found != known_.end()) return found->second;
+    const uint64_t round = tables_.round();
+    const int64_t at = tables_.write(queue, table);
+    if (tables_.round() != round) known_.clear();
+    known_.emplace(key, at);
+    return at;
+  }
+
+  std::vector<Recording> recordings;
+  std::vector<int64_t> differences;
+  std::vector<std::byte> values;
+  std::vector<cl_mem> buffers;
+
+ private:
+  Tables tables_;
+  std::unordered_map<std::string, int64_t> known_;  // by the bytes of the values
+};
+
+// `name` called for the member in the third dimension, where each has an extent of `depth`. `more` holds what a
+// member's arguments are more than the first member's: bytes for each buffer, then the longs of the struct. (Sums of
+// whole longs are exact whatever lies in them.)
+std::string group_source(const Recording::Launch& l) {
+  const std::string n_buffers = std::to_string(l.n_buffers), n_words = std::to_string(l.n_words);
+  std::string parameters, values, sums;
+  for (size_t i = 0; i < l.n_buffers; ++i) {
+    const std::string index = std::to_string(i);
+    parameters += "__global char* b" + index + ", ";
+    values += ", (__global void*)(b" + index + " + more[" + index + "])";
+  }
+  for (size_t i = 0; i < l.n_words; ++i)
+    sums += "  member.words[" + std::to_string(i) + "] += more[" + std::to_string(l.n_buffers + i) + "];\n";
+  const std::array<int64_t, 3>& local = l.range.local;
+  const std::string group =
+      std::to_string(local[0]) + ", " + std::to_string(local[1]) + ", " + std::to_string(local[2]);
+  const bool shared = l.local_floats > 0;
+  return std::string("\n#undef __kernel\n#undef get_global_id\n#undef get_global_size\ntypedef struct {\n  ") + l.type +
+         " args;\n  long table;\n  uint depth, reserved;\n} GroupArgs;\n__kernel __attribute__((reqd_work_group_size(" +
+         group + "))) void " + l.kernel->name + "_group(const GroupArgs group, " + parameters +
+         "__global const long* more" + (shared ? ", __local float* shared" : "") +
+         ") {\n  const uint third = get_global_id(2);\n  more += group.table + third / group.depth * " +
+         std::to_string(l.n_buffers + l.n_words) + ";\n  union {\n    " + l.type + " args;\n    long words[" + n_words +
+         "];\n  } member;\n  member.args = group.args;\n" + sums +
+         "  const item_t item = {{get_global_id(0), get_global_id(1), third % group.depth},"
+         " {get_global_size(0), get_global_size(1), group.depth}};\n  " +
+         l.kernel->name + "(item, member.args" + values + (shared ? ", shared" : "") + ");\n}\n";
+}
+
+// What follows the members' struct in GroupArgs.
+struct GroupTail {
+  int64_t table;
+  uint32_t depth, reserved;
+};
+
+std::string text(const std::array<int64_t, 3>& sizes) {
+  std::string all;
+  for (const int64_t size : sizes) all += " " + std::to_string(size);
+  return all;
+}
+
+// nullptr where the driver cannot build it: then the members go one by one.
+const LibraryKernel* group_kernel(mk_device& device, const Recording::Launch& launch) {
+  const BuiltIn& program = *launch.kernel->program;
+  const std::string key = program.name + " " + launch.kernel->name + text(launch.range.local);
+  auto& kernels = device.attachments.get<GroupPrograms>().kernels;
+  const auto found = kernels.find(key);
+  if (found != kernels.end()) return found->second.kernel.get();
+  GroupKernel& made = kernels[key];
+  try {
+    made.program =
+        build_program(device, key, called_source(program) + group_source(launch), device.built_in_options(program));
+    made.kernel = std::make_unique<LibraryKernel>(made.program.get(), nullptr, launch.kernel->name + "_group");
+  } catch (const Error& e) {
+    device.host.log(MK_LOG_WARNING, "opencl",
+                    std::string("networks take their turns on ") + device.info.name + ": " + e.what());
+  }
+  return made.kernel.get();
+}
+
+bool same_but_for_values(const Recording& a, const Recording& b) {
+  if (a.launches().size() != b.launches().size()) return false;
+  for (size_t l = 0; l < a.launches().size(); ++l) {
+    const Recording::Launch &x = a.launches()[l], &y = b.launches()[l];
+    if (x.kernel != y.kernel || x.range != y.range || x.type != y.type || x.local_floats != y.local_floats ||
+        !std::ranges::equal(a.buffers(x), b.buffers(y)))
+      return false;
+  }
+  return true;
+}
+
+class Group {
+ public:
+  Group(Launcher& launcher, std::span<const mk_op* const> members, size_t each)
+      : launcher_(launcher),
+        queue_(launcher.queue()),
+        memory_(queue_.attachments.get<GroupMemory>()),
+        ops_(members),
+        each_(each),
+        space_{members.size()} {}
+
+  // All ops of a member on one core. A single one is what a profile times, or little to stay on a core for.
+  bool run_sequences() {
+    mk_device& device = *queue_.device;
+    if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
+    if (device.choices.sequence != "always" && (each_ == 1 || !keep_cores_busy())) return false;
+    struct Scope {
+      mk_device& device;
+      int64_t cores;
+      ~Scope() { device.cores = cores; }
+    } const scope{device, std::exchange(device.cores, 1)};
+    return record(0, each_) && opencl::run_sequences(launcher_, recordings().first(ops_.size()), space_);
+  }
+
+  // Op k of every member in one launch, if that can be.
+  bool run_together(size_t k) {
+    const auto same_code = [&](size_t m) { return ops_[m][k].code == ops_[0][k].code; };
+    for (size_t m = 1; m < ops_.size(); ++m)
+      if (!same_code(m)) return false;
+    if (!record(k, 1)) return false;
+    for (size_t m = 1; m < ops_.size(); ++m)
+      if (!same_but_for_values(first(), recordings()[m])) return false;
+    const std::vector<Recording::Launch>& launches = first().launches();
+    std::vector<const LibraryKernel*> kernels;
+    for (const Recording::Launch& l : launches) {
+      if (l.range.local[2] != 1 || l.range.global[2] * members() > kMostGroups[2]) return false;
+      kernels.push_back(group_kernel(*queue_.device, l));
+      if (kernels.back() == nullptr) return false;
+    }
+    for (size_t l = 0; l < launches.size(); ++l) launch(*kernels[l], l);
+    return true;
+  }
+
+  // Some launch of what was tried last is a library's, which cannot be recorded.
+  bool in_library() const { return in_library_; }
+
+ private:
+  // Cores that have no member to do wait for the others: that must cost less than launches, in which all cores share.
+  bool keep_cores_busy() const {
+    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations: some tens of microseconds
+    const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
+    if (count < cores) return false;
+    if (std::ceil(count / cores) * cores / count <= kLittleWaste) return true;
+    double flops = 0;
+    for (size_t k = 0; k < each_; ++k) flops += ops::rule(ops_[0][k].code).cost(ops_[0][k]).flops;
+    return flops <= kSmallOp * static_cast<double>(each_);
+  }
+
+  std::span<Recording> recordings() { return memory_.recordings; }
+  const Recording& first() { return recordings().front(); }
+  int64_t members() const { return static_cast<int64_t>(ops_.size()); }
+
+  // Ops k to k + count of every member; false where that cannot be.
+  bool record(size_t k, size_t count) {
+    if (recordings().size() < ops_.size()) memory_.recordings.resize(ops_.size());
+    struct Scope {
+      mk_queue& queue;
+      ~Scope() { queue.workspaces.members = nullptr; }
+    } const scope{queue_};
+    queue_.workspaces.members = &space_;
+    in_library_ = false;
+    space_ = {ops_.size()};
+    // Again with its final memory, where a workspace had to grow.
+    do {
+      space_.grew = false;
+      for (size_t m = 0; m < ops_.size() && !space_.grew; ++m) {
+        Recording& recording = recordings()[m];
+        recording.clear();
+        Launcher recorder(queue_, recording);
+        for (size_t i = 0; i < count; ++i) opencl::run(recorder, ops_[m][k + i]);
+        in_library_ = in_library_ || recording.refused();
+        if (space_.too_large || in_library_) return false;
+      }
+    } while (space_.grew);
+    return true;
+  }
+
+  void launch(const LibraryKernel& kernel, size_t index) {
+    const Recording::Launch& l = first().launches()[index];
+    const std::span<const cl_mem> buffers = first().buffers(l);
+    const std::span<const int64_t> base = first().words(l);
+    memory_.differences.clear();
+    for (size_t m = 0; m < ops_.size(); ++m) {
+      for (const cl_mem buffer : buffers) memory_.differences.push_back(queue_.workspaces.offset(space_, buffer, m));
+      const Recording& member = recordings()[m];
+      for (size_t i = 0; const int64_t word : member.words(member.launches()[index]))
+        memory_.differences.push_back(
+            static_cast<int64_t>(static_cast<uint64_t>(word) - static_cast<uint64_t>(base[i++])));
+    }
+    const int64_t table = memory_.find_or_write(queue_, memory_.differences);
+    const GroupTail tail{table, static_cast<uint32_t>(l.range.global[2]), 0};
+    const std::span<const std::byte> values = std::as_bytes(base), more = std::as_bytes(std::span(&tail, 1));
+    memory_.values.assign(values.begin(), values.end());
+    memory_.values.insert(memory_.values.end(), more.begin(), more.end());
+    memory_.buffers.assign(buffers.begin(), buffers.end());
+    memory_.buffers.push_back(memory_.tables());
+    Range range = l.range;
+    range.global[2] *= members();
+    launcher_.run(kernel, range, Arguments{"GroupArgs", memory_.values, memory_.buffers, l.local_floats});
+  }
+
+  Launcher& launcher_;
+  mk_queue& queue_;
+  GroupMemory& memory_;
+  std::span<const mk_op* const> ops_;  // of each member
+  size_t each_;
+  MemberSpace space_;
+  bool in_library_ = false;
+};
+
+}  // namespace
+
+void submit_group(Launcher& launcher, std::span<const mk_op* const> members, size_t each) {
+  mk_device& device = launcher.device();
+  for (const mk_op* ops : members)
+    for (size_t k = 0; k < each; ++k) mark_written(ops[k]);
+  Group group(launcher, members, each);
+  if (members.size() > 1 && group.run_sequences()) return;
+  for (size_t k = 0; k < each; ++k) {
+    // Others may have been computed from what these outputs were until now: see mk_queue::kept().
+    for (const mk_op* ops : members) mark_written(ops[k]);
+    if (members.size() > 1) {
+      if (group.run_together(k)) continue;
+      // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.
+      const int32_t code = members.front()[k].code;
+      if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
+        device.host.log(MK_LOG_DEBUG, "opencl", std::string(ops::rule(code).name) + ": a group goes one by one");
+    }
+    for (const mk_op* ops : members) run(launcher, ops[k]);
+  }
+}
+
+}  // namespace mokume::opencl

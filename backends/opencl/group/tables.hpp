@@ -1,0 +1,27 @@
+// Tables of longs in device memory, written again and again from front to end.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "runtime/queue.hpp"
+
+namespace mokume::opencl {
+
+class Tables {
+ public:
+  cl_mem memory() const { return memory_.get(); }
+  // Returns where in memory(), in longs, `table` lies until the next round begins.
+  int64_t write(mk_queue& queue, std::span<const int64_t> table);
+  // How often the front was reached again.
+  uint64_t round() const { return round_; }
+
+ private:
+  Memory memory_;
+  std::vector<int64_t> mirror_;  // outlives the writes
+  size_t used_ = 0;
+  uint64_t round_ = 0;
+};
+
+}  // namespace mokume::opencl

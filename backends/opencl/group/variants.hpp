@@ -1,0 +1,16 @@
+// The recorded choice `sequence`: whether a core does all ops of a member of a group. It differs in speed only, and is
+// not measured.
+#pragma once
+
+#include "variants/variant_set.hpp"
+
+namespace mokume::opencl {
+
+inline const VariantSet kSequenceVariants{"sequence",
+                                          &Choices::sequence,
+                                          {"worthwhile", "always", "never"},
+                                          {},
+                                          [](const mk_device&) { return std::vector<std::string>{"worthwhile"}; },
+                                          nullptr};
+
+}  // namespace mokume::opencl

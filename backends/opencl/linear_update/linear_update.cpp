@@ -1,0 +1,141 @@
+#include "linear_update/linear_update.hpp"
+
+#include <algorithm>
+
+#include "common/grid.hpp"
+#include "gemm/vector.hpp"
+#include "linear_update/linear_update_args.h"
+#include "linear_update/long_rows.embed.hpp"
+#include "linear_update/one_column.embed.hpp"
+#include "linear_update/pad_rows.embed.hpp"
+#include "linear_update/short_rows.embed.hpp"
+#include "linear_update/tile.embed.hpp"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A sum for dx runs along a row of the weight as kChains chains, in vectors of as many also where the device's are
+// shorter; where the row is short, as one.
+constexpr int kChains = 16;
+constexpr int64_t kShortRow = 3 * kChains;
+
+// What is missing is replaced by the weight, which kernels then leave alone.
+struct Step {
+  explicit Step(const mk_op& op)
+      : x(op.inputs[0]),
+        dy(op.inputs[1]),
+        weight(op.outputs[0]),
+        state(op.outputs[sdk::empty(op.outputs[1]) ? 0 : 1]),
+        dx(op.outputs[sdk::empty(op.outputs[2]) ? 0 : 2]),
+        args{.x = view(x),
+             .dy = view(dy),
+             .weight = view(weight),
+             .state = view(state),
+             .dx = view(dx),
+             .rows = weight.rows,
+             .columns = weight.columns,
+             .rows_each = 1,
+             .batch = narrow(x.rows),
+             .stateful = sdk::empty(op.outputs[1]) ? 0 : 1,
+             .wanted = sdk::empty(op.outputs[2]) ? 0 : 1,
+             .first = op.integers[0] == 1 ? 1 : 0,
+             .after_relu = op.integers[1] == 1 ? 1 : 0,
+             .lr = static_cast<float>(op.reals[0]),
+             .decay = static_cast<float>(op.reals[1]),
+             .momentum = static_cast<float>(op.reals[2])} {}
+
+  void run(Launcher& launcher, const LibraryKernel& kernel, const Range& range, int64_t local_floats = 0) const {
+    launcher.run(
+        kernel, range, args,
+        {memory(sdk::empty(x) ? weight : x), padded_dy != nullptr ? padded_dy : memory(sdk::empty(dy) ? weight : dy),
+         memory(weight), memory(state), memory(dx)},
+        local_floats);
+  }
+
+  // What kernels of CPUs are made for: `rows` of the weight at once.
+  std::string options(int64_t rows) const {
+    return " -DBATCH=" + std::to_string(x.rows) + " -DROWS=" + std::to_string(rows) +
+           " -DWANTED=" + std::to_string(args.wanted) + " -DSTATEFUL=" + std::to_string(args.stateful);
+  }
+
+  const mk_tensor &x, &dy, &weight, &state, &dx;
+  LinearUpdateArgs args;
+  cl_mem padded_dy = nullptr;
+};
+
+// Gives dy rows of whole vectors, which begin where lines of the cache do.
+void pad_dy(Launcher& launcher, Step& step) {
+  const mk_tensor& dy = step.dy;
+  const int64_t row = round_up(dy.columns, kChains);
+  step.padded_dy = launcher.queue().workspace(0, std::max<int64_t>(dy.rows, 1) * row);
+  step.args.dy = {0, row};
+  if (dy.rows > 0)
+    launcher.run(launcher.device().kernel({"pad_rows", kLinearUpdatePadRows, ""}, "pad_rows"), {{dy.rows, 1, 1}},
+                 PadRowsArgs{.x = view(dy), .columns = dy.columns, .padded = row}, {memory(dy), step.padded_dy});
+}
+
+void run_rows(Launcher& launcher, Step& step, const BuiltIn& program, const char* kernel) {
+  mk_device& device = launcher.device();
+  step.args.rows_each = rows_each(device, step.weight.rows, kChains);
+  pad_dy(launcher, step);
+  step.run(launcher, device.kernel(program, kernel), {{divide_up(step.weight.rows, step.args.rows_each), 1, 1}});
+}
+
+void on_cpu(Launcher& launcher, Step& step) {
+  const mk_device& device = launcher.device();
+  constexpr int64_t kWorthSkipping = 10 * kChains;  // columns; in shorter rows it costs more than it saves
+  const int64_t batch = step.x.rows;
+  const bool wanted = step.args.wanted != 0;
+  const bool skips = batch >= 4 && step.weight.columns > kWorthSkipping && (step.args.after_relu != 0 || !wanted);
+  const bool two_fit = batch <= 2 || (device.vector_width == kChains && batch <= 12);  // rows' sums into registers
+  const std::string options =
+      step.options((two_fit || !wanted) && !skips ? 2 : 1) + (skips ? " -DSKIPS=1" : " -DSKIPS=0");
+  run_rows(launcher, step,
+           {"linear_update" + options, kLinearUpdateLongRows, vector_options(device, kChains) + options},
+           "linear_update");
+}
+
+void on_cpu_with_short_rows(Launcher& launcher, Step& step) {
+  const std::string options = step.options(4) + " -DBLOCKS=" + std::to_string(divide_up(step.weight.columns, kChains));
+  run_rows(
+      launcher, step,
+      {"linear_update_short" + options, kLinearUpdateShortRows, vector_options(launcher.device(), kChains) + options},
+      "linear_update_short");
+}
+
+bool has_dense_column(const Step& step) {
+  return step.weight.columns == 1 && step.weight.row_stride == 1 && step.state.row_stride == 1;
+}
+
+void on_cpu_with_one_output(Launcher& launcher, Step& step) {
+  constexpr int64_t kOneRows = 2048;  // ONE_ROWS of one_column.cl
+  mk_device& device = launcher.device();
+  const BuiltIn program{"linear_update_one/" + std::to_string(device.vector_width), kLinearUpdateOneColumn,
+                        vector_options(device)};
+  step.args.rows_each = round_up(divide_up(step.weight.rows, 8 * device.cores), kOneRows);
+  step.run(launcher, device.kernel(program, "linear_update_one"),
+           {{divide_up(step.weight.rows, step.args.rows_each), 1, 1}});
+}
+
+void on_gpu(Launcher& launcher, const Step& step) {
+  constexpr int64_t kLanes = 16, kRows = 8, kTile = 64;  // of tile.cl
+  constexpr int64_t kMostRows = ops::kLinearUpdateRows;
+  const BuiltIn program{"linear_update_tile", kLinearUpdateTile,
+                        "-DMOST_ROWS=" + std::to_string(kMostRows) + " -DSHORT_ROW=" + std::to_string(kShortRow)};
+  step.run(launcher, launcher.device().kernel(program, "linear_update_tile"),
+           {{divide_up(step.weight.rows, kRows) * kLanes, kRows, 1}, {kLanes, kRows, 1}},
+           (kMostRows + kRows) * (kTile + 1) + kMostRows * kRows);
+}
+
+}  // namespace
+
+void linear_update(Launcher& launcher, const mk_op& op) {
+  Step step(op);
+  if (!uses_vectors(launcher.device())) return on_gpu(launcher, step);
+  if (has_dense_column(step)) return on_cpu_with_one_output(launcher, step);
+  if (step.weight.columns <= kShortRow) return on_cpu_with_short_rows(launcher, step);
+  on_cpu(launcher, step);
+}
+
+}  // namespace mokume::opencl

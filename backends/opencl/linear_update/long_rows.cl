@@ -1,0 +1,176 @@
+// linear_update for CPUs where rows of the weight are longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL: whether there is a dx, a
+// state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector of dy serves all of
+// them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
+//
+// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed
+// along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
+//
+// SKIPS: where x is 0, the step has nothing to add, and after a relu dx is 0 or nobody asks for it. About half of all
+// activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
+// count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
+// finding out takes longer.)
+#include "linear_update/linear_update_args.h"
+#include "linear_update/step.cl"
+
+#define SUMS (BATCH > 0 ? BATCH : 1)
+#define QUARTERS(n) ((BATCH * (n) + 3) / 4)
+
+// Rows of the batch in some order, four bits each: row t of them. Known where it is inlined, unless some are skipped.
+#define EVERY_ROW 0xfedcba9876543210UL
+#define LISTED(t) ((int)(list >> (4 * (t))) & 15)
+
+// `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns.
+// Term t is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t]
+// adds up its dx. Meanwhile the same columns of the next rows are fetched, and from there into the first cache what
+// comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
+static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
+                                                 ulong list,
+                                                 const float* x_rows, __global const float* dy, long dy_step,
+                                                 __global float* weight, long weight_step, __global float* state,
+                                                 long state_step, sgd_t sgd, __private vec* sums) {
+  vec before[ROWS], w[ROWS], g[ROWS];
+  UNROLL
+  for (int i = 0; i < n; ++i) {
+    FETCH_EARLY(weight + (i + n) * weight_step);
+    FETCH(weight + i * weight_step + 4 * VW);
+    if (STATEFUL) {
+      FETCH_EARLY(state + (i + n) * state_step);
+      FETCH(state + i * state_step + 4 * VW);
+    }
+    before[i] = load_first(weight + i * weight_step, count, whole);
+    w[i] = or_zeros(before[i], count);
+    g[i] = SPLAT(0.0f);
+  }
+  UNROLL
+  for (int t = 0; t < terms; ++t) {
+    const vec d = VLOAD(0, dy + LISTED(t) * dy_step);
+    UNROLL
+    for (int i = 0; i < n; ++i) {
+      if (WANTED) sums[i * SUMS + t] = fma(d, w[i], sums[i * SUMS + t]);
+      g[i] = fma(SPLAT(x_rows[LISTED(t) * VW + i]), d, g[i]);
+    }
+  }
+  UNROLL
+  for (int i = 0; i < n; ++i)
+    take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
+}
+
+// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the
+// list.
+static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
+                                              __global const float* dy, long dy_step, __global float* weight,
+                                              long weight_step, __global float* state, long state_step, long columns,
+                                              int whole, sgd_t sgd, __private float* chains) {
+  vec sums[ROWS * SUMS];
+  UNROLL
+  for (int k = 0; WANTED && k < ROWS * SUMS; ++k) sums[k] = SPLAT(0.0f);
+  long c = 0;
+  for (; c + VW <= columns; c += VW)
+    columns_meet(n, terms, VW, 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c, state_step, sgd,
+                 sums);
+  if (c < columns && whole)
+    columns_meet(n, terms, (int)(columns - c), 1, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
+                 state_step, sgd, sums);
+  else if (c < columns)
+    columns_meet(n, terms, (int)(columns - c), 0, list, x_rows, dy + c, dy_step, weight + c, weight_step, state + c,
+                 state_step, sgd, sums);
+  if (!WANTED) return;
+  UNROLL
+  for (int i = 0; i < n; ++i) {
+    UNROLL
+    for (int t = 0; t < terms; ++t) VSTORE(sums[i * SUMS + t], LISTED(t) * VW + i, chains);
+  }
+}
+
+// Of two vectors the first half of each plus its second; the same of neighbours.
+static __attribute__((always_inline)) vec add_halves(vec a, vec b) {
+  return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
+         (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
+}
+static __attribute__((always_inline)) vec add_neighbours(vec a, vec b) {
+  return (vec)(a.s0, a.s2, b.s0, b.s2, a.s4, a.s6, b.s4, b.s6, a.s8, a.sa, b.s8, b.sa, a.sc, a.se, b.sc, b.se) +
+         (vec)(a.s1, a.s3, b.s1, b.s3, a.s5, a.s7, b.s5, b.s7, a.s9, a.sb, b.s9, b.sb, a.sd, a.sf, b.sd, b.sf);
+}
+
+// The chains of row i, added up, in lane i.
+static __attribute__((always_inline)) vec sums_of_chains(__private const float* chains) {
+  vec quarters[4];
+  UNROLL
+  for (int i = 0; i < 4; ++i) {
+    const vec a = add_halves(VLOAD(i, chains), VLOAD(i + 4, chains));
+    const vec b = add_halves(VLOAD(i + 8, chains), VLOAD(i + 12, chains));
+    quarters[i] = even_quarters(a, b) + odd_quarters(a, b);
+  }
+  return add_neighbours(low_halves(quarters[0], quarters[1]) + high_halves(quarters[0], quarters[1]),
+                        low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
+}
+
+// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them
+// before their dx is put together and stored.
+__kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global const float* x,
+                                     __global const float* restrict dy, __global float* restrict weight,
+                                     __global float* restrict state, __global float* dx) {
+  const long begin = (long)get_global_id(0) * args.rows_each, end = min(begin + args.rows_each, args.rows);
+  const sgd_t sgd = {args.lr, args.decay, args.momentum, args.first ? 0 : -1, args.first ? (int)0x80000000 : 0};
+  const int dense = args.weight.step == args.columns && (!STATEFUL || args.state.step == args.columns);
+  x += args.x.offset;
+  weight += args.weight.offset;
+  state += args.state.offset;
+  dx += args.dx.offset;
+  for (long i0 = begin; i0 < end; i0 += VW) {
+    const int live = (int)min((long)VW, end - i0);
+    float x_rows[SUMS * VW], chains[WANTED ? SUMS * VW * VW : 1];
+    for (int b = 0; b < BATCH; ++b) {
+      __global const float* from = x + b * args.x.step + i0;
+      FETCH(from + 2 * VW);
+      if (live == VW)
+        VSTORE(VLOAD(0, from), b, x_rows);
+      else
+        for (int i = 0; i < VW; ++i) x_rows[b * VW + i] = from[min(i, live - 1)];
+    }
+#define MEET(n, terms, list)                                                                                      \
+  rows_meet(n, terms, list, x_rows + i, dy, args.dy.step, weight + (i0 + i) * args.weight.step, args.weight.step, \
+            state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
+            chains + i * VW)
+#if SKIPS
+    // Those of the batch that count, and after them, from the last, those that do not. (The loop over i becomes vectors.)
+    ulong lists[VW];
+    int counts[VW];
+    for (int i = 0; i < VW; ++i) {
+      ulong list = 0;
+      int counting = 0;
+      UNROLL
+      for (int b = 0; b < BATCH; ++b) {
+        const int counts_here = x_rows[b * VW + i] != 0.0f;
+        const int position = counts_here ? counting : BATCH - 1 - b + counting;
+        list |= (ulong)b << (4 * position);
+        counting += counts_here;
+      }
+      lists[i] = list;
+      counts[i] = counting;
+    }
+    for (int i = 0; i < live; ++i) {
+      const ulong list = lists[i];
+      for (int t = counts[i]; WANTED && t < BATCH; ++t) VSTORE(SPLAT(0.0f), LISTED(t) * VW + i, chains);
+      if (counts[i] <= QUARTERS(1))
+        MEET(1, QUARTERS(1), list);
+      else if (counts[i] <= QUARTERS(2))
+        MEET(1, QUARTERS(2), list);
+      else if (counts[i] <= QUARTERS(3))
+        MEET(1, QUARTERS(3), list);
+      else
+        MEET(1, BATCH, list);
+    }
+#else
+    int i = 0;
+    for (; i + ROWS <= live; i += ROWS) MEET(ROWS, BATCH, EVERY_ROW);
+    for (; i < live; ++i) MEET(1, BATCH, EVERY_ROW);
+#endif
+    for (int b = 0; WANTED && b < BATCH; ++b) {
+      const vec sums = sums_of_chains(chains + b * VW * VW);
+      const vec through = VLOAD(b, x_rows);
+      store_first(args.after_relu ? (through > SPLAT(0.0f) ? sums : SPLAT(0.0f)) : sums, sums, live, live == VW,
+                  dx + b * args.dx.step + i0);
+    }
+  }
+}

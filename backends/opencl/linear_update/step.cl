@@ -1,0 +1,58 @@
+// The step of linear_update on CPUs; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
+// state. A step has the bits of one chain of fma() over the batch and of optimizer.cl.
+#include "common/transpose.cl"
+
+// At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below,
+// and the compiler would not keep all of them in registers.
+typedef struct {
+  float lr, decay, momentum;
+  int remembers, forgets;
+} sgd_t;
+
+// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same
+// work-item, and a vector may be read, and written back with what was read after them.
+#define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
+
+// The first `count` <= VW floats, and anything.
+static __attribute__((always_inline)) vec load_first(__global const float* from, int count, int whole) {
+  if (count == VW || whole) return VLOAD(0, from);
+  float part[VW];
+  __private float* to = part;
+  VSTORE(SPLAT(0.0f), 0, part);
+  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
+  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
+  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
+  if (count & 1) *to = *from;
+  return VLOAD(0, part);
+}
+
+static __attribute__((always_inline)) vec or_zeros(vec v, int count) {
+  return count == VW ? v : select(SPLAT(0.0f), v, LANES < (ivec)count);
+}
+
+// `before`: what load_first() read there.
+static __attribute__((always_inline)) void store_first(vec v, vec before, int count, int whole, __global float* to) {
+  if (count == VW || whole) {
+    VSTORE(count == VW ? v : select(before, v, LANES < (ivec)count), 0, to);
+    return;
+  }
+  float part[VW];
+  __private const float* from = part;
+  VSTORE(v, 0, part);
+  if (count & 8) vstore8(vload8(0, from), 0, to), from += 8, to += 8;
+  if (count & 4) vstore4(vload4(0, from), 0, to), from += 4, to += 4;
+  if (count & 2) vstore2(vload2(0, from), 0, to), from += 2, to += 2;
+  if (count & 1) *to = *from;
+}
+
+// The step of `count` weights: w, 0 after them, read as `before`. g: what the batch adds up to for them, and anything.
+static __attribute__((always_inline)) void take_step(vec g, vec w, vec before, int count, int whole,
+                                                     __global float* weight, __global float* state, sgd_t sgd) {
+  vec s = fma(SPLAT(sgd.decay), w, g);
+  if (STATEFUL) {
+    const vec had = load_first(state, count, whole);
+    s = fma(SPLAT(sgd.momentum), AS_VEC((AS_IVEC(had) & (ivec)sgd.remembers) | (ivec)sgd.forgets), s);
+    store_first(s, had, count, whole, state);
+  }
+  store_first(fma(SPLAT(-sgd.lr), s, w), before, count, whole, weight);
+}

@@ -1,0 +1,81 @@
+#include "loss/loss.hpp"
+
+#include "common/grid.hpp"
+#include "loss/loss.embed.hpp"
+#include "loss/loss_args.h"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A work-item does some rows on CPUs, whole vectors of them, and one on GPUs.
+struct LossLaunch {
+  LossLaunch(const mk_device& device, const mk_tensor& x) {
+    constexpr int64_t kLanes = 16;
+    if (uses_vectors(device)) rows_each = divide_up(512, x.columns * kLanes) * kLanes;
+    range = {{divide_up(x.rows, rows_each), 1, 1}, {uses_vectors(device) ? 1 : 32, 1, 1}};
+  }
+  int64_t rows_each = 1;
+  Range range{};
+};
+
+const LibraryKernel& loss_kernel(mk_device& device, const char* name) {
+  return device.kernel(for_width(device, "losses", kLossLoss, run_width(device)), name);
+}
+
+// Without a gradient or without rows to choose from, kernels get other memory, which they leave alone.
+const mk_tensor& gradient_of(const mk_op& op) { return op.outputs[op.n_outputs == 2 ? 1 : 0]; }
+cl_mem targets_of(const mk_op& op) { return memory(op.inputs[sdk::empty(op.inputs[1]) ? 2 : 1]); }
+
+float rounded(double value) { return static_cast<float>(value); }
+
+}  // namespace
+
+void softmax_loss(Launcher& launcher, const mk_op& op) {
+  constexpr int64_t kShortRow = 64;  // SHORT_ROW of loss.cl
+  const mk_tensor &x = op.inputs[0], &label = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
+                  &grad = gradient_of(op);
+  if (sdk::empty(out)) return;
+  mk_device& device = launcher.device();
+  const LossLaunch l(device, x);
+  const bool by_lanes = uses_vectors(device) && x.columns <= kShortRow;
+  launcher.run(loss_kernel(device, by_lanes ? "softmax_loss_short" : "softmax_loss"), l.range,
+               SoftmaxLossArgs{.rows = x.rows,
+                               .columns = x.columns,
+                               .rows_each = l.rows_each,
+                               .x = view(x),
+                               .out = view(out),
+                               .grad = view(grad),
+                               .label_offset = label.offset,
+                               .labels = label.columns,
+                               .index_offset = index.offset,
+                               .wanted = op.n_outputs == 2 ? 1 : 0,
+                               .scale = rounded(op.reals[0])},
+               {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
+}
+
+void squared_loss(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &x = op.inputs[0], &target = op.inputs[1], &index = op.inputs[2], &out = op.outputs[0],
+                  &grad = gradient_of(op);
+  if (sdk::empty(out)) return;
+  mk_device& device = launcher.device();
+  const LossLaunch l(device, x);
+  const auto columns = static_cast<double>(x.columns);
+  launcher.run(loss_kernel(device, "squared_loss"), l.range,
+               SquaredLossArgs{.rows = x.rows,
+                               .columns = x.columns,
+                               .rows_each = l.rows_each,
+                               .x = view(x),
+                               .target = view(target),
+                               .out = view(out),
+                               .grad = view(grad),
+                               .target_rows = target.rows,
+                               .index_offset = index.offset,
+                               .wanted = op.n_outputs == 2 ? 1 : 0,
+                               .reserved = 0,
+                               .mean = rounded(1 / columns),
+                               .factor = rounded(2 * op.reals[0] / columns)},
+               {memory(x), targets_of(op), memory(index), memory(out), memory(grad)});
+}
+
+}  // namespace mokume::opencl

@@ -1,0 +1,27 @@
+// The arguments of loss.cl.
+#pragma once
+
+#include "common/args.h"
+
+BEGIN_ARGS
+
+typedef struct {
+  i64 rows, columns, rows_each;
+  View x, out, grad;
+  i64 label_offset, labels, index_offset;
+  i32 wanted;
+  f32 scale;
+} SoftmaxLossArgs;
+ARGS(SoftmaxLossArgs)
+
+// `mean` is 1 / columns, `factor` 2 * scale / columns.
+typedef struct {
+  i64 rows, columns, rows_each;
+  View x, target, out, grad;
+  i64 target_rows, index_offset;
+  i32 wanted, reserved;
+  f32 mean, factor;
+} SquaredLossArgs;
+ARGS(SquaredLossArgs)
+
+END_ARGS

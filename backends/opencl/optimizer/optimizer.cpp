@@ -1,0 +1,66 @@
+#include "optimizer/optimizer.hpp"
+
+#include <cmath>
+
+#include "common/grid.hpp"
+#include "optimizer/optimizer.embed.hpp"
+#include "optimizer/optimizer_args.h"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+const char* kernel_of(const ops::OptimizerSettings& o) {
+  switch (o.kind) {
+    case ops::Optimizer::sgd:
+      return o.states() == 0 ? "sgd" : "sgd_momentum";
+    case ops::Optimizer::adam:
+      return "adam";
+    case ops::Optimizer::rmsprop:
+      return o.states() == 1 ? "rmsprop" : "rmsprop_momentum";
+    case ops::Optimizer::adadelta:
+      return "adadelta";
+  }
+  return "";
+}
+
+float rounded(double value) { return static_cast<float>(value); }
+
+}  // namespace
+
+void optimizer_step(Launcher& launcher, const mk_op& op) {
+  const mk_tensor &grad = op.inputs[0], &weight = op.outputs[0], &state = op.outputs[1], &state2 = op.outputs[2];
+  if (sdk::empty(weight)) return;
+  const ops::OptimizerSettings o = ops::optimizer_of(op);
+  const auto t = static_cast<double>(op.integers[1]);
+  const bool adam = o.kind == ops::Optimizer::adam;
+  mk_device& device = launcher.device();
+  const RunLaunch l(device, 1, weight.columns);
+  const LibraryKernel& kernel =
+      device.kernel(for_width(device, "optimizer", kOptimizerOptimizer, run_width(device)), kernel_of(o));
+  const OptimizerArgs args{.grid = l.grid,
+                           .grad_offset = grad.offset,
+                           .weight_offset = weight.offset,
+                           .state_offset = state.offset,
+                           .state2_offset = state2.offset,
+                           .lr = rounded(o.lr),
+                           .decay = rounded(o.weight_decay),
+                           .a = rounded(o.a),
+                           .one_minus_a = rounded(1 - o.a),
+                           .b = rounded(o.b),
+                           .one_minus_b = rounded(1 - o.b),
+                           .eps = rounded(o.eps),
+                           .step_size = adam ? rounded(o.lr / (1 - std::pow(o.a, t))) : 0.0F,
+                           .to_root = adam ? rounded(1 / std::sqrt(1 - std::pow(o.b, t))) : 0.0F,
+                           .first = t == 1 ? 1 : 0};
+  switch (o.states()) {
+    case 0:
+      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight)});
+    case 1:
+      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight), memory(state)});
+    default:
+      return launcher.run(kernel, l.range, args, {memory(grad), memory(weight), memory(state), memory(state2)});
+  }
+}
+
+}  // namespace mokume::opencl

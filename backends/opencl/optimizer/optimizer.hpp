@@ -1,0 +1,10 @@
+// Steps of optimizers on flat parameters.
+#pragma once
+
+#include "runtime/launcher.hpp"
+
+namespace mokume::opencl {
+
+void optimizer_step(Launcher& launcher, const mk_op& op);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,56 @@
+// The devices of this machine, known without loading a driver where the cache knows them.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "platforms/describe.hpp"
+#include "platforms/icd.hpp"
+#include "sdk/plugin.hpp"
+#include "support/files.hpp"
+
+namespace mokume::opencl {
+
+// What the helper program found of one driver.
+struct IcdReport {
+  Icd icd;
+  std::string problem;  // why the driver is left out as a whole, and the cure; "" if it is not
+  std::vector<PlatformRecord> platforms;
+};
+
+// Threads: all functions may be called from any thread.
+class Platforms {
+ public:
+  explicit Platforms(const sdk::Host& host);
+
+  // In a stable order; sizes of memory as of the probe until the device is opened. The first call asks the cache, or
+  // starts the helper once per driver (20 s each at most), and logs what is left out and why. Under Oclgrind, which
+  // replaces the whole of OpenCL, the process asks itself.
+  const std::vector<mk_device_info>& devices();
+
+  // The OpenCL handles of a device of devices(). The first call loads the drivers that have devices, and no others.
+  // Throws MK_INVALID_ARGUMENT for an index there is not, MK_DEVICE_ERROR if the device is gone.
+  DeviceHandle handle(uint32_t index);
+
+  // A private directory for this backend's files that outlives the run; "" if there is none.
+  const std::string& cache_directory() const { return cache_; }
+
+ private:
+  void find_devices();
+  IcdReport probe(const Icd& icd) const;
+  void report(const std::vector<IcdReport>& reports, const std::string& cache_file) const;
+  void load_drivers();
+  void refresh(mk_device_info& known, const mk_device_info& now);
+
+  sdk::Host host_;
+  std::string cache_;
+  std::string cache_file_;  // of the probe; "" for none
+  std::mutex mutex_;
+  bool found_ = false, loaded_ = false;
+  std::vector<mk_device_info> devices_;
+  std::vector<Icd> good_;
+};
+
+}  // namespace mokume::opencl

@@ -1,0 +1,75 @@
+#include "pool/pool.hpp"
+
+#include "common/grid.hpp"
+#include "pool/pool.embed.hpp"
+#include "pool/pool_args.h"
+#include "sdk/ops.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+const LibraryKernel& pool_kernel(mk_device& device, int64_t channels, const char* name) {
+  return device.kernel(for_width(device, "pools", kPoolPool, channel_width(device, channels)), name);
+}
+
+MaxPoolArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor& images, const mk_tensor& windows,
+                    const mk_tensor& places) {
+  return {
+      .grid = l.grid, .images = view(images), .windows = view(windows), .places = view(places), .sides = sides_of(w)};
+}
+
+AvgPoolArgs args_of(const ImageLaunch& l, const ops::AvgPool& p, const mk_tensor& images, const mk_tensor& cells) {
+  return {.grid = l.grid,
+          .images = view(images),
+          .cells = view(cells),
+          .height = narrow(p.height),
+          .width = narrow(p.width),
+          .channels = narrow(p.channels),
+          .out_h = narrow(p.out_h),
+          .out_w = narrow(p.out_w),
+          .reserved = 0};
+}
+
+}  // namespace
+
+void max_pool(Launcher& launcher, const mk_op& op) {
+  const ops::Window w = ops::window_of(op);
+  const mk_tensor &images = op.inputs[0], &out = op.outputs[0], &places = op.outputs[1];
+  if (sdk::empty(out)) return;
+  mk_device& device = launcher.device();
+  const ImageLaunch l(device, images.rows * w.out_height(), w.out_width(), w.channels);
+  launcher.run(pool_kernel(device, w.channels, "max_pool"), l.range, args_of(l, w, images, out, places),
+               {memory(images), memory(out), memory(places)});
+}
+
+void max_pool_grad(Launcher& launcher, const mk_op& op) {
+  const ops::Window w = ops::window_of(op);
+  const mk_tensor &grad = op.inputs[0], &places = op.inputs[1], &dx = op.outputs[0];
+  if (sdk::empty(dx)) return;
+  mk_device& device = launcher.device();
+  const ImageLaunch l(device, dx.rows * w.height, w.width, w.channels);
+  launcher.run(pool_kernel(device, w.channels, "max_pool_grad"), l.range, args_of(l, w, dx, grad, places),
+               {memory(grad), memory(places), memory(dx)});
+}
+
+void avg_pool(Launcher& launcher, const mk_op& op) {
+  const ops::AvgPool p = ops::avg_pool_of(op);
+  const mk_tensor &images = op.inputs[0], &out = op.outputs[0];
+  if (sdk::empty(out)) return;
+  mk_device& device = launcher.device();
+  const ImageLaunch l(device, images.rows * p.out_h, p.out_w, p.channels);
+  launcher.run(pool_kernel(device, p.channels, "avg_pool"), l.range, args_of(l, p, images, out),
+               {memory(images), memory(out)});
+}
+
+void avg_pool_grad(Launcher& launcher, const mk_op& op) {
+  const ops::AvgPool p = ops::avg_pool_of(op);
+  const mk_tensor &grad = op.inputs[0], &dx = op.outputs[0];
+  if (sdk::empty(dx)) return;
+  mk_device& device = launcher.device();
+  const ImageLaunch l(device, dx.rows * p.height, p.width, p.channels);
+  launcher.run(pool_kernel(device, p.channels, "avg_pool_grad"), l.range, args_of(l, p, dx, grad),
+               {memory(grad), memory(dx)});
+}
+
+}  // namespace mokume::opencl

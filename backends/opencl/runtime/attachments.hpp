@@ -1,0 +1,24 @@
+// What a higher folder keeps with a device or a queue for as long as it lives: one object of each type.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <typeindex>
+
+namespace mokume::opencl {
+
+class Attachments {
+ public:
+  // Made at the first call.
+  template <class T>
+  T& get() {
+    std::shared_ptr<void>& slot = objects_[typeid(T)];
+    if (slot == nullptr) slot = std::make_shared<T>();
+    return *static_cast<T*>(slot.get());
+  }
+
+ private:
+  std::map<std::type_index, std::shared_ptr<void>> objects_;
+};
+
+}  // namespace mokume::opencl

@@ -1,0 +1,50 @@
+#include "runtime/device.hpp"
+
+#include <algorithm>
+
+#include "platforms/describe.hpp"
+
+namespace mokume::opencl {
+
+std::string size_text(uint64_t bytes) { return std::to_string((bytes + (1U << 20) - 1) >> 20) + " MiB"; }
+
+std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
+                                       const mk_device_info& info, cl_platform_id platform, cl_device_id id) {
+  auto device = std::make_unique<mk_device>();
+  device->host = host;
+  device->cache_directory = cache_directory;
+  device->clblast = clblast;
+  device->info = info;
+  device->cores = std::max<int64_t>(info.compute_units, 1);
+  device->id = id;
+  const cl_uint width = device_value<cl_uint>(id, CL_DEVICE_NATIVE_VECTOR_WIDTH_FLOAT, 4);
+  device->vector_width = width >= 16 ? 16 : width >= 8 ? 8 : 4;
+  const cl_context_properties properties[] = {CL_CONTEXT_PLATFORM, reinterpret_cast<cl_context_properties>(platform),
+                                              0};
+  cl_int code = CL_SUCCESS;
+  device->context.reset(clCreateContext(properties, 1, &id, nullptr, nullptr, &code));
+  check(code, std::string("clCreateContext on ") + info.name);
+  return device;
+}
+
+}  // namespace mokume::opencl
+
+const mokume::opencl::LibraryKernel& mk_device::kernel(const mokume::opencl::BuiltIn& program, const char* name) {
+  using namespace mokume::opencl;
+  auto found = programs_.find(program.name);
+  if (found == programs_.end()) {
+    Program built = build_program(*this, program.name, program.source, built_in_options(program));
+    found = programs_.try_emplace(program.name, program, std::move(built)).first;
+  }
+  return found->second.kernel(name);
+}
+
+std::string mk_device::built_in_options(const mokume::opencl::BuiltIn& program) const {
+  using namespace mokume::opencl;
+  const bool fma = (info.flags & MK_DEVICE_FMA) != 0;
+  // -w: PoCL's compiler counts its warnings on the user's terminal.
+  // Oclgrind does not know what LLVM makes of `restrict` where a function is inlined.
+  const bool checked = (info.flags & MK_DEVICE_INSTRUMENTED) != 0;
+  return program.options + (fma ? "" : " -DNO_FMA") + (checked ? " -Drestrict=" : "") +
+         (is_pocl(info) ? " -DWHOLE_VECTORS -w" : "");
+}

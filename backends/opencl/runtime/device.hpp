@@ -1,0 +1,53 @@
+// An open device: one context, and the built-in programs that were built for it. A device and everything made from it
+// are used by one thread at a time.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "abi/backend.h"
+#include "runtime/attachments.hpp"
+#include "runtime/choices.hpp"
+#include "runtime/program.hpp"
+#include "sdk/plugin.hpp"
+#include "support/cl.hpp"
+
+namespace mokume::opencl {
+class ClBlast;
+}
+
+struct mk_device {
+  mokume::sdk::Host host;
+  std::string cache_directory;  // "" for none
+  mokume::opencl::ClBlast* clblast = nullptr;
+  mk_device_info info{};
+  cl_device_id id = nullptr;
+  mokume::opencl::Context context;
+  mokume::opencl::Choices choices;
+  int vector_width = 4;  // floats of a native vector: 4, 8 or 16
+  // Cores that share the work of a launch: all there are, or one (group/sequence.hpp). It decides about no bits.
+  int64_t cores = 1;
+
+  // The kernel of a built-in program, built on first use.
+  const mokume::opencl::LibraryKernel& kernel(const mokume::opencl::BuiltIn& program, const char* name);
+
+  // The options of a built-in program, and of what is made of it.
+  std::string built_in_options(const mokume::opencl::BuiltIn& program) const;
+
+  mokume::opencl::Attachments attachments;
+
+ private:
+  std::map<std::string, mokume::opencl::LibraryProgram> programs_;
+};
+
+namespace mokume::opencl {
+
+// Opens the context. `choices` and `vector_width` are set by choose_variants() (variants/variants.hpp).
+std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
+                                       const mk_device_info& info, cl_platform_id platform, cl_device_id id);
+
+// "12 MiB", for messages.
+std::string size_text(uint64_t bytes);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,23 @@
+// Memory that the driver has mapped for the host: extension "host_memory_v1".
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "abi/backend.h"
+#include "support/cl.hpp"
+
+// Mapped for as long as this lives.
+struct mk_host_block {
+  mk_queue* queue = nullptr;
+  mokume::opencl::Memory memory;
+  void* mapped = nullptr;
+
+  ~mk_host_block();
+};
+
+namespace mokume::opencl {
+
+std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,43 @@
+#include "runtime/kept_memory.hpp"
+
+namespace mokume::opencl {
+
+cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
+                       const std::function<void(cl_mem)>& make) {
+  std::string key = what;
+  for (const int64_t number : {of.offset, of.rows, of.columns, of.row_stride}) key += ' ' + std::to_string(number);
+  const uint64_t version = of.buffer->version;
+  for (Derived& d : derived_) {
+    if (d.version != version || d.key != key) continue;
+    d.used = ++uses_;
+    return d.memory.memory.get();
+  }
+  Derived* const entry = entry_for(device, key, bytes);
+  if (entry == nullptr) return nullptr;
+  entry->key = std::move(key);
+  entry->version = 0;  // of no buffer, in case it cannot be made
+  entry->used = ++uses_;
+  make(entry->memory.memory.get());
+  entry->version = version;
+  return entry->memory.memory.get();
+}
+
+// What was made of an older version under the same name; else new memory while there is room; else the least recently
+// used that is large enough. The queue is in order, so what is replaced has been read by then.
+KeptMemory::Derived* KeptMemory::entry_for(mk_device& device, const std::string& key, uint64_t bytes) {
+  constexpr uint64_t kMostBytes = uint64_t{128} << 20;
+  uint64_t total = bytes;
+  Derived *same = nullptr, *oldest = nullptr;
+  for (Derived& d : derived_) {
+    total += d.memory.bytes;
+    if (d.memory.bytes < bytes) continue;
+    if (d.key == key && (same == nullptr || d.used < same->used)) same = &d;
+    if (oldest == nullptr || d.used < oldest->used) oldest = &d;
+  }
+  if (same != nullptr) return same;
+  if (total > kMostBytes) return oldest;
+  derived_.push_back({"", 0, 0, create_buffer(device, bytes)});
+  return &derived_.back();
+}
+
+}  // namespace mokume::opencl

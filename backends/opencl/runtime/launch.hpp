@@ -1,0 +1,32 @@
+// What a launch is: a range of work-items and the arguments of a kernel.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "support/cl.hpp"
+
+namespace mokume::opencl {
+
+struct Range {
+  std::array<int64_t, 3> global, local{1, 1, 1};
+
+  bool operator==(const Range&) const = default;
+};
+
+// Work-groups of a launch in each dimension that every card takes: NVIDIA's and AMD's take 65,535 in the second and the
+// third. Kernels for GPUs lie along the first dimension or loop.
+inline constexpr std::array<int64_t, 3> kMostGroups{2'147'483'647, 65'535, 65'535};
+
+// In the order in which kernels take them. Local memory is an argument, since a kernel that is called by another may
+// declare none.
+struct Arguments {
+  const char* type;  // the name of the struct, see common/args.h
+  std::span<const std::byte> values;
+  std::span<const cl_mem> buffers;
+  int64_t local_floats = 0;
+};
+
+}  // namespace mokume::opencl

@@ -1,0 +1,67 @@
+// Enqueues kernels and keeps the first and last event if somebody wants them; or records what it would enqueue.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <span>
+
+#include "common/args.hpp"
+#include "runtime/launch.hpp"
+#include "runtime/queue.hpp"
+#include "runtime/recording.hpp"
+
+// The first and the last command of what it stands for.
+struct mk_event {
+  mk_queue* queue = nullptr;
+  mokume::opencl::EventHandle first, last;
+};
+
+namespace mokume::opencl {
+
+class Launcher {
+ public:
+  Launcher(mk_queue& queue, bool want_event) : queue_(queue), want_event_(want_event) {}
+  Launcher(mk_queue& queue, Recording& recording) : queue_(queue), want_event_(false), recording_(&recording) {}
+
+  mk_queue& queue() { return queue_; }
+  mk_device& device() { return *queue_.device; }
+
+  // Runs the kernel over `range`, each side of which is rounded up to a multiple of the group's. Throws MK_INTERNAL if
+  // the kernel does not take these arguments.
+  template <class Args>
+  void run(const LibraryKernel& kernel, const Range& range, const Args& args, std::initializer_list<cl_mem> buffers,
+           int64_t local_floats = 0) {
+    run(kernel, range,
+        Arguments{ArgsName<Args>::kName,
+                  std::as_bytes(std::span(&args, 1)),
+                  {buffers.begin(), buffers.size()},
+                  local_floats});
+  }
+  void run(const LibraryKernel& kernel, const Range& range, const Arguments& arguments);
+
+  // `local` may be nullptr: the driver's choice. Error(MK_INVALID_ARGUMENT) on any GPU for more than kMostGroups, also
+  // where this one would take them.
+  void enqueue(cl_kernel kernel, const std::array<int64_t, 3>& global, const int64_t* local);
+
+  // Lets a library enqueue: `body` is given where its event belongs, or NULL.
+  template <class Body>
+  void enqueue_foreign(Body&& body) {
+    if (recording_ != nullptr) return recording_->refuse();
+    cl_event event = nullptr;
+    body(want_event_ ? &event : nullptr);
+    keep(event);
+  }
+
+  // The event of everything enqueued so far; a marker if nothing was.
+  std::unique_ptr<mk_event> take_event();
+
+ private:
+  void keep(cl_event event);  // takes ownership
+
+  mk_queue& queue_;
+  bool want_event_;
+  Recording* recording_ = nullptr;
+  EventHandle first_, last_;
+};
+
+}  // namespace mokume::opencl

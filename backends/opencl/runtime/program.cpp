@@ -1,0 +1,159 @@
+#include "runtime/program.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <vector>
+
+#include "platforms/describe.hpp"
+#include "runtime/device.hpp"
+#include "support/files.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A cache entry is the SHA-256 of the binary, a newline, the binary: drivers crash on damaged ones.
+constexpr size_t kDigestLength = 64;
+
+std::string all_options(const mk_device& device, const std::string& options) {
+  std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
+  all += " -cl-denorms-are-zero";  // abi/op.h asks for it
+  if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
+       CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
+    all += " -cl-fp32-correctly-rounded-divide-sqrt";
+  return options.empty() ? all : all + " " + options;
+}
+
+// "" if nothing is cached. PoCL compiles a kernel when it is launched, for the sizes it is launched with, and keeps the
+// result in a cache of its own. Asking it for a binary makes it compile every kernel once more for any size (measured
+// for the GEMM of a CPU: 5.2 instead of 1.3 s), and a program made of that binary is compiled for the sizes at hand all
+// the same.
+std::string cache_path(const mk_device& device, std::string_view source, const std::string& options) {
+  if (device.cache_directory.empty() || is_pocl(device.info)) return "";
+  std::string key(source);
+  for (const std::string& part : {options, std::string(device.info.name), std::string(device.info.driver),
+                                  std::string(device.info.version), std::string(device.info.isa)})
+    key += '\0' + part;
+  const std::string directory = device.cache_directory + "/programs";
+  std::error_code error;
+  std::filesystem::create_directories(directory, error);
+  return directory + "/" + sha256(key) + ".bin";
+}
+
+Program from_cache(const mk_device& device, const std::string& path, const std::string& options) {
+  const std::string entry = read_file(path).value_or("");
+  if (entry.size() <= kDigestLength + 1) return nullptr;
+  const std::string_view binary = std::string_view(entry).substr(kDigestLength + 1);
+  if (sha256(binary) != entry.substr(0, kDigestLength)) return nullptr;
+  const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
+  const size_t size = binary.size();
+  cl_int code = CL_SUCCESS, status = CL_SUCCESS;
+  Program program(clCreateProgramWithBinary(device.context.get(), 1, &device.id, &size, &bytes, &status, &code));
+  if (code != CL_SUCCESS || status != CL_SUCCESS) return nullptr;
+  if (clBuildProgram(program.get(), 1, &device.id, options.c_str(), nullptr, nullptr) != CL_SUCCESS) return nullptr;
+  return program;
+}
+
+// Drivers that give no binary are not cached.
+void to_cache(cl_program program, const std::string& path) {
+  size_t size = 0;
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0)
+    return;
+  std::string binary(size, '\0');
+  auto* bytes = reinterpret_cast<unsigned char*>(binary.data());
+  if (clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(bytes), &bytes, nullptr) != CL_SUCCESS) return;
+  replace_file(path, sha256(binary) + "\n" + binary);
+}
+
+std::string build_log(const mk_device& device, cl_program program) {
+  size_t size = 0;
+  if (clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, 0, nullptr, &size) != CL_SUCCESS || size == 0)
+    return "";
+  std::string log(size, '\0');
+  if (clGetProgramBuildInfo(program, device.id, CL_PROGRAM_BUILD_LOG, size, log.data(), nullptr) != CL_SUCCESS)
+    return "";
+  log.resize(log.find('\0') == std::string::npos ? size : log.find('\0'));
+  while (!log.empty() && (log.back() == '\n' || log.back() == ' ')) log.pop_back();
+  return log;
+}
+
+// At most four lines and 400 characters: what fits in an error message.
+std::string first_lines(const std::string& log) {
+  std::string lines;
+  int count = 0;
+  for (const char c : log) {
+    if (c == '\n' && ++count == 4) break;
+    lines += c == '\n' ? ' ' : c;
+  }
+  return lines.substr(0, 400);
+}
+
+Program from_source(const mk_device& device, const std::string& name, std::string_view source,
+                    const std::string& options) {
+  const char* text = source.data();
+  const size_t length = source.size();
+  cl_int code = CL_SUCCESS;
+  Program program(clCreateProgramWithSource(device.context.get(), 1, &text, &length, &code));
+  check(code, "clCreateProgramWithSource of " + name);
+  code = clBuildProgram(program.get(), 1, &device.id, options.c_str(), nullptr, nullptr);
+  const std::string log = build_log(device, program.get());
+  if (!log.empty())
+    device.host.log(code == CL_SUCCESS ? MK_LOG_DEBUG : MK_LOG_ERROR, "opencl",
+                    "build log of " + name + " on " + device.info.name + ":\n" + log);
+  if (code != CL_SUCCESS)
+    throw Error(MK_DEVICE_ERROR,
+                name + " does not build on " + device.info.name + " (" + error_name(code) + "): " + first_lines(log));
+  return program;
+}
+
+Kernel create_kernel(cl_program program, const std::string& name) {
+  cl_int code = CL_SUCCESS;
+  Kernel kernel(clCreateKernel(program, name.c_str(), &code));
+  if (code == CL_INVALID_KERNEL_NAME) throw Error(MK_INVALID_ARGUMENT, "the program has no kernel named " + name);
+  check(code, "clCreateKernel of " + name);
+  return kernel;
+}
+
+}  // namespace
+
+std::string called_source(const BuiltIn& program) { return std::string("#define CALLED\n") + program.source; }
+
+LibraryKernel::LibraryKernel(cl_program built, const BuiltIn* from, const std::string& kernel)
+    : handle(create_kernel(built, kernel)), program(from), name(kernel) {
+  check(clGetKernelInfo(handle.get(), CL_KERNEL_NUM_ARGS, sizeof(n_arguments), &n_arguments, nullptr),
+        "clGetKernelInfo of " + name);
+}
+
+const LibraryKernel& LibraryProgram::kernel(std::string_view name) {
+  const auto found = kernels_.find(name);
+  if (found != kernels_.end()) return found->second;
+  const std::string text(name);
+  return kernels_.try_emplace(text, program_.get(), &what_, text).first->second;
+}
+
+cl_kernel KernelSet::get(const std::string& name) {
+  const auto found = kernels_.find(name);
+  if (found != kernels_.end()) return found->second.get();
+  return kernels_.emplace(name, create_kernel(program_.get(), name)).first->second.get();
+}
+
+Program build_program(mk_device& device, const std::string& name, std::string_view source,
+                      const std::string& extra_options) {
+  const std::string options = all_options(device, extra_options);
+  const std::string path = cache_path(device, source, options);
+  if (!path.empty()) {
+    if (Program program = from_cache(device, path, options)) return program;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Program program = from_source(device, name, source, options);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (seconds > 1) {
+    char text[32];
+    std::snprintf(text, sizeof(text), "%.1f s", seconds);
+    device.host.log(MK_LOG_INFO, "opencl", std::string("building kernels for ") + device.info.name + ": " + text);
+  }
+  if (!path.empty()) to_cache(program.get(), path);
+  return program;
+}
+
+}  // namespace mokume::opencl

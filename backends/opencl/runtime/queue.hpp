@@ -1,0 +1,37 @@
+// An in-order queue of a device, and the memory that its ops share.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+
+#include "runtime/attachments.hpp"
+#include "runtime/kept_memory.hpp"
+#include "runtime/workspace.hpp"
+#include "support/cl.hpp"
+
+struct mk_queue {
+  ~mk_queue();  // waits: commands read what it owns
+
+  mk_device* device = nullptr;
+  mokume::opencl::CommandQueue handle;
+  bool profiling = false;
+  mokume::opencl::Workspaces workspaces;
+  mokume::opencl::Attachments attachments;
+
+  mk_buffer& workspace_buffer(size_t slot, int64_t floats) {
+    return workspaces.get(*device, slot, static_cast<uint64_t>(floats) * sizeof(float));
+  }
+  cl_mem workspace(size_t slot, int64_t floats) { return workspace_buffer(slot, floats).memory.get(); }
+  // Memory with what make(memory) computes from a view alone: see KeptMemory.
+  cl_mem kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make);
+
+ private:
+  mokume::opencl::KeptMemory kept_;
+};
+
+namespace mokume::opencl {
+
+std::unique_ptr<mk_queue> create_queue(mk_device& device, bool profiling);
+
+}  // namespace mokume::opencl

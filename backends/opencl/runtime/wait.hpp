@@ -1,0 +1,14 @@
+// Waiting for a device. Nothing here spins: GPUs' drivers do in clFinish and clWaitForEvents, so a callback wakes this
+// thread.
+#pragma once
+
+#include "abi/backend.h"
+#include "support/cl.hpp"
+
+namespace mokume::opencl {
+
+// Both return when the work is done and throw MK_DEVICE_ERROR if it failed.
+void wait(const mk_queue& queue, cl_event event);
+void finish(const mk_queue& queue);
+
+}  // namespace mokume::opencl

@@ -1,0 +1,95 @@
+#include "variants/variants.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <memory>
+
+#include "gemm/clblast.hpp"
+#include "ops.hpp"
+#include "runtime/queue.hpp"
+#include "support/files.hpp"
+
+namespace mokume::opencl {
+namespace {
+
+// A device class: what makes two devices run the same code, and the code itself.
+std::string class_file(const mk_device& device) {
+  if (device.cache_directory.empty()) return "";
+  const mk_device_info& i = device.info;
+  std::string key;
+  for (const char* text : {i.name, i.driver, i.version, i.isa}) key += std::string(text) + '\0';
+  for (const VariantSet* set : variant_sets())
+    for (const char* source : set->sources) key += std::string(source) + '\0';
+  return device.cache_directory + "/choices-" + sha256(key).substr(0, 32) + ".txt";
+}
+
+bool allows(const VariantSet& set, const std::string& value) {
+  return !value.empty() && std::find(set.values.begin(), set.values.end(), value) != set.values.end();
+}
+
+// Lines of "key value"; what is not known is as if not there.
+Choices remembered(const std::string& file) {
+  Choices choices;
+  const std::string text = file.empty() ? "" : read_file(file, 4096).value_or("");
+  size_t at = 0;
+  while (at < text.size()) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    const std::string line = text.substr(at, end - at);
+    at = end + 1;
+    const std::string name = line.substr(0, line.find(' '));
+    const std::string value = line.size() > name.size() ? line.substr(name.size() + 1) : "";
+    for (const VariantSet* set : variant_sets())
+      if (name == set->key && allows(*set, value)) choices.*set->slot = value;
+  }
+  return choices;
+}
+
+Choices given(std::span<const mk_choice> choices) {
+  Choices result;
+  for (const mk_choice& choice : choices) {
+    const std::string name(choice.key, strnlen(choice.key, sizeof(choice.key)));
+    const std::string value(choice.value, strnlen(choice.value, sizeof(choice.value)));
+    for (const VariantSet* set : variant_sets()) {
+      if (name != set->key) continue;
+      if (!allows(*set, value))
+        throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + name + " = " + value + " is not known; known are " +
+                                             set->values[0] + ", " + set->values[1] +
+                                             (*set->values[2] != '\0' ? std::string(", ") + set->values[2] : ""));
+      result.*set->slot = value;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
+  device.choices = given(choices);
+  const std::string file = class_file(device);
+  const Choices known = remembered(file);
+  Choices measured = known;
+  for (const VariantSet* set : variant_sets())
+    if ((device.choices.*set->slot).empty()) device.choices.*set->slot = known.*set->slot;
+  if (device.choices.gemm == "clblast" && !device.clblast->available())
+    throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
+  std::unique_ptr<mk_queue> queue;
+  // In the order of the sets: each race uses what was chosen before. Only what was measured is remembered: a choice
+  // given for one run must not decide the next.
+  for (const VariantSet* set : variant_sets()) {
+    std::string& slot = device.choices.*set->slot;
+    if (!slot.empty()) continue;
+    slot = set->candidates(device).front();
+    if (set->race == nullptr) continue;
+    if (queue == nullptr) queue = create_queue(device, false);
+    set->race(device, *queue);
+    // Convolutions were measured together with a GEMM: where that one was given, they are not remembered.
+    if (set->slot != &Choices::conv || device.choices.gemm == measured.gemm) measured.*set->slot = slot;
+  }
+  if (queue == nullptr || file.empty()) return;
+  std::string text;
+  for (const VariantSet* set : variant_sets())
+    if (!(measured.*set->slot).empty()) text += std::string(set->key) + " " + measured.*set->slot + "\n";
+  replace_file(file, text);
+}
+
+}  // namespace mokume::opencl
