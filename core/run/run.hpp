@@ -13,7 +13,7 @@
 #include "config/config.hpp"
 #include "journal/record.hpp"
 #include "registry/registry.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "run/run_directory.hpp"
 
 namespace mokume::run {

@@ -8,7 +8,7 @@
 
 #include "journal/record.hpp"
 #include "node/prepared.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::run {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 #include "report/support.hpp"
 
 namespace mokume::report {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "base/files.hpp"
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 #include "report/support.hpp"
 #include "sdk/error.hpp"
 

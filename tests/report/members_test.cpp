@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 #include "report/support.hpp"
 
 namespace mokume::report {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <map>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 namespace {

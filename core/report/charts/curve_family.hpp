@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 

@@ -6,7 +6,7 @@
 #include <map>
 #include <utility>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 namespace {

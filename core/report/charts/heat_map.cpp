@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 namespace {

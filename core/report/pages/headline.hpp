@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 

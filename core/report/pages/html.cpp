@@ -6,7 +6,7 @@
 #include <map>
 
 #include "base/text.hpp"
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 #include "report/pages/headline.hpp"
 #include "report/pages/markup.hpp"
 #include "report/pages/page.hpp"

@@ -3,7 +3,7 @@
 #include <system_error>
 
 #include "base/files.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "report/tables/tensorboard.hpp"
 #include "sdk/error.hpp"
 

@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 

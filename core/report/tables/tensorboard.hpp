@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "journal/record.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "report/charts/svg.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 

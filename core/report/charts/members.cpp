@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 #include "report/charts/svg.hpp"
 #include "report/pages/markup.hpp"
 #include "report/tables/stats.hpp"

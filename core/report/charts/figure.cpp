@@ -1,4 +1,4 @@
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 #include <fmt/format.h>
 
