@@ -10,7 +10,6 @@
 
 #include "base/text.hpp"
 #include "node/refit.hpp"
-#include "report/pages/markup.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 #include "sdk/error.hpp"

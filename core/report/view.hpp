@@ -1,4 +1,7 @@
-// Everything in a run directory that can be rebuilt from the journal: tables, summary, plots and report.html.
+// Everything in a run directory that can be rebuilt from its journal. tables/ computes numbers and writes CSV, JSON and
+// text, charts/ draws SVG, pages/ lays out report.html and writes the files; each uses only what is named before it and
+// this header, which holds the plain data that a report is made from. What reads journals and run.json into a RunView
+// is in run/.
 #pragma once
 
 #include <cstdint>
@@ -6,11 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "device/profile.hpp"
 #include "journal/read.hpp"
-#include "report/tables/certainty.hpp"
-#include "report/tables/efficiency.hpp"
-#include "report/tables/profile.hpp"
-#include "report/tables/team.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::report {
@@ -18,7 +18,7 @@ namespace mokume::report {
 struct Metric {
   std::string name;
   bool integer = false;
-  bool selects = false;  // smaller mean is better
+  bool selects = false;  // a smaller mean is better
 };
 
 struct DeviceUse {
@@ -32,36 +32,85 @@ struct DeviceUse {
   double speed = 0;  // relative to the others, see RunView::speeds; 0: unknown
 };
 
-// On the test rows: errors of a classifier, or the mean squared error of predicted numbers.
+// The result on the test rows: errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
   std::optional<double> mse = std::nullopt;
+
+  double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
 
-// A refit's, as journal::FitRecord has it.
-std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes);
+// What the members of an ensemble think of one row. A single model is an ensemble of one.
+struct Certainty {
+  std::vector<std::string> classes;
+  std::vector<std::vector<double>> members;  // member x class; each row sums to 1
+};
+
+// Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
+inline constexpr size_t kThumbnailSide = 64;
+struct Thumbnail {
+  size_t width = 0, height = 0;
+  std::vector<uint8_t> grey;
+};
 
 // A test row that shows what an ensemble is sure of and what not.
 struct Exemplar {
   std::string kind;     // "easy", "misclassified" or "uncertain"
-  int64_t row = 0;      // of the test set, from 0
+  int64_t row = 0;      // in the test set, from 0
   std::string label;    // its class
   Certainty certainty;  // of all members
   Thumbnail picture;    // none if rows are no images
 };
 
-// What the members of an ensemble say together of the test rows: the class with most votes, or the mean of numbers.
+// What an ensemble answers for the test rows: the class with the most votes, or the mean of the members' numbers.
 struct Vote {
   TestResult test;
   uint32_t members = 0;
   std::vector<Exemplar> exemplars = {};
-  // Percentiles 0 to 100 of the entropy of the members' mean certainty over the test rows, nats; empty if not known.
+  // Percentiles 0 to 100 of the entropy of the members' mean certainty over the test rows, in nats; empty if unknown.
   std::vector<double> doubt = {};
 };
 
-// What a report is made from. Records are sorted by fit and there is at most one per fit; missing ones are allowed
-// (an unfinished run): tables then hold what there is.
+// Where the time of a profiled run went on one device: all calls of the model in one session.
+struct DeviceProfile {
+  uint32_t node = 0;
+  std::string id;    // "opencl:0"
+  std::string name;  // of the device
+  std::vector<device::ProfileRow> rows;
+};
+
+// How one device of a team spent its time in one fit and one session.
+struct TeamShare {
+  uint32_t fit = 0;
+  uint32_t node = 0;
+  std::string device, name;  // "opencl:0"
+  double units = 0;          // shards or batches
+  double busy_s = 0;         // computing
+  double idle_s = 0;         // waiting for the busiest device
+  double reduce_s = 0;       // waiting for gradients to be exchanged, while no device computes
+};
+
+// A split of the work that holds from a point in the training on: it follows the speeds that devices show.
+struct TeamSplit {
+  uint32_t fit = 0;
+  std::string at, shares;  // "epoch 2, batch 17", "5+3"
+};
+
+struct TeamAccount {
+  std::vector<TeamShare> shares;
+  std::vector<TeamSplit> splits;
+};
+
+// How the devices' speeds are known.
+enum class Speeds {
+  none,      // nothing has been computed yet
+  measured,  // each device was measured alone before the run
+  estimated  // per device class, from the run itself: work done per busy second
+};
+
+// Records are sorted by fit, and each fit has at most one. Records may be missing (the run is unfinished): tables then
+// hold what exists.
 struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
@@ -69,10 +118,10 @@ struct RunView {
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
-  std::vector<journal::FitRecord> repeats;  // see journal::Contents, as the next two
+  std::vector<journal::FitRecord> repeats;  // see journal::Contents, as for the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
-  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records
+  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records are
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
   std::optional<Vote> vote;                 // of an ensemble, once its run is finished
   std::optional<uint32_t> best;             // candidate
@@ -81,59 +130,18 @@ struct RunView {
   std::vector<DeviceUse> devices;
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
-  TeamAccount team;                     // empty unless its devices trained together
-  double efficiency = 0;                // see report/efficiency.hpp
-  Speeds speeds = Speeds::none;         // where it has the devices' speeds from
-  std::string state;                    // "done" | "stopped" | "running" | "failed fits"
-  std::string config_toml;              // shown in the report
-  std::string environment;              // lines of "key: value" shown in the report
-  std::string reproduce;                // the command
+  TeamAccount team;                     // empty unless the devices trained as a team
+  double efficiency = 0;                // see tables/efficiency.hpp
+  Speeds speeds = Speeds::none;
+  std::string state;        // "done" | "stopped" | "running" | "failed fits"
+  std::string config_toml;  // shown in the report
+  std::string environment;  // lines of "key: value" shown in the report
+  std::string reproduce;    // the command
 };
-
-// Mean over folds of the first metric that selects (summed in fold order, in double), sample sd (0 for one fold), min,
-// max; rank from 1 by (mean, index) among the candidates of the same bootstrap. Candidates with a fold that failed, is
-// missing or has no finite value have no mean and rank last, by index. Rows are sorted by candidate, then bootstrap.
-struct CandidateRow {
-  uint32_t candidate = 0, bootstrap = 0;
-  bool complete = false;
-  double mean = 0, sd = 0, min = 0, max = 0;
-  uint32_t rank = 0;
-};
-std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,
-                                    const std::vector<journal::FitRecord>& records);
-
-// The files of a run directory, whole. CSV: RFC 4180 quoting, lines end in \n, doubles shortest round-trip; what is not
-// there (a metric of a failed fit, the mean of an incomplete candidate) is an empty cell, and a metric that is not
-// finite stands as nan, inf or -inf. timeline.csv counts seconds from the earliest start.
-//
-// summary.json: the seed is text, as its digits may be any number; `fits` counts the records there are, `fits_planned`
-// those of the plan; a plan without validation has one candidate and no fits, and `best` has null for its error; `best`
-// speaks of all folds of all bootstraps; `fit_s` is the time in which devices worked: per
-// device the union of its fits' intervals, since the fits of a bundle share the bundle's time. A number that is not
-// finite is null, and bytes that are no UTF-8 become U+FFFD. `speeds` tells whether `efficiency` rests on speeds that
-// were measured before the run or estimated from it.
-std::string results_csv(const RunView& view);
-std::string candidates_csv(const RunView& view);
-// A row for each member of an ensemble: what its bootstrap chose, the means of its metrics over the folds, and what it
-// does on the test rows after its refit.
-std::string ensemble_csv(const RunView& view);
-std::string timeline_csv(const RunView& view);
-std::string summary_json(const RunView& view);
 
 struct NamedFile {
   std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
   std::string content;
 };
-// Box plots and heat maps by the rule in report/panels.hpp, or bars of candidates, where there are candidates and a
-// metric that selects; then the curves of fits, refit and members, if there are any. A function of plan, metrics,
-// records, refits, vote and best only, not of devices or times.
-std::vector<NamedFile> plots(const RunView& view);
-// One page that refers to no other file, with the given plots (plots(view)) in it.
-std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
-
-// Writes all of the above and the event files of report/tensorboard.hpp into `directory`, each file atomically, and
-// removes the *.svg of plots/ that an earlier report left. Same view, same bytes. Error(MK_STORAGE) if something
-// cannot be written.
-void write(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

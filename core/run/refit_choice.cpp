@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "node/refit.hpp"
-#include "report/tables/stats.hpp"
 #include "run/workload.hpp"
 
 namespace mokume::run {

@@ -10,7 +10,7 @@
 #include "cluster/protocol/types.hpp"
 #include "journal/read.hpp"
 #include "node/prepared.hpp"
-#include "report/view.hpp"
+#include "report/tables/stats.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::run {

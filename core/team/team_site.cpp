@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/files.hpp"
 #include "base/sealed.hpp"
+#include "report/tables/team.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::team {

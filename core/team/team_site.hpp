@@ -21,7 +21,7 @@
 #include "cluster/protocol/types.hpp"
 #include "cluster/transport/side_channel.hpp"
 #include "node/worker.hpp"
-#include "report/tables/team.hpp"
+#include "report/view.hpp"
 #include "team/sums.hpp"
 
 namespace mokume::team {

@@ -6,22 +6,38 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace mokume::report {
 namespace {
 
-std::optional<double> as_number(const search::Value& value) {
-  if (const auto* real = std::get_if<double>(&value)) return *real;
-  if (const auto* integer = std::get_if<int64_t>(&value)) return static_cast<double>(*integer);
+// Few values are named one by one: the values tried matter more than round numbers.
+constexpr size_t kFewValues = 8;
+
+using Candidate = std::vector<search::Value>;
+
+template <class T>
+bool holds(const std::vector<T>& all, const T& one) {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::optional<double> number_of(const Candidate& candidate, size_t param) {
+  if (param >= candidate.size()) return std::nullopt;
+  if (const auto* real = std::get_if<double>(&candidate[param])) return *real;
+  if (const auto* integer = std::get_if<int64_t>(&candidate[param])) return static_cast<double>(*integer);
   return std::nullopt;
 }
 
-// The parameter as an axis: none if a value is missing, no number or no measurement.
+std::string text_of(const Candidate& candidate, size_t param) {
+  return param < candidate.size() ? search::to_text(candidate[param]) : "";
+}
+
+// The parameter as an axis: none if a value is missing, no number or absurdly large.
 std::optional<Axis> axis_of(const search::Plan& plan, size_t param) {
   std::set<double> values;
-  for (const auto& candidate : plan.candidates) {
-    const auto number = param < candidate.size() ? as_number(candidate[param]) : std::nullopt;
+  for (const Candidate& candidate : plan.candidates) {
+    const auto number = number_of(candidate, param);
     if (!number || !(std::abs(*number) <= 1e100)) return std::nullopt;
     values.insert(*number);
   }
@@ -29,39 +45,23 @@ std::optional<Axis> axis_of(const search::Plan& plan, size_t param) {
   return Axis{param, elide(plan.params[param], 40), {values.begin(), values.end()}};
 }
 
-std::string text_of(const std::vector<search::Value>& candidate, size_t param) {
-  return param < candidate.size() ? search::to_text(candidate[param]) : std::string();
-}
-
-std::vector<Group> group_by(const search::Plan& plan, const std::vector<size_t>& axes) {
-  std::vector<Group> groups;
-  std::vector<size_t> constant = axes;  // left out of titles
+std::vector<Group> group_by(const search::Plan& plan, std::vector<size_t> axes) {
+  std::vector<size_t> varying;
   for (size_t p = 0; p < plan.params.size(); ++p) {
-    const std::string first = text_of(plan.candidates.front(), p);
-    const auto same = [&](const auto& candidate) { return text_of(candidate, p) == first; };
-    if (std::all_of(plan.candidates.begin(), plan.candidates.end(), same)) constant.push_back(p);
+    const auto same = [&](const Candidate& one) { return text_of(one, p) == text_of(plan.candidates.front(), p); };
+    if (holds(axes, p)) continue;
+    (std::all_of(plan.candidates.begin(), plan.candidates.end(), same) ? axes : varying).push_back(p);
   }
+  std::vector<Group> groups;
   std::map<std::vector<std::string>, size_t> known;
   for (size_t c = 0; c < plan.candidates.size(); ++c) {
     std::vector<std::string> key;
-    for (size_t p = 0; p < plan.params.size(); ++p) {
-      const bool varies = std::find(constant.begin(), constant.end(), p) == constant.end();
-      if (varies) key.push_back(text_of(plan.candidates[c], p));
-    }
-    const auto [place, fresh] = known.emplace(std::move(key), groups.size());
-    if (fresh) groups.push_back({pretty_params(plan, c, constant), {}});
-    groups[place->second].candidates.push_back(c);
+    for (const size_t p : varying) key.push_back(text_of(plan.candidates[c], p));
+    const auto [found, fresh] = known.emplace(std::move(key), groups.size());
+    if (fresh) groups.push_back({pretty_params(plan, c, axes), {}});
+    groups[found->second].candidates.push_back(c);
   }
   return groups;
-}
-
-std::string file_name(const std::string& param, size_t index) {
-  std::string safe;
-  for (const char c : param.substr(0, 40)) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-    safe += plain ? c : '-';
-  }
-  return fmt::format("plots/box-{}-{}.svg", safe.empty() ? "param" : safe, index);
 }
 
 bool spans_two_decades(const std::vector<double>& values) {
@@ -69,37 +69,28 @@ bool spans_two_decades(const std::vector<double>& values) {
 }
 
 bool evenly_spaced(const std::vector<double>& values, bool log) {
-  const auto coordinate_of = [&](double v) { return log ? std::log(v) : v; };
-  const double step =
-      (coordinate_of(values.back()) - coordinate_of(values.front())) / static_cast<double>(values.size() - 1);
-  for (size_t i = 1; i < values.size(); ++i) {
-    const double here = coordinate_of(values[i]) - coordinate_of(values[i - 1]);
-    if (!(std::abs(here - step) < 0.05 * step)) return false;
-  }
+  const auto distance = [&](double a, double b) { return log ? std::log(b) - std::log(a) : b - a; };
+  const double step = distance(values.front(), values.back()) / static_cast<double>(values.size() - 1);
+  for (size_t i = 1; i < values.size(); ++i)
+    if (!(std::abs(distance(values[i - 1], values[i]) - step) < 0.05 * step)) return false;
   return true;
 }
 
 std::vector<Tick> value_ticks(const std::vector<double>& values, bool by_index) {
   std::vector<Tick> result;
-  for (size_t i = 0; i < values.size(); ++i) {
-    result.push_back({by_index ? static_cast<double>(i) : values[i], pretty(values[i], 3), {}});
-  }
+  for (size_t i = 0; i < values.size(); ++i)
+    result.push_back({by_index ? static_cast<double>(i) : values[i], pretty(values[i], 3)});
   return result;
 }
-
-// Few values are named one by one: what was tried matters more than round numbers.
-constexpr size_t kFewValues = 8;
 
 }  // namespace
 
 Figure::Figure(const RunView& source) : view(source), pooled(pool(source)) {
-  const auto metric = selecting_metric(view.metrics);
-  if (metric) unit = unit_of(view.metrics[*metric]);
+  if (const auto metric = selecting_metric(view.metrics)) unit = unit_of(view.metrics[*metric]);
   if (view.best && *view.best < pooled.size()) best = *view.best;
   if (pooled.empty()) return;
-  for (size_t p = 0; p < view.plan.params.size(); ++p) {
+  for (size_t p = 0; p < view.plan.params.size(); ++p)
     if (auto axis = axis_of(view.plan, p)) numeric.push_back(std::move(*axis));
-  }
   std::vector<Axis> chosen = numeric;
   std::stable_sort(chosen.begin(), chosen.end(),
                    [](const Axis& a, const Axis& b) { return a.values.size() > b.values.size(); });
@@ -116,20 +107,25 @@ Figure::Figure(const RunView& source) : view(source), pooled(pool(source)) {
 }
 
 double Figure::number(size_t candidate, const Axis& axis) const {
-  return as_number(view.plan.candidates[candidate][axis.param]).value_or(0);
+  return number_of(view.plan.candidates[candidate], axis.param).value_or(0);
+}
+
+std::vector<size_t> Figure::ranking(size_t most) const {
+  std::vector<size_t> order(pooled.size());
+  for (size_t c = 0; c < order.size(); ++c) order[pooled[c].rank - 1] = c;
+  order.resize(std::min(order.size(), most));
+  return order;
 }
 
 std::optional<size_t> Figure::leader(const std::vector<size_t>& candidates) const {
   std::optional<size_t> first;
-  for (const size_t c : candidates) {
+  for (const size_t c : candidates)
     if (pooled[c].complete && (!first || pooled[c].rank < pooled[*first].rank)) first = c;
-  }
   return first;
 }
 
 std::optional<size_t> Figure::marked(const std::vector<size_t>& candidates) const {
-  const bool here = best && std::find(candidates.begin(), candidates.end(), *best) != candidates.end();
-  return here && pooled[*best].complete ? best : leader(candidates);
+  return best && holds(candidates, *best) && pooled[*best].complete ? best : leader(candidates);
 }
 
 size_t Figure::box_panel_count() const {
@@ -141,32 +137,33 @@ size_t Figure::box_panel_count() const {
 std::vector<BoxPanel> Figure::box_panels() const {
   std::vector<BoxPanel> panels;
   if (!x) return panels;
+  const auto add = [&](const Axis& named, const std::string& title, const Axis& axis, std::vector<size_t> candidates) {
+    const std::string file = safe_name("plots/box-", named.name.empty() ? "param" : named.name);
+    panels.push_back({fmt::format("{}-{}.svg", file, panels.size()), title, axis, std::move(candidates)});
+  };
   if (y && !surface) {
     std::vector<size_t> all(pooled.size());
-    for (size_t c = 0; c < all.size(); ++c) all[c] = c;
-    for (const Axis& axis : numeric) panels.push_back({file_name(axis.name, panels.size()), "", axis, all});
+    std::iota(all.begin(), all.end(), size_t{0});
+    for (const Axis& axis : numeric) add(axis, "", axis, all);
   } else {
     for (const Group& group : groups) {
       if (!y) {
-        panels.push_back({file_name(x->name, panels.size()), group.title, *x, group.candidates});
+        add(*x, group.title, *x, group.candidates);
         continue;
       }
       std::map<double, std::vector<size_t>> rows;
       for (const size_t c : group.candidates) rows[number(c, *y)].push_back(c);
-      for (const double value : y->values) {
-        std::string title = fmt::format("{} = {}", y->name, pretty(value));
-        if (!group.title.empty()) title += ", " + group.title;
-        panels.push_back({file_name(y->name, panels.size()), title, *x, rows[value]});
-      }
+      const std::string rest = group.title.empty() ? "" : ", " + group.title;
+      for (const double value : y->values)
+        add(*y, fmt::format("{} = {}{}", y->name, pretty(value), rest), *x, rows[value]);
     }
   }
   if (panels.size() <= kMaxBoxPlots) return panels;
-  const auto key = [&](const BoxPanel& panel) {
-    const auto c = leader(panel.candidates);
-    return c ? pooled[*c].rank : std::numeric_limits<uint32_t>::max();
-  };
   std::vector<std::pair<uint32_t, size_t>> order;
-  for (size_t i = 0; i < panels.size(); ++i) order.emplace_back(key(panels[i]), i);
+  for (size_t i = 0; i < panels.size(); ++i) {
+    const auto first = leader(panels[i].candidates);
+    order.emplace_back(first ? pooled[*first].rank : std::numeric_limits<uint32_t>::max(), i);
+  }
   std::sort(order.begin(), order.end());
   order.resize(kMaxBoxPlots);
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
@@ -176,16 +173,13 @@ std::vector<BoxPanel> Figure::box_panels() const {
 }
 
 std::string Figure::hover(size_t candidate) const {
-  const Pooled& row = pooled[candidate];
+  const CandidateRow& row = pooled[candidate];
   std::string text = pretty_params(view.plan, candidate);
   if (!text.empty()) text += '\n';
-  if (row.complete) {
-    text += fmt::format("mean {} ± {}, n = {}", unit.text(row.mean), unit.spread(row.sd), row.values.size());
-  } else {
-    text += fmt::format("{} of {} fits have a value", row.values.size(), row.values.size() + row.failed + row.missing);
-    if (row.failed > 0) text += fmt::format(", {} failed", row.failed);
-  }
-  return text;
+  if (row.complete)
+    return text + fmt::format("mean {} ± {}, n = {}", unit.text(row.mean), unit.spread(row.sd), row.values.size());
+  text += fmt::format("{} of {} fits have a value", row.values.size(), row.values.size() + row.failed + row.missing);
+  return row.failed > 0 ? text + fmt::format(", {} failed", row.failed) : text;
 }
 
 std::string Figure::fits_text() const {
@@ -194,66 +188,57 @@ std::string Figure::fits_text() const {
   return text + fmt::format("{} fold{}", view.plan.folds, view.plan.folds == 1 ? "" : "s");
 }
 
-double Placing::at(double value) const {
-  if (!by_index) return scale.at(value);
-  const auto found = std::lower_bound(values.begin(), values.end(), value);
-  return scale.at(static_cast<double>(found - values.begin()));
+std::string safe_name(std::string prefix, const std::string& name) {
+  for (const char c : name.substr(0, 40)) {
+    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
+    prefix += plain ? c : '-';
+  }
+  return prefix;
 }
 
-Placing place(const Axis& axis, double from, double to, double least_pitch) {
-  Placing placing;
-  placing.values = axis.values;
-  const bool log = spans_two_decades(axis.values);
-  const size_t count = axis.values.size();
-  const double room = std::min(0.5 / static_cast<double>(count), 0.08) + 0.02;
-  placing.scale = make_scale(axis.values.front(), axis.values.back(), log, room, from, to);
-  placing.pitch = to - from;
-  for (size_t i = 1; i < count; ++i) {
-    placing.pitch = std::min(placing.pitch, placing.at(axis.values[i]) - placing.at(axis.values[i - 1]));
-  }
-  placing.title = axis.name + (placing.scale.log ? " (log scale)" : "");
-  if (placing.pitch < least_pitch && (to - from) / static_cast<double>(count) >= least_pitch) {
-    placing.by_index = true;
-    placing.scale = make_scale(0, static_cast<double>(count - 1), false, room, from, to);
-    placing.pitch = (to - from) / static_cast<double>(count);
-    placing.title = axis.name + " (values in order)";
-  }
-  const bool named = placing.by_index || count <= kFewValues;
-  placing.ticks = named ? value_ticks(axis.values, placing.by_index) : ticks(placing.scale, 7);
-  return placing;
+size_t index_of(const std::vector<double>& ascending, double value) {
+  return static_cast<size_t>(std::lower_bound(ascending.begin(), ascending.end(), value) - ascending.begin());
 }
 
-Placing place_cells(const Axis& axis, double from, double pitch) {
-  Placing placing;
-  placing.values = axis.values;
-  placing.pitch = pitch;
-  placing.by_index = true;
-  const double last = static_cast<double>(axis.values.size() - 1);
-  const bool log = spans_two_decades(axis.values);
-  placing.title = axis.name;
-  const double first_at = from + pitch / 2, last_at = from + pitch * (last + 0.5);
-  placing.scale = {false, 0, last, first_at, last_at};
-  placing.ticks = value_ticks(axis.values, true);
-  if (axis.values.size() <= kFewValues || !evenly_spaced(axis.values, log)) return placing;
-  // Round values on the true scale, carried over to places.
-  const Scale scale{log, axis.values.front(), axis.values.back(), 0, last};
-  placing.title += log ? " (log scale)" : "";
-  placing.ticks = ticks(scale, 7);
-  for (Tick& tick : placing.ticks) tick.value = scale.at(tick.value);
-  return placing;
+double Positions::at(double value) const {
+  return scale.at(by_index ? static_cast<double>(index_of(values, value)) : value);
 }
 
-std::vector<NamedFile> plots(const RunView& view) {
-  const Figure figure(view);
-  std::vector<NamedFile> files;
-  if (!figure.pooled.empty() && view.plan.folds > 0 && selecting_metric(view.metrics)) {
-    if (figure.surface) files = heat_maps(figure);
-    if (!figure.x) files.push_back(candidate_bars(figure));
-    for (NamedFile& file : box_plots(figure)) files.push_back(std::move(file));
+Positions positions_of(const Axis& axis, double from, double to, double least_pitch) {
+  const std::vector<double>& values = axis.values;
+  const double count = static_cast<double>(values.size());
+  const double room = std::min(0.5 / count, 0.08) + 0.02;
+  Positions positions;
+  positions.values = values;
+  positions.scale = make_scale(values.front(), values.back(), spans_two_decades(values), room, from, to);
+  positions.pitch = to - from;
+  for (size_t i = 1; i < values.size(); ++i)
+    positions.pitch = std::min(positions.pitch, positions.at(values[i]) - positions.at(values[i - 1]));
+  positions.title = axis.name + (positions.scale.log ? " (log scale)" : "");
+  if (positions.pitch < least_pitch && (to - from) / count >= least_pitch) {
+    positions.by_index = true;
+    positions.scale = make_scale(0, count - 1, false, room, from, to);
+    positions.pitch = (to - from) / count;
+    positions.title = axis.name + " (values in order)";
   }
-  for (NamedFile& file : curve_plots(figure)) files.push_back(std::move(file));
-  for (NamedFile& file : member_plots(view)) files.push_back(std::move(file));
-  return files;
+  const bool named = positions.by_index || values.size() <= kFewValues;
+  positions.ticks = named ? value_ticks(values, positions.by_index) : ticks(positions.scale, 7);
+  return positions;
+}
+
+Positions cells_of(const Axis& axis, double from, double pitch) {
+  const std::vector<double>& values = axis.values;
+  const double last = static_cast<double>(values.size() - 1);
+  const bool log = spans_two_decades(values);
+  const Scale scale{false, 0, last, from + pitch / 2, from + pitch * (last + 0.5)};
+  Positions positions{scale, true, values, value_ticks(values, true), pitch, axis.name};
+  if (values.size() <= kFewValues || !evenly_spaced(values, log)) return positions;
+  // Round values on the true scale, carried over to the cells.
+  const Scale true_scale{log, values.front(), values.back(), 0, last};
+  positions.title += log ? " (log scale)" : "";
+  positions.ticks = ticks(true_scale, 7);
+  for (Tick& tick : positions.ticks) tick.value = true_scale.at(tick.value);
+  return positions;
 }
 
 }  // namespace mokume::report
