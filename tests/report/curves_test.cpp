@@ -273,7 +273,7 @@ TEST(Curves, MembersAreInTheSectionOnTraining) {
   const std::string text = page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_LT(text.find("<h2>Training</h2>"), text.find("Members: loss over epochs</text>"));
-  EXPECT_HAS_NOT(page, "the thick one") << "there is no refit among the fits";
+  EXPECT_HAS_NOT(text, "the thick one") << "there is no refit among the fits";
 }
 
 TEST(Curves, AreInTheSectionOnTraining) {

@@ -162,12 +162,12 @@ void draw_box(Svg& svg, const Box& box, const Scale& scale, double centre, doubl
 void draw_points(Svg& svg, const std::vector<double>& values, const Scale& scale, double centre, double width,
                  bool upright) {
   const Box box = box_of(values);
-  const double n = static_cast<double>(values.size());
+  const double n = values.size();
   const double step = n > 1 ? 0.6 * width / (n - 1) : 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const bool outside = values[i] < box.low || values[i] > box.high;
     if (values.size() > kMaxPoints && !outside) continue;
-    const double along = scale.at(values[i]), across = centre + (static_cast<double>(i) - (n - 1) / 2) * step;
+    const double along = scale.at(values[i]), across = centre + (i - (n - 1) / 2) * step;
     svg.circle(upright ? across : along, upright ? along : across, width < 10 ? 1.3 : 1.8);
   }
 }

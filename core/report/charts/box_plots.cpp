@@ -75,9 +75,9 @@ std::map<size_t, double> shifts_of(const Figure& figure, const BoxPanel& panel, 
   for (const size_t c : candidates) by_value[figure.number(c, panel.x)].push_back(c);
   std::map<size_t, double> shifts;
   for (const auto& [value, sharing] : by_value) {
-    const double n = static_cast<double>(sharing.size());
+    const double n = sharing.size();
     const double step = std::min(width + 1, 0.9 * pitch / n);
-    for (size_t k = 0; k < sharing.size(); ++k) shifts[sharing[k]] = (static_cast<double>(k) - (n - 1) / 2) * step;
+    for (size_t k = 0; k < sharing.size(); ++k) shifts[sharing[k]] = (k - (n - 1) / 2) * step;
   }
   return shifts;
 }
@@ -136,7 +136,7 @@ NamedFile candidate_bars(const Figure& figure) {
     extent.add(figure.shown(row.mean + row.sd));
   }
   const double end = labels + 404;
-  const double bottom = kFirst + kRow * static_cast<double>(order.size());
+  const double bottom = kFirst + kRow * order.size();
   const std::string cut =
       order.size() < figure.pooled.size() ? fmt::format("; the {} best of {}", order.size(), figure.pooled.size()) : "";
   Svg svg(end + 80, bottom + 56, "Candidates by mean " + figure.unit.title, "Candidates by mean",
@@ -146,7 +146,7 @@ NamedFile candidate_bars(const Figure& figure) {
   bottom_axis(svg, scale, bottom, kFirst, ticks(scale, 5), "mean " + figure.unit.title);
   for (size_t i = 0; i < order.size(); ++i) {
     const CandidateRow& row = figure.pooled[order[i]];
-    const double y = kFirst + kRow * (static_cast<double>(i) + 0.5);
+    const double y = kFirst + kRow * (i + 0.5);
     svg.open(figure.best == order[i] ? "top" : "box", figure.hover(order[i]));
     svg.text(labels - 10, y + 4, names[i], "end strong");
     if (row.complete) {

@@ -29,8 +29,8 @@ std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
 
 // Runs of equal pixels as rectangles on a black ground.
 void draw_picture(Svg& svg, const Thumbnail& picture, double x, double y) {
-  const double side = kPicture / static_cast<double>(std::max(picture.width, picture.height));
-  const auto px = [&](size_t pixels) { return side * static_cast<double>(pixels); };
+  const double side = kPicture / std::max(picture.width, picture.height);
+  const auto px = [&](size_t pixels) { return side * pixels; };
   svg.rect(x, y, px(picture.width), px(picture.height), {}, {}, Colour{}.hex());
   for (size_t r = 0; r < picture.height; ++r) {
     const uint8_t* row = picture.grey.data() + r * picture.width;
@@ -54,7 +54,7 @@ Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey) {
       size_t count = 0;
       for (size_t y = top; y < std::min(top + step, height); ++y)
         for (size_t x = left; x < std::min(left + step, width); ++x, ++count) sum += grey[y * width + x];
-      const double mean = sum / static_cast<double>(count);
+      const double mean = sum / count;
       small.grey.push_back(static_cast<uint8_t>(std::clamp(std::isfinite(mean) ? mean : 0.0, 0.0, 255.0) + 0.5));
     }
   return small;
@@ -68,7 +68,7 @@ std::string certainty_svg(const Certainty& certainty, std::string_view title, co
   double labels = 48;
   for (const size_t c : shown) labels = std::max(labels, 32 + text_width(elide(certainty.classes[c], 24)));
   const double end = labels + kAxis, right = end + (several ? 120 : 72);
-  const double bottom = kTop + std::max(kRow * static_cast<double>(shown.size()), beside);
+  const double bottom = kTop + std::max(kRow * shown.size(), beside);
   const std::string caption = caption_of(certainty, verdict);
   Svg svg(std::max(right + (beside > 0 ? beside + 16 : 0), 32 + text_width(caption)), bottom + 56,
           fmt::format("Box plots of certainty for each class; {}; {}", title, caption), elide(title, 72), caption);
@@ -81,7 +81,7 @@ std::string certainty_svg(const Certainty& certainty, std::string_view title, co
   bottom_axis(svg, scale, bottom, kTop, ticks(scale, 5), axis);
   for (size_t i = 0; i < shown.size(); ++i) {
     const size_t c = shown[i];
-    const double y = kTop + kRow * (static_cast<double>(i) + 0.5);
+    const double y = kTop + kRow * (i + 0.5);
     const std::vector<double> values = of_class(certainty, c);
     svg.open(c == verdict.vote ? "top" : "box",
              fmt::format("{}\nmean {:.3f}, sd {:.3f}, votes {}", elide(certainty.classes[c], 60), verdict.mean[c],

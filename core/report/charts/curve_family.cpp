@@ -78,7 +78,7 @@ void set_scales(CurveFamily& family) {
     add(family.lines[i], i < kMaxNamedCurves, family.members || 2 * i < family.lines.size());
   if (family.refit) add(*family.refit, true, true);
   family.x = epochs == 1 ? Scale{false, 0.5, 1.5, Frame::kLeft, Frame::kRight}
-                         : make_scale(1, static_cast<double>(epochs), false, 0.02, Frame::kLeft, Frame::kRight);
+                         : make_scale(1, epochs, false, 0.02, Frame::kLeft, Frame::kRight);
   family.cut = better_ones.high > 0 && all.high / better_ones.high > 100;
   if (family.cut) all.high = 2 * better_ones.high;
   const bool loss = family.name.find("loss") != std::string::npos || family.name.find("mse") != std::string::npos;

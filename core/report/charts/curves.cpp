@@ -42,7 +42,7 @@ class Stroke {
 
  private:
   size_t step_of(size_t i) const { return values_.size() <= 2 * steps_ ? i : i * steps_ / values_.size(); }
-  double x_of(size_t i) const { return family_.x.at(static_cast<double>(i + 1)); }
+  double x_of(size_t i) const { return family_.x.at(i + 1); }
   double y_of(size_t i) const { return std::max(Frame::kTop, family_.y.at(values_[i])); }
 
   // Whether `step` is another one than in the last call for this mark.
@@ -105,7 +105,7 @@ void draw_line(Svg& svg, const CurveFamily& family, const CurveLine& line, const
 std::vector<Tick> epoch_ticks(const Scale& scale) {
   std::vector<Tick> all;
   for (int epoch = 1; scale.high < 12 && epoch <= scale.high; ++epoch)
-    all.push_back({static_cast<double>(epoch), std::to_string(epoch)});
+    all.push_back({1.0 * epoch, std::to_string(epoch)});
   if (!all.empty()) return all;
   all = ticks(scale, 8);
   std::erase_if(all, [](const Tick& t) { return !(t.value >= 1 && std::abs(t.value - std::round(t.value)) < 1e-6); });

@@ -25,7 +25,7 @@ bool holds(const std::vector<T>& all, const T& one) {
 std::optional<double> number_of(const Candidate& candidate, size_t param) {
   if (param >= candidate.size()) return std::nullopt;
   if (const auto* real = std::get_if<double>(&candidate[param])) return *real;
-  if (const auto* integer = std::get_if<int64_t>(&candidate[param])) return static_cast<double>(*integer);
+  if (const auto* integer = std::get_if<int64_t>(&candidate[param])) return *integer;
   return std::nullopt;
 }
 
@@ -70,7 +70,7 @@ bool spans_two_decades(const std::vector<double>& values) {
 
 bool evenly_spaced(const std::vector<double>& values, bool log) {
   const auto distance = [&](double a, double b) { return log ? std::log(b) - std::log(a) : b - a; };
-  const double step = distance(values.front(), values.back()) / static_cast<double>(values.size() - 1);
+  const double step = distance(values.front(), values.back()) / (values.size() - 1);
   for (size_t i = 1; i < values.size(); ++i)
     if (!(std::abs(distance(values[i - 1], values[i]) - step) < 0.05 * step)) return false;
   return true;
@@ -78,8 +78,7 @@ bool evenly_spaced(const std::vector<double>& values, bool log) {
 
 std::vector<Tick> value_ticks(const std::vector<double>& values, bool by_index) {
   std::vector<Tick> result;
-  for (size_t i = 0; i < values.size(); ++i)
-    result.push_back({by_index ? static_cast<double>(i) : values[i], pretty(values[i], 3)});
+  for (size_t i = 0; i < values.size(); ++i) result.push_back({by_index ? i : values[i], pretty(values[i], 3)});
   return result;
 }
 
@@ -102,8 +101,8 @@ Figure::Figure(const RunView& source) : view(source), pooled(pool(source)) {
   if (!chosen.empty()) x = chosen[0];
   if (chosen.size() < 2) return;
   y = chosen[1];
-  const double cells = static_cast<double>(x->values.size()) * static_cast<double>(y->values.size());
-  surface = 2 * static_cast<double>(pooled.size()) >= cells * static_cast<double>(groups.size());
+  const double cells = 1.0 * x->values.size() * y->values.size();
+  surface = 2 * pooled.size() >= cells * groups.size();
 }
 
 double Figure::number(size_t candidate, const Axis& axis) const {
@@ -200,13 +199,11 @@ size_t index_of(const std::vector<double>& ascending, double value) {
   return static_cast<size_t>(std::lower_bound(ascending.begin(), ascending.end(), value) - ascending.begin());
 }
 
-double Positions::at(double value) const {
-  return scale.at(by_index ? static_cast<double>(index_of(values, value)) : value);
-}
+double Positions::at(double value) const { return scale.at(by_index ? index_of(values, value) : value); }
 
 Positions positions_of(const Axis& axis, double from, double to, double least_pitch) {
   const std::vector<double>& values = axis.values;
-  const double count = static_cast<double>(values.size());
+  const double count = values.size();
   const double room = std::min(0.5 / count, 0.08) + 0.02;
   Positions positions;
   positions.values = values;
@@ -228,7 +225,7 @@ Positions positions_of(const Axis& axis, double from, double to, double least_pi
 
 Positions cells_of(const Axis& axis, double from, double pitch) {
   const std::vector<double>& values = axis.values;
-  const double last = static_cast<double>(values.size() - 1);
+  const double last = values.size() - 1;
   const bool log = spans_two_decades(values);
   const Scale scale{false, 0, last, from + pitch / 2, from + pitch * (last + 0.5)};
   Positions positions{scale, true, values, value_ticks(values, true), pitch, axis.name};

@@ -73,7 +73,7 @@ class Clock {
       else
         sessions_.push_back(span);
     }
-    const double gap_px = kGapWidth * static_cast<double>(std::max<size_t>(1, sessions_.size()) - 1);
+    const double gap_px = kGapWidth * (std::max<size_t>(1, sessions_.size()) - 1);
     per_second_ = length() > 0 ? (kRight - kLeft - gap_px) / length() : 0;
   }
 
@@ -99,9 +99,7 @@ class Clock {
   }
 
  private:
-  double px(double worked, size_t gaps) const {
-    return kLeft + worked * per_second_ + kGapWidth * static_cast<double>(gaps);
-  }
+  double px(double worked, size_t gaps) const { return kLeft + worked * per_second_ + kGapWidth * gaps; }
 
   std::vector<Span> sessions_;
   double per_second_ = 0;
@@ -182,7 +180,7 @@ std::string gantt(const RunView& view) {
   const Clock clock(lanes);
   if (!(clock.length() > 0)) return {};
   const size_t rows = std::min(lanes.size(), kMaxRows);
-  const double bottom = kTop + kRow * static_cast<double>(rows);
+  const double bottom = kTop + kRow * rows;
   const bool cut = lanes.size() > rows;
   Svg svg(kWidth, bottom + (cut ? 48 : 28), "What every device did when");
   draw_time_axis(svg, clock, bottom);

@@ -44,8 +44,8 @@ struct Map {
     return index_of(figure.y->values, figure.number(candidate, *figure.y)) * nx +
            index_of(figure.x->values, figure.number(candidate, *figure.x));
   }
-  double x_of(size_t cell) const { return left + cell_w * static_cast<double>(cell % nx); }
-  double y_of(size_t cell) const { return bottom - cell_h * static_cast<double>(cell / nx + 1); }
+  double x_of(size_t cell) const { return left + cell_w * (cell % nx); }
+  double y_of(size_t cell) const { return bottom - cell_h * (cell / nx + 1); }
 
   size_t nx = 0;
   double cell_w = 0, cell_h = 0, left = 48, right = 0, bottom = 0;
@@ -55,14 +55,14 @@ struct Map {
 
 Map::Map(const Figure& figure, const Group& group) : nx(figure.x->values.size()) {
   const size_t ny = figure.y->values.size();
-  cell_w = std::clamp(std::floor(744 / static_cast<double>(nx)), 4.0, 84.0);
-  cell_h = std::clamp(std::floor(600 / static_cast<double>(ny)), 4.0, 44.0);
+  cell_w = std::clamp(std::floor(744.0 / nx), 4.0, 84.0);
+  cell_h = std::clamp(std::floor(600.0 / ny), 4.0, 44.0);
   double labels = 0;
   for (const Tick& tick : cells_of(*figure.y, 0, 1).ticks)
     labels = std::max(labels, text_width(tick.label) + text_width(tick.exponent, 8));
   left += labels;
-  right = left + cell_w * static_cast<double>(nx);
-  bottom = kTop + cell_h * static_cast<double>(ny);
+  right = left + cell_w * nx;
+  bottom = kTop + cell_h * ny;
   candidates.resize(nx * ny);
   for (const size_t c : group.candidates) {
     auto& first = candidates[cell_of(figure, c)];

@@ -69,9 +69,7 @@ std::vector<double> member_values(const RunView& view) {
   return values;
 }
 
-double shown_result(const TestResult& test) {
-  return test.mse ? *test.mse : 100 * static_cast<double>(test.errors) / static_cast<double>(test.n);
-}
+double shown_result(const TestResult& test) { return test.mse ? *test.mse : 100.0 * test.errors / test.n; }
 
 std::string shown_text(const RunView& view, double shown) {
   return view.data_classes > 0 ? fmt::format("{:.2f} %", shown) : pretty(shown);

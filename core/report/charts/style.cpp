@@ -66,9 +66,9 @@ Colour colour_scale(double t) {
   static const std::vector<Colour> stops = scale_stops();
   if (!(t > 0)) return stops.front();
   if (t >= 1) return stops.back();
-  const double at = t * static_cast<double>(stops.size() - 1);
+  const double at = t * (stops.size() - 1);
   const size_t i = static_cast<size_t>(at);
-  const double share = at - static_cast<double>(i);
+  const double share = at - i;
   const auto mix = [&](uint8_t a, uint8_t b) { return static_cast<uint8_t>(std::lround(a + share * (b - a))); };
   const Colour &a = stops[i], &b = stops[i + 1];
   return {mix(a.red, b.red), mix(a.green, b.green), mix(a.blue, b.blue)};

@@ -90,8 +90,6 @@ void Svg::close() { out_ += "</g>\n"; }
 
 std::string Svg::finish() && { return std::move(out_) + "</svg>\n"; }
 
-double text_width(std::string_view utf8, double size) {
-  return 0.64 * size * static_cast<double>(count_characters(utf8));
-}
+double text_width(std::string_view utf8, double size) { return 0.64 * size * count_characters(utf8); }
 
 }  // namespace mokume::report

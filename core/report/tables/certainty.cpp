@@ -26,9 +26,7 @@ double entropy_of(const std::vector<double>& p) {
 // Outliers, whiskers, box and median of values in [0, 1] on a line of characters, the more important over the less.
 std::string box_line(const std::vector<double>& values, size_t width) {
   std::string line(width, ' ');
-  const auto at = [&](double v) {
-    return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * static_cast<double>(width - 1)));
-  };
+  const auto at = [&](double v) { return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * (width - 1))); };
   const auto bar = [&](double from, double to, char fill, const char* ends) {
     line.replace(at(from), at(to) - at(from) + 1, at(to) - at(from) + 1, fill);
     line[at(from)] = ends[0];
@@ -86,7 +84,7 @@ Verdict judge(const Certainty& certainty) {
   verdict.vote = majority(verdict.votes, verdict.mean);
   verdict.entropy = entropy_of(verdict.mean);
   // By Jensen's inequality it is not negative, but rounding may make it so.
-  const double n = static_cast<double>(certainty.members.size());
+  const double n = certainty.members.size();
   verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
   return verdict;
 }
@@ -107,7 +105,7 @@ std::string members_text(const Certainty& certainty) {
 
 double share_below(std::span<const double> percentiles, double value) {
   const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
-  return static_cast<double>(below) / static_cast<double>(percentiles.size());
+  return static_cast<double>(below) / percentiles.size();
 }
 
 std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
@@ -124,7 +122,7 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
                   elide(certainty.classes[verdict.vote], 60),
                   several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
                   verdict.mean[verdict.vote], several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "",
-                  verdict.entropy, std::log(static_cast<double>(certainty.classes.size())));
+                  verdict.entropy, std::log(certainty.classes.size()));
   if (!doubt.empty())
     text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
                         100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);

@@ -127,7 +127,7 @@ std::optional<TestResult> test_of(const FitRecord& refit, bool classes) {
 
 Moments moments(const std::vector<double>& values) {
   if (values.empty()) return {};
-  const double n = static_cast<double>(values.size());
+  const double n = values.size();
   double sum = 0, squares = 0;
   Extent extent;
   for (const double value : values) sum += value, extent.add(value);
@@ -137,10 +137,10 @@ Moments moments(const std::vector<double>& values) {
 }
 
 double quantile(const std::vector<double>& sorted, double p) {
-  const double at = p * static_cast<double>(sorted.size() - 1);
+  const double at = p * (sorted.size() - 1);
   const size_t below = static_cast<size_t>(at);
   if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (at - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+  return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
 }
 
 Box box_of(std::vector<double> values) {
@@ -159,8 +159,8 @@ Box box_of(std::vector<double> values) {
 Interval wilson(int64_t errors, int64_t n) {
   if (n <= 0 || errors < 0 || errors > n) return {};
   constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % point
-  const double count = static_cast<double>(n);
-  const double share = static_cast<double>(errors) / count;
+  const double count = n;
+  const double share = errors / count;
   const double scale = 1 + kZ * kZ / count;
   const double centre = (share + kZ * kZ / (2 * count)) / scale;
   const double half = kZ / scale * std::sqrt(share * (1 - share) / count + kZ * kZ / (4 * count * count));

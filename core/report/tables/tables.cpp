@@ -183,18 +183,18 @@ std::string summary_json(const RunView& view) {
                   {"bootstraps", view.plan.bootstraps}};
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},
-                  {"fits_planned", view.plan.n_fits()},
-                  {"failed", count_fits(view, FitStatus::failed)},
-                  {"failed_refits", failed_refits(view)},
-                  {"best", json_best(view)},
-                  {"test", json_test(view)},
-                  {"wall_s", view.wall_s},
-                  {"fit_s", busy_seconds(view)},
-                  {"devices", json_list(view.devices, kDeviceFields)},
-                  {"nodes", view.nodes},
-                  {"efficiency", view.efficiency},
-                  {"speeds", to_text(view.speeds)},
-                  {"state", view.state}});
+                      {"fits_planned", view.plan.n_fits()},
+                      {"failed", count_fits(view, FitStatus::failed)},
+                      {"failed_refits", failed_refits(view)},
+                      {"best", json_best(view)},
+                      {"test", json_test(view)},
+                      {"wall_s", view.wall_s},
+                      {"fit_s", busy_seconds(view)},
+                      {"devices", json_list(view.devices, kDeviceFields)},
+                      {"nodes", view.nodes},
+                      {"efficiency", view.efficiency},
+                      {"speeds", to_text(view.speeds)},
+                      {"state", view.state}});
   return json_text(summary, 2);
 }
 
