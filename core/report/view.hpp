@@ -38,7 +38,7 @@ struct TestResult {
   int64_t n = 0;
   std::optional<double> mse = std::nullopt;
 
-  double value() const { return mse ? *mse : static_cast<double>(errors) / n; }
+  double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
 
 // What the members of an ensemble think of one row. A single model is an ensemble of one.
