@@ -241,7 +241,7 @@ TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
 
 TEST(Curves, NamesTheFirstOfManyMembers) {
   const std::string text = plot(bagged(15), "members-loss");
-  EXPECT_HAS(text, "15 members, the first ones named, in the order of their ends; on");
+  EXPECT_HAS(text, "15 members, the first ones named in the order of their ends; on");
   EXPECT_EQ(occurrences(text, "curve pale"), 3U);
   EXPECT_HAS(text, ">and 3 more<");
   EXPECT_HAS_NOT(text, ">member 12<");
