@@ -13,6 +13,7 @@
 #include "data/scale.hpp"
 #include "data/spec.hpp"
 #include "node/machine.hpp"
+#include "report/charts/certainty_plot.hpp"
 #include "report/tables/certainty.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"

@@ -11,7 +11,6 @@
 #include <sstream>
 
 #include "base/text.hpp"
-#include "report/pages/markup.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 
@@ -155,7 +154,7 @@ std::string best_of(const report::RunView& view) {
 std::string validation_of(const report::RunView& view) {
   const auto metric = report::selecting_metric(view.metrics);
   if (!view.best || !metric || view.plan.n_fits() == 0) return "none";
-  const report::Pooled best = report::pool(view).at(*view.best);
+  const report::CandidateRow best = report::pool(view).at(*view.best);
   return best.complete ? report::unit_of(view.metrics[*metric]).text(best.mean) : "incomplete";
 }
 

@@ -10,7 +10,7 @@
 
 #include "base/text.hpp"
 #include "node/models.hpp"
-#include "report/pages/markup.hpp"
+#include "report/tables/format.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 #include "sdk/error.hpp"

@@ -8,7 +8,7 @@
 
 #include "cluster/protocol/messages.hpp"
 #include "registry/registry.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "run/status_file.hpp"
 
 namespace mokume::inspect {

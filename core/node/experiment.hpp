@@ -10,7 +10,7 @@
 #include "data/samples.hpp"
 #include "node/model_experiment.hpp"
 #include "registry/registry.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "scheduler/policy.hpp"
 #include "search/plan.hpp"
 

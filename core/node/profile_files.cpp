@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "report/tables/profile.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {

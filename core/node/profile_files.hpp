@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "device/profile.hpp"
-#include "report/tables/profile.hpp"
+#include "report/view.hpp"
 
 namespace mokume::node {
 

@@ -10,7 +10,7 @@
 
 #include "abi/model.h"
 #include "data/dataset.hpp"
-#include "report/tables/certainty.hpp"
+#include "report/view.hpp"
 
 namespace mokume::run {
 

@@ -6,6 +6,8 @@
 #include <numeric>
 
 #include "journal/fields.hpp"
+#include "report/charts/certainty_plot.hpp"
+#include "report/tables/certainty.hpp"
 
 namespace mokume::run {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::run {
 

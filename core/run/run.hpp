@@ -14,7 +14,7 @@
 #include "cluster/transport/transport.hpp"
 #include "config/config.hpp"
 #include "registry/registry.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "run/frontend.hpp"
 
 namespace mokume::run {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "registry/registry.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 #include "run/run_directory.hpp"
 
 namespace mokume::run {

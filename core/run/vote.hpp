@@ -8,7 +8,7 @@
 
 #include "journal/record.hpp"
 #include "node/experiment.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::run {
 

@@ -158,7 +158,7 @@ TEST_F(Kinds, WithoutValidationTheOnlyCandidateIsRefitted) {
   EXPECT_EQ(s["fits"], 0);
   EXPECT_EQ(s["state"], "done");
   EXPECT_EQ(s["best"], (json{{"candidate", 0}, {"params", json::object()}, {"mean", nullptr}, {"sd", nullptr}}));
-  EXPECT_NE(file("report.html").find("none was asked for"), std::string::npos);
+  EXPECT_NE(file("report.html").find("none was requested"), std::string::npos);
 
   const std::string path = place.run("k").string();
   EXPECT_EQ(place.mokume("status " + path).out.find(path + ": done, no validation, one refit\n"), 0U);

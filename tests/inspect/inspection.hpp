@@ -2,6 +2,7 @@
 #pragma once
 
 #include "inspect/inspect.hpp"
+#include "support/expect.hpp"
 #include "support/records.hpp"
 
 namespace mokume::inspect::testing {
@@ -42,9 +43,5 @@ inline Inspection killed() {
   run.live = false;
   return run;
 }
-
-// `word` in `text`, with a message that shows both.
-#define EXPECT_HAS(text, word) EXPECT_NE((text).find(word), std::string::npos) << (word) << " in: " << (text)
-#define EXPECT_HAS_NOT(text, word) EXPECT_EQ((text).find(word), std::string::npos) << (word) << " in: " << (text)
 
 }  // namespace mokume::inspect::testing

@@ -1,4 +1,4 @@
-// What members think of one row: vote, disagreement, and the box plots of it.
+// The members' vote on one row, their disagreement, and the box plots that show both.
 #include "report/tables/certainty.hpp"
 
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "report/charts/certainty_plot.hpp"
 #include "report/support.hpp"
 
 namespace mokume::report {
@@ -50,7 +51,7 @@ TEST(Certainty, TiesGoToTheHigherMeanThenToTheFirst) {
   EXPECT_EQ(majority(votes, sums), 2U);
 }
 
-TEST(Certainty, DisagreementIsToldFromIndecision) {
+TEST(Certainty, DisagreementDiffersFromIndecision) {
   const double two = std::log(2.0);
   const Verdict undecided = judge({{"a", "b"}, {{0.5, 0.5}, {0.5, 0.5}}});
   EXPECT_NEAR(undecided.entropy, two, 1e-15);
@@ -74,14 +75,12 @@ TEST(Certainty, OneModelIsAnEnsembleOfOne) {
   EXPECT_EQ(v.sd, (std::vector<double>{0, 0}));
   EXPECT_EQ(v.mutual_information, 0);
   const std::string text = certainty_text(one);
-  EXPECT_NE(text.find("vote: dog\nmean certainty: 0.750\nentropy of the mean: 0.562 of at most 0.693 nats\n"),
-            std::string::npos)
-      << text;
-  EXPECT_EQ(text.find("mutual"), std::string::npos) << "one member contradicts nobody";
+  EXPECT_HAS(text, "vote: dog\nmean certainty: 0.750\nentropy of the mean: 0.562 of at most 0.693 nats\n");
+  EXPECT_HAS_NOT(text, "mutual") << "one member contradicts nobody";
   EXPECT_EQ(xml_fault(certainty_svg(one, "x.png")), "");
 }
 
-TEST(Certainty, IsHeldAgainstThatOfTheTestRows) {
+TEST(Certainty, IsComparedWithThatOfTheTestRows) {
   const std::vector<double> doubt{0.1, 0.2, 0.3, 0.4};
   EXPECT_EQ(share_below(doubt, 0.05), 0);
   EXPECT_EQ(share_below(doubt, 0.1), 0) << "equal is not below";
@@ -89,16 +88,14 @@ TEST(Certainty, IsHeldAgainstThatOfTheTestRows) {
   EXPECT_EQ(share_below(doubt, 9), 1);
   const Certainty one{{"cat", "dog"}, {{0.25, 0.75}}};
   const std::string text = certainty_text(one, kTextWidth, doubt);
-  EXPECT_NE(text.find("0.562 of at most 0.693 nats\n  100 % of the test rows have less (median 0.300)\n"),
-            std::string::npos)
-      << text;
-  EXPECT_EQ(certainty_text(one).find("test rows"), std::string::npos) << "not known";
+  EXPECT_HAS(text, "0.562 of at most 0.693 nats\n  100 % of the test rows have less (median 0.300)\n");
+  EXPECT_HAS_NOT(certainty_text(one), "test rows") << "not known";
 }
 
 TEST(CertaintyText, DrawsABoxForEachClass) {
   const std::string text = certainty_text(twelve());
-  EXPECT_NE(text.find("vote: 7 (11 of 12 members)\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("\n> 7  "), std::string::npos) << "the vote is marked" << text;
+  EXPECT_HAS(text, "vote: 7 (11 of 12 members)\n");
+  EXPECT_HAS(text, "\n> 7  ") << "the vote is marked" << text;
   EXPECT_EQ(occurrences(text, "\n> "), 1U);
   EXPECT_EQ(occurrences(text, "#"), 10U) << "a median each";
   std::istringstream lines(text);
@@ -106,7 +103,7 @@ TEST(CertaintyText, DrawsABoxForEachClass) {
   // Of 7: one member at 0 (an outlier), the others near 0.93.
   const size_t seven = text.find("> 7");
   const std::string row = text.substr(seven, text.find('\n', seven) - seven);
-  EXPECT_NE(row.find("    11  o"), std::string::npos) << row;
+  EXPECT_HAS(row, "    11  o") << row;
   EXPECT_LT(row.find('['), row.find('#')) << row;
   EXPECT_LT(row.find('#'), row.find(']')) << row;
 }
@@ -117,9 +114,9 @@ TEST(CertaintyText, KeepsToTheWidthAndTheMostLikelyClasses) {
   many.members[0][999] = 0.5005;
   for (const size_t width : {40U, 60U, 200U}) {
     const std::string text = certainty_text(many, width);
-    EXPECT_NE(text.find("and 980 classes with less mean certainty"), std::string::npos) << text;
-    EXPECT_EQ(text.find('\x1b'), std::string::npos);
-    EXPECT_NE(text.find("\n> a name that is"), std::string::npos) << text;
+    EXPECT_HAS(text, "and 980 classes with less mean certainty");
+    EXPECT_HAS_NOT(text, '\x1b');
+    EXPECT_HAS(text, "\n> a name that is");
     const size_t row = text.find("\n> ") + 1;
     EXPECT_LE(text.find('\n', row) - row, width + 2) << "the ellipsis has three bytes";
   }
@@ -131,13 +128,13 @@ TEST(CertaintySvg, HasABoxForEachClassAndBothSchemes) {
   EXPECT_EQ(occurrences(svg, "class=\"median\""), 10U);
   EXPECT_EQ(occurrences(svg, "<circle"), 120U) << "every member is drawn";
   EXPECT_EQ(occurrences(svg, "<g class=\"top\">"), 1U) << "the vote stands out";
-  EXPECT_NE(svg.find("vote: 7 (11 of 12 members), mean certainty 0.8"), std::string::npos);
-  EXPECT_NE(svg.find("digit &lt;7&gt;.png"), std::string::npos);
-  EXPECT_NE(svg.find("prefers-color-scheme:dark"), std::string::npos);
-  EXPECT_EQ(svg.find("nan"), std::string::npos);
+  EXPECT_HAS(svg, "vote: 7 (11 of 12 members), mean certainty 0.8");
+  EXPECT_HAS(svg, "digit &lt;7&gt;.png");
+  EXPECT_HAS(svg, "prefers-color-scheme:dark");
+  EXPECT_HAS_NOT(svg, "nan");
 }
 
-TEST(CertaintySvg, ShowsThePictureBesideTheBoxes) {
+TEST(CertaintySvg, ShowsThePictureNextToTheBoxes) {
   Thumbnail picture{3, 2, {0, 255, 255, 17, 0, 0}};
   const std::string svg = certainty_svg(twelve(), "a", picture), bare = certainty_svg(twelve(), "a");
   EXPECT_EQ(xml_fault(svg), "");
@@ -166,7 +163,7 @@ TEST(CertaintySvg, TakesAnyNumberOfClassesAndMembers) {
   const std::string svg = certainty_svg(many, "x");
   EXPECT_EQ(xml_fault(svg), "");
   EXPECT_EQ(occurrences(svg, "class=\"median\""), 40U);
-  EXPECT_NE(svg.find("the 40 most likely of 1000 classes"), std::string::npos);
+  EXPECT_HAS(svg, "the 40 most likely of 1000 classes");
 }
 
 }  // namespace

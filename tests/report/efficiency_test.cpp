@@ -36,10 +36,10 @@ journal::Contents two_devices() {
   return contents;
 }
 
-const std::vector<Member> k_equal = {{0, "a", "x", 1}, {0, "b", "x", 1}};
+const std::vector<Member> kEqual = {{0, "a", "x", 1}, {0, "b", "x", 1}};
 
-TEST(Efficiency, OfEqualDevicesIsTheShareOfTimeAtWork) {
-  const Efficiency found = efficiency(k_equal, two_devices(), {});
+TEST(Efficiency, IsTheShareOfTimeAtWorkForEqualDevices) {
+  const Efficiency found = efficiency(kEqual, two_devices(), {});
   EXPECT_DOUBLE_EQ(found.value, 15.0 / 20);
   EXPECT_EQ(found.source, Speeds::measured);
 }
@@ -52,7 +52,7 @@ TEST(Efficiency, AnIdleSlowDeviceCostsLittle) {
 TEST(Efficiency, FitsOfOneBundleCountTheirTimeOnce) {
   journal::Contents contents = two_devices();
   contents.records.push_back(at_work(3, 0, "b", 0, 4));
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 20);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
 TEST(Efficiency, ATeamsWorkIsThatOfAllItsDevices) {
@@ -66,10 +66,10 @@ TEST(Efficiency, ATeamsWorkIsThatOfAllItsDevices) {
 TEST(Efficiency, RepeatsAreNoWork) {
   journal::Contents contents = two_devices();
   contents.repeats = {at_work(0, 0, "b", 5, 10)};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 20);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
-TEST(Efficiency, SpeedsThatNobodyMeasuredFollowFromTheWorkDone) {
+TEST(Efficiency, UnmeasuredSpeedsFollowFromTheWorkDone) {
   // Class x: cost 40 in 10 s; class y: cost 5 in 5 s.
   const Efficiency found = efficiency({{0, "a", "x", 9}, {0, "b", "y", 0}}, two_devices(), {24, 16, 5});
   EXPECT_EQ(found.source, Speeds::estimated);
@@ -87,26 +87,26 @@ TEST(Efficiency, AClassThatFinishedNothingCountsAsTheSlowest) {
   EXPECT_DOUBLE_EQ(found.value, 45.0 / 60);
 }
 
-TEST(Efficiency, ARetiredDeviceCountsUntilThen) {
+TEST(Efficiency, ARetiredDeviceCountsUntilItsRetirement) {
   journal::Contents contents = two_devices();
   contents.events = {event(6, Kind::retired, 0, "b")};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 16);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 16);
   contents.events = {event(6, Kind::retired, 0, "other"), event(6, Kind::retired, 1, "b")};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 20);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
 TEST(Efficiency, ALateResultOfARetiredDeviceIsWork) {
   journal::Contents contents = two_devices();
   contents.events = {event(3, Kind::retired, 0, "b")};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 1);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 1);
 }
 
-TEST(Efficiency, ALostNodeCountsUntilItWasCalledLostAndFromItsReturn) {
-  std::vector<Member> members = k_equal;
+TEST(Efficiency, ALostNodeCountsUntilItIsDeclaredLostAndFromItsReturn) {
+  std::vector<Member> members = kEqual;
   members.push_back({1, "a", "x", 1});
   journal::Contents contents = two_devices();
   contents.records.push_back(at_work(3, 1, "a", 0, 2));
-  contents.sessions.push_back({1, 0, 2, false, ""});  // killed: nothing is known behind its last line
+  contents.sessions.push_back({1, 0, 2, false, ""});  // killed: nothing is known after its last line
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 22);
   contents.events = {event(4, Kind::lost, 1)};
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 24);
@@ -120,10 +120,10 @@ TEST(Efficiency, LeavesOutTheTimeBetweenSessions) {
   for (const journal::FitRecord& one : two_devices().records)
     contents.records.push_back(at_work(one.fit + 3, 0, one.device, one.start_s + 1000, one.end_s + 1000));
   contents.sessions.push_back({0, 1000, 1010, true, "done"});
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 30.0 / 40);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 30.0 / 40);
   // A device that was retired in the first session takes part in the second.
   contents.events = {event(5, Kind::retired, 0, "b")};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 30.0 / 35);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 30.0 / 35);
 }
 
 TEST(Efficiency, CountsADeviceInTheSessionsItTookPartIn) {
@@ -131,21 +131,21 @@ TEST(Efficiency, CountsADeviceInTheSessionsItTookPartIn) {
   for (const journal::FitRecord& one : two_devices().records)
     contents.records.push_back(at_work(one.fit + 3, 0, "a", one.start_s + 1000, one.end_s + 1000));
   contents.sessions.push_back({0, 1000, 1010, true, "done"});
-  std::vector<Member> members = k_equal;
+  std::vector<Member> members = kEqual;
   const double both = efficiency(members, contents, {}).value;
   members[1].sessions = {0.5};  // the second device was there in the first session alone
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, both * 40 / 30);
 }
 
-TEST(Efficiency, TimeBeforeTheFirstFitAndBehindTheLastIsNobodysFault) {
+TEST(Efficiency, IgnoresTimeBeforeTheFirstFitAndAfterTheLast) {
   journal::Contents contents = two_devices();
   contents.sessions = {{0, -50, 90, true, "done"}};
-  EXPECT_DOUBLE_EQ(efficiency(k_equal, contents, {}).value, 15.0 / 20);
+  EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
-TEST(Efficiency, OfNothingIsNothing) {
+TEST(Efficiency, IsZeroWithoutDevicesOrFits) {
   EXPECT_EQ(efficiency({}, two_devices(), {}).value, 0);
-  const Efficiency none = efficiency(k_equal, {}, {});
+  const Efficiency none = efficiency(kEqual, {}, {});
   EXPECT_EQ(none.value, 0);
   EXPECT_EQ(none.source, Speeds::none);
 }

@@ -1,8 +1,7 @@
-// What a report shows of the members of an ensemble.
+// The section of a report about the members of an ensemble.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "report/charts/panels.hpp"
 #include "report/support.hpp"
 
 namespace mokume::report {
@@ -10,6 +9,7 @@ namespace {
 
 using testing::grid;
 using testing::occurrences;
+using testing::page;
 using testing::xml_fault;
 
 // Three bootstraps with one candidate of their own each, whose folds err by (9 - c) + fold of 10 rows.
@@ -18,25 +18,18 @@ RunView ensemble() {
   view.plan.bootstraps = 3;
   view.plan.own_candidates = 1;
   view.best.reset();
-  for (uint32_t m = 0; m < 3; ++m) {
-    journal::FitRecord& refit = view.refits.emplace_back(testing::record(view.plan.refit_slot(m), 5 + m, 50));
-    refit.values = {5.0 + m};
-    refit.refit = m;
-  }
+  for (uint32_t m = 0; m < 3; ++m) testing::add_refit(view, m, m, 5 + m);
   view.vote = Vote{{4, 50, std::nullopt}, 3, {}};
   view.test = view.vote->test;
   return view;
 }
 
-std::string members_page(const RunView& view) { return report_html(view, plots(view)); }
-
-TEST(Members, StandInATableBesideTheirVote) {
-  const std::string text = members_page(ensemble());
+TEST(Members, AreShownWithTheirVote) {
+  const std::string text = page(ensemble());
   EXPECT_EQ(xml_fault(text), "");
-  EXPECT_NE(text.find("the members err by 10.00 % to 14.00 %, 12.00 % in the median; together by 8.00 %."),
-            std::string::npos);
-  EXPECT_NE(text.find("Test error, vote of 3"), std::string::npos);
-  EXPECT_NE(text.find("vote 8.00 %</text>"), std::string::npos);
+  EXPECT_HAS(text, "between 10.00 % and 14.00 %, with a median of 12.00 %; that of their vote is 8.00 %.");
+  EXPECT_HAS(text, "Test error, vote of 3");
+  EXPECT_HAS(text, "vote 8.00 %</text>");
 }
 
 TEST(Members, TheirValidationIsInTheHeadline) {
@@ -44,10 +37,9 @@ TEST(Members, TheirValidationIsInTheHeadline) {
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
       "to 95.00\u00A0%</span>";
-  EXPECT_NE(members_page(view).find(tile), std::string::npos)
-      << members_page(view).substr(members_page(view).find("<span>Validation"), 300);
+  EXPECT_HAS(page(view), tile) << page(view).substr(page(view).find("<span>Validation"), 300);
   view.refits.clear();
-  EXPECT_NE(members_page(view).find("no member yet"), std::string::npos);
+  EXPECT_HAS(page(view), "no member yet");
 }
 
 // The whole of many pictures would push everything else off the page.
@@ -56,7 +48,7 @@ TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
   for (const char* kind : {"easy", "misclassified"})
     for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)
       view.vote->exemplars.push_back({kind, row, "cat", {{"cat", "dog"}, {{0.75, 0.25}, {0.5, 0.5}}}, {}});
-  const std::string text = members_page(view);
+  const std::string text = page(view);
   EXPECT_EQ(xml_fault(text), "");
   EXPECT_EQ(occurrences(text, ">test row "), 6U);
   const size_t fold = text.find("<summary>2 more</summary>");

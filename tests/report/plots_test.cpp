@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <limits>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
+#include "report/charts/style.hpp"
 #include "report/support.hpp"
 
 namespace mokume::report {
 namespace {
 
+using testing::fill;
 using testing::find;
 using testing::grid;
 using testing::occurrences;
@@ -18,18 +20,12 @@ using testing::xml_fault;
 void expect_well_formed(const std::vector<NamedFile>& files) {
   for (const NamedFile& file : files) {
     EXPECT_EQ(xml_fault(file.content), "") << file.name;
-    EXPECT_EQ(file.content.find("nan"), std::string::npos) << file.name;
-    EXPECT_EQ(file.content.find("\"inf"), std::string::npos) << file.name;
+    EXPECT_HAS_NOT(file.content, "nan") << file.name;
+    EXPECT_HAS_NOT(file.content, "\"inf") << file.name;
   }
 }
 
-// Two folds for every candidate of the plan.
-void fill(RunView& view) {
-  view.records.clear();
-  for (uint32_t f = 0; f < view.plan.n_fits(); ++f) view.records.push_back(record(f, f % 7 + 1));
-}
-
-TEST(Checker, SeesWhatIsBroken) {
+TEST(Checker, FindsWhatIsBroken) {
   EXPECT_EQ(xml_fault("<a b=\"1\"><c/>&amp;&#39;</a>\n"), "");
   for (const char* text : {"<a>", "<a></b>", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a>&</a>", "<a>&nbsp;</a>",
                            "<a/><b/>", "<a b=\"<\"/>", "text", "<a>\x01</a>"}) {
@@ -46,11 +42,11 @@ TEST(Plots, OneBoxPlotPerGammaAndOneHeatMap) {
     ASSERT_NE(file, nullptr) << name;
     EXPECT_EQ(occurrences(file->content, "class=\"median\""), 5U);
     EXPECT_EQ(occurrences(file->content, "<circle"), 10U);
-    EXPECT_NE(file->content.find("n = 2 per box"), std::string::npos);
-    EXPECT_NE(file->content.find("C (log scale)"), std::string::npos);
-    EXPECT_NE(file->content.find("prefers-color-scheme:dark"), std::string::npos);
+    EXPECT_HAS(file->content, "n = 2 per box");
+    EXPECT_HAS(file->content, "C (log scale)");
+    EXPECT_HAS(file->content, "prefers-color-scheme:dark");
   }
-  EXPECT_NE(files[1].content.find("gamma = 0.001"), std::string::npos);
+  EXPECT_HAS(files[1].content, "gamma = 0.001");
   expect_well_formed(files);
 }
 
@@ -69,25 +65,25 @@ TEST(Plots, TheBestIsMarkedInOnePlotOnly) {
   EXPECT_EQ(occurrences(find(files, "plots/heatmap.svg")->content, "class=\"core\""), 1U);
   RunView view = grid(5, 3);
   view.best.reset();
-  for (const NamedFile& file : plots(view)) EXPECT_EQ(file.content.find("class=\"star\""), std::string::npos);
+  for (const NamedFile& file : plots(view)) EXPECT_HAS_NOT(file.content, "class=\"star\"");
 }
 
-TEST(Plots, TheAxisIsLogarithmicFromTwoDecadesOn) {
+TEST(Plots, AnAxisOfTwoDecadesIsLogarithmic) {
   const Axis wide{0, "C", {1, 10, 100}}, narrow{0, "C", {1, 10, 99}}, negative{0, "C", {-1, 10, 1000}};
-  EXPECT_TRUE(place(wide, 0, 100, 6).scale.log);
-  EXPECT_FALSE(place(narrow, 0, 100, 6).scale.log);
-  EXPECT_FALSE(place(negative, 0, 100, 6).scale.log);
-  const Placing placing = place(wide, 0, 100, 6);
-  EXPECT_NEAR(placing.at(10) - placing.at(1), placing.at(100) - placing.at(10), 1e-9);
+  EXPECT_TRUE(positions_of(wide, 0, 100, 6).scale.log);
+  EXPECT_FALSE(positions_of(narrow, 0, 100, 6).scale.log);
+  EXPECT_FALSE(positions_of(negative, 0, 100, 6).scale.log);
+  const Positions positions = positions_of(wide, 0, 100, 6);
+  EXPECT_NEAR(positions.at(10) - positions.at(1), positions.at(100) - positions.at(10), 1e-9);
 }
 
-TEST(Plots, CrowdedValuesStandInOrder) {
+TEST(Plots, CrowdedValuesAreSpacedEvenly) {
   std::vector<double> values;
   for (int i = 0; i < 10; ++i) values.push_back(1 + 0.001 * i);
   values.push_back(50);
-  const Placing placing = place({0, "C", values}, 0, 400, 6);
-  EXPECT_TRUE(placing.by_index);
-  EXPECT_NEAR(placing.at(1.002) - placing.at(1.001), placing.at(50) - placing.at(1.009), 1e-9);
+  const Positions positions = positions_of({0, "C", values}, 0, 400, 6);
+  EXPECT_TRUE(positions.by_index);
+  EXPECT_NEAR(positions.at(1.002) - positions.at(1.001), positions.at(50) - positions.at(1.009), 1e-9);
 }
 
 TEST(Plots, OneNumericParameterGivesOneBoxPlot) {
@@ -97,7 +93,7 @@ TEST(Plots, OneNumericParameterGivesOneBoxPlot) {
   EXPECT_EQ(files[0].name, "plots/box-C-0.svg");
 }
 
-TEST(Plots, TextsMakePanelsPerCombination) {
+TEST(Plots, EveryTextHasPanelsOfItsOwn) {
   RunView view = grid(1, 1);
   view.plan.params = {"kernel", "C", "gamma"};
   view.plan.candidates.clear();
@@ -112,7 +108,7 @@ TEST(Plots, TextsMakePanelsPerCombination) {
   EXPECT_EQ(files.size(), 6U);
   EXPECT_NE(find(files, "plots/heatmap-1.svg"), nullptr);
   ASSERT_NE(find(files, "plots/box-gamma-3.svg"), nullptr);
-  EXPECT_NE(find(files, "plots/box-gamma-3.svg")->content.find("gamma = 0.2, kernel = poly"), std::string::npos);
+  EXPECT_HAS(find(files, "plots/box-gamma-3.svg")->content, "gamma = 0.2, kernel = poly");
   expect_well_formed(files);
 }
 
@@ -125,12 +121,12 @@ TEST(Plots, WithoutNumbersThereAreBars) {
   const auto files = plots(view);
   ASSERT_EQ(files.size(), 1U);
   EXPECT_EQ(files[0].name, "plots/candidates.svg");
-  EXPECT_NE(files[0].content.find("a&lt;b&gt;&amp;"), std::string::npos);
+  EXPECT_HAS(files[0].content, "a&lt;b&gt;&amp;");
   EXPECT_EQ(occurrences(files[0].content, "<g class=\"top\""), 1U);
   expect_well_formed(files);
 }
 
-TEST(Plots, ARandomSearchGetsOnePlotPerParameterAndNoHeatMap) {
+TEST(Plots, ARandomSearchHasOnePlotPerParameterAndNoHeatMap) {
   RunView view = grid(1, 1);
   view.plan.params = {"lr", "units"};
   view.plan.candidates.clear();
@@ -168,7 +164,7 @@ TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
   for (size_t i = 1; i < lefts.size(); ++i) EXPECT_GE(lefts[i] - lefts[i - 1], width) << i;
 }
 
-TEST(Plots, AtMost64BoxPlotsAmongThemTheBest) {
+TEST(Plots, KeepsTheBestOfMoreThan64BoxPlots) {
   RunView view = grid(2, 90);
   for (auto& r : view.records) r.values = {5, 0.5};
   view.records[2 * 89].values = view.records[2 * 89 + 1].values = {1, 0.1};
@@ -187,20 +183,20 @@ TEST(Plots, HeatMapShowsFailuresGapsAndValues) {
   const std::string map = find(plots(view), "plots/heatmap.svg")->content;
   EXPECT_EQ(occurrences(map, "class=\"blank\""), 2U);
   EXPECT_EQ(occurrences(map, "class=\"cross\""), 1U);
-  EXPECT_NE(map.find("a fit failed; grey: not finished"), std::string::npos);
+  EXPECT_HAS(map, "a fit failed; grey: not finished");
   EXPECT_EQ(occurrences(map, "onlight\">") + occurrences(map, "ondark\">"), 13U);
 }
 
-TEST(Plots, HeatMapColoursAreLogarithmicFromTenfoldOn) {
+TEST(Plots, HeatMapColoursOverATenfoldRangeAreLogarithmic) {
   RunView view = grid(2, 2);
   const double errors[] = {1, 1, 2, 2, 5, 5, 9, 9};
   for (size_t i = 0; i < 8; ++i) view.records[i] = record(static_cast<uint32_t>(i), errors[i], 20);
-  EXPECT_NE(find(plots(view), "plots/heatmap.svg")->content.find(">linear scale<"), std::string::npos);
+  EXPECT_HAS(find(plots(view), "plots/heatmap.svg")->content, ">linear scale<");
   view.records[6] = record(6, 11, 20), view.records[7] = record(7, 11, 20);
-  EXPECT_NE(find(plots(view), "plots/heatmap.svg")->content.find(">log scale<"), std::string::npos);
+  EXPECT_HAS(find(plots(view), "plots/heatmap.svg")->content, ">log scale<");
 }
 
-TEST(Plots, HostileNamesAndNumbers) {
+TEST(Plots, TakesHostileNamesAndNumbers) {
   RunView view = grid(5, 3);
   view.plan.params = {"<C & \"x\">", "../g/\xFF"};
   view.plan.candidates[3][0] = std::numeric_limits<double>::infinity();
@@ -214,11 +210,11 @@ TEST(Plots, HostileNamesAndNumbers) {
   for (const NamedFile& file : files) {
     EXPECT_EQ(file.name.rfind("plots/", 0), 0U);
     EXPECT_EQ(file.name.find('/', 6), std::string::npos) << file.name;
-    EXPECT_EQ(file.content.find("<C "), std::string::npos);
+    EXPECT_HAS_NOT(file.content, "<C ");
   }
 }
 
-TEST(Plots, HoldNothingOfDevicesAndTimes) {
+TEST(Plots, DoNotDependOnDevicesAndTimes) {
   const RunView one = grid(5, 3);
   RunView other = one;
   for (auto& r : other.records) r.start_s += 5, r.end_s += 9, r.device = "host:1", r.bundle = 3;

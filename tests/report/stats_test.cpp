@@ -113,9 +113,12 @@ TEST(BusySeconds, BundleTimeCountsOncePerDevice) {
   a.start_s = b.start_s = 10, a.end_s = b.end_s = 14;  // one bundle
   c.start_s = 13, c.end_s = 15;                        // overlaps it on the same device
   d.start_s = 10, d.end_s = 11, d.device = "host:0";
-  EXPECT_DOUBLE_EQ(busy_seconds({a, b, c, d}), 6);
-  d.end_s = std::numeric_limits<double>::infinity();
-  EXPECT_DOUBLE_EQ(busy_seconds({a, b, c, d}), 5);
+  RunView view;
+  view.records = {a, b, c};
+  view.refits = {d};
+  EXPECT_DOUBLE_EQ(busy_seconds(view), 6);
+  view.refits[0].end_s = std::numeric_limits<double>::infinity();
+  EXPECT_DOUBLE_EQ(busy_seconds(view), 5);
 }
 
 }  // namespace

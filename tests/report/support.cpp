@@ -92,7 +92,7 @@ class Checker {
       ++at_;
     }
     const bool empty = text_.substr(at_, 2) == "/>";
-    if (!empty && text_.substr(at_, 1) != ">") return void(fault("no > behind <" + tag));
+    if (!empty && text_.substr(at_, 1) != ">") return void(fault("no > after <" + tag));
     at_ += empty ? 2 : 1;
     if (!empty) open_.push_back(tag);
   }

@@ -6,7 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "report/report.hpp"
+#include "report/charts/plots.hpp"
+#include "report/pages/html.hpp"
+#include "report/view.hpp"
+#include "support/expect.hpp"
 
 namespace mokume::report::testing {
 
@@ -22,9 +25,23 @@ inline journal::FitRecord record(uint32_t fit, double errors, double n = 10) {
   return r;
 }
 
+// Two folds of every candidate, whose errors repeat after seven fits.
+inline void fill(RunView& view) {
+  view.records.clear();
+  for (uint32_t f = 0; f < view.plan.n_fits(); ++f) view.records.push_back(record(f, f % 7 + 1));
+}
+
+// The refit of a bootstrap, which trained this candidate; `result` is that of 50 test rows.
+inline journal::FitRecord& add_refit(RunView& view, uint32_t bootstrap, uint32_t candidate, double result = 5) {
+  journal::FitRecord& refit = view.refits.emplace_back(record(view.plan.refit_slot(bootstrap), result, 50));
+  refit.values = {result};
+  refit.refit = candidate;
+  return refit;
+}
+
 inline std::vector<Metric> error_metrics() { return {{"errors", true, false}, {"error", false, true}}; }
 
-// C x gamma, two folds of ten rows. `best` is the last candidate, whatever its errors are.
+// A finished run over C x gamma, with two folds of ten rows. `best` is the last candidate, whatever its errors are.
 inline RunView grid(size_t nc = 3, size_t ng = 2) {
   RunView view;
   view.name = "tiny";
@@ -57,6 +74,8 @@ inline RunView grid(size_t nc = 3, size_t ng = 2) {
   return view;
 }
 
+inline std::string page(const RunView& view) { return report_html(view, plots(view)); }
+
 inline size_t occurrences(std::string_view text, std::string_view part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + part.size())) ++count;
@@ -70,7 +89,7 @@ inline const NamedFile* find(const std::vector<NamedFile>& files, const std::str
   return nullptr;
 }
 
-// "" if `text` is one well-formed XML element (behind an optional document type), else what is wrong and where.
+// "" if `text` is one well-formed XML element (after an optional document type), else what is wrong and where.
 std::string xml_fault(std::string_view text);
 
 }  // namespace mokume::report::testing

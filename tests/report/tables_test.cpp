@@ -5,6 +5,7 @@
 
 #include "report/support.hpp"
 #include "report/tables/format.hpp"
+#include "report/tables/tables.hpp"
 
 namespace mokume::report {
 namespace {
@@ -43,7 +44,7 @@ TEST(ResultsCsv, HoldsNeitherTimesNorDevices) {
 TEST(ResultsCsv, AFailedFitHasNoMetricsEvenIfValuesCame) {
   RunView view = two_candidates();
   view.records[3].values = {7, 0.7};
-  EXPECT_NE(results_csv(view).find("1,0,1,1e-07,rbf,10,,,failed\n"), std::string::npos);
+  EXPECT_HAS(results_csv(view), "1,0,1,1e-07,rbf,10,,,failed\n");
 }
 
 TEST(ResultsCsv, IntegerMetricsThatAreNone) {
@@ -51,8 +52,8 @@ TEST(ResultsCsv, IntegerMetricsThatAreNone) {
   view.records[0].values = {1.5, std::numeric_limits<double>::quiet_NaN()};
   view.records[1].values = {std::numeric_limits<double>::infinity(), 1e300};
   const std::string text = results_csv(view);
-  EXPECT_NE(text.find(",10,1.5,nan,ok\n"), std::string::npos);
-  EXPECT_NE(text.find(",10,inf,1e+300,ok\n"), std::string::npos);
+  EXPECT_HAS(text, ",10,1.5,nan,ok\n");
+  EXPECT_HAS(text, ",10,inf,1e+300,ok\n");
 }
 
 TEST(CandidatesCsv, Golden) {
@@ -152,7 +153,7 @@ TEST(SummaryJson, NothingFinishedGivesNulls) {
 TEST(SummaryJson, NumbersAsTargetsHaveAnMse) {
   RunView view = grid(2, 2);
   view.test = TestResult{0, 50, 0.125};
-  EXPECT_NE(summary_json(view).find("\"test\": {\n    \"n\": 50,\n    \"mse\": 0.125\n  }"), std::string::npos);
+  EXPECT_HAS(summary_json(view), "\"test\": {\n    \"n\": 50,\n    \"mse\": 0.125\n  }");
 }
 
 TEST(SummaryJson, HostileNumbersAndTextsStayValidJson) {

@@ -2,15 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 
 #include "base/files.hpp"
+#include "report/pages/write.hpp"
 #include "report/support.hpp"
 #include "sdk/error.hpp"
+#include "support/scratch.hpp"
 
 namespace mokume::report {
 namespace {
@@ -87,16 +88,10 @@ TEST(EventFile, LongNamesManyEpochsAndAnyNumber) {
 
 class EventFiles : public ::testing::Test {
  protected:
-  EventFiles() {
-    std::string name = (fs::temp_directory_path() / "mokume-events-XXXXXX").string();
-    root_ = mkdtemp(name.data());
-  }
-  ~EventFiles() override { fs::remove_all(root_); }
-
-  std::string board() const { return root_ + "/logs/tensorboard"; }
+  std::string board() const { return root_ / "logs/tensorboard"; }
   std::string file(const std::string& folder) const { return board() + "/" + folder + "/events.out.tfevents.mokume"; }
 
-  std::string root_;
+  test::Scratch root_;
 };
 
 TEST_F(EventFiles, OneFolderPerFitThatHasCurves) {
@@ -131,12 +126,12 @@ TEST_F(EventFiles, OneFolderPerMember) {
 TEST_F(EventFiles, AreMadeAgainWithEveryReport) {
   RunView view = grid(3, 2);
   view.records[7].curves = view.records[8].curves = {{"train_loss", {0.5}}};
-  write(view, root_);
+  write(view, root_.path());
   const std::string first = base::read_file(file("candidate-0003-fold-1"));
   base::write_file(file("candidate-0003-fold-1"), "damaged");
   base::write_file(board() + "/notes.txt", "mine");
   view.records[8].curves.clear();
-  write(view, root_);
+  write(view, root_.path());
   EXPECT_EQ(base::read_file(file("candidate-0003-fold-1")), first);
   EXPECT_FALSE(fs::exists(board() + "/candidate-0004-fold-0"));
   EXPECT_TRUE(fs::exists(board() + "/notes.txt"));
@@ -144,20 +139,20 @@ TEST_F(EventFiles, AreMadeAgainWithEveryReport) {
 }
 
 TEST_F(EventFiles, NoneWithoutCurves) {
-  write(grid(3, 2), root_);
-  EXPECT_FALSE(fs::exists(root_ + "/logs"));
+  write(grid(3, 2), root_.path());
+  EXPECT_FALSE(fs::exists(root_ / "logs"));
 }
 
 TEST_F(EventFiles, AFileInTheWayIsAnError) {
   RunView view = grid(1, 1);
   view.records[0].curves = {{"train_loss", {0.5}}};
-  base::write_file(root_ + "/logs", "");
+  base::write_file(root_ / "logs", "");
   try {
     write_event_files(view, board());
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.status(), MK_STORAGE);
-    EXPECT_NE(std::string(e.what()).find("tensorboard"), std::string::npos);
+    EXPECT_HAS(std::string(e.what()), "tensorboard");
   }
 }
 

@@ -3,19 +3,22 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <limits>
 
 namespace mokume::report {
 namespace {
+
+using journal::FitRecord;
+using Frame = CurveFrame;
 
 constexpr size_t kMaxPale = 300;
 constexpr size_t kMaxFamilies = 16;              // of fits, and of members
 constexpr double kLogFrom = 31.622776601683793;  // 1.5 decades
 
-constexpr std::array<CurveKind, 4> kKinds = {
-    {{"validation_", "", "validation"}, {"train_", "dash", "training"}, {"test_", "dots", "test"}, {"", "", ""}}};
+constexpr CurveKind kKinds[] = {{"validation_", "", "solid", "validation"},
+                                {"train_", "dash", "dashed", "training"},
+                                {"test_", "dots", "dotted", "test"},
+                                {"", "", "solid", ""}};
 
 std::string family_of(const std::string& name) {
   const std::string family = name.substr(std::string(kKinds[kind_of(name)].prefix).size());
@@ -34,15 +37,15 @@ std::string name_of(const search::Plan& plan, const search::FitKey& key) {
 }
 
 std::string full_name(const search::Plan& plan, const search::FitKey& key) {
-  return plan.bootstraps == 1
-             ? name_of(plan, key)
-             : fmt::format("candidate {}, bootstrap {}, fold {}", key.candidate, key.bootstrap, key.fold);
+  if (plan.bootstraps == 1) return name_of(plan, key);
+  return fmt::format("candidate {}, bootstrap {}, fold {}", key.candidate, key.bootstrap, key.fold);
 }
 
-CurveLine line_of(const std::string& name, const std::string& params, const std::vector<journal::Curve>& curves,
+CurveLine line_of(const std::string& name, const search::Plan& plan, size_t candidate, const FitRecord& record,
                   const std::string& family) {
+  const std::string params = candidate < plan.candidates.size() ? pretty_params(plan, candidate) : "";
   CurveLine line{name, params.empty() ? name : name + '\n' + params, {}};
-  for (const journal::Curve& curve : curves) {
+  for (const journal::Curve& curve : record.curves) {
     if (curve.values.empty() || family_of(curve.name) != family) continue;
     line.curves.push_back(&curve);
     line.hover += fmt::format("\n{}: {} after {} epoch{}", curve.name, pretty(curve.values.back()), curve.values.size(),
@@ -51,19 +54,11 @@ CurveLine line_of(const std::string& name, const std::string& params, const std:
   return line;
 }
 
-// Of what was trained on all rows.
-CurveLine refit_line(const std::string& name, const search::Plan& plan, const journal::FitRecord& refit,
-                     const std::string& family) {
-  const uint32_t candidate = refit.refit.value_or(0);
-  const bool known = candidate < plan.candidates.size();
-  return line_of(name, known ? pretty_params(plan, candidate) : "", refit.curves, family);
-}
-
 // One pair of axes for all lines that are drawn. A fit that diverged must not press all others into the bottom: where
 // the worse half would stretch the axis a hundredfold, it ends a little above the better half and the refit. Members
 // are in no such order; all of them are shown whole.
 void set_scales(CurveFamily& family) {
-  double low = std::numeric_limits<double>::infinity(), high = -low, better_high = -low;
+  Extent all, better_ones;
   size_t epochs = 1;
   const auto add = [&](const CurveLine& line, bool named, bool better) {
     for (const journal::Curve* curve : line.curves) {
@@ -74,25 +69,20 @@ void set_scales(CurveFamily& family) {
           family.broken |= named;
           continue;
         }
-        low = std::min(low, value);
-        high = std::max(high, value);
-        if (better) better_high = std::max(better_high, value);
+        all.add(value);
+        if (better) better_ones.add(value);
       }
     }
   };
   for (size_t i = 0; i < family.lines.size(); ++i)
     add(family.lines[i], i < kMaxNamedCurves, family.members || 2 * i < family.lines.size());
   if (family.refit) add(*family.refit, true, true);
-  const double last = static_cast<double>(epochs);
-  using Frame = CurveFrame;
   family.x = epochs == 1 ? Scale{false, 0.5, 1.5, Frame::kLeft, Frame::kRight}
-                         : make_scale(1, last, false, 0.02, Frame::kLeft, Frame::kRight);
+                         : make_scale(1, epochs, false, 0.02, Frame::kLeft, Frame::kRight);
+  family.cut = better_ones.high > 0 && all.high / better_ones.high > 100;
+  if (family.cut) all.high = 2 * better_ones.high;
   const bool loss = family.name.find("loss") != std::string::npos || family.name.find("mse") != std::string::npos;
-  if (low > high) low = 0, high = 1;
-  family.cut = better_high > 0 && high / better_high > 100;
-  if (family.cut) high = 2 * better_high;
-  family.y = make_scale(low, high, loss && low > 0 && high / low > kLogFrom, 0.05, Frame::kBottom, Frame::kTop);
-  if (!family.y.log && low >= 0) family.y.low = std::max(0.0, family.y.low);
+  family.y = value_scale(all, loss && all.low > 0 && all.high / all.low > kLogFrom, Frame::kBottom, Frame::kTop);
 }
 
 void add_line(CurveFamily& family, CurveLine line) {
@@ -101,57 +91,57 @@ void add_line(CurveFamily& family, CurveLine line) {
   if (family.lines.size() < kMaxNamedCurves + kMaxPale) family.lines.push_back(std::move(line));
 }
 
-void name_families(const std::vector<journal::Curve>& curves, std::set<std::string>& names) {
-  for (const journal::Curve& curve : curves)
-    if (!curve.values.empty()) names.insert(family_of(curve.name));
+using Records = std::vector<const FitRecord*>;
+
+// At most kMaxFamilies names, in order.
+std::vector<std::string> family_names(const Records& records) {
+  std::set<std::string> names;
+  for (const FitRecord* record : records)
+    for (const journal::Curve& curve : record->curves)
+      if (!curve.values.empty()) names.insert(family_of(curve.name));
+  std::vector<std::string> first(names.begin(), names.end());
+  first.resize(std::min(first.size(), kMaxFamilies));
+  return first;
 }
 
 void add_families_of_fits(const Figure& figure, std::vector<CurveFamily>& families) {
-  const RunView& view = figure.view;
-  std::vector<const journal::FitRecord*> order;
-  std::set<std::string> names;
-  for (const journal::FitRecord* record : by_fit(view.plan, view.records)) {
-    if (record == nullptr || record->curves.empty()) continue;
-    order.push_back(record);
-    name_families(record->curves, names);
-  }
-  if (view.refit) name_families(view.refit->curves, names);
-  const auto rank = [&](const journal::FitRecord* record) {
-    const uint32_t c = view.plan.key(record->fit).candidate;
+  const search::Plan& plan = figure.view.plan;
+  Records order = recorded(figure.view);
+  std::erase_if(order, [](const FitRecord* record) { return record->curves.empty(); });
+  const auto rank = [&](const FitRecord* record) {
+    const uint32_t c = plan.key(record->fit).candidate;
     return figure.best == c ? 0 : figure.pooled[c].rank;
   };
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
-  for (const std::string& name : names) {
-    if (families.size() == kMaxFamilies) break;
+  const auto& refit = figure.view.refit;
+  Records all = order;
+  if (refit) all.push_back(&*refit);
+  for (const std::string& name : family_names(all)) {
     CurveFamily& family = families.emplace_back();
     family.name = name;
-    family.numbered = numbered(view.plan);
-    for (const journal::FitRecord* record : order) {
-      const search::FitKey key = view.plan.key(record->fit);
-      CurveLine line =
-          line_of(full_name(view.plan, key), pretty_params(view.plan, key.candidate), record->curves, name);
-      line.name = name_of(view.plan, key);
+    family.numbered = numbered(plan);
+    for (const FitRecord* record : order) {
+      const search::FitKey key = plan.key(record->fit);
+      CurveLine line = line_of(full_name(plan, key), plan, key.candidate, *record, name);
+      line.name = name_of(plan, key);
       add_line(family, std::move(line));
     }
-    if (view.refit) {
-      CurveLine line = refit_line("refit", view.plan, *view.refit, name);
-      if (!line.curves.empty()) family.refit = std::move(line);
-    }
+    if (refit) family.refit = line_of("refit", plan, refit->refit.value_or(0), *refit, name);
+    if (refit && family.refit->curves.empty()) family.refit.reset();
     set_scales(family);
   }
 }
 
 void add_families_of_members(const RunView& view, std::vector<CurveFamily>& families) {
-  std::set<std::string> names;
-  for (const journal::FitRecord& refit : view.refits) name_families(refit.curves, names);
-  const size_t before = families.size();
-  for (const std::string& name : names) {
-    if (families.size() - before == kMaxFamilies) break;
+  Records all;
+  for (const FitRecord& refit : view.refits) all.push_back(&refit);
+  for (const std::string& name : family_names(all)) {
     CurveFamily& family = families.emplace_back();
     family.name = name;
     family.members = true;
-    for (const journal::FitRecord& refit : view.refits)
-      add_line(family, refit_line(fmt::format("member {}", refit.fit - view.plan.n_fits()), view.plan, refit, name));
+    for (const FitRecord* refit : all)
+      add_line(family, line_of(fmt::format("member {}", refit->fit - view.plan.n_fits()), view.plan,
+                               refit->refit.value_or(0), *refit, name));
     set_scales(family);
   }
 }

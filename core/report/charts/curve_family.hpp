@@ -1,5 +1,5 @@
-// Curves over epochs, sorted into plots: one for each number that fits follow, on whatever rows, and, of an ensemble,
-// one more for the members.
+// Curves over epochs, sorted into plots: one for each quantity that fits follow, whichever rows it is measured on, and
+// one more for the members of an ensemble.
 #pragma once
 
 #include <optional>
@@ -7,20 +7,20 @@
 #include <string>
 #include <vector>
 
-#include "report/charts/panels.hpp"
+#include "report/charts/figure.hpp"
 
 namespace mokume::report {
 
-// What a curve was measured on, from its name's prefix, and how its line is drawn where a plot holds several kinds.
+// The rows that a curve was measured on, from its name's prefix, and how its line is drawn where a plot holds several
+// kinds.
 struct CurveKind {
-  const char* prefix;
-  const char* dashes;
-  const char* said;  // "" for what has no known prefix
+  const char *prefix, *dashes, *look;
+  const char* rows;  // "" without a known prefix
 };
 const CurveKind& curve_kind(size_t kind);
 size_t kind_of(const std::string& curve_name);
 
-constexpr size_t kMaxNamedCurves = 12;  // the colours k0 to k11 of svg_style()
+constexpr size_t kMaxNamedCurves = 12;  // the colours k0 to k11 of plot.css
 
 // Whether it can be drawn.
 bool usable(double value);
@@ -33,16 +33,15 @@ struct CurveLine {
 
 struct CurveFamily {
   std::string name;              // "loss" of train_loss and validation_loss
-  std::vector<CurveLine> lines;  // of fits, those of the best candidates first; of members, by bootstrap
+  std::vector<CurveLine> lines;  // fits by the rank of their candidate, members by bootstrap
   std::optional<CurveLine> refit;
   bool members = false;
   bool numbered = false;  // fits are named candidate,bootstrap,fold
-  bool log = false;
-  Scale x, y;  // between the edges of CurveFrame
+  Scale x, y;             // between the edges of CurveFrame
   std::set<size_t> kinds;
   bool broken = false;  // a named line has a cross
   bool cut = false;     // lines reach past the top
-  size_t count = 0;     // of fits or members, drawn or not
+  size_t count = 0;     // fits or members, drawn or not
 };
 
 // Where the axes stand in a plot, in px.

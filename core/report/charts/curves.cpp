@@ -1,4 +1,5 @@
-// Curves over epochs: how fits, the refit and the members of an ensemble learned.
+#include "report/charts/curves.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,23 +7,22 @@
 #include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "report/charts/curve_family.hpp"
 
 namespace mokume::report {
 namespace {
 
-constexpr double kWidth = 820, kHeight = 392;
-constexpr double kLeft = CurveFrame::kLeft, kRight = CurveFrame::kRight;
-constexpr double kTop = CurveFrame::kTop, kBottom = CurveFrame::kBottom;
+using Frame = CurveFrame;
 constexpr double kLegend = 660, kLegendText = 690;
 
-// One curve: lines between epochs, a dot where both neighbours are missing, a cross where values stop being finite. Of
-// the epochs that share one of `places` along the axis only the lowest and the highest value are drawn.
+// One curve: lines between epochs, a dot where both neighbours are missing, a cross where values stop being finite. The
+// axis has a number of steps: of the epochs that share one only the lowest and the highest value are drawn.
 class Stroke {
  public:
-  Stroke(const CurveFamily& family, const std::vector<double>& values, size_t places)
-      : family_(family), values_(values), places_(places) {}
+  Stroke(const CurveFamily& family, const std::vector<double>& values, size_t steps)
+      : family_(family), values_(values), steps_(steps) {}
 
   void draw(Svg& svg, std::string_view dashes, bool crosses) {
     for (size_t i = 0; i < values_.size();) {
@@ -35,17 +35,18 @@ class Stroke {
         gap(from);
     }
     if (!path_.empty()) svg.path(path_, dashes);
-    for (const auto& [x, y] : dots_) svg.circle(x, y, 1.8, {});
-    for (const auto& [x, y] : gaps_) {
-      if (!crosses) break;
-      svg.path(fmt::format("M{} {}l6 6m0 -6l-6 6", coordinate(x - 3), coordinate(y - 3)), "cross");
-    }
+    for (const auto& [x, y] : dots_) svg.circle(x, y, 1.8);
+    for (const auto& [x, y] : gaps_)
+      if (crosses) svg.cross(x, y, 3);
   }
 
  private:
-  size_t place_of(size_t i) const { return values_.size() <= 2 * places_ ? i : i * places_ / values_.size(); }
-  double x_of(size_t i) const { return family_.x.at(static_cast<double>(i + 1)); }
-  double y_of(size_t i) const { return std::max(kTop, family_.y.at(values_[i])); }
+  size_t step_of(size_t i) const { return values_.size() <= 2 * steps_ ? i : i * steps_ / values_.size(); }
+  double x_of(size_t i) const { return family_.x.at(i + 1); }
+  double y_of(size_t i) const { return std::max(Frame::kTop, family_.y.at(values_[i])); }
+
+  // Whether `step` is another one than in the last call for this mark.
+  static bool advance(size_t& mark, size_t step) { return std::exchange(mark, step) != step; }
 
   void point(size_t i, char command) {
     path_ += fmt::format("{}{} {}", command, coordinate(x_of(i)), coordinate(y_of(i)));
@@ -54,19 +55,17 @@ class Stroke {
 
   void run(size_t from, size_t to) {
     if (to - from == 1) {
-      if (last_dot_ != place_of(from)) dots_.emplace_back(x_of(from), y_of(from));
-      last_dot_ = place_of(from);
+      if (advance(last_dot_, step_of(from))) dots_.emplace_back(x_of(from), y_of(from));
       last_ = from;
       return;
     }
-    // A run within the place of the one before adds nothing that can be seen.
-    if (last_run_ == place_of(to - 1)) return;
-    last_run_ = place_of(to - 1);
+    // A run within the step of the one before adds nothing that can be seen.
+    if (!advance(last_run_, step_of(to - 1))) return;
     point(from, 'M');
     for (size_t i = from + 1; i < to;) {
       size_t low = i, high = i;
-      const size_t place = place_of(i);
-      for (; i < to && place_of(i) == place; ++i) {
+      const size_t step = step_of(i);
+      for (; i < to && step_of(i) == step; ++i) {
         if (values_[i] < values_[low]) low = i;
         if (values_[i] > values_[high]) high = i;
       }
@@ -78,16 +77,14 @@ class Stroke {
 
   // At the height of the last value that could be drawn.
   void gap(size_t at) {
-    if (last_gap_ == place_of(at)) return;
-    last_gap_ = place_of(at);
-    gaps_.emplace_back(x_of(at), last_ == kNone ? kBottom : y_of(last_));
+    if (advance(last_gap_, step_of(at))) gaps_.emplace_back(x_of(at), last_ == kNone ? Frame::kBottom : y_of(last_));
   }
 
   static constexpr size_t kNone = std::numeric_limits<size_t>::max();
 
   const CurveFamily& family_;
   const std::vector<double>& values_;
-  size_t places_;
+  size_t steps_;
   size_t last_ = kNone;  // the epoch drawn last
   size_t last_dot_ = kNone, last_run_ = kNone, last_gap_ = kNone;
   std::string path_;
@@ -107,38 +104,33 @@ void draw_line(Svg& svg, const CurveFamily& family, const CurveLine& line, const
 
 std::vector<Tick> epoch_ticks(const Scale& scale) {
   std::vector<Tick> all;
-  if (scale.high < 12) {
-    for (int epoch = 1; epoch <= scale.high; ++epoch)
-      all.push_back({static_cast<double>(epoch), std::to_string(epoch), {}});
-    return all;
-  }
-  for (Tick& tick : ticks(scale, 8))
-    if (tick.value >= 1 && std::abs(tick.value - std::round(tick.value)) < 1e-6) all.push_back(std::move(tick));
+  for (int epoch = 1; scale.high < 12 && epoch <= scale.high; ++epoch)
+    all.push_back({1.0 * epoch, std::to_string(epoch)});
+  if (!all.empty()) return all;
+  all = ticks(scale, 8);
+  std::erase_if(all, [](const Tick& t) { return !(t.value >= 1 && std::abs(t.value - std::round(t.value)) < 1e-6); });
   return all;
 }
 
 std::string caption_of(const CurveFamily& family) {
-  const char* what = family.members ? "member" : "fit";
-  std::string text = fmt::format("{} {}{}", grouped(family.count), what, family.count == 1 ? "" : "s");
-  if (family.count == 0) text = "the refit";
+  std::string text = family.count == 0 ? "the refit" : counted(family.count, family.members ? "member" : "fit");
   if (family.lines.size() < family.count)
     text += fmt::format(", the {} {} drawn", grouped(family.lines.size()), family.members ? "first" : "best");
+  const bool some = family.count > kMaxNamedCurves;
   if (family.members)
-    text += family.count > kMaxNamedCurves ? ", the first ones named, in the order of their ends"
-                                           : ", named in the order of their ends";
-  else if (family.count > kMaxNamedCurves)
-    text += ", named are those of the best candidates";
+    text += fmt::format(", {}named in the order of their ends", some ? "the first ones " : "");
+  else if (some)
+    text += ", those of the best candidates named";
   if (family.numbered && family.count > 0) text += "; names are candidate,bootstrap,fold";
   if (family.cut) text += "; lines along the top are beyond it";
   if (family.broken) text += "; cross: not finite";
-  if (family.kinds.size() == 1) {
-    const CurveKind& kind = curve_kind(*family.kinds.begin());
-    return *kind.said == '\0' ? text : fmt::format("{}; on {} rows", text, kind.said);
-  }
   for (const size_t kind : family.kinds) {
-    const std::string dashes = curve_kind(kind).dashes;
-    const std::string look = dashes.empty() ? "solid" : dashes == "dash" ? "dashed" : "dotted";
-    text += fmt::format("; {}: {}", look, *curve_kind(kind).said == '\0' ? "other" : curve_kind(kind).said);
+    const CurveKind& one = curve_kind(kind);
+    const bool known = *one.rows != '\0';
+    if (family.kinds.size() > 1)
+      text += fmt::format("; {}: {}", one.look, known ? one.rows : "other");
+    else if (known)
+      text += fmt::format("; on {} rows", one.rows);
   }
   return text;
 }
@@ -148,11 +140,11 @@ double end_of(const CurveFamily& family, const CurveLine& line) {
   const std::vector<double>& values = line.curves.front()->values;
   for (size_t i = values.size(); i-- > 0;)
     if (usable(values[i])) return family.y.at(values[i]);
-  return kBottom;
+  return Frame::kBottom;
 }
 
-// The named lines. Those of members by the height at which they end, so that an entry is found from its line and back:
-// a dozen colours alone do not tell that.
+// The named lines. Members are in the order of the heights at which they end, so that an entry is found from its line
+// and a line from its entry: a dozen colours alone do not suffice.
 std::vector<size_t> legend_order(const CurveFamily& family) {
   std::vector<size_t> order(std::min(family.lines.size(), kMaxNamedCurves));
   std::iota(order.begin(), order.end(), size_t{0});
@@ -164,11 +156,11 @@ std::vector<size_t> legend_order(const CurveFamily& family) {
 }
 
 void draw_legend(Svg& svg, const CurveFamily& family) {
-  double y = kTop + 6.5;
+  double y = Frame::kTop + 6.5;
   const auto entry = [&](const std::string& name, const std::string& classes) {
     if (!classes.empty()) {
       svg.open("curve " + classes);
-      svg.line(kLegend, y, kLegendText - 8, y, {});
+      svg.line(kLegend, y, kLegendText - 8, y);
       svg.close();
     }
     svg.text(kLegendText, y + 3.5, elide(name, 24), classes == "refit" ? "strong" : "");
@@ -176,8 +168,8 @@ void draw_legend(Svg& svg, const CurveFamily& family) {
   };
   if (family.refit) {
     const CurveKind& kind = curve_kind(kind_of(family.refit->curves[0]->name));
-    const bool only = family.kinds.size() > 1 && family.refit->curves.size() == 1 && *kind.said != '\0';
-    entry(only ? fmt::format("refit, {}", kind.said) : "refit", "refit");
+    const bool only = family.kinds.size() > 1 && family.refit->curves.size() == 1 && *kind.rows != '\0';
+    entry(only ? fmt::format("refit, {}", kind.rows) : "refit", "refit");
   }
   const std::vector<size_t> named = legend_order(family);
   for (const size_t i : named) entry(family.lines[i].name, fmt::format("k{}", i));
@@ -187,14 +179,11 @@ void draw_legend(Svg& svg, const CurveFamily& family) {
 std::string draw(const CurveFamily& family) {
   std::string shown = elide(family.name, 40);
   std::replace(shown.begin(), shown.end(), '_', ' ');
-  const char* of = family.members ? "members: " : "";
-  Svg svg(kWidth, kHeight, fmt::format("Curves of {}{} over epochs", of, shown));
-  svg.text(16, 22, fmt::format("{}{} over epochs", family.members ? "Members: " : "", shown), "head");
-  svg.text(16, 40, caption_of(family), "");
-  left_axis(svg, family.y, kLeft, kRight, ticks(family.y, 6));
-  bottom_axis(svg, family.x, kBottom, epoch_ticks(family.x));
-  svg.text((kLeft + kRight) / 2, kBottom + 40, "epoch", "mid strong");
-  svg.text_up(16, (kTop + kBottom) / 2, shown + (family.y.log ? ", log scale" : ""), "mid strong");
+  Svg svg(820, 392, fmt::format("Curves of {}{} over epochs", family.members ? "members: " : "", shown),
+          fmt::format("{}{} over epochs", family.members ? "Members: " : "", shown), caption_of(family));
+  left_axis(svg, family.y, Frame::kLeft, Frame::kRight, ticks(family.y, 6),
+            shown + (family.y.log ? ", log scale" : ""));
+  bottom_axis(svg, family.x, Frame::kBottom, Frame::kBottom, epoch_ticks(family.x), "epoch");
   // The best last, so that they lie on top.
   for (size_t i = family.lines.size(); i-- > 0;) {
     const bool named = i < kMaxNamedCurves;
@@ -206,11 +195,7 @@ std::string draw(const CurveFamily& family) {
 }
 
 std::string file_of(const CurveFamily& family, std::set<std::string>& taken) {
-  std::string safe = family.members ? "members-" : "";
-  for (const char c : family.name.substr(0, 40)) {
-    const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '_';
-    safe += plain ? c : '-';
-  }
+  const std::string safe = safe_name(family.members ? "members-" : "", family.name);
   std::string name = safe;
   for (int n = 2; !taken.insert(name).second; ++n) name = fmt::format("{}-{}", safe, n);
   return fmt::format("plots/curves-{}.svg", name);

@@ -1,10 +1,9 @@
-// The report's section about failures, lost nodes and retired devices.
-#include <fmt/format.h>
+#include "report/pages/events.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "report/pages/markup.hpp"
+#include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 
 namespace mokume::report {
@@ -12,72 +11,40 @@ namespace {
 
 constexpr size_t kMaxEvents = 100;
 
-double first_start(const RunView& view) {
-  double start = std::numeric_limits<double>::infinity();
-  for (const auto& record : view.records)
-    if (timed(record)) start = std::min(start, record.start_s);
-  return start;
-}
-
-std::string event_rows(const RunView& view, const std::vector<journal::EventRecord>& events) {
-  const double zero = first_start(view);
-  std::string rows;
+std::string events_table(const RunView& view) {
+  using journal::EventRecord;
+  std::vector<EventRecord> events = view.events;
+  std::erase_if(events, [](const EventRecord& one) { return one.kind == EventRecord::Kind::superseded; });
+  if (events.empty()) return {};
+  const double zero = first_start(view.records);
+  Table table({{"after", true}, {"what"}, {"node", true}, {"device"}, {"fit"}, {"attempt", true}, {"why"}});
   for (size_t i = 0; i < std::min(events.size(), kMaxEvents); ++i) {
-    const journal::EventRecord& event = events[i];
-    const std::string fit = event.fit < 0 || event.fit >= int64_t{view.plan.n_slots()}
-                                ? "–"
-                                : fit_name(view.plan, static_cast<uint32_t>(event.fit));
-    rows += "<tr>" + number_cell(seconds_text(std::max(0.0, event.time_s - zero))) +
-            cell(journal::to_text(event.kind)) + number_cell(fmt::format("{}", event.node)) +
-            cell(event.device.empty() ? "–" : elide(event.device, 40)) + cell(fit) +
-            number_cell(event.attempt == 0 ? "–" : fmt::format("{}", event.attempt)) + cell(elide(event.text, 400)) +
-            "</tr>\n";
+    const EventRecord& event = events[i];
+    const bool known = event.fit >= 0 && event.fit < int64_t{view.plan.n_slots()};
+    table.row({seconds_text(std::max(0.0, event.time_s - zero)), journal::to_text(event.kind), Cell::id(event.node),
+               event.device.empty() ? kNoValue : elide(event.device, 40),
+               known ? fit_name(view.plan, static_cast<uint32_t>(event.fit)) : kNoValue,
+               event.attempt == 0 ? kNoValue : Cell::id(event.attempt), elide(event.text, 400)});
   }
-  return rows;
+  return table.html(false) + left_out(events.size(), kMaxEvents, "more events are in the journal");
 }
 
-std::string more(size_t count, const char* what) {
-  return count > kMaxEvents
-             ? fmt::format("<p class=\"soft\">{} more {} are in the journal.</p>\n", count - kMaxEvents, what)
-             : "";
+std::string disagreements_table(const RunView& view) {
+  const auto& all = view.disagreements;
+  if (all.empty()) return {};
+  Table table({{"fits computed more than once"}});
+  for (size_t i = 0; i < std::min(all.size(), kMaxEvents); ++i) table.row({elide(all[i].text, 600)});
+  return "<h3>Results that differ</h3>\n" + table.html(false) +
+         left_out(all.size(), kMaxEvents, "more differences are in the journal");
 }
 
 }  // namespace
 
-std::string fit_name(const search::Plan& plan, uint32_t fit) {
-  if (plan.is_refit(fit))
-    return plan.bootstraps > 1 ? fmt::format("the refit of bootstrap {}", fit - plan.n_fits()) : "the refit";
-  const search::FitKey key = plan.key(fit);
-  const std::string bootstrap = plan.bootstraps > 1 ? fmt::format(", bootstrap {}", key.bootstrap) : "";
-  return fmt::format("fit {}: candidate {}{}, fold {}", fit, key.candidate, bootstrap, key.fold);
-}
-
 std::string events_section(const RunView& view) {
-  std::string body;
-  std::vector<journal::EventRecord> events = view.events;
-  std::erase_if(events, [](const auto& one) { return one.kind == journal::EventRecord::Kind::superseded; });
-  if (!events.empty()) {
-    body += table("",
-                  {{"after", true},
-                   {"what", false},
-                   {"node", true},
-                   {"device", false},
-                   {"fit", false},
-                   {"attempt", true},
-                   {"why", false}},
-                  event_rows(view, events)) +
-            more(events.size(), "events");
-  }
-  if (!view.disagreements.empty()) {
-    std::string rows;
-    for (size_t i = 0; i < std::min(view.disagreements.size(), kMaxEvents); ++i)
-      rows += "<tr>" + cell(elide(view.disagreements[i].text, 600)) + "</tr>\n";
-    body += "<h3>Results that do not go together</h3>\n" + table("", {{"fits computed more than once", false}}, rows) +
-            more(view.disagreements.size(), "disagreements");
-  }
+  const std::string body = events_table(view) + disagreements_table(view);
   if (body.empty()) return {};
   return section("What went wrong",
-                 "No result was lost by it: fits were tried again, or are marked as failed above. "
+                 "No result was lost: these fits were tried again, or are marked as failed above. "
                  "`mokume explain` tells the story of one fit.",
                  body);
 }

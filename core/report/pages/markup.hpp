@@ -1,43 +1,63 @@
-// The pieces that the sections of report.html are made of. What is text is escaped here; `inner`, `rows`, `body` are
-// markup.
+// The elements that the sections of report.html are made of. Text is escaped here; `inner` and `body` are markup.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "report/tables/format.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 
-// "1 fit", "1 234 fits".
-std::string counted(uint64_t count, const std::string& noun);
-
 std::string element(const std::string& name, const std::string& attributes, const std::string& inner);
-
-std::string cell(const std::string& text);
-std::string number_cell(const std::string& text);
-std::string number_cell(const std::string& text, const std::string& sort_by);
-
-// `heads`: text, and whether the column holds numbers. A table of class "sort" is sorted by a click on a head.
-std::string table(const std::string& classes, const std::vector<std::pair<std::string, bool>>& heads,
-                  const std::string& rows);
 
 // `lead` may be empty.
 std::string section(const std::string& title, const std::string& lead, const std::string& body);
 
+// A paragraph that says that so many more "are in ..."; "" if nothing was left out.
+std::string left_out(size_t count, size_t most, const std::string& said);
+
+// What a click on `summary` shows.
+std::string folded(const std::string& summary, const std::string& inner);
+
 // A plot as part of the page, whose own style already holds the plots' rules.
 std::string inlined(const std::string& svg, const std::string& classes);
+// The plots whose names begin so.
+std::vector<std::string> inlined(const std::vector<NamedFile>& plots, const std::string& prefix);
+std::string joined(const std::vector<std::string>& parts, size_t from = 0, size_t to = SIZE_MAX);
 
-// "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
-std::string fit_name(const search::Plan& plan, uint32_t fit);
+struct Cell {
+  Cell(std::string content) : text(std::move(content)) {}
+  Cell(const char* content) : text(content) {}
+  Cell(std::string content, std::string sort_key) : text(std::move(content)), key(std::move(sort_key)) {}
+  Cell(std::string content, double sort_key);
+  // The number itself, which is not grouped.
+  static Cell id(uint64_t number) { return std::to_string(number); }
+  static Cell count(uint64_t number);
 
-// The members of an ensemble; "" if there is none.
-inline constexpr const char* kMemberPlot = "plots/members.svg";
-inline constexpr const char* kExemplarPlots = "plots/certainty-";
-std::string members_section(const RunView& view, const std::vector<NamedFile>& plots);
+  std::string text, key = {};  // "": sorted by the text
+};
 
-// What went wrong beside the fits, and fits whose results do not go together; "" if there is nothing of that kind.
-std::string events_section(const RunView& view);
+struct Column {
+  std::string head;
+  bool number = false;
+};
+
+class Table {
+ public:
+  explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {}
+  void add_column(Column column) { columns_.push_back(std::move(column)); }
+
+  // A cell for each column.
+  void row(const std::vector<Cell>& cells, const std::string& attributes = {});
+  bool empty() const { return rows_.empty(); }
+  // A sortable table is sorted by a click on a head.
+  std::string html(bool sortable) const;
+
+ private:
+  std::vector<Column> columns_;
+  std::string rows_;
+};
 
 }  // namespace mokume::report

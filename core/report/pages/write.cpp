@@ -1,9 +1,13 @@
+#include "report/pages/write.hpp"
+
 #include <filesystem>
 #include <set>
 #include <system_error>
 
 #include "base/files.hpp"
-#include "report/report.hpp"
+#include "report/charts/plots.hpp"
+#include "report/pages/html.hpp"
+#include "report/tables/tables.hpp"
 #include "report/tables/tensorboard.hpp"
 #include "sdk/error.hpp"
 
@@ -12,12 +16,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what, const std::error_code& code) {
-  throw Error(MK_STORAGE, "cannot " + what + " " + path.string() + ": " + code.message() +
-                              "; make the run directory writable and run 'mokume report' again");
+void check(const std::error_code& code, const char* action, const fs::path& path) {
+  if (code)
+    throw Error(MK_STORAGE, std::string("cannot ") + action + " " + path.string() + ": " + code.message() +
+                                "; make the run directory writable and run 'mokume report' again");
 }
 
-// Plots of an earlier report, with another plan of panels, would be taken for this one's.
+// Plots of an earlier report, whose panels differ, would be taken for this one's.
 void remove_stale(const fs::path& folder, const std::set<std::string>& wanted) {
   std::error_code code;
   std::vector<fs::path> stale;
@@ -25,10 +30,10 @@ void remove_stale(const fs::path& folder, const std::set<std::string>& wanted) {
     const fs::path& path = it->path();
     if (path.extension() == ".svg" && wanted.count(path.filename().string()) == 0) stale.push_back(path);
   }
-  if (code) fail(folder, "list", code);
+  check(code, "list", folder);
   for (const fs::path& path : stale) {
     if (!fs::is_directory(fs::symlink_status(path, code))) fs::remove(path, code);
-    if (code) fail(path, "remove", code);
+    check(code, "remove", path);
   }
 }
 
@@ -36,26 +41,29 @@ void remove_stale(const fs::path& folder, const std::set<std::string>& wanted) {
 
 void write(const RunView& view, const std::string& directory) {
   const fs::path root(directory);
+  const auto put = [&](const std::string& name, const std::string& content) {
+    base::write_file((root / name).string(), content);
+  };
   std::error_code code;
   fs::create_directories(root / "plots", code);
-  if (code) fail(root / "plots", "create", code);
+  check(code, "create", root / "plots");
 
   const std::vector<NamedFile> files = plots(view);
   std::set<std::string> wanted;
   for (const NamedFile& file : files) {
-    base::write_file((root / file.name).string(), file.content);
+    put(file.name, file.content);
     wanted.insert(fs::path(file.name).filename().string());
   }
   remove_stale(root / "plots", wanted);
 
-  base::write_file((root / "results.csv").string(), results_csv(view));
-  base::write_file((root / "candidates.csv").string(), candidates_csv(view));
-  if (view.plan.bootstraps > 1) base::write_file((root / "ensemble.csv").string(), ensemble_csv(view));
-  base::write_file((root / "timeline.csv").string(), timeline_csv(view));
-  base::write_file((root / "summary.json").string(), summary_json(view));
+  put("results.csv", results_csv(view));
+  put("candidates.csv", candidates_csv(view));
+  if (view.plan.bootstraps > 1) put("ensemble.csv", ensemble_csv(view));
+  put("timeline.csv", timeline_csv(view));
+  put("summary.json", summary_json(view));
   write_event_files(view, (root / "logs/tensorboard").string());
-  // Last: whoever sees it finds everything that it speaks of.
-  base::write_file((root / "report.html").string(), report_html(view, files));
+  // It comes last: whoever sees it finds everything that it mentions.
+  put("report.html", report_html(view, files));
 }
 
 }  // namespace mokume::report

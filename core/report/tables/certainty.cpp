@@ -23,28 +23,20 @@ double entropy_of(const std::vector<double>& p) {
   return sum;
 }
 
-std::vector<double> of_class(const Certainty& certainty, size_t c) {
-  std::vector<double> values;
-  for (const std::vector<double>& member : certainty.members) values.push_back(member[c]);
-  return values;
-}
-
 // Outliers, whiskers, box and median of values in [0, 1] on a line of characters, the more important over the less.
 std::string box_line(const std::vector<double>& values, size_t width) {
   std::string line(width, ' ');
-  const auto at = [&](double v) {
-    return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * static_cast<double>(width - 1)));
+  const auto at = [&](double v) { return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * (width - 1))); };
+  const auto bar = [&](double from, double to, char fill, const char* ends) {
+    line.replace(at(from), at(to) - at(from) + 1, at(to) - at(from) + 1, fill);
+    line[at(from)] = ends[0];
+    line[at(to)] = ends[1];
   };
   const Box box = box_of(values);
   for (const double v : values)
     if (v < box.low || v > box.high) line[at(v)] = 'o';
-  std::fill(line.begin() + static_cast<ptrdiff_t>(at(box.low)), line.begin() + static_cast<ptrdiff_t>(at(box.high)) + 1,
-            '-');
-  line[at(box.low)] = line[at(box.high)] = '|';
-  std::fill(line.begin() + static_cast<ptrdiff_t>(at(box.q1)), line.begin() + static_cast<ptrdiff_t>(at(box.q3)) + 1,
-            '=');
-  line[at(box.q1)] = '[';
-  line[at(box.q3)] = ']';
+  bar(box.low, box.high, '-', "||");
+  bar(box.q1, box.q3, '=', "[]");
   line[at(box.median)] = '#';
   return line.erase(line.find_last_not_of(' ') + 1);
 }
@@ -56,12 +48,18 @@ std::string axis_line(size_t width) {
   return line;
 }
 
-// By characters, so that names of any script line up.
+// Counts characters rather than bytes, so that names of any script line up.
 std::string padded(const std::string& text, size_t width) {
   return text + std::string(width - std::min(width, count_characters(text)), ' ');
 }
 
 }  // namespace
+
+std::vector<double> of_class(const Certainty& certainty, size_t c) {
+  std::vector<double> values;
+  for (const std::vector<double>& member : certainty.members) values.push_back(member[c]);
+  return values;
+}
 
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty) {
   size_t best = 0;
@@ -85,8 +83,8 @@ Verdict judge(const Certainty& certainty) {
   }
   verdict.vote = majority(verdict.votes, verdict.mean);
   verdict.entropy = entropy_of(verdict.mean);
-  // Not negative, by Jensen's inequality; rounding may make it so.
-  const double n = static_cast<double>(certainty.members.size());
+  // By Jensen's inequality it is not negative, but rounding may make it so.
+  const double n = certainty.members.size();
   verdict.mutual_information = certainty.members.size() == 1 ? 0 : std::max(0.0, verdict.entropy - entropies / n);
   return verdict;
 }
@@ -107,7 +105,7 @@ std::string members_text(const Certainty& certainty) {
 
 double share_below(std::span<const double> percentiles, double value) {
   const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
-  return static_cast<double>(below) / static_cast<double>(percentiles.size());
+  return static_cast<double>(below) / percentiles.size();
 }
 
 std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
@@ -124,7 +122,7 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
                   elide(certainty.classes[verdict.vote], 60),
                   several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
                   verdict.mean[verdict.vote], several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "",
-                  verdict.entropy, std::log(static_cast<double>(certainty.classes.size())));
+                  verdict.entropy, std::log(certainty.classes.size()));
   if (!doubt.empty())
     text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
                         100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);

@@ -11,48 +11,53 @@
 namespace mokume::report {
 namespace {
 
-using Kind = journal::EventRecord::Kind;
+using journal::Contents;
+using journal::EventRecord;
+using journal::Session;
+using Kind = EventRecord::Kind;
 constexpr double kForever = std::numeric_limits<double>::infinity();
 
 // From the first start of a fit to the last end; empty if nothing was computed.
 Span makespan(const std::vector<journal::FitRecord>& records) {
-  Span span{kForever, -kForever};
-  for (const auto& record : records) {
-    if (!timed(record)) continue;
-    span.start = std::min(span.start, record.start_s);
-    span.end = std::max(span.end, record.end_s);
-  }
-  return span;
+  Extent ends;
+  for (const auto& record : records)
+    if (timed(record)) ends.add(record.end_s);
+  return {first_start(records), ends.high};
 }
 
-// When the node began to work again after `time`, by itself.
-double next_session(const journal::Contents& contents, uint32_t node, double time) {
+double next_session(const Contents& contents, uint32_t node, double time) {
   double next = kForever;
-  for (const journal::Session& one : contents.sessions)
+  for (const Session& one : contents.sessions)
     if (one.node == node && one.start_s > time) next = std::min(next, one.start_s);
   return next;
 }
 
-// Whether the session is one of those that the device took part in: the nearest to a time that was noted for it.
-bool took_part(const journal::Contents& contents, const Member& member, const journal::Session& session) {
+double next_return(const Contents& contents, uint32_t node, double time) {
+  double next = kForever;
+  for (const EventRecord& one : contents.events)
+    if (one.kind == Kind::returned && one.node == node && one.time_s > time) next = std::min(next, one.time_s);
+  return next;
+}
+
+// A time noted for a device stands for the session of its node that began nearest to it.
+bool took_part(const Contents& contents, const Member& member, const Session& session) {
   return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
-           return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const journal::Session& other) {
+           return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const Session& other) {
              return other.node == session.node && std::fabs(other.start_s - time) < std::fabs(session.start_s - time);
            });
          });
 }
 
-// The time in which the device belonged to the run. Of a node that was killed nothing is known behind its last line,
-// but it was counted on until it was called lost.
-std::vector<Span> sessions_of(const journal::Contents& contents, const Member& member) {
-  const uint32_t node = member.node;
+// The time in which the device belonged to the run. After the last line of a node that was killed nothing is known of
+// it, but it was counted on until it was declared lost.
+std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
-  for (const journal::Session& one : contents.sessions) {
-    if (one.node != node || !took_part(contents, member, one)) continue;
+  for (const Session& one : contents.sessions) {
+    if (one.node != member.node || !took_part(contents, member, one)) continue;
     Span span{one.start_s, one.stop_s};
-    const double next = next_session(contents, node, one.start_s);
-    for (const journal::EventRecord& event : contents.events)
-      if (!one.closed && event.kind == Kind::lost && event.node == node && event.time_s > one.start_s &&
+    const double next = next_session(contents, member.node, one.start_s);
+    for (const EventRecord& event : contents.events)
+      if (!one.closed && event.kind == Kind::lost && event.node == member.node && event.time_s > one.start_s &&
           event.time_s < next)
         span.end = std::max(span.end, event.time_s);
     spans.push_back(span);
@@ -60,44 +65,35 @@ std::vector<Span> sessions_of(const journal::Contents& contents, const Member& m
   return united(std::move(spans));
 }
 
-double next_return(const journal::Contents& contents, uint32_t node, double time) {
-  double next = kForever;
-  for (const journal::EventRecord& one : contents.events)
-    if (one.kind == Kind::returned && one.node == node && one.time_s > time) next = std::min(next, one.time_s);
-  return next;
-}
-
-// When nothing could be asked of the device.
-std::vector<Span> absences(const journal::Contents& contents, const Member& member) {
+// The time in which the device could be given no work.
+std::vector<Span> absences(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
-  for (const journal::EventRecord& event : contents.events) {
+  for (const EventRecord& event : contents.events) {
     if (event.node != member.node) continue;
-    const double next = next_session(contents, member.node, event.time_s);
-    if (event.kind == Kind::retired && event.device == member.id) spans.push_back({event.time_s, next});
-    if (event.kind == Kind::lost)
-      spans.push_back({event.time_s, std::min(next, next_return(contents, member.node, event.time_s))});
+    double end = next_session(contents, member.node, event.time_s);
+    if (event.kind == Kind::lost) end = std::min(end, next_return(contents, member.node, event.time_s));
+    if (event.kind == Kind::lost || (event.kind == Kind::retired && event.device == member.id))
+      spans.push_back({event.time_s, end});
   }
   return united(std::move(spans));
 }
 
-double overlap(const std::vector<Span>& spans, const Span& with) {
-  double seconds = 0;
-  for (const Span& one : spans) seconds += std::max(0.0, std::min(one.end, with.end) - std::max(one.start, with.start));
-  return seconds;
+std::vector<Span> within(const Span& limits, std::vector<Span> spans) {
+  for (Span& one : spans) one = {std::max(one.start, limits.start), std::min(one.end, limits.end)};
+  std::erase_if(spans, [](const Span& one) { return !(one.length() > 0); });
+  return spans;
 }
 
-double present_seconds(const journal::Contents& contents, const Member& member, const Span& span) {
+double present_seconds(const Contents& contents, const Member& member, const Span& span) {
   double seconds = 0;
   const std::vector<Span> out = absences(contents, member);
-  for (const Span& session : sessions_of(contents, member)) {
-    const Span here{std::max(session.start, span.start), std::min(session.end, span.end)};
-    if (here.end > here.start) seconds += here.end - here.start - overlap(out, here);
-  }
+  for (const Span& here : within(span, sessions_of(contents, member)))
+    seconds += here.length() - length_of(within(here, out));
   return seconds;
 }
 
-// By member: work per busy second of its device class.
-std::vector<double> estimate(const std::vector<Member>& members, const journal::Contents& contents,
+// By member: the work per busy second of its device class.
+std::vector<double> estimate(const std::vector<Member>& members, const Contents& contents,
                              const std::vector<double>& work, const std::vector<double>& busy) {
   std::map<std::pair<uint32_t, std::string>, std::string> class_of;
   std::map<std::string, double> done, seconds;
@@ -114,7 +110,7 @@ std::vector<double> estimate(const std::vector<Member>& members, const journal::
   double slowest = kForever;
   for (const auto& [name, amount] : done)
     if (seconds[name] > 0) slowest = std::min(slowest, amount / seconds[name]);
-  if (slowest == kForever) slowest = 1;  // a team: nobody did anything alone
+  if (slowest == kForever) slowest = 1;  // a team: no device did anything alone
   std::vector<double> speeds;
   for (const Member& one : members) {
     const double at_work = seconds[one.device_class], amount = done[one.device_class];
@@ -126,19 +122,10 @@ std::vector<double> estimate(const std::vector<Member>& members, const journal::
 }  // namespace
 
 const char* to_text(Speeds speeds) {
-  switch (speeds) {
-    case Speeds::measured:
-      return "measured";
-    case Speeds::estimated:
-      return "estimated";
-    case Speeds::none:
-      break;
-  }
-  return "none";
+  return speeds == Speeds::measured ? "measured" : speeds == Speeds::estimated ? "estimated" : "none";
 }
 
-Efficiency efficiency(const std::vector<Member>& members, const journal::Contents& contents,
-                      const std::vector<double>& work) {
+Efficiency efficiency(const std::vector<Member>& members, const Contents& contents, const std::vector<double>& work) {
   const Span span = makespan(contents.records);
   Efficiency result{0, Speeds::none, std::vector<double>(members.size(), 0)};
   if (members.empty() || !(span.end > span.start)) return result;
@@ -148,16 +135,15 @@ Efficiency efficiency(const std::vector<Member>& members, const journal::Content
   const bool measured = std::all_of(members.begin(), members.end(),
                                     [](const Member& m) { return m.speed > 0 && std::isfinite(m.speed); });
   result.source = measured ? Speeds::measured : Speeds::estimated;
-  if (measured)
-    std::transform(members.begin(), members.end(), result.speeds.begin(), [](const Member& m) { return m.speed; });
-  else
-    result.speeds = estimate(members, contents, work, busy);
+  if (!measured) result.speeds = estimate(members, contents, work, busy);
   double used = 0, offered = 0;
   for (size_t i = 0; i < members.size(); ++i) {
+    double& speed = result.speeds[i];
+    if (measured) speed = members[i].speed;
     // A late result of a device that had been given up is work, and its device was there for it.
     const double present = std::max(busy[i], present_seconds(contents, members[i], span));
-    used += busy[i] * result.speeds[i];
-    offered += present * result.speeds[i];
+    used += busy[i] * speed;
+    offered += present * speed;
   }
   result.value = offered > 0 && std::isfinite(offered) ? std::min(1.0, used / offered) : 0;
   return result;

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "journal/read.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 
-// A device that took part, in any session of the run.
+// A device that took part in any session of the run.
 struct Member {
   uint32_t node = 0;
   std::string id;  // "opencl:0"
@@ -18,11 +18,6 @@ struct Member {
   std::vector<double> sessions = {};
 };
 
-enum class Speeds {
-  none,      // nothing has been computed yet
-  measured,  // each device by itself, before the run
-  estimated  // per device class, from the run itself: work done per busy second
-};
 const char* to_text(Speeds speeds);  // "none", "measured", "estimated"
 
 struct Efficiency {
@@ -33,7 +28,7 @@ struct Efficiency {
 
 // sum over devices of (time at work x speed) / sum over devices of (time present x speed).
 //
-// At work: the union of the intervals of the fits that count; attempts that came to nothing and repeats are no work.
+// At work: the union of the intervals of the fits that count; attempts without a result and repeats are no work.
 // Present: from the first start of a fit to the last end, while the device's node was in a session, until the device
 // was retired or its node lost (until the node returned, or began another session).
 //

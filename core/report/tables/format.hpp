@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 
@@ -19,10 +19,12 @@ std::string escape(std::string_view text);
 // One field of a CSV file by RFC 4180: quoted only where it must be.
 std::string csv_field(std::string_view text);
 
-// At most `limit` characters, the last one an ellipsis if some were cut.
+// At most `limit` characters, the last one an ellipsis if some were cut; line breaks become spaces.
 std::string elide(std::string_view text, size_t limit);
 
 size_t count_characters(std::string_view utf8);
+
+inline constexpr const char* kNoValue = "–";
 
 // About `digits` significant digits, no trailing zeros, an exponent where a plain number would be long: "0.00202",
 // "1.5e-7".
@@ -32,6 +34,9 @@ std::string pretty(const search::Value& value);
 // "C = 13.5, gamma = 0.00202": a candidate's parameters, `except` left out; "" if none are left.
 std::string pretty_params(const search::Plan& plan, size_t candidate, const std::vector<size_t>& except = {});
 
+// "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
+std::string fit_name(const search::Plan& plan, uint32_t fit);
+
 // How a metric is shown: the share called "error" in percent, everything else as it is.
 struct Unit {
   std::string name;   // "error"
@@ -39,18 +44,21 @@ struct Unit {
   double factor = 1;  // shown = factor * value
   bool percent = false;
 
-  std::string text(double value) const;    // "1.52 %"; "-" if not finite
+  std::string text(double value) const;    // "1.52 %"; kNoValue if not finite
   std::string spread(double value) const;  // as text(), without the unit
 };
 Unit unit_of(const Metric& metric);
 
-// "42 s", "2 h 05 min"; "-" if not a duration.
+// "42 s", "2 h 05 min"; kNoValue if not a duration.
 std::string seconds_text(double seconds);
 
-// "99.5 %"; "–" if not finite.
+// "99.5 %"; kNoValue if not finite.
 std::string percent(double share);
 
 // "12 345": groups of three, separated by a no-break thin space.
 std::string grouped(uint64_t count);
+
+// "1 fit", "1 234 fits".
+std::string counted(uint64_t count, const std::string& noun);
 
 }  // namespace mokume::report

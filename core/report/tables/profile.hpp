@@ -1,28 +1,30 @@
-// Where the time of a profiled run went, device by device: phases, and the ops within them.
+// The tables and files of a profiled run: on each device phases, and the ops within them.
 #pragma once
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
-#include "device/profile.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 
-// Of one device: all calls of the model that ran on it in one session of the run.
-struct DeviceProfile {
-  uint32_t node = 0;
-  std::string id;    // "opencl:0"
-  std::string name;  // of the device
-  std::vector<device::ProfileRow> rows;
-};
-
-// Two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. What is not among the
-// first ops is one line at the end, so that both tables add up to the time that stands above them.
+// Two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the first 40
+// are summed up in one line at the end, so that both tables add up to the time in the heading.
 std::string profile_text(const DeviceProfile& profile);
 
-// The same as a section of report.html; "" without profiles.
-std::string profile_section(const std::vector<DeviceProfile>& profiles);
+// The same tables, for other forms of them.
+struct ProfileLine {
+  std::vector<std::string> names;  // phase, or phase and op
+  uint64_t calls = 0;
+  double seconds = 0, share = 0;  // of the device's time
+  double gflops = 0, gbytes = 0;  // per second; 0 if unknown
+};
+struct ProfileTables {
+  double seconds = 0;
+  std::vector<ProfileLine> phases, ops;
+};
+ProfileTables profile_tables(const DeviceProfile& profile);
 
 // One node's file in logs/: {"node", "devices": [{"id", "name", "rows": [{"phase", "what", "calls", "seconds", "flops",
 // "bytes"}]}]}. Reading throws Error(MK_BAD_DATA) that says what is wrong, without a file's name.

@@ -3,157 +3,150 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
-#include <numeric>
+#include <tuple>
 #include <utility>
 
 namespace mokume::report {
 namespace {
 
-// Beyond this a sum of squares overflows; such a value is no measurement.
+using journal::FitRecord;
+using journal::FitStatus;
+using Fits = std::vector<const FitRecord*>;
+
+// A sum of squares of larger values overflows; such a value is no measurement.
 constexpr double kLargest = 1e100;
 
-// Ranks from 1 by (complete first, mean, index) over the rows that `group` holds, as indices into `rows`.
-template <class Row>
-void rank_rows(std::vector<Row>& rows, std::vector<size_t> group) {
-  std::stable_sort(group.begin(), group.end(), [&](size_t a, size_t b) {
-    if (rows[a].complete != rows[b].complete) return rows[a].complete;
-    return rows[a].complete && rows[a].mean < rows[b].mean;
-  });
-  for (size_t i = 0; i < group.size(); ++i) rows[group[i]].rank = static_cast<uint32_t>(i + 1);
+// The values of `count` fits from `first` on, which are those of one candidate.
+CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first, size_t count) {
+  CandidateRow row;
+  for (size_t i = first; i < first + count; ++i) {
+    if (const auto value = value_of(fits[i], metric))
+      row.values.push_back(*value);
+    else
+      ++(fits[i] == nullptr ? row.missing : row.failed);
+  }
+  row.complete = count > 0 && row.values.size() == count;
+  if (row.complete) static_cast<Moments&>(row) = moments(row.values);
+  return row;
+}
+
+void rank_by_bootstrap(std::vector<CandidateRow>& rows) {
+  std::vector<CandidateRow*> order;
+  for (CandidateRow& row : rows) order.push_back(&row);
+  const auto key = [](const CandidateRow* row) { return std::tuple(row->bootstrap, !row->complete, row->mean); };
+  std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
+  const CandidateRow* before = nullptr;
+  for (CandidateRow* row : order) {
+    row->rank = before != nullptr && before->bootstrap == row->bootstrap ? before->rank + 1 : 1;
+    before = row;
+  }
 }
 
 }  // namespace
 
 std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics) {
-  const auto found = std::find_if(metrics.begin(), metrics.end(), [](const Metric& m) { return m.selects; });
-  if (found == metrics.end()) return std::nullopt;
-  return static_cast<size_t>(found - metrics.begin());
+  for (size_t m = 0; m < metrics.size(); ++m)
+    if (metrics[m].selects) return m;
+  return std::nullopt;
 }
 
 size_t failed_refits(const RunView& view) {
-  return static_cast<size_t>(std::count_if(view.refits.begin(), view.refits.end(), [](const auto& refit) {
-    return refit.status == journal::FitStatus::failed;
-  }));
+  size_t count = 0;
+  for (const FitRecord& refit : view.refits) count += refit.status == FitStatus::failed;
+  return count;
 }
 
-std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan,
-                                              const std::vector<journal::FitRecord>& records) {
-  std::vector<const journal::FitRecord*> fits(plan.n_fits(), nullptr);
-  for (const auto& record : records) {
+size_t count_fits(const RunView& view, FitStatus status) {
+  size_t count = 0;
+  for (const FitRecord* record : recorded(view)) count += record->status == status;
+  return count;
+}
+
+Fits by_fit(const search::Plan& plan, const std::vector<FitRecord>& records) {
+  Fits fits(plan.n_fits(), nullptr);
+  for (const FitRecord& record : records)
     if (record.fit < fits.size() && fits[record.fit] == nullptr) fits[record.fit] = &record;
-  }
   return fits;
 }
 
-std::optional<double> value_of(const journal::FitRecord* record, std::optional<size_t> metric) {
-  if (record == nullptr || !metric || record->status == journal::FitStatus::failed) return std::nullopt;
-  if (*metric >= record->values.size()) return std::nullopt;
+Fits recorded(const RunView& view) {
+  Fits fits = by_fit(view.plan, view.records);
+  std::erase(fits, nullptr);
+  return fits;
+}
+
+std::optional<double> value_of(const FitRecord* record, std::optional<size_t> metric) {
+  if (record == nullptr || !metric || record->status == FitStatus::failed || *metric >= record->values.size())
+    return std::nullopt;
   const double value = record->values[*metric];
-  if (!(std::abs(value) <= kLargest)) return std::nullopt;
-  return value;
+  return std::abs(value) <= kLargest ? std::optional(value) : std::nullopt;
 }
 
 std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<Metric>& metrics,
-                                    const std::vector<journal::FitRecord>& records) {
-  const auto fits = by_fit(plan, records);
-  const auto metric = selecting_metric(metrics);
+                                    const std::vector<FitRecord>& records) {
+  const Fits fits = by_fit(plan, records);
   std::vector<CandidateRow> rows;
-  std::vector<std::vector<size_t>> of_bootstrap(plan.bootstraps);
   for (uint32_t c = 0; c < plan.n_candidates(); ++c) {
     for (uint32_t b = 0; b < plan.bootstraps; ++b) {
       if (!plan.has(c, b)) continue;
-      CandidateRow row;
-      row.candidate = c;
-      row.bootstrap = b;
-      std::vector<double> values;
-      for (uint32_t f = 0; f < plan.folds; ++f) {
-        const auto value = value_of(fits[plan.fit_id(c, b, f)], metric);
-        if (value) values.push_back(*value);
-      }
-      row.complete = plan.folds > 0 && values.size() == plan.folds;
-      if (row.complete) {
-        const Moments m = moments(values);
-        row.mean = m.mean, row.sd = m.sd, row.min = m.min, row.max = m.max;
-      }
-      of_bootstrap[b].push_back(rows.size());
-      rows.push_back(row);
+      rows.push_back(gather(fits, selecting_metric(metrics), plan.fit_id(c, b, 0), plan.folds));
+      rows.back().candidate = c;
+      rows.back().bootstrap = b;
     }
   }
-  for (auto& group : of_bootstrap) rank_rows(rows, std::move(group));
+  rank_by_bootstrap(rows);
   return rows;
 }
 
-std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric) {
-  const uint32_t bootstrap = refit.fit - view.plan.n_fits();
-  if (!refit.refit || view.plan.folds == 0 || !view.plan.has(*refit.refit, bootstrap)) return std::nullopt;
-  const auto fits = by_fit(view.plan, view.records);
-  std::vector<double> values;
-  for (uint32_t fold = 0; fold < view.plan.folds; ++fold)
-    if (const auto value = value_of(fits[view.plan.fit_id(*refit.refit, bootstrap, fold)], metric))
-      values.push_back(*value);
-  return values.size() == view.plan.folds ? std::optional(moments(values).mean) : std::nullopt;
-}
-
-std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes) {
-  if (refit.status == journal::FitStatus::failed || refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
-  if (!classes) return TestResult{0, refit.n, refit.values[0]};
-  return TestResult{std::llround(refit.values[0]), refit.n, std::nullopt};
-}
-
-std::vector<Pooled> pool(const RunView& view) {
-  const auto fits = by_fit(view.plan, view.records);
-  const auto metric = selecting_metric(view.metrics);
-  const size_t per_candidate = view.plan.fits_per_candidate();
-  std::vector<Pooled> result(view.plan.candidates.size());
-  for (size_t c = 0; c < result.size(); ++c) {
-    Pooled& row = result[c];
-    for (size_t i = 0; i < per_candidate; ++i) {
-      const journal::FitRecord* record = fits[c * per_candidate + i];
-      const auto value = value_of(record, metric);
-      if (value)
-        row.values.push_back(*value);
-      else
-        ++(record == nullptr ? row.missing : row.failed);
-    }
-    row.complete = per_candidate > 0 && row.values.size() == per_candidate;
-    if (!row.complete) continue;
-    const Moments m = moments(row.values);
-    row.mean = m.mean, row.sd = m.sd;
+std::vector<CandidateRow> pool(const RunView& view) {
+  const Fits fits = by_fit(view.plan, view.records);
+  const uint32_t count = view.plan.fits_per_candidate();
+  std::vector<CandidateRow> rows;
+  for (uint32_t c = 0; c < view.plan.n_candidates(); ++c) {
+    rows.push_back(gather(fits, selecting_metric(view.metrics), size_t{c} * count, count));
+    rows.back().candidate = c;
   }
-  std::vector<size_t> all(result.size());
-  std::iota(all.begin(), all.end(), size_t{0});
-  rank_rows(result, std::move(all));
-  return result;
+  rank_by_bootstrap(rows);
+  return rows;
+}
+
+std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refit, size_t metric) {
+  const search::Plan& plan = view.plan;
+  const uint32_t bootstrap = refit.fit - plan.n_fits();
+  if (!refit.refit || !plan.has(*refit.refit, bootstrap)) return std::nullopt;
+  const CandidateRow row =
+      gather(by_fit(plan, view.records), metric, plan.fit_id(*refit.refit, bootstrap, 0), plan.folds);
+  return row.complete ? std::optional(row.mean) : std::nullopt;
+}
+
+std::optional<TestResult> test_of(const FitRecord& refit, bool classes) {
+  if (refit.status == FitStatus::failed || refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
+  if (!classes) return TestResult{0, refit.n, refit.values[0]};
+  return TestResult{std::llround(refit.values[0]), refit.n};
 }
 
 Moments moments(const std::vector<double>& values) {
-  Moments m;
-  if (values.empty()) return m;
-  double sum = 0;
-  for (const double value : values) sum += value;
-  m.mean = sum / static_cast<double>(values.size());
-  double squares = 0;
-  for (const double value : values) squares += (value - m.mean) * (value - m.mean);
-  if (values.size() > 1) m.sd = std::sqrt(squares / static_cast<double>(values.size() - 1));
-  const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  m.min = *low, m.max = *high;
-  return m;
+  if (values.empty()) return {};
+  const double n = values.size();
+  double sum = 0, squares = 0;
+  Extent extent;
+  for (const double value : values) sum += value, extent.add(value);
+  const double mean = sum / n;
+  for (const double value : values) squares += (value - mean) * (value - mean);
+  return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : 0, extent.low, extent.high};
 }
 
 double quantile(const std::vector<double>& sorted, double p) {
-  const double place = p * static_cast<double>(sorted.size() - 1);
-  const size_t below = static_cast<size_t>(place);
+  const double at = p * (sorted.size() - 1);
+  const size_t below = static_cast<size_t>(at);
   if (below + 1 >= sorted.size()) return sorted.back();
-  return sorted[below] + (place - static_cast<double>(below)) * (sorted[below + 1] - sorted[below]);
+  return sorted[below] + (at - below) * (sorted[below + 1] - sorted[below]);
 }
 
 Box box_of(std::vector<double> values) {
-  Box box;
-  if (values.empty()) return box;
+  if (values.empty()) return {};
   std::sort(values.begin(), values.end());
-  box.q1 = quantile(values, 0.25);
-  box.median = quantile(values, 0.5);
-  box.q3 = quantile(values, 0.75);
+  Box box{quantile(values, 0.25), quantile(values, 0.5), quantile(values, 0.75)};
   const double reach = 1.5 * (box.q3 - box.q1);
   box.low = box.q1, box.high = box.q3;
   for (const double value : values) {
@@ -166,48 +159,62 @@ Box box_of(std::vector<double> values) {
 Interval wilson(int64_t errors, int64_t n) {
   if (n <= 0 || errors < 0 || errors > n) return {};
   constexpr double kZ = 1.959963984540054;  // the normal distribution's 97.5 % point
-  const double count = static_cast<double>(n);
-  const double share = static_cast<double>(errors) / count;
+  const double count = n;
+  const double share = errors / count;
   const double scale = 1 + kZ * kZ / count;
   const double centre = (share + kZ * kZ / (2 * count)) / scale;
   const double half = kZ / scale * std::sqrt(share * (1 - share) / count + kZ * kZ / (4 * count * count));
   return {std::max(0.0, centre - half), std::min(1.0, centre + half)};
 }
 
-bool timed(const journal::FitRecord& record) {
-  return std::isfinite(record.start_s) && std::isfinite(record.end_s) && record.end_s >= record.start_s &&
-         std::abs(record.start_s) < 1e12 && std::abs(record.end_s) < 1e12;
+void Extent::add(double value) {
+  low = std::min(low, value);
+  high = std::max(high, value);
+}
+
+std::vector<FitRecord> all_work(const RunView& view) {
+  std::vector<FitRecord> all = view.records;
+  all.insert(all.end(), view.refits.begin(), view.refits.end());
+  return all;
+}
+
+bool timed(const FitRecord& record) {
+  return std::abs(record.start_s) < 1e12 && std::abs(record.end_s) < 1e12 && record.end_s >= record.start_s;
+}
+
+double first_start(const std::vector<FitRecord>& records) {
+  Extent starts;
+  for (const FitRecord& record : records)
+    if (timed(record)) starts.add(record.start_s);
+  return starts.low;
+}
+
+double busy_seconds(const RunView& view) {
+  std::map<std::pair<uint32_t, std::string>, std::vector<Span>> devices;
+  for (const FitRecord& record : all_work(view))
+    if (timed(record)) devices[{record.node, record.device}].push_back({record.start_s, record.end_s});
+  double busy = 0;
+  for (auto& [device, spans] : devices)
+    for (const Span& span : united(std::move(spans))) busy += span.length();
+  return busy;
 }
 
 std::vector<Span> united(std::vector<Span> spans) {
   std::sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) { return a.start < b.start; });
   std::vector<Span> result;
   for (const Span& span : spans) {
-    if (!result.empty() && span.start <= result.back().end) {
+    if (!result.empty() && span.start <= result.back().end)
       result.back().end = std::max(result.back().end, span.end);
-    } else {
+    else
       result.push_back(span);
-    }
   }
   return result;
 }
 
-std::vector<journal::FitRecord> all_work(const RunView& view) {
-  std::vector<journal::FitRecord> all = view.records;
-  all.insert(all.end(), view.refits.begin(), view.refits.end());
-  return all;
-}
-
-double busy_seconds(const std::vector<journal::FitRecord>& records) {
-  std::map<std::pair<uint32_t, std::string>, std::vector<Span>> devices;
-  for (const auto& record : records) {
-    if (timed(record)) devices[{record.node, record.device}].push_back({record.start_s, record.end_s});
-  }
-  double busy = 0;
-  for (auto& [device, spans] : devices) {
-    for (const Span& span : united(std::move(spans))) busy += span.end - span.start;
-  }
-  return busy;
+double length_of(const std::vector<Span>& spans) {
+  double length = 0;
+  for (const Span& span : spans) length += span.length();
+  return length;
 }
 
 }  // namespace mokume::report

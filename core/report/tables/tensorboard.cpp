@@ -37,7 +37,7 @@ std::string little_endian(Unsigned value) {
   return bytes;
 }
 
-// A sum over data that hold sums themselves is weak, hence the mask.
+// The format masks the sum because a sum over data that hold sums is weak.
 std::string masked_crc(std::string_view bytes) { return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u); }
 
 std::string record(const std::string& data) {
@@ -102,7 +102,7 @@ void remove_stale(const fs::path& root, const std::set<std::string>& wanted) {
   std::vector<fs::path> stale;
   for (fs::directory_iterator it(root, code), end; !code && it != end; it.increment(code))
     if (wanted.count(it->path().filename().string()) == 0) stale.push_back(it->path());
-  // Whatever else somebody keeps there stays, and so does its folder.
+  // Other files there stay, and so does their folder.
   for (const fs::path& folder : stale)
     if (fs::is_directory(fs::symlink_status(folder, code)) && fs::remove(folder / kFile, code))
       fs::remove(folder, code);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "journal/record.hpp"
-#include "report/report.hpp"
+#include "report/view.hpp"
 
 namespace mokume::report {
 
@@ -22,12 +22,12 @@ uint32_t crc32c(std::string_view bytes);
 // since the epoch). Values are rounded to float.
 std::string event_file(const std::vector<journal::Curve>& curves, double wall_time);
 
-// "candidate-0003-fold-1"; the bootstrap stands between where there are several.
+// "candidate-0003-fold-1"; with the bootstrap in the middle where there are several.
 std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
 // DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume of every fit and refit that has
-// curves, each atomically, but not synced: the journal can make them again. Folders of an earlier report that have no
-// place in this one lose their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be
+// curves, each atomically, but not synced: they can be rebuilt from the journal. Folders of an earlier report that this
+// one does not have lose their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be
 // written.
 void write_event_files(const RunView& view, const std::string& directory);
 

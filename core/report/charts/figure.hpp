@@ -10,15 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "report/charts/svg.hpp"
-#include "report/report.hpp"
+#include "report/charts/axes.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 
 namespace mokume::report {
 
 constexpr size_t kMaxBoxPlots = 64;
-constexpr size_t kMaxHeatMaps = 16;
 
 struct Axis {
   size_t param = 0;            // index into the plan's params
@@ -27,11 +25,10 @@ struct Axis {
 };
 
 struct Group {
-  std::string title;  // "kernel = rbf"; "" if there is one group only
+  std::string title;  // "kernel = rbf"; "" if it is the only group
   std::vector<size_t> candidates;
 };
 
-// A box plot to be drawn.
 struct BoxPanel {
   std::string file;   // "plots/box-gamma-3.svg"
   std::string title;  // "gamma = 0.00202, kernel = rbf"
@@ -43,7 +40,7 @@ struct Figure {
   explicit Figure(const RunView& source);
 
   const RunView& view;
-  std::vector<Pooled> pooled;
+  std::vector<CandidateRow> pooled;
   Unit unit;
   std::optional<size_t> best;  // the run's, if it is in the plan
   std::vector<Axis> numeric;   // every numeric parameter with two values or more, in the order of the file
@@ -56,7 +53,9 @@ struct Figure {
   size_t box_panel_count() const;
 
   double number(size_t candidate, const Axis& axis) const;  // the candidate's value on the axis
-  // Of `candidates`, the complete one that ranks first.
+  double shown(double value) const { return unit.factor * value; }
+  std::vector<size_t> ranking(size_t most) const;  // candidates, the best ones first
+  // The complete candidate among these that ranks first.
   std::optional<size_t> leader(const std::vector<size_t>& candidates) const;
   // The run's best if it is one of `candidates` and complete, else their leader.
   std::optional<size_t> marked(const std::vector<size_t>& candidates) const;
@@ -64,9 +63,12 @@ struct Figure {
   std::string fits_text() const;              // "5 folds", "12 bootstraps x 5 folds"
 };
 
-// Where the values of an axis stand: at their value (log if they span two decades), or one place each where their
-// spacing would leave too little room.
-struct Placing {
+// `prefix` and the characters of `name` that are safe in the name of a file.
+std::string safe_name(std::string prefix, const std::string& name);
+
+// Where the values of an axis stand: at their value (log if they span two decades), or evenly spaced in their order
+// where their distances would leave too little room.
+struct Positions {
   Scale scale;
   bool by_index = false;
   std::vector<double> values;
@@ -76,21 +78,12 @@ struct Placing {
 
   double at(double value) const;
 };
-Placing place(const Axis& axis, double from, double to, double least_pitch);
+Positions positions_of(const Axis& axis, double from, double to, double least_pitch);
 
-// One place per value, `pitch` px wide each: the cells of a heat map. Ticks at round values where the values are evenly
-// spaced, else at the values themselves.
-Placing place_cells(const Axis& axis, double from, double pitch);
+// The cells of a heat map, `pitch` px wide each. Ticks at round values where the values are evenly spaced, else at the
+// values themselves.
+Positions cells_of(const Axis& axis, double from, double pitch);
 
-std::vector<NamedFile> box_plots(const Figure& figure);
-std::vector<NamedFile> heat_maps(const Figure& figure);
-NamedFile candidate_bars(const Figure& figure);
-// How the fits and the refit learned: a plot of every family of curves ("train_loss" and "validation_loss" are of the
-// family "loss"), in the order of their names. The fits of the best candidates are named, the refit stands out, and a
-// line is broken, with a cross, where a value is not finite.
-std::vector<NamedFile> curve_plots(const Figure& figure);
-// What the members of an ensemble do on the test rows, and their vote: one plot, or none.
-std::vector<NamedFile> member_plots(const RunView& view);
-std::string gantt(const RunView& view);  // "" if no record took time
+size_t index_of(const std::vector<double>& ascending, double value);
 
 }  // namespace mokume::report

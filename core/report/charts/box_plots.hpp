@@ -1,0 +1,13 @@
+// Box plots of the fits' values over one parameter, and bars of candidates where no parameter is a number.
+#pragma once
+
+#include <vector>
+
+#include "report/charts/figure.hpp"
+
+namespace mokume::report {
+
+std::vector<NamedFile> box_plots(const Figure& figure);
+NamedFile candidate_bars(const Figure& figure);
+
+}  // namespace mokume::report

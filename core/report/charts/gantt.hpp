@@ -1,0 +1,12 @@
+// What every device did when: bundles as bars on a track, so that idle time shows.
+#pragma once
+
+#include <string>
+
+#include "report/view.hpp"
+
+namespace mokume::report {
+
+std::string gantt(const RunView& view);  // "" if no record took time
+
+}  // namespace mokume::report

@@ -1,0 +1,13 @@
+// The mean of the metric that selects over two parameters.
+#pragma once
+
+#include <vector>
+
+#include "report/charts/figure.hpp"
+
+namespace mokume::report {
+
+// One for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
+std::vector<NamedFile> heat_maps(const Figure& figure);
+
+}  // namespace mokume::report

@@ -1,0 +1,13 @@
+// The report's section about failures, lost nodes and retired devices.
+#pragma once
+
+#include <string>
+
+#include "report/view.hpp"
+
+namespace mokume::report {
+
+// Failures other than those of fits, and fits whose results differ between attempts; "" if there are none.
+std::string events_section(const RunView& view);
+
+}  // namespace mokume::report

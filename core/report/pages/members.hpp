@@ -1,0 +1,14 @@
+// The report's section about the members of an ensemble: a plot of their test results and their vote, and their table.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "report/view.hpp"
+
+namespace mokume::report {
+
+// "" if there is no ensemble.
+std::string members_section(const RunView& view, const std::vector<NamedFile>& plots);
+
+}  // namespace mokume::report

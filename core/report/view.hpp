@@ -1,0 +1,147 @@
+// Everything in a run directory that can be rebuilt from its journal. tables/ computes numbers and writes CSV, JSON and
+// text, charts/ draws SVG, pages/ lays out report.html and writes the files; each uses only what is named before it and
+// this header, which holds the plain data that a report is made from. What reads journals and run.json into a RunView
+// is in run/.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "device/profile.hpp"
+#include "journal/read.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::report {
+
+struct Metric {
+  std::string name;
+  bool integer = false;
+  bool selects = false;  // a smaller mean is better
+};
+
+struct DeviceUse {
+  uint32_t node = 0;
+  std::string id;       // "opencl:0"
+  std::string backend;  // "opencl"
+  std::string name;
+  std::string vendor;
+  uint64_t fits = 0;
+  double busy_s = 0;
+  double speed = 0;  // relative to the others, see RunView::speeds; 0: unknown
+};
+
+// The result on the test rows: errors of a classifier, or the mean squared error of predicted numbers.
+struct TestResult {
+  int64_t errors = 0;
+  int64_t n = 0;
+  std::optional<double> mse = std::nullopt;
+
+  double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
+};
+
+// What the members of an ensemble think of one row. A single model is an ensemble of one.
+struct Certainty {
+  std::vector<std::string> classes;
+  std::vector<std::vector<double>> members;  // member x class; each row sums to 1
+};
+
+// Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
+inline constexpr size_t kThumbnailSide = 64;
+struct Thumbnail {
+  size_t width = 0, height = 0;
+  std::vector<uint8_t> grey;
+};
+
+// A test row that shows what an ensemble is sure of and what not.
+struct Exemplar {
+  std::string kind;     // "easy", "misclassified" or "uncertain"
+  int64_t row = 0;      // in the test set, from 0
+  std::string label;    // its class
+  Certainty certainty;  // of all members
+  Thumbnail picture;    // none if rows are no images
+};
+
+// What an ensemble answers for the test rows: the class with the most votes, or the mean of the members' numbers.
+struct Vote {
+  TestResult test;
+  uint32_t members = 0;
+  std::vector<Exemplar> exemplars = {};
+  // Percentiles 0 to 100 of the entropy of the members' mean certainty over the test rows, in nats; empty if unknown.
+  std::vector<double> doubt = {};
+};
+
+// Where the time of a profiled run went on one device: all calls of the model in one session.
+struct DeviceProfile {
+  uint32_t node = 0;
+  std::string id;    // "opencl:0"
+  std::string name;  // of the device
+  std::vector<device::ProfileRow> rows;
+};
+
+// How one device of a team spent its time in one fit and one session.
+struct TeamShare {
+  uint32_t fit = 0;
+  uint32_t node = 0;
+  std::string device, name;  // "opencl:0"
+  double units = 0;          // shards or batches
+  double busy_s = 0;         // computing
+  double idle_s = 0;         // waiting for the busiest device
+  double reduce_s = 0;       // waiting for gradients to be exchanged, while no device computes
+};
+
+// A split of the work that holds from a point in the training on: it follows the speeds that devices show.
+struct TeamSplit {
+  uint32_t fit = 0;
+  std::string at, shares;  // "epoch 2, batch 17", "5+3"
+};
+
+struct TeamAccount {
+  std::vector<TeamShare> shares;
+  std::vector<TeamSplit> splits;
+};
+
+// How the devices' speeds are known.
+enum class Speeds {
+  none,      // nothing has been computed yet
+  measured,  // each device was measured alone before the run
+  estimated  // per device class, from the run itself: work done per busy second
+};
+
+// Records are sorted by fit, and each fit has at most one. Records may be missing (the run is unfinished): tables then
+// hold what exists.
+struct RunView {
+  std::string name, model, seed, plan_hash;
+  std::string data_name, data_sha256;
+  int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
+  search::Plan plan;
+  std::vector<Metric> metrics;
+  std::vector<journal::FitRecord> records;
+  std::vector<journal::FitRecord> repeats;  // see journal::Contents, as for the next two
+  std::vector<journal::Disagreement> disagreements;
+  std::vector<journal::EventRecord> events;
+  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records are
+  std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
+  std::optional<Vote> vote;                 // of an ensemble, once its run is finished
+  std::optional<uint32_t> best;             // candidate
+  std::optional<TestResult> test;
+  double wall_s = 0;  // over all sessions of the run
+  std::vector<DeviceUse> devices;
+  uint32_t nodes = 1;
+  std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
+  TeamAccount team;                     // empty unless the devices trained as a team
+  double efficiency = 0;                // see tables/efficiency.hpp
+  Speeds speeds = Speeds::none;
+  std::string state;        // "done" | "stopped" | "running" | "failed fits"
+  std::string config_toml;  // shown in the report
+  std::string environment;  // lines of "key: value" shown in the report
+  std::string reproduce;    // the command
+};
+
+struct NamedFile {
+  std::string name;  // relative to the run directory, e.g. "plots/heatmap.svg"
+  std::string content;
+};
+
+}  // namespace mokume::report

@@ -1,0 +1,7 @@
+// Expectations about texts that show both in their message.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#define EXPECT_HAS(text, word) EXPECT_NE((text).find(word), std::string::npos) << (word) << " in: " << (text)
+#define EXPECT_HAS_NOT(text, word) EXPECT_EQ((text).find(word), std::string::npos) << (word) << " in: " << (text)
