@@ -9,7 +9,7 @@
 
 #include "engine.hpp"
 #include "sdk/plugin.hpp"
-#include "sdk/safetensors.hpp"
+#include "safetensors.hpp"
 
 namespace mokume::cnn {
 

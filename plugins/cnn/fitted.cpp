@@ -6,7 +6,7 @@
 
 #include "engine.hpp"
 #include "sdk/json.hpp"
-#include "sdk/safetensors.hpp"
+#include "safetensors.hpp"
 
 namespace mokume::cnn {
 namespace {

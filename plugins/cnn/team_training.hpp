@@ -1,10 +1,10 @@
 // Training one network on all devices of a team; see Settings::parallel. A device alone does the same by itself.
 #pragma once
 
-#include "pace.hpp"
-#include "recorded_splits.hpp"
+#include "save_timer.hpp"
+#include "recorded_shares.hpp"
 #include "sdk/team.hpp"
-#include "split.hpp"
+#include "shares.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn {

@@ -5,7 +5,7 @@
 
 #include "harness.hpp"
 #include "sdk/ops.hpp"
-#include "sdk/safetensors.hpp"
+#include "safetensors.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn_test {

@@ -1,4 +1,4 @@
-#include "recorded_splits.hpp"
+#include "recorded_shares.hpp"
 
 #include <array>
 #include <cstdio>

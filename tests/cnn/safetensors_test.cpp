@@ -1,4 +1,4 @@
-#include "sdk/safetensors.hpp"
+#include "safetensors.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "split.hpp"
+#include "shares.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <utility>
 
-#include "pace.hpp"
+#include "save_timer.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn {
