@@ -1,4 +1,5 @@
 // The cnn model as the boundary sees it.
+#include "candidate.hpp"
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"

@@ -1,6 +1,5 @@
 #include "recorded_shares.hpp"
 
-#include <array>
 #include <cstdio>
 #include <sstream>
 #include <string>
@@ -11,8 +10,8 @@ namespace {
 
 constexpr int64_t kMost = int64_t{1} << 24;  // what a float can hold: so the numbers travel
 
-std::vector<int64_t> shares_of(const std::string& text) {
-  std::vector<int64_t> shares;
+Shares shares_of(const std::string& text) {
+  Shares shares;
   std::istringstream in(text);
   for (std::string one; std::getline(in, one, '+');) {
     std::istringstream number(one);
@@ -28,53 +27,60 @@ std::vector<int64_t> shares_of(const std::string& text) {
 
 // Lines "epoch 2, batch 17: 5+3" in the order of the other training. Where one goes back, the training went back to a
 // checkpoint, and what had been done from there on came to nothing.
-std::vector<RecordedSplits::Place> RecordedSplits::parse(const char* text, uint32_t members) {
-  std::vector<Place> places;
+std::vector<RecordedShares::Change> RecordedShares::parse(const char* text, uint32_t members) {
+  std::vector<Change> changes;
+  const auto at = [](const Change& c) { return std::tie(c.epoch, c.batch); };
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    long long epoch = 0, batch = 0;
-    int behind = 0;
-    const int found = std::sscanf(line.c_str(), "epoch %lld, batch %lld: %n", &epoch, &batch, &behind);
-    Place place{epoch - 1, batch - 1,
-                behind > 0 ? shares_of(line.substr(static_cast<size_t>(behind))) : std::vector<int64_t>()};
-    if (found != 2 || epoch < 1 || batch < 1 || epoch >= kMost || batch >= kMost || place.shares.empty())
+    int end = 0;
+    Change c{0, 0, {}};
+    const int found = std::sscanf(line.c_str(), "epoch %ld, batch %ld: %n", &c.epoch, &c.batch, &end);
+    if (end > 0) c.shares = shares_of(line.substr(end));
+    if (found != 2 || c.epoch < 1 || c.batch < 1 || c.epoch >= kMost || c.batch >= kMost || c.shares.empty())
       throw Error(MK_INVALID_ARGUMENT, "'" + line + "' is no recorded split of work");
-    if (place.shares.size() != members)
+    if (c.shares.size() != members)
       throw Error(MK_INVALID_ARGUMENT,
                   "work was split as " + line + ", and this team has " + std::to_string(members) + " devices");
-    while (!places.empty() && std::tie(places.back().epoch, places.back().batch) >= std::tie(place.epoch, place.batch))
-      places.pop_back();
-    places.push_back(std::move(place));
+    --c.epoch, --c.batch;
+    while (!changes.empty() && at(changes.back()) >= at(c)) changes.pop_back();
+    changes.push_back(std::move(c));
   }
-  if (places.empty() || places.front().epoch != 0 || places.front().batch != 0)
+  if (changes.empty() || changes.front().epoch != 0 || changes.front().batch != 0)
     throw Error(MK_INVALID_ARGUMENT, "the recorded splits of work do not begin at epoch 1, batch 1");
-  return places;
+  return changes;
 }
 
-RecordedSplits::RecordedSplits(const sdk::Team& team) {
-  if (team.leads() && team.splits() != nullptr) places_ = parse(team.splits(), team.members());
-  std::array<float, 1> count = {static_cast<float>(places_.size())};
-  team.from_leader(count);
-  std::vector<float> all;
-  for (const Place& place : places_) {
-    all.push_back(static_cast<float>(place.epoch));
-    all.push_back(static_cast<float>(place.batch));
-    all.insert(all.end(), place.shares.begin(), place.shares.end());
+RecordedShares::RecordedShares(const sdk::Team& team) {
+  if (team.leads() && team.splits() != nullptr) changes_ = parse(team.splits(), team.members());
+  std::vector<int64_t> count = {int64_t(changes_.size())};
+  from_leader(team, count);
+  changes_.resize(count[0]);
+  std::vector<int64_t> all;
+  for (const Change& c : changes_) {
+    all.insert(all.end(), {c.epoch, c.batch});
+    all.insert(all.end(), c.shares.begin(), c.shares.end());
   }
-  const size_t width = size_t{2} + team.members();
-  all.resize(static_cast<size_t>(count[0]) * width);
-  team.from_leader(all);
-  places_.clear();
-  for (size_t at = 0; at < all.size(); at += width) {
-    const auto* row = all.data() + at;
-    places_.push_back({static_cast<int64_t>(row[0]), static_cast<int64_t>(row[1]), {row + 2, row + width}});
+  const size_t width = 2 + team.members();
+  all.resize(changes_.size() * width);
+  from_leader(team, all);
+  for (size_t k = 0; k < changes_.size(); ++k) {
+    const auto row = all.begin() + k * width;
+    changes_[k] = {row[0], row[1], {row + 2, row + width}};
   }
 }
 
-const std::vector<int64_t>* RecordedSplits::at(int64_t epoch, int64_t batch) {
-  while (next_ < places_.size() && std::tie(places_[next_].epoch, places_[next_].batch) <= std::tie(epoch, batch))
+const Shares* RecordedShares::at(int64_t epoch, int64_t batch) {
+  while (next_ < changes_.size() && std::tie(changes_[next_].epoch, changes_[next_].batch) <= std::tie(epoch, batch))
     ++next_;
-  return next_ == 0 ? nullptr : &places_[next_ - 1].shares;
+  return next_ == 0 ? nullptr : &changes_[next_ - 1].shares;
+}
+
+void from_leader(const sdk::Team& team, std::span<int64_t> numbers) {
+  constexpr int64_t kLow = int64_t{1} << 20;
+  std::vector<float> halves;
+  for (const int64_t n : numbers) halves.insert(halves.end(), {float(n / kLow), float(n % kLow)});
+  team.from_leader(halves);
+  for (size_t k = 0; k < numbers.size(); ++k) numbers[k] = int64_t(halves[2 * k]) * kLow + int64_t(halves[2 * k + 1]);
 }
 
 }  // namespace mokume::cnn

@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-namespace mokume::sdk::safetensors {
+namespace mokume::cnn::safetensors {
 namespace {
 
 namespace fs = std::filesystem;
@@ -374,4 +374,4 @@ TEST_F(Safetensors, AFileWithoutAChecksumIsReadAndNotVerified) {
 }
 
 }  // namespace
-}  // namespace mokume::sdk::safetensors
+}  // namespace mokume::cnn::safetensors

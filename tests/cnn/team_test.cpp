@@ -76,7 +76,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
     Training training(world.host(), device, data, network, settings, task_of(scratch));
-    TeamTraining(device, team, settings.parallel, training, table).run();
+    TeamTraining(team, training, table).run();
     return outcome_of(training);
   }
 
@@ -115,23 +115,26 @@ TEST_P(InTeam, TheLossOfOneLargeBatch) {
   const ResidentData data(device, pictures_.data);
   Training plain(world(0).host(), device, data, network, s, task_of());
   Sink sink{kNever};
-  plain.run(sink.table());
-  EXPECT_NEAR(in_team[0]->train_loss[0], plain.history().train_loss[0], 1e-6 * plain.history().train_loss[0]);
-  EXPECT_NEAR(in_team[0]->validation_loss[0], plain.history().validation_loss[0], 1e-5);
+  cnn::train(plain, sink.table());
+  EXPECT_NEAR(in_team[0]->train_loss[0], plain.record().history.train_loss[0],
+              1e-6 * plain.record().history.train_loss[0]);
+  EXPECT_NEAR(in_team[0]->validation_loss[0], plain.record().history.validation_loss[0], 1e-5);
 }
 
 TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
   Settings s = synchronous_settings();
-  s.parallel.per_device = true;
+  s.parallel.batch_scope = "per_device";
   s.batch_size = 13;
   const auto each = train(2, s);
-  s.parallel.per_device = false;
+  s.parallel.batch_scope = "global";
   s.batch_size = 26;
   EXPECT_EQ(each[0], train(1, s)[0]);
-  s.parallel.per_device = s.parallel.scale_lr = true;
+  s.parallel.batch_scope = "per_device";
+  s.parallel.scale_lr = true;
   s.batch_size = 13;
   const auto scaled = train(2, s);
-  s.parallel.per_device = s.parallel.scale_lr = false;
+  s.parallel.batch_scope = "global";
+  s.parallel.scale_lr = false;
   s.batch_size = 26;
   s.optimizer.lr *= 2;
   EXPECT_EQ(scaled[0], train(1, s)[0]);
@@ -173,7 +176,7 @@ Settings local_settings() {
 // The mean of what two steps of one batch each leave is what one step of both leaves.
 TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
   Settings s = local_settings();
-  s.layers[3] = Dropout{0};
+  set_layer(s, 3, dropout(0));
   s.epochs = 2;
   s.batch_size = 12;
   s.drop_last = true;
@@ -214,7 +217,7 @@ TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
 
 TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   Settings s = synchronous_settings();
-  s.parallel.per_device = true;
+  s.parallel.batch_scope = "per_device";
   s.batch_size = 8;
   const Scratch scratch;
   const auto stopped = train(3, s, scratch.str(), 1);
@@ -225,7 +228,7 @@ TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
 }
 
 // Averages follow from who did what: with the splits of another training this one ends with its bits.
-TEST_P(InTeam, RepeatsRecordedSplits) {
+TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
   s.parallel.adapt = true;
@@ -252,12 +255,12 @@ TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);
 }
 
-TEST(RecordedSplits, RefuseWhatMakesNoSense) {
+TEST(RecordedShares, RefuseWhatMakesNoSense) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
     cluster::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
     try {
-      RecordedSplits(sdk::Team(team.table(0)));
+      RecordedShares(sdk::Team(team.table(0)));
       ADD_FAILURE() << text;
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT) << text;
@@ -290,7 +293,7 @@ TEST(Split, EndsAsEarlyAsItGets) {
 }
 
 TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
-  SecondChances chances(3);
+  Backoff chances(3);
   std::vector<int> tried;
   for (int look = 1; look <= 500; ++look)
     if (const auto who = chances.next({8, 0, 8})) {

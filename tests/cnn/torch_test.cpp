@@ -4,15 +4,15 @@
 #include <nlohmann/json.hpp>
 
 #include "harness.hpp"
-#include "sdk/ops.hpp"
 #include "safetensors.hpp"
-#include "training.hpp"
+#include "sdk/ops.hpp"
+#include "stacked.hpp"
 
 namespace mokume::cnn_test {
 namespace {
 
 using namespace cnn;
-namespace st = sdk::safetensors;
+namespace st = safetensors;
 
 constexpr int64_t kTorchRows = 400, kBatch = 16, kEpochs = 4;
 
@@ -57,13 +57,13 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     const std::string net = run.at("net");
     const bool regression = net == "regression";
     Settings settings;
-    settings.layers = layers_of(run.at("layers").dump());
+    settings.layers = run.at("layers").dump();
     settings.loss = regression ? Loss::mse : Loss::cross_entropy;
     settings.epochs = kEpochs;
     settings.batch_size = kBatch;
     settings.shuffle = false;
-    settings.optimizer = optimizer_of(run.at("optimizer").dump());
-    settings.schedule = schedule_of(run.at("scheduler").dump());
+    settings.optimizer = optimizers().read(run.at("optimizer").dump());
+    settings.schedule = schedules().read(run.at("scheduler").dump());
     const Shape shape = regression ? Shape{1, 1, 64, true} : Shape{8, 8, 1, false};
     const Network network = make_network(settings, shape, regression ? 1 : 3);
 
@@ -84,7 +84,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     constexpr int64_t kPerEpoch = kTorchRows / kBatch;
     double worst = 0;
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
-      training.run_epoch();
+      run_epoch(training);
       for (int64_t b = 0; b < kPerEpoch; ++b) {
         const double ours = training.score(b * kBatch, kBatch).loss;
         const auto theirs = static_cast<double>(losses[static_cast<size_t>(epoch * kPerEpoch + b)]);
