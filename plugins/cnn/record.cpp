@@ -1,7 +1,9 @@
 #include "record.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdio>
 #include <limits>
 
 namespace mokume::cnn {
@@ -16,6 +18,16 @@ Score sum_up(std::span<const float> results, double unit) {
   if (s.rows > 0) s.loss /= double(s.rows);
   s.loss *= unit;
   return s;
+}
+
+std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bool classifies, double rows_per_s) {
+  std::array<char, 32> right{};
+  if (classifies && recent.rows > 0)
+    std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
+  std::array<char, 160> text{};
+  std::snprintf(text.data(), text.size(), "epoch %ld/%ld: loss %.4g%s, %.0f rows/s", epoch, epochs, recent.loss,
+                right.data(), rows_per_s);
+  return text.data();
 }
 
 void Record::add_epoch(const Score& trained) {

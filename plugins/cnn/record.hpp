@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "settings.hpp"
@@ -21,6 +22,9 @@ struct Score {
 // From what losses wrote: rows x 2. `unit`: what a loss of 1 stands for.
 Score sum_up(std::span<const float> results, double unit = 1);
 
+// "epoch 3/10: loss 0.25, 91.5 % right, 1200 rows/s".
+std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bool classifies, double rows_per_s);
+
 struct History {
   std::vector<double> train_loss, train_accuracy, validation_loss, validation_accuracy;
 };
@@ -34,6 +38,7 @@ struct Record {
   bool stopped = false;   // by the rule
 
   int64_t epochs() const { return int64_t(history.train_loss.size()); }
+  double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);
   void apply_rule();

@@ -1,7 +1,6 @@
 #include "safetensors.hpp"
 
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -10,6 +9,7 @@
 #include <bit>
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
@@ -39,28 +39,22 @@ size_t checksum_place(const std::string& header) {
   return at == std::string::npos ? at : at + key.size();
 }
 
-class Crc32 {
- public:
-  void add(const void* data, uint64_t bytes) {
-    if (bytes > 0) crc_ = crc32_z(crc_, static_cast<const Bytef*>(data), bytes);  // null would begin anew
-  }
-  std::string text() const {
-    std::array<char, kChecksumDigits + 1> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08lx", crc_);
-    return digits.data();
-  }
-
- private:
-  uLong crc_ = 0;
-};
-
-std::string text(const Shape& shape, const char* separator) {
-  std::string out;
-  for (const int64_t size : shape) out += (out.empty() ? "" : separator) + std::to_string(size);
-  return "[" + out + "]";
+// The checksum of `data` after what gave `crc`.
+uLong crc_of(uLong crc, const void* data, uint64_t bytes) {
+  return bytes == 0 ? crc : crc32_z(crc, static_cast<const Bytef*>(data), bytes);  // null would begin anew
 }
 
-std::string type_text(Dtype dtype, const Shape& shape) { return name_of(dtype) + text(shape, ", "); }
+std::string digits_of(uLong crc) {
+  std::array<char, kChecksumDigits + 1> digits{};
+  std::snprintf(digits.data(), digits.size(), "%08lx", crc);
+  return digits.data();
+}
+
+std::string text(const Shape& shape) {
+  std::string out;
+  for (const int64_t size : shape) out += (out.empty() ? "" : ", ") + std::to_string(size);
+  return "[" + out + "]";
+}
 
 // A name from a file as a message may show it.
 std::string quote(std::string_view name) {
@@ -78,28 +72,13 @@ bool count_bytes(Dtype dtype, const Shape& shape, uint64_t* bytes) {
   return true;
 }
 
-// body(pointer to the rest, its bytes) until all bytes are done; it returns how many it has done, or what is below 1.
-// Returns the last.
-template <class Pointer, class Body>
-ssize_t transfer(Pointer data, uint64_t bytes, const Body& body) {
-  ssize_t n = 1;
-  while (bytes > 0) {
-    n = body(data, std::min(bytes, uint64_t{1} << 30));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    data += n;
-    bytes -= n;
-  }
-  return n;
-}
-
 [[noreturn]] void refuse_tensor(const std::string& name, const std::string& why) {
   throw Error(MK_INVALID_ARGUMENT, "safetensors: tensor " + quote(name) + " " + why);
 }
 
-std::string json_text(const std::string& text) {
+void check_utf8(const std::string& text) {
   try {
-    return json(text).dump();
+    json(text).dump();
   } catch (const json::exception&) {
     throw Error(MK_INVALID_ARGUMENT, "safetensors: " + quote(text) + " is not UTF-8: pass plain text");
   }
@@ -125,12 +104,18 @@ class TemporaryFile {
   }
 
   void append(const void* data, uint64_t bytes) {
-    crc_.add(data, bytes);
-    check(transfer(static_cast<const char*>(data), bytes,
-                   [&](const char* from, uint64_t size) { return ::write(fd_, from, size); }) > 0);
+    crc_ = crc_of(crc_, data, bytes);
+    const char* from = static_cast<const char*>(data);
+    while (bytes > 0) {
+      const ssize_t n = ::write(fd_, from, std::min(bytes, uint64_t{1} << 30));
+      if (n < 0 && errno == EINTR) continue;
+      check(n >= 0);
+      from += n;
+      bytes -= n;
+    }
   }
   void put_checksum(uint64_t at) {
-    const std::string digits = crc_.text();
+    const std::string digits = digits_of(crc_);
     check(::pwrite(fd_, digits.data(), digits.size(), at) == ssize_t(digits.size()));
   }
   void finish() {
@@ -152,19 +137,20 @@ class TemporaryFile {
 
   std::string path_, name_;
   int fd_ = -1;
-  Crc32 crc_;
+  uLong crc_ = 0;
 };
 
 }  // namespace
 
 void Writer::add(const std::string& name, Dtype dtype, const Shape& shape, Source source) {
-  Entry entry{dtype, shape, std::move(source), 0};
+  Entry entry{shape, std::move(source), 0};
   if (name == kMetadata) refuse_tensor(name, "has a reserved name: rename it");
   if (!count_bytes(dtype, shape, &entry.bytes))
-    refuse_tensor(name,
-                  "has the impossible shape " + text(shape, ", ") + ": sizes must not be negative or overflow");
-  json_text(name);
-  if (!tensors_.emplace(name, std::move(entry)).second) refuse_tensor(name, "was added before: names must differ");
+    refuse_tensor(name, "has the impossible shape " + text(shape) + ": sizes must not be negative or overflow");
+  check_utf8(name);
+  if (std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.first.second == name; }))
+    refuse_tensor(name, "was added before: names must differ");
+  tensors_.emplace(std::pair(dtype, name), std::move(entry));
 }
 
 void Writer::add(const std::string& name, Dtype dtype, const Shape& shape, const void* data) {
@@ -178,8 +164,8 @@ void Writer::checksum() { metadata_[kChecksum] = std::string(kChecksumDigits, '0
 
 void Writer::metadata(const std::string& key, const std::string& value) {
   if (key == kChecksum) throw Error(MK_INVALID_ARGUMENT, "safetensors: " + key + " is set by checksum()");
-  json_text(key);
-  json_text(value);
+  check_utf8(key);
+  check_utf8(value);
   metadata_[key] = value;
 }
 
@@ -187,12 +173,12 @@ void Writer::write(const std::string& path) const {
   TemporaryFile file(path);
   const std::string head = header();
   file.append(head.data(), head.size());
-  for (const auto& [name, entry] : in_order()) {
-    uint64_t left = entry->bytes;
-    const auto check = [&tensor = name](bool good) {
-      if (!good) refuse_tensor(tensor, "was given more or fewer bytes than its shape has: mend its source");
+  for (const auto& [key, entry] : tensors_) {
+    uint64_t left = entry.bytes;
+    const auto check = [&name = key.second](bool good) {
+      if (!good) refuse_tensor(name, "was given more or fewer bytes than its shape has: mend its source");
     };
-    entry->source([&](const void* data, uint64_t bytes) {
+    entry.source([&](const void* data, uint64_t bytes) {
       check(bytes <= left);
       left -= bytes;
       file.append(data, bytes);
@@ -203,98 +189,65 @@ void Writer::write(const std::string& path) const {
   file.finish();
 }
 
-Writer::Ordered Writer::in_order() const {
-  Ordered order;
-  for (const auto& [name, entry] : tensors_) order.emplace_back(name, &entry);
-  std::stable_sort(order.begin(), order.end(),
-                   [](const auto& a, const auto& b) { return a.second->dtype < b.second->dtype; });
-  return order;
-}
-
 // Length and JSON, filled with spaces so that the data start at a multiple of 8.
 std::string Writer::header() const {
-  std::string all;
-  const auto add = [](std::string& list, const std::string& key, const std::string& value) {
-    list += (list.empty() ? "" : ",") + json_text(key) + ":" + value;
-  };
-  for (const auto& [key, value] : metadata_) add(all, key, json_text(value));
-  if (!all.empty()) all = json_text(kMetadata) + ":{" + all + "}";
+  auto all = nlohmann::ordered_json::object();
+  if (!metadata_.empty()) all[kMetadata] = metadata_;
   uint64_t at = 0;
-  for (const auto& [name, entry] : in_order()) {
-    const uint64_t begin = std::exchange(at, at + entry->bytes);
-    add(all, name,
-        std::string(R"({"dtype":")") + name_of(entry->dtype) + R"(","shape":)" + text(entry->shape, ",") +
-            R"(,"data_offsets":[)" + std::to_string(begin) + "," + std::to_string(at) + "]}");
+  for (const auto& [key, entry] : tensors_) {
+    const uint64_t begin = std::exchange(at, at + entry.bytes);
+    all[key.second] = {{"dtype", name_of(key.first)}, {"shape", entry.shape}, {"data_offsets", {begin, at}}};
   }
-  all = "{" + all + "}";
-  all.append((8 - all.size() % 8) % 8, ' ');
-  const uint64_t length = all.size();
-  return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + all;
+  std::string text = all.dump();
+  text.append((8 - text.size() % 8) % 8, ' ');
+  const uint64_t length = text.size();
+  return std::string(reinterpret_cast<const char*>(&length), sizeof(length)) + text;
 }
 
-Reader::Reader(const std::string& path)
-    // Non-blocking, so that a pipe put in the file's place cannot hang the program.
-    : path_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-  if (file_ < 0) refuse("cannot be opened (" + cause() + "): check the path");
-  try {
-    struct stat status {};
-    if (::fstat(file_, &status) != 0 || !S_ISREG(status.st_mode)) refuse("is no regular file: check the path");
-    const uint64_t size = status.st_size;
-    uint64_t length = 0;
-    if (size < sizeof(length)) damaged("is too short for a header");
-    get(0, &length, sizeof(length), "the header");
-    if (length > size - sizeof(length)) damaged("ends inside its header");
-    if (length > kMaxHeaderBytes) damaged("has a header of " + std::to_string(length) + " bytes");
-    header_.resize(length);
-    get(sizeof(length), header_.data(), length, "the header");
-    data_begin_ = sizeof(length) + length;
-    data_bytes_ = size - data_begin_;
-    parse();
-    check_offsets();
-  } catch (...) {
-    ::close(file_);
-    throw;
-  }
-}
-
-Reader::Reader(Reader&& other) noexcept
-    : path_(std::move(other.path_)),
-      file_(std::exchange(other.file_, -1)),
-      header_(std::move(other.header_)),
-      checksum_(std::move(other.checksum_)),
-      data_begin_(other.data_begin_),
-      data_bytes_(other.data_bytes_),
-      tensors_(std::move(other.tensors_)),
-      by_name_(std::move(other.by_name_)),
-      metadata_(std::move(other.metadata_)) {}
-
-Reader::~Reader() {
-  if (file_ >= 0) ::close(file_);
+Reader::Reader(const std::string& path) : path_(path) {
+  std::error_code failed;
+  // Looked at before it is opened, since a pipe in the file's place would hang the program.
+  const auto status = std::filesystem::status(path, failed);
+  if (!std::filesystem::exists(status)) refuse("cannot be opened (" + failed.message() + "): check the path");
+  if (!std::filesystem::is_regular_file(status)) refuse("is no regular file: check the path");
+  const uint64_t size = std::filesystem::file_size(path, failed);
+  file_.rdbuf()->pubsetbuf(nullptr, 0);
+  file_.open(path, std::ios::binary);
+  if (!file_) refuse("cannot be opened (" + cause() + "): check the path");
+  uint64_t length = 0;
+  if (size < sizeof(length)) damaged("is too short for a header");
+  get(0, &length, sizeof(length), "the header");
+  if (length > size - sizeof(length)) damaged("ends inside its header");
+  if (length > kMaxHeaderBytes) damaged("has a header of " + std::to_string(length) + " bytes");
+  header_.resize(length);
+  get(sizeof(length), header_.data(), length, "the header");
+  data_begin_ = sizeof(length) + length;
+  data_bytes_ = size - data_begin_;
+  parse();
+  check_offsets();
 }
 
 void Reader::verify() const {
   const size_t place = checksum_place(header_);
   if (checksum_.empty() || place == std::string::npos)
     refuse("has no checksum: an older version wrote it, or another program");
-  Crc32 crc;
   const uint64_t length = header_.size();
-  crc.add(&length, sizeof(length));
   std::string blank = header_;
   blank.replace(place, kChecksumDigits, kChecksumDigits, '0');
-  crc.add(blank.data(), length);
+  uLong crc = crc_of(crc_of(0, &length, sizeof(length)), blank.data(), length);
   std::vector<char> chunk(std::min(data_bytes_, uint64_t{1} << 20));
   for (uint64_t at = 0; at < data_bytes_; at += chunk.size()) {
     const uint64_t bytes = std::min<uint64_t>(chunk.size(), data_bytes_ - at);
     get(data_begin_ + at, chunk.data(), bytes, "the data");
-    crc.add(chunk.data(), bytes);
+    crc = crc_of(crc, chunk.data(), bytes);
   }
-  if (crc.text() != checksum_ || header_.compare(place, kChecksumDigits, checksum_) != 0)
+  if (digits_of(crc) != checksum_ || header_.compare(place, kChecksumDigits, checksum_) != 0)
     refuse("is not as it was written (its checksum differs)");
 }
 
 const Tensor* Reader::find(std::string_view name) const {
-  const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : &tensors_[found->second];
+  const auto found = std::find_if(tensors_.begin(), tensors_.end(), [&](const Tensor& t) { return t.name == name; });
+  return found == tensors_.end() ? nullptr : &*found;
 }
 
 void Reader::read(const Tensor& tensor, uint64_t first, uint64_t bytes, void* into) const {
@@ -305,8 +258,8 @@ const Tensor& Reader::expect(std::string_view name, Dtype dtype, const Shape& sh
   const Tensor* tensor = find(name);
   if (tensor == nullptr) refuse("has no tensor " + quote(name) + ": was it saved by another model?");
   if (tensor->dtype != dtype || tensor->shape != shape)
-    refuse("has a tensor " + quote(name) + " of " + type_text(tensor->dtype, tensor->shape) + " where " +
-           type_text(dtype, shape) + " is needed: was it saved by another model?");
+    refuse("has a tensor " + quote(name) + " of " + name_of(tensor->dtype) + text(tensor->shape) + " where " +
+           name_of(dtype) + text(shape) + " is needed: was it saved by another model?");
   return *tensor;
 }
 
@@ -317,13 +270,11 @@ void Reader::damaged(const std::string& why) const {
 }
 
 void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string& what) const {
-  const ssize_t n = transfer(static_cast<char*>(into), bytes, [&](char* to, uint64_t size) {
-    const ssize_t done = ::pread(file_, to, size, offset);
-    if (done > 0) offset += done;
-    return done;
-  });
-  if (n < 0) refuse("cannot be read (" + cause() + "): check the disk");
-  if (n == 0) damaged("ends inside " + what);
+  file_.clear();
+  file_.seekg(offset);
+  file_.read(static_cast<char*>(into), bytes);
+  if (file_.bad()) refuse("cannot be read (" + cause() + "): check the disk");
+  if (uint64_t(file_.gcount()) != bytes) damaged("ends inside " + what);
 }
 
 void Reader::parse() {
@@ -404,7 +355,6 @@ void Reader::check_offsets() {
     if (tensor.begin > at) damaged("has a gap before tensor " + name);
     if (tensor.bytes > data_bytes_ - at) damaged("ends inside tensor " + name);
     at += tensor.bytes;
-    by_name_.emplace(tensor.name, &tensor - tensors_.data());
   }
   if (at < data_bytes_) damaged("has bytes behind its last tensor");
 }

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstdint>
+#include <fstream>
 #include <functional>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
@@ -71,17 +72,14 @@ class Writer {
 
  private:
   struct Entry {
-    Dtype dtype;
     Shape shape;
     Source source;
     uint64_t bytes;
   };
-  using Ordered = std::vector<std::pair<std::string, const Entry*>>;
 
-  Ordered in_order() const;
   std::string header() const;
 
-  std::map<std::string, Entry> tensors_;
+  std::map<std::pair<Dtype, std::string>, Entry> tensors_;  // in the order of the file
   Metadata metadata_;
 };
 
@@ -96,14 +94,11 @@ struct Tensor {
 };
 
 // A file that may hold anything: the constructor checks all but the tensors' data, which are read one tensor at a time
-// straight into the caller's memory. const functions may be called from several threads. Every failure is an
-// Error(MK_BAD_DATA) that names the file, the tensor and the cure.
+// straight into the caller's memory. Used by one thread. Every failure is an Error(MK_BAD_DATA) that names the file, the
+// tensor and the cure.
 class Reader {
  public:
   explicit Reader(const std::string& path);
-  Reader(Reader&& other) noexcept;
-  Reader& operator=(Reader&&) = delete;
-  ~Reader();
 
   const Metadata& metadata() const { return metadata_; }  // without the checksum
 
@@ -135,12 +130,11 @@ class Reader {
   void check_offsets();
 
   std::string path_;
-  int file_;
+  mutable std::ifstream file_;
   std::string header_;
   std::string checksum_;  // the digits; "": none
   uint64_t data_begin_ = 0, data_bytes_ = 0;
   std::vector<Tensor> tensors_;
-  std::map<std::string, size_t, std::less<>> by_name_;
   Metadata metadata_;
 };
 

@@ -1,6 +1,10 @@
 #include "shares.hpp"
 
 #include <algorithm>
+#include <array>
+#include <regex>
+#include <sstream>
+#include <tuple>
 #include <utility>
 
 namespace mokume::cnn {
@@ -72,6 +76,50 @@ std::optional<size_t> Backoff::next(const Shares& shares) {
   }
   if (tried) wait_[*tried] *= 2;
   return tried;
+}
+
+RecordedShares::RecordedShares(const sdk::Team& team) {
+  const std::string text = team.leads() && team.splits() != nullptr ? team.splits() : "";
+  if (team.leads()) parse(text, team.members());
+  std::vector<float> characters(text.begin(), text.end());
+  characters.resize(from_leader(team, characters.size()));
+  team.from_leader(characters);
+  if (!team.leads()) parse({characters.begin(), characters.end()}, team.members());
+}
+
+// Lines "epoch 2, batch 17: 5+3" in the order of the other training. Where one goes back, the training went back to a
+// checkpoint, and what had been done from there on came to nothing.
+void RecordedShares::parse(const std::string& text, uint32_t members) {
+  static const std::regex kLine(R"(epoch ([1-9]\d{0,9}), batch ([1-9]\d{0,9}): (\d{1,9}(?:\+\d{1,9})*))");
+  const auto place = [](const Change& c) { return std::tie(c.epoch, c.batch); };
+  std::istringstream lines(text);
+  for (std::string line, share; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, kLine))
+      throw Error(MK_INVALID_ARGUMENT, "'" + line + "' is no recorded split of work");
+    Change c{std::stoll(match[1]) - 1, std::stoll(match[2]) - 1, {}};
+    for (std::istringstream in(match[3]); std::getline(in, share, '+');) c.shares.push_back(std::stoll(share));
+    if (c.shares.size() != members)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "work was split as " + line + ", and this team has " + std::to_string(members) + " devices");
+    while (any() && place(changes_.back()) >= place(c)) changes_.pop_back();
+    changes_.push_back(std::move(c));
+  }
+  if (any() && (changes_.front().epoch > 0 || changes_.front().batch > 0))
+    throw Error(MK_INVALID_ARGUMENT, "the recorded splits of work do not begin at epoch 1, batch 1");
+}
+
+const Shares* RecordedShares::at(int64_t epoch, int64_t batch) {
+  while (next_ < changes_.size() && std::tie(changes_[next_].epoch, changes_[next_].batch) <= std::tie(epoch, batch))
+    ++next_;
+  return next_ == 0 ? nullptr : &changes_[next_ - 1].shares;
+}
+
+int64_t from_leader(const sdk::Team& team, int64_t number) {
+  constexpr int64_t kLow = int64_t{1} << 20;
+  std::array<float, 2> halves = {float(number / kLow), float(number % kLow)};
+  team.from_leader(halves);
+  return int64_t(halves[0]) * kLow + int64_t(halves[1]);
 }
 
 }  // namespace mokume::cnn

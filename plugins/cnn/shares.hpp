@@ -51,4 +51,31 @@ class Backoff {
   std::vector<int64_t> wait_, idle_;
 };
 
+// The shares of a training that this one repeats.
+class RecordedShares {
+ public:
+  // Those that the leader's team knows (mk_team.splits), for every member: each makes one. None if it knows nothing.
+  // Error(MK_INVALID_ARGUMENT) if they make no sense, or are of another number of members.
+  explicit RecordedShares(const sdk::Team& team);
+
+  bool any() const { return !changes_.empty(); }
+  // The shares that hold from this batch of this epoch on, both from 0. Asked for in order; null if nothing was
+  // recorded.
+  const Shares* at(int64_t epoch, int64_t batch);
+
+ private:
+  struct Change {
+    int64_t epoch, batch;  // from 0
+    Shares shares;
+  };
+
+  void parse(const std::string& text, uint32_t members);
+
+  std::vector<Change> changes_;  // ascending
+  size_t next_ = 0;              // the first that does not hold yet
+};
+
+// The leader's number, which is not negative and below 2^44, for every member. Floats carry it.
+int64_t from_leader(const sdk::Team& team, int64_t number);
+
 }  // namespace mokume::cnn

@@ -1,9 +1,7 @@
 #include "stacked.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <utility>
 
 #include "save_timer.hpp"
@@ -167,27 +165,18 @@ class StackTrainer {
       recent.hits += s.hits;
       recent.rows += s.rows;
     }
-    tell(recent, double(shown_rows_ - before) / seconds);
+    recent.loss /= double(recent.rows);
+    const Training& first = *live_.front();
+    const int64_t epochs = first.settings().epochs;
+    const std::string text = (live_.size() > 1 ? std::to_string(live_.size()) + " networks, " : "") +
+                             progress_text(std::min(first.record().epochs() + 1, epochs), epochs, recent,
+                                           first.record().classifies, double(shown_rows_ - before) / seconds);
+    double share = 0;
+    for (const Training* t : all_) share += t->share_done() / double(all_.size());
+    sink_->progress(sink_->self, text.c_str(), share);
     for (Training* t : live_)
       if (t->at_end()) ended(*t);
     std::erase_if(live_, at_end);
-  }
-
-  // `recent`: with the sum of the losses.
-  void tell(const Score& recent, double rate) const {
-    const Training& first = *live_.front();
-    const int64_t epochs = first.settings().epochs;
-    std::array<char, 160> text{};
-    std::array<char, 32> right{}, networks{};
-    if (first.record().classifies)
-      std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
-    if (live_.size() > 1) std::snprintf(networks.data(), networks.size(), "%zu networks, ", live_.size());
-    std::snprintf(text.data(), text.size(), "%sepoch %ld/%ld: loss %.4g%s, %.0f rows/s", networks.data(),
-                  std::min(first.record().epochs() + 1, epochs), epochs, recent.loss / double(recent.rows),
-                  right.data(), rate);
-    double share = 0;
-    for (const Training* t : all_) share += t->share_done() / double(all_.size());
-    sink_->progress(sink_->self, text.data(), share);
   }
 
   const sdk::Device& device_;

@@ -84,13 +84,9 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
 
 int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task) {
   if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device()) return 0;
-  std::array<int64_t, 1> members = {0};
-  if (team.leads()) {
-    const int64_t batch = checkpoint_batch(host, task.scratch, task.fingerprint);
-    if (batch % given.batch_size == 0 && batch <= int64_t(task.train.size())) members[0] = batch / given.batch_size;
-  }
-  from_leader(team, members);
-  return members[0];
+  const int64_t batch = team.leads() ? checkpoint_batch(host, task.scratch, task.fingerprint) : 0;
+  const bool possible = batch % given.batch_size == 0 && batch <= int64_t(task.train.size());
+  return from_leader(team, possible ? batch / given.batch_size : 0);
 }
 
 TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink)
@@ -169,10 +165,8 @@ RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
 // The leader's checkpoint is everybody's.
 void TeamTraining::restore() {
   training_.restore();
-  std::array<int64_t, 2> at = {position_.epoch, position_.batch};
-  from_leader(team_, at);
-  position_.epoch = at[0];
-  position_.batch = at[1];
+  position_.epoch = from_leader(team_, position_.epoch);
+  position_.batch = from_leader(team_, position_.batch);
   if (position_.batches_begun() == 0) return;  // all have begun with the same weights
   share_state();
   if (team_.leads()) mine_ = {{0, position_.rows_done()}};
@@ -252,8 +246,8 @@ void TeamTraining::synchronous_step() {
   const double start = now_s();
   const RowRange mine = share_of(shares_), batch = position_.range();
   compute_shards(mine.first, mine.first + mine.rows);
-  meter_.busy_s += now_s() - start;
-  meter_.units += mine.rows;
+  busy_s_ += now_s() - start;
+  units_ += mine.rows;
   ++steps_;
   rows_to_show_ += batch.rows;
   if (!team_.alone()) take_gradients();
@@ -330,8 +324,8 @@ void TeamTraining::local_round() {
   }
   position_.batch = first + batches;
   device_.finish();
-  meter_.busy_s += now_s() - start;
-  meter_.units += mine.rows;
+  busy_s_ += now_s() - start;
+  units_ += mine.rows;
   ++steps_;
   rows_to_show_ += all;
   if (!team_.alone()) average(double(rows) / double(all));
@@ -366,13 +360,12 @@ void TeamTraining::end_epoch() {
       validated.push_back(training_.validation_range(k));
     }
     device_.finish();
-    meter_.busy_s += now_s() - start;
+    busy_s_ += now_s() - start;
   }
   if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
   training_.end_validation();
-  std::array<int64_t, 1> stopped = {training_.record().stopped};  // only the leader may know the epochs before
-  from_leader(team_, stopped);
-  training_.record().stopped = stopped[0] > 0;
+  bool& stopped = training_.record().stopped;
+  stopped = from_leader(team_, stopped) != 0;  // only the leader may know the epochs before
   if (!training_.at_end()) share_state();
 }
 
@@ -384,8 +377,8 @@ void TeamTraining::meet() {
   float* const row = table.data() + 2 * team_.member();
   const double start = now_s();
   // Alone nothing is waited for, not even the device: all of the time is its own.
-  row[0] = float(n == 1 ? start - met_at_ : meter_.busy_s);
-  row[1] = float(meter_.units);
+  row[0] = float(n == 1 ? start - met_at_ : busy_s_);
+  row[1] = float(units_);
   if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
     table.back() = float(cancelled ? Order::stop : save_timer_.due() ? Order::save : Order::proceed);
@@ -400,7 +393,7 @@ void TeamTraining::meet() {
   }
   const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
-  meter_ = {};
+  busy_s_ = 0, units_ = 0;
   // Before the checkpoint: a training that repeats this one must know the shares from before it.
   if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
   const auto order = Order(int(table.back()));
@@ -442,17 +435,12 @@ void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t
     recent.rows += s.rows;
   }
   const Record& record = training_.record();
-  double shown_loss = record.history.train_loss.empty() ? 0 : record.history.train_loss.back();
-  std::array<char, 32> right{};
-  if (recent.rows > 0) shown_loss = loss / double(recent.rows);
-  if (recent.rows > 0 && record.classifies)
-    std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
-  std::array<char, 200> text{};
-  const double rate = first ? 0 : double(std::exchange(rows_to_show_, 0)) / seconds;
-  std::snprintf(text.data(), text.size(), "epoch %ld/%ld: loss %.4g%s, %.0f rows/s; %u devices", position_.epoch + 1,
-                training_.settings().epochs, shown_loss, right.data(), rate, team_.members());
-  const std::string all = text.data() + times_text(shares(), elapsed, busy, steps);
-  sink_.progress(sink_.self, all.c_str(), training_.share_done());
+  recent.loss = recent.rows > 0 ? loss / double(recent.rows) : record.last_loss();
+  const std::string text = progress_text(position_.epoch + 1, training_.settings().epochs, recent, record.classifies,
+                                         first ? 0 : double(std::exchange(rows_to_show_, 0)) / seconds) +
+                           "; " + std::to_string(team_.members()) + " devices" +
+                           times_text(shares(), elapsed, busy, steps);
+  sink_.progress(sink_.self, text.c_str(), training_.share_done());
 }
 
 }  // namespace mokume::cnn

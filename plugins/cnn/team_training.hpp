@@ -1,7 +1,6 @@
 // Training one network on all devices of a team; see Settings::parallel. A device alone does the same by itself.
 #pragma once
 
-#include "recorded_shares.hpp"
 #include "save_timer.hpp"
 #include "sdk/team.hpp"
 #include "shares.hpp"
@@ -39,11 +38,6 @@ class TeamTraining {
   void run();
 
  private:
-  // The work of this member since the last meeting.
-  struct Meter {
-    double busy_s = 0;
-    int64_t units = 0;  // shards or batches
-  };
   struct Pass;
 
   bool local() const { return parallel_.kind == Parallel::Kind::local_sgd; }
@@ -87,7 +81,8 @@ class TeamTraining {
   RecordedShares recorded_;
   Shares shares_;               // of shards, or what was recorded
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
-  Meter meter_;
+  double busy_s_ = 0;           // of this member since the last meeting
+  int64_t units_ = 0;           // shards or batches, likewise
   int64_t since_meeting_ = 0;  // steps or rounds of run()
   int64_t steps_ = 0;          // since the last meeting: of the team, or rounds
   int64_t rows_to_show_ = 0;   // of all members

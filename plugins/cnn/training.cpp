@@ -206,10 +206,9 @@ Score Training::recent_score() {
     return score(first, end - first);
   }
   // An epoch has just ended.
-  const History& h = record_.history;
-  if (h.train_loss.empty()) return {};
-  const auto n = int64_t(task_.train.size());
-  return {h.train_loss.back(), h.train_accuracy.empty() ? 0 : std::llround(h.train_accuracy.back() * double(n)), n};
+  const std::vector<double>& accuracy = record_.history.train_accuracy;
+  const auto n = record_.epochs() == 0 ? 0 : int64_t(task_.train.size());
+  return {record_.last_loss(), accuracy.empty() ? 0 : std::llround(accuracy.back() * double(n)), n};
 }
 
 std::vector<float> Training::take_parameters() {
