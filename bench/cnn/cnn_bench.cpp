@@ -4,9 +4,8 @@
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
 //       floor: training, alternating with passes over other memory that do nothing but what every step must do with
-//       each
-//           weight: read it once, then read and write it and its momentum. The share of that time is what is printed:
-//           memory that is shared with others gives twice as much in one second as in another
+//           each weight: read it once, then read and write it and its momentum. The share of that time is what is
+//           printed: memory that is shared with others gives twice as much in one second as in another
 //       together: N networks in one stack, images of all of them a second
 //
 // The images are made and resident; time runs after a warm-up, in which kernels are built.
@@ -190,7 +189,7 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  // What a long training comes to use is used from the first step on.
+  // Variants that a long training comes to use are used from the first step on.
   const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());

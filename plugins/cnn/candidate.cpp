@@ -16,9 +16,9 @@ double products(const Network& network) {
 }
 
 double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
-  const double rows = experiment.train->rows, steps = rows / double(settings.batch_size);
+  const double rows = experiment.train->rows, steps = rows / settings.batch_size;
   // Forward and two products backward per row; a few reads and writes of every parameter per step.
-  return double(settings.epochs) * (rows * 3 * products(network) + steps * 10 * double(network.n_parameters));
+  return settings.epochs * (rows * 3 * products(network) + steps * 10 * network.n_parameters);
 }
 
 struct Bundle {
@@ -40,9 +40,9 @@ std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
     const Settings settings = candidate_settings(experiment, c);
     const Network network = candidate_network(experiment, settings);
     const double cost = fit_cost(experiment, settings, network);
-    size_t at = std::find_if(bundles.begin(), bundles.end(),
-                             [&](const Bundle& b) { return b.takes(settings, network); }) -
-                bundles.begin();
+    size_t at =
+        std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& b) { return b.takes(settings, network); }) -
+        bundles.begin();
     for (uint32_t b = 0; b < experiment.n_bootstraps; ++b)
       for (uint32_t f = 0; sdk::has(experiment, c, b) && f < experiment.n_folds; ++f) {
         if (at == bundles.size() || bundles[at].fits.size() == bundles[at].most) {
@@ -74,8 +74,8 @@ size_t stack_size(const Settings& settings, const Network& network) {
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
   if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each of them takes all devices
-  const double step = 3 * products(network) * double(settings.batch_size);
-  return size_t(std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost));
+  const double step = 3 * products(network) * settings.batch_size;
+  return std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost);
 }
 
 void check_batches(const mk_experiment& experiment, const sdk::Team& team) {

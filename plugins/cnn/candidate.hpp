@@ -25,7 +25,7 @@ void check(const mk_experiment& experiment);
 // Whether every fit has rows for a batch of this team. Error(MK_INVALID_ARGUMENT).
 void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 
-// Bundles of fits whose networks have one shape, so many that together they keep a device busy; if there are fewer than
+// Bundles of fits whose networks have one shape, as many as keep a device busy; if there are fewer than
 // `wanted`, each fit is a bundle.
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink);
 

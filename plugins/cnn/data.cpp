@@ -31,7 +31,7 @@ void measure_features(const mk_data& data, const std::vector<int32_t>& rows, Mom
       square[f] += difference * difference;
     }
   moments.feature_mean.assign(mean.begin(), mean.end());
-  for (const double s : square) moments.feature_deviation.push_back(float(std::sqrt(s / n)));
+  for (const double s : square) moments.feature_deviation.push_back(std::sqrt(s / n));
 }
 
 void measure_target(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments) {

@@ -27,7 +27,7 @@ struct ResidentData {
   }
 };
 
-// What a network takes its inputs and its output for.
+// The scale of a network's inputs and of its output.
 struct Moments {
   std::vector<float> feature_mean, feature_deviation;  // empty unless the first layer normalises every feature
   double target_mean = 0, target_deviation = 1;        // target = output * deviation + mean

@@ -39,9 +39,9 @@ uint64_t Engine::bytes(const Network& network, int64_t batch, bool training, con
   for (const int p : stepped_parameters(network, batch, training, optimizer, options))
     if (p >= 0) gradients -= network.parameters[p].size();
   const double vectors = training ? 1.0 + optimizer.states() + levels(options.leaves) : 1.0;
-  double elements = vectors * double(network.n_parameters) + double(per_row * batch + fixed + workspace);
-  if (training) elements += double(2 * flow_elements(network, batch) + batch + gradients);
-  return uint64_t(4 * elements);
+  double elements = vectors * network.n_parameters + (per_row * batch + fixed + workspace);
+  if (training) elements += 2 * flow_elements(network, batch) + batch + gradients;
+  return 4 * elements;
 }
 
 Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch, bool training,

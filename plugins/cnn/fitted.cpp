@@ -28,7 +28,7 @@ int32_t log_softmax(std::span<const float> logits, float* out) {
     double sum = 0;
     for (const float l : logits) sum += std::exp(l - most);
     const double lead = most + std::log(sum);
-    for (const float l : logits) *out++ = float(l - lead);
+    for (const float l : logits) *out++ = l - lead;
   }
   return int32_t(best - logits.begin());
 }
@@ -97,7 +97,7 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
       if (classifies())
         labels[first + r] = log_softmax(row, to);
       else if (to != nullptr)
-        for (const float v : row) *to++ = float(v * moments.target_deviation + moments.target_mean);
+        for (const float v : row) *to++ = v * moments.target_deviation + moments.target_mean;
     }
   }
 }

@@ -6,9 +6,8 @@
 namespace mokume::cnn {
 
 mk_param loss_param() {
-  return text(
-      "loss", "\"auto\"", "auto|cross_entropy|nll|mse",
-      "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy behind a log_softmax layer");
+  return text("loss", "\"auto\"", "auto|cross_entropy|nll|mse",
+              "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy after a log_softmax layer");
 }
 
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer) {

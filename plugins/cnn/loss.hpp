@@ -16,7 +16,7 @@ mk_param loss_param();
 // is no log_softmax.
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer);
 
-// What saved models call it.
+// The name that saved models have for it.
 inline const char* name_of(Loss loss) { return loss == Loss::mse ? "mse" : "cross_entropy"; }
 
 // Loss and hit of each row go to `results`: rows x 2. `target`: labels, or numbers, of all rows, of which `index` names

@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// Rows of one tensor that lie together, dense, from element `at` of a segment on. A bias is one row.
+// Neighbouring rows of one tensor, dense, from element `at` of a segment on. A bias is one row.
 struct Extent {
   size_t segment;
   int64_t at;
@@ -35,7 +35,7 @@ class Segments {
   size_t count() const { return sizes_.size(); }
   int64_t size(size_t segment) const { return sizes_[segment]; }  // in floats
   int64_t elements() const { return elements_; }                  // of the flat vector
-  // By parameter, each in order; none if it is left out.
+  // Those of each parameter in order; none if it is left out.
   const std::vector<std::vector<Extent>>& extents() const { return extents_; }
   // The element of the flat vector at which an extent of this parameter begins.
   int64_t flat_begin(size_t parameter, const Extent& e) const { return offsets_[parameter] + e.first_row * e.columns; }

@@ -15,7 +15,7 @@ Score sum_up(std::span<const float> results, double unit) {
     s.hits += results[r + 1] > 0 ? 1 : 0;
     ++s.rows;
   }
-  if (s.rows > 0) s.loss /= double(s.rows);
+  if (s.rows > 0) s.loss /= s.rows;
   s.loss *= unit;
   return s;
 }

@@ -16,7 +16,7 @@ struct Score {
   int64_t hits = 0;
   int64_t rows = 0;
 
-  double accuracy() const { return rows == 0 ? 0 : double(hits) / double(rows); }
+  double accuracy() const { return rows == 0 ? 0 : double(hits) / rows; }
 };
 
 // From what losses wrote: rows x 2. `unit`: what a loss of 1 stands for.
@@ -37,7 +37,7 @@ struct Record {
   bool diverged = false;  // a loss is no finite number
   bool stopped = false;   // by the rule
 
-  int64_t epochs() const { return int64_t(history.train_loss.size()); }
+  int64_t epochs() const { return history.train_loss.size(); }
   double last_loss() const { return epochs() == 0 ? 0 : history.train_loss.back(); }
   void add_epoch(const Score& trained);
   void add_validation(const Score& validated);

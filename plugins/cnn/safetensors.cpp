@@ -356,7 +356,7 @@ void Reader::check_offsets() {
     if (tensor.bytes > data_bytes_ - at) damaged("ends inside tensor " + name);
     at += tensor.bytes;
   }
-  if (at < data_bytes_) damaged("has bytes behind its last tensor");
+  if (at < data_bytes_) damaged("has bytes after its last tensor");
 }
 
 }  // namespace mokume::cnn::safetensors

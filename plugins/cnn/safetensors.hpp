@@ -94,8 +94,8 @@ struct Tensor {
 };
 
 // A file that may hold anything: the constructor checks all but the tensors' data, which are read one tensor at a time
-// straight into the caller's memory. Used by one thread. Every failure is an Error(MK_BAD_DATA) that names the file, the
-// tensor and the cure.
+// straight into the caller's memory. Used by one thread. Every failure is an Error(MK_BAD_DATA) that names the file,
+// the tensor and the cure.
 class Reader {
  public:
   explicit Reader(const std::string& path);

@@ -15,7 +15,7 @@ constexpr double kGain = 1.05;  // that new shares must promise
 
 double time_of(const Shares& shares, const std::vector<double>& speeds) {
   double longest = 0;
-  for (size_t k = 0; k < shares.size(); ++k) longest = std::max(longest, double(shares[k]) / speeds[k]);
+  for (size_t k = 0; k < shares.size(); ++k) longest = std::max(longest, shares[k] / speeds[k]);
   return longest;
 }
 
@@ -23,7 +23,7 @@ double time_of(const Shares& shares, const std::vector<double>& speeds) {
 
 Shares split(int64_t units, const std::vector<double>& speeds) {
   Shares shares(speeds.size());
-  const auto end_with_one_more = [&](size_t k) { return double(shares[k] + 1) / speeds[k]; };
+  const auto end_with_one_more = [&](size_t k) { return (shares[k] + 1) / speeds[k]; };
   for (int64_t u = 0; u < units; ++u) {
     size_t best = 0;
     for (size_t k = 1; k < speeds.size(); ++k)
@@ -47,14 +47,14 @@ Speeds::Speeds(std::vector<double> first) : now_(std::move(first)) {
   if (std::any_of(now_.begin(), now_.end(), [](double s) { return !(s > 0); })) now_.assign(now_.size(), 1);
 }
 
-void Speeds::measure(const std::vector<int64_t>& units, const std::vector<double>& seconds) {
+void Speeds::measure(const std::vector<double>& units, const std::vector<double>& seconds) {
   if (!std::exchange(warm_, true)) return;
   // Speeds from before are in another unit: they still say how fast those members are that had nothing to do.
   double known = 0, shown = 0;
   std::vector<double> measured(now_.size());
   for (size_t k = 0; k < now_.size(); ++k) {
     if (units[k] <= 0 || !(seconds[k] > 0)) continue;
-    measured[k] = double(units[k]) / seconds[k];
+    measured[k] = units[k] / seconds[k];
     known += now_[k];
     shown += measured[k];
   }

@@ -31,7 +31,7 @@ class Speeds {
   const std::vector<double>& now() const { return now_; }
   // Units that each has done since the last call, and the seconds that they took. The first call is left out: a device
   // may have built its kernels then.
-  void measure(const std::vector<int64_t>& units, const std::vector<double>& seconds);
+  void measure(const std::vector<double>& units, const std::vector<double>& seconds);
 
  private:
   std::vector<double> now_;

@@ -161,18 +161,18 @@ class StackTrainer {
         t->diverge();
         continue;
       }
-      recent.loss += s.loss * double(s.rows);
+      recent.loss += s.loss * s.rows;
       recent.hits += s.hits;
       recent.rows += s.rows;
     }
-    recent.loss /= double(recent.rows);
+    recent.loss /= recent.rows;
     const Training& first = *live_.front();
     const int64_t epochs = first.settings().epochs;
     const std::string text = (live_.size() > 1 ? std::to_string(live_.size()) + " networks, " : "") +
                              progress_text(std::min(first.record().epochs() + 1, epochs), epochs, recent,
-                                           first.record().classifies, double(shown_rows_ - before) / seconds);
+                                           first.record().classifies, (shown_rows_ - before) / seconds);
     double share = 0;
-    for (const Training* t : all_) share += t->share_done() / double(all_.size());
+    for (const Training* t : all_) share += t->share_done() / all_.size();
     sink_->progress(sink_->self, text.c_str(), share);
     for (Training* t : live_)
       if (t->at_end()) ended(*t);

@@ -9,9 +9,9 @@
 
 namespace mokume::cnn {
 
-// Each resumes from its checkpoint if there is a good one, and runs to the end, the stop rule, or the first loss that is
-// no finite number. `ended` is called for each as it ends. Error(MK_CANCELLED) when the sink says so, with a checkpoint
-// of each that has not ended.
+// Each resumes from its checkpoint if there is a good one, and runs to the end, the stop rule, or the first loss that
+// is no finite number. `ended` is called for each as it ends. Error(MK_CANCELLED) when the sink says so, with a
+// checkpoint of each that has not ended.
 void train(std::span<Training* const> stack, const mk_fit_sink& sink, const std::function<void(Training&)>& ended);
 // A stack of one.
 void train(Training& training, const mk_fit_sink& sink);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr int64_t kStepsPerMeeting = 8;
 
-// What the leader tells the others at a meeting.
+// The leader tells the others one of these at a meeting.
 enum class Order { proceed = 0, save = 1, stop = 2 };
 
 // Shards [first, end) of a batch as the fewest subtrees of the tree over all of them.
@@ -35,7 +35,7 @@ std::string times_text(const Shares& shares, double elapsed_s, const std::vector
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
     std::array<char, 32> text{};
-    const double value = 1000 * seconds / double(std::max<int64_t>(1, steps));
+    const double value = 1000 * seconds / std::max<int64_t>(1, steps);
     std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
     return std::string(text.data());
   };
@@ -78,7 +78,7 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
   settings.batch_size *= members;
   if (p.scale_lr)
     for (double* rate : {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min})
-      *rate *= double(members);
+      *rate *= members;
   return settings;
 }
 
@@ -196,7 +196,7 @@ void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (weight > 0) all.read(first, room);
-    for (float& v : room) v = float(weight * v);
+    for (float& v : room) v *= weight;
     team_.sum(room, weight == 0);
     all.write(first, room);
   });
@@ -259,7 +259,7 @@ void TeamTraining::synchronous_step() {
 void TeamTraining::compute_shards(int64_t begin, int64_t end) {
   const RowRange batch = position_.range();
   const auto first_row = [&](int64_t shard) { return batch.rows * shard / parallel_.shards; };
-  // Of subtrees with rows; all but the last wait in host memory until their layers can be given in one block each.
+  // For subtrees with rows. All but the last wait in host memory until each layer can be given with all its blocks.
   std::vector<Subtree> given;
   std::vector<std::vector<Pass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
@@ -328,7 +328,7 @@ void TeamTraining::local_round() {
   units_ += mine.rows;
   ++steps_;
   rows_to_show_ += all;
-  if (!team_.alone()) average(double(rows) / double(all));
+  if (!team_.alone()) average(double(rows) / all);
 }
 
 // Every member's results of the first `rows` rows for everybody; `mine`: those that this member has.
@@ -377,25 +377,23 @@ void TeamTraining::meet() {
   float* const row = table.data() + 2 * team_.member();
   const double start = now_s();
   // Alone nothing is waited for, not even the device: all of the time is its own.
-  row[0] = float(n == 1 ? start - met_at_ : busy_s_);
-  row[1] = float(units_);
+  row[0] = n == 1 ? start - met_at_ : busy_s_;
+  row[1] = units_;
   if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
     table.back() = float(cancelled ? Order::stop : save_timer_.due() ? Order::save : Order::proceed);
   }
   team_.sum(table);
-  Shares units;
-  std::vector<double> seconds, done;
+  std::vector<double> seconds, units;
   for (size_t m = 0; m < n; ++m) {
     seconds.push_back(table[2 * m]);
-    done.push_back(table[2 * m + 1]);
-    units.push_back(int64_t(done.back()));
+    units.push_back(table[2 * m + 1]);
   }
   const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
   busy_s_ = 0, units_ = 0;
   // Before the checkpoint: a training that repeats this one must know the shares from before it.
-  if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
+  if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
   const auto order = Order(int(table.back()));
   if (order != Order::proceed) {
     gather(training_.results(), position_.rows_done(), mine_);
@@ -410,7 +408,7 @@ void TeamTraining::meet() {
   show(elapsed, seconds, steps);
 }
 
-void TeamTraining::adapt(const Shares& units, const std::vector<double>& seconds) {
+void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
   if (local() || team_.alone()) return;
   Shares next = split(parallel_.shards, speeds_.now());
@@ -430,14 +428,14 @@ void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t
   double loss = 0;
   for (auto r = mine_.rbegin(); r != mine_.rend() && recent.rows < 1024; ++r) {
     const Score s = training_.score(r->first, std::min<int64_t>(r->rows, 1024));
-    loss += s.loss * double(s.rows);
+    loss += s.loss * s.rows;
     recent.hits += s.hits;
     recent.rows += s.rows;
   }
   const Record& record = training_.record();
-  recent.loss = recent.rows > 0 ? loss / double(recent.rows) : record.last_loss();
+  recent.loss = recent.rows > 0 ? loss / recent.rows : record.last_loss();
   const std::string text = progress_text(position_.epoch + 1, training_.settings().epochs, recent, record.classifies,
-                                         first ? 0 : double(std::exchange(rows_to_show_, 0)) / seconds) +
+                                         first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
                            "; " + std::to_string(team_.members()) + " devices" +
                            times_text(shares(), elapsed, busy, steps);
   sink_.progress(sink_.self, text.c_str(), training_.share_done());

@@ -64,7 +64,7 @@ class TeamTraining {
   Shares shares() const;
   void note_shares();
   void repeat_shares();
-  void adapt(const Shares& units, const std::vector<double>& seconds);
+  void adapt(const std::vector<double>& units, const std::vector<double>& seconds);
   void meet();
   void show(double elapsed_s, const std::vector<double>& busy_s, int64_t steps);
   void flush();
@@ -83,9 +83,9 @@ class TeamTraining {
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
   double busy_s_ = 0;           // of this member since the last meeting
   int64_t units_ = 0;           // shards or batches, likewise
-  int64_t since_meeting_ = 0;  // steps or rounds of run()
-  int64_t steps_ = 0;          // since the last meeting: of the team, or rounds
-  int64_t rows_to_show_ = 0;   // of all members
+  int64_t since_meeting_ = 0;   // steps or rounds of run()
+  int64_t steps_ = 0;           // since the last meeting: of the team, or rounds
+  int64_t rows_to_show_ = 0;    // of all members
   double shown_at_ = 0, met_at_ = 0;
   std::string since_, split_;  // where and how work has been shared since the last meeting
   SaveTimer save_timer_;

@@ -13,8 +13,8 @@
 namespace mokume::cnn {
 namespace {
 
-// Where a batch is cut into shards, these pass one after the other: what they leave for the way back is small enough
-// for caches, and no more than a few of them take room.
+// The shards of a batch pass one after the other: what they leave for the way back is small enough for caches, and the
+// batch needs no room.
 int64_t rows_of_pass(const Settings& settings) {
   constexpr int64_t kValidated = 64;  // at least
   const Parallel& p = settings.parallel;
@@ -74,7 +74,7 @@ uint64_t Training::bytes(const Network& network, const Settings& settings, int64
 void Training::scale_target() {
   measure_target(data_.host, task_.train, moments_);
   std::vector<float> target(data_.host.targets, data_.host.targets + data_.rows);
-  for (float& t : target) t = float((t - moments_.target_mean) / moments_.target_deviation);
+  for (float& t : target) t = (t - moments_.target_mean) / moments_.target_deviation;
   scaled_target_.write(device_, target.data(), target.size());
 }
 
@@ -148,8 +148,8 @@ void Training::put(Phase phase, const RowRange& part) {
     case Phase::load:
       return queue_.push_back(ops::gather_rows(data_.inputs(), index, engine_.input(rows)));
     case Phase::forward:
-      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / double(batch.rows),
-                      results_.matrix(rows, 2, 2 * first), engine_.output_gradient(rows));
+      return put_loss(engine_.forward(rows, &dropout), index, 1.0 / batch.rows, results_.matrix(rows, 2, 2 * first),
+                      engine_.output_gradient(rows));
     case Phase::backward:
       return engine_.train_back(rows, dropout, position_.optimizer(), position_.step() + 1);
     case Phase::step:
@@ -208,7 +208,7 @@ Score Training::recent_score() {
   // An epoch has just ended.
   const std::vector<double>& accuracy = record_.history.train_accuracy;
   const auto n = record_.epochs() == 0 ? 0 : int64_t(task_.train.size());
-  return {record_.last_loss(), accuracy.empty() ? 0 : std::llround(accuracy.back() * double(n)), n};
+  return {record_.last_loss(), accuracy.empty() ? 0 : std::llround(accuracy.back() * n), n};
 }
 
 std::vector<float> Training::take_parameters() {

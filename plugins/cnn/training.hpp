@@ -69,14 +69,14 @@ class Training {
   // After the last batch, when the device has done all that was queued; then come the batches of the validation.
   void end_epoch();
   int64_t validation_batches() const;
-  int64_t validation_rows() const { return int64_t(task_.validate.size()); }
+  int64_t validation_rows() const { return task_.validate.size(); }
   RowRange validation_range(int64_t k) const;  // rows of batch k
   void put_validation(int64_t k);
   void end_validation();
   // Ends it, because a loss within the epoch is no finite number.
   void diverge();
 
-  // What was put and is not yet on the device.
+  // Ops that were put and are not yet on the device.
   std::vector<mk_op>& queue() { return queue_; }
   // The rows of the batches in queue(): where these agree, ops do in shape.
   const std::vector<int64_t>& queued_rows() const { return queued_rows_; }
@@ -85,7 +85,7 @@ class Training {
   // Loss and hit of each row, in the epoch's order, or in that of the validation.
   const Slice& results() const { return results_; }
   const Slice& validation_results() const { return validation_results_; }
-  // Of rows [first, first + rows) of the epoch that ran last.
+  // The score of rows [first, first + rows) of the epoch that ran last.
   Score score(int64_t first, int64_t rows) const { return score(results_, first, rows); }
   // Since the last call, or of the last epoch where none has begun: for the progress line.
   Score recent_score();

@@ -12,7 +12,7 @@ using namespace cnn;
 
 constexpr int64_t kClasses = 3;
 
-// 3 filters on 24 x 24: 1452 inputs x 70, a convolution before and a small layer behind.
+// 3 filters on 24 x 24: 1452 inputs x 70, after a convolution and before a small layer.
 Network network_of(const Settings& settings) { return make_network(settings, {24, 24, 1, false}, kClasses); }
 
 Settings settings_of(const ops::OptimizerSettings& optimizer, int64_t hidden = 70) {

@@ -1,4 +1,4 @@
-// Small pictures with classes that networks learn in no time, and what trainings of them need.
+// Small pictures with classes that networks learn in no time, and the settings and sinks for training on them.
 #pragma once
 
 #include <unistd.h>
@@ -41,7 +41,7 @@ struct Pictures {
   }
 };
 
-// What a training leaves.
+// The results of a training.
 struct Outcome {
   std::vector<float> parameters;
   std::vector<double> train_loss, validation_loss, train_accuracy;

@@ -1,4 +1,4 @@
-// Networks of one shape side by side: the bits of one by one, whatever each of them is about.
+// Stacks of networks: each gets the bits that it gets alone, whatever the others do.
 #include <gtest/gtest.h>
 
 #include "pictures.hpp"
@@ -126,7 +126,7 @@ TEST_P(Stacks, OneThatDivergesOrStopsLeavesTheOthersAlone) {
   EXPECT_TRUE(*outcomes[2] == alone(make(2)));
 }
 
-TEST_P(Stacks, GoOnFromTheirCheckpoints) {
+TEST_P(Stacks, ResumeFromTheirCheckpoints) {
   const Scratch scratch;
   const auto members = [&] {
     std::vector<Member> made;

@@ -1,4 +1,4 @@
-// One network on several devices: the bits of one device, whoever computes which part; and averages of weights.
+// One network on several devices: the bits of one device, whoever computes which shard; and averages of weights.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -31,7 +31,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     return *worlds_[member];
   }
 
-  // What each member is left with; none where it was cancelled. `patience`: of the leader's sink.
+  // Each member's outcome; none where it was cancelled. `patience`: of the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
                                             int patience = kNever, std::vector<double> speeds = {},
                                             const std::string& splits = "") {
@@ -140,7 +140,7 @@ TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
   EXPECT_EQ(scaled[0], train(1, s)[0]);
 }
 
-TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
+TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
   // Asked every 8 batches of 10 an epoch: in the middle of the second.
@@ -154,7 +154,7 @@ TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
 }
 
 // Looks come every 8 batches, and an epoch has 10, the last of them not full: the fifth falls between two epochs.
-TEST_P(InTeam, GoesOnFromTheEndOfAnEpoch) {
+TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
   s.epochs = 6;
   const auto whole = train(1, s);
@@ -224,7 +224,7 @@ TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   ASSERT_FALSE(stopped[0]) << "it ended before it was stopped";
   const auto once = train(3, s);
   ASSERT_TRUE(once[0]);
-  EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two go on with the batch of three";
+  EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
 // Averages follow from who did what: with the splits of another training this one ends with its bits.

@@ -1,4 +1,4 @@
-// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, what is refused, saved models.
+// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, refusals, saved models.
 #include "training.hpp"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ TEST_P(Trainings, LearnAndRepeatEveryBit) {
   }
 }
 
-TEST_P(Trainings, GoOnFromACheckpointToTheSameBytes) {
+TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
@@ -152,8 +152,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A flipped bit, and an older version's file without a checksum: none is gone on from, and the training that
-// begins anew gives what an undisturbed one does.
+// A file with a flipped bit, or from an older version without a checksum, is not resumed, and the training that begins
+// anew gives the results of an undisturbed one.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -238,7 +238,7 @@ TEST_P(Trainings, StopByRule) {
   }
 }
 
-// Of a regression that goes astray within a few steps.
+// A regression with these diverges within a few steps.
 Settings too_fast() {
   Settings settings = small_settings();
   set_layer(settings, 5, linear(1, true));
@@ -262,8 +262,8 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
   EXPECT_TRUE(training.record().history.validation_loss.size() < loss.size());
 }
 
-// Of 240 batches, looked at every 8: somebody asks for a stop 30 times if it goes on.
-TEST_P(Trainings, DoNotGoOnWithoutALoss) {
+// The training looks for a stop every 8 of its 240 batches: 30 times if it continues.
+TEST_P(Trainings, EndSoonWithoutALoss) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   Settings settings = too_fast();
@@ -284,7 +284,7 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
   settings.epochs = 1;
-  settings.batch_size = kRows;  // one step, behind a loss that is a number
+  settings.batch_size = kRows;  // one step, after a loss that is a number
   settings.optimizer = {ops::Optimizer::sgd, 1e38, 0, 0, 0, 0};
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink sink{kNever};

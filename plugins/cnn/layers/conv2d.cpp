@@ -22,7 +22,7 @@ class Conv2d : public Layer {
     out = {window_.out_height(), window_.out_width(), v.integer("out_channels")};
     plan.weight_and_bias({window_.kernel_h, window_.kernel_w, in.channels}, out.channels, Parameter::Kind::convolution,
                          v.flag("bias"), &weight_, &bias_);
-    products = double(out.elements()) * double(window_.patch());
+    products = double(out.elements()) * window_.patch();
     workspace = window_.out_pixels() * window_.patch();
     variant = {window_.kernel_h, window_.stride_h, window_.pad_h};
   }

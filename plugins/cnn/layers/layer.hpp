@@ -1,7 +1,6 @@
-// What a layer is to the rest of the model. Each layer is one file of this folder, which holds its keys, its shape
-// rule, its parameters and their initial values, its passes forward and back, and what it costs; table.cpp lists them
-// (docs/howto/add-layer.md). How layers form a network, where its memory is and how it is trained is in the folder
-// above.
+// The layers of networks. Each is one file of this folder, which holds its keys, its shape rule, its parameters and
+// their initial values, its passes forward and back, and its costs; table.cpp lists them (docs/howto/add-layer.md). The
+// folder above forms networks of them, places their memory and trains them.
 #pragma once
 
 #include <memory>
@@ -45,10 +44,10 @@ struct LayerType {
   std::shared_ptr<Layer> (*make)(const Values& values, Plan& plan);
 };
 
-// What a layer is told while it is made, and where it declares its parameters.
+// A layer sees this while it is made: its input, and the parameters, to which it adds its own.
 class Plan {
  public:
-  // Of the layer described by `description`; its parameters go to the end of `all`.
+  // The layer's parameters go to the end of `all`.
   Plan(const LayerType& layer, uint32_t number, const Shape& input, std::vector<Parameter>& all)
       : type(layer), index(number), in(input), parameters_(all) {}
 
@@ -74,7 +73,7 @@ class Plan {
   std::vector<Parameter>& parameters_;
 };
 
-// What one layer works with in a pass over a batch.
+// The operands of one layer in a pass over a batch.
 struct Pass {
   const sdk::Device& device;
   std::vector<mk_op>* queue;  // takes the ops; nullptr: they go to the device
@@ -148,10 +147,10 @@ class Layer {
 
   // ---- what the network sets ----
 
-  bool in_place = false;     // it works on its input's memory: nobody needs what was there
-  bool relu_before = false;  // a relu before it looks at that memory on the way back
-  int64_t first_parameter = 0, n_parameters = 0;      // elements of the flat vector
-  int parameters_begin = 0, parameters_end = 0;       // among the network's parameters
+  bool in_place = false;                          // it works on its input's memory: nobody needs what was there
+  bool relu_before = false;                       // a relu before it looks at that memory on the way back
+  int64_t first_parameter = 0, n_parameters = 0;  // elements of the flat vector
+  int parameters_begin = 0, parameters_end = 0;   // among the network's parameters
 
   bool ends_in_relu() const { return activation == ops::Activation::relu; }
 };

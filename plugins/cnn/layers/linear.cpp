@@ -1,5 +1,5 @@
-// linear: a fully connected layer, PyTorch's Linear. It does a relu that follows it in its own op, and where there is an
-// op for it, takes its step on the way back in one pass over its weight (docs/adr/0010).
+// linear: a fully connected layer, PyTorch's Linear. It does a relu that follows it in its own op, and where there is
+// an op for it, takes its step on the way back in one pass over its weight (docs/adr/0010).
 #include "layers/layer.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/linear_update.hpp"
@@ -23,7 +23,7 @@ class Linear : public Layer {
     if (!in.flat) plan.refuse("its input is images of " + text(in), "put a flatten layer before it");
     out = {1, 1, v.integer("out_features"), true};
     plan.weight_and_bias(in, out.channels, Parameter::Kind::linear, v.flag("bias"), &weight_, &bias_);
-    products = double(out.channels) * double(in.elements());
+    products = double(out.channels) * in.elements();
   }
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }

@@ -33,6 +33,7 @@ class MaxPool2d : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kMaxPool2d = layer_type<MaxPool2d>("max_pool2d", "largest element under a window", kKeys);
+extern constinit const LayerType kMaxPool2d =
+    layer_type<MaxPool2d>("max_pool2d", "largest element under a window", kKeys);
 
 }  // namespace mokume::cnn

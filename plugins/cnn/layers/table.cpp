@@ -3,16 +3,9 @@
 #include <cmath>
 
 // One line for each layer, in the order of the documentation. Each is defined in the file of its name.
-#define MOKUME_CNN_LAYERS(layer) \
-  layer(kConv2d)                 \
-  layer(kLinear)                 \
-  layer(kRelu)                   \
-  layer(kMaxPool2d)              \
-  layer(kAdaptiveAvgPool2d)      \
-  layer(kDropout)                \
-  layer(kFlatten)                \
-  layer(kNormalise)              \
-  layer(kLogSoftmax)
+#define MOKUME_CNN_LAYERS(layer)                                                                         \
+  layer(kConv2d) layer(kLinear) layer(kRelu) layer(kMaxPool2d) layer(kAdaptiveAvgPool2d) layer(kDropout) \
+      layer(kFlatten) layer(kNormalise) layer(kLogSoftmax)
 
 namespace mokume::cnn {
 
@@ -32,8 +25,17 @@ mk_param layers_param() {
     for (const LayerType* type : kLayers) all.push_back(type->form);
     return all;
   }();
-  return {"layers", MK_PARAM_FORMS, 0, 0, 0, "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]", "",
-          "the network, from input to output", forms.data(), uint32_t(forms.size()), 0};
+  return {"layers",
+          MK_PARAM_FORMS,
+          0,
+          0,
+          0,
+          "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]",
+          "",
+          "the network, from input to output",
+          forms.data(),
+          uint32_t(forms.size()),
+          0};
 }
 
 const LayerType& layer_type_of(const nlohmann::json& layer) {
@@ -59,8 +61,8 @@ void Plan::refuse(const std::string& what, const std::string& cure) const {
 
 int Plan::parameter(Parameter p) {
   if (!parameters_.empty()) p.offset = parameters_.back().offset + parameters_.back().size();
-  const double size = (p.kind == Parameter::Kind::bias ? 1.0 : double(p.in.elements())) * double(p.outputs);
-  if (double(p.offset) + size > 0x1p40) refuse("the network has more than 2^40 parameters", "make it smaller");
+  if (p.offset + double(p.rows()) * p.outputs > 0x1p40)
+    refuse("the network has more than 2^40 parameters", "make it smaller");
   p.name = std::to_string(index) + "." + p.name;
   parameters_.push_back(std::move(p));
   return int(parameters_.size()) - 1;
@@ -68,7 +70,7 @@ int Plan::parameter(Parameter p) {
 
 void Plan::weight_and_bias(const Shape& from, int64_t outputs, Parameter::Kind kind, bool with_bias, int* weight,
                            int* bias) {
-  const double bound = 1 / std::sqrt(double(from.elements()));
+  const double bound = 1 / std::sqrt(from.elements());
   *weight = parameter({"weight", from, outputs, kind, bound});
   *bias = with_bias ? parameter({"bias", from, outputs, Parameter::Kind::bias, bound}) : -1;
 }
