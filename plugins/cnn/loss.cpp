@@ -1,6 +1,7 @@
 #include "loss.hpp"
 
 #include "keys.hpp"
+#include "sdk/error.hpp"
 #include "sdk/ops/loss.hpp"
 
 namespace mokume::cnn {

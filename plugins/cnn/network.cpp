@@ -1,6 +1,7 @@
 #include "network.hpp"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "layers/table.hpp"
 

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "forms.hpp"
+
 namespace mokume::cnn {
 namespace {
 

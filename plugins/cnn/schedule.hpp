@@ -1,7 +1,7 @@
 // How the learning rate changes in a training.
 #pragma once
 
-#include "keys.hpp"
+#include <cstdint>
 
 namespace mokume::cnn {
 
@@ -10,6 +10,9 @@ struct Schedule {
   int64_t step_size = 1;
   double gamma = 0.1, eta_min = 0, max_lr = 0, pct_start = 0.3, div_factor = 25, final_div_factor = 1e4;
 };
+
+template <class T>
+class Forms;  // see forms.hpp
 
 const Forms<Schedule>& schedules();
 

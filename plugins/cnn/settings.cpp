@@ -2,6 +2,7 @@
 
 #include <bit>
 
+#include "forms.hpp"
 #include "layers/table.hpp"
 
 namespace mokume::cnn {

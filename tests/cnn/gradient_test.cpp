@@ -87,11 +87,9 @@ TEST_P(Gradients, MatchCentralDifferences) {
     const mk_tensor out = engine.forward(kGradientRows, &place), rows = sdk::matrix(results.get(), kGradientRows, 2);
     const mk_tensor which = sdk::vector(index.get(), kGradientRows, 0, MK_I32);
     const mk_tensor gradient = with_gradient ? engine.output_gradient(kGradientRows) : mk_tensor{};
-    if (settings.loss == Loss::mse)
-      device.submit(ops::squared_loss(out, sdk::matrix(targets.get(), kGradientRows, 1), which, 1, rows, gradient));
-    else
-      device.submit(
-          ops::softmax_loss(out, sdk::vector(labels.get(), kGradientRows, 0, MK_I32), which, 1, rows, gradient));
+    const mk_tensor target = settings.loss == Loss::mse ? sdk::matrix(targets.get(), kGradientRows, 1)
+                                                        : sdk::vector(labels.get(), kGradientRows, 0, MK_I32);
+    device.submit(loss_op(settings.loss, out, target, which, 1, rows, gradient));
     if (with_gradient) engine.backward(kGradientRows, place);
     std::vector<float> r(2 * kGradientRows);
     device.read(results, r.data(), r.size());

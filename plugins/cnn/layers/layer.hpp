@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -27,13 +28,9 @@ class Values {
   // Error(MK_BAD_DATA): a saved model may hold anything.
   Values(const nlohmann::json& values, const mk_form& form);
 
-  template <class T>
-  T get(const char* key) const {
-    return values_.at(key).template get<T>();
-  }
-  int64_t integer(const char* key) const { return get<int64_t>(key); }
-  double real(const char* key) const { return get<double>(key); }
-  bool flag(const char* key) const { return get<bool>(key); }
+  int64_t integer(const char* key) const;
+  double real(const char* key) const;
+  bool flag(const char* key) const;
 
  private:
   const nlohmann::json& values_;

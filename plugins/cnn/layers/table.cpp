@@ -1,11 +1,21 @@
 #include "layers/table.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 // One line for each layer, in the order of the documentation. Each is defined in the file of its name.
-#define MOKUME_CNN_LAYERS(layer)                                                                         \
-  layer(kConv2d) layer(kLinear) layer(kRelu) layer(kMaxPool2d) layer(kAdaptiveAvgPool2d) layer(kDropout) \
-      layer(kFlatten) layer(kNormalise) layer(kLogSoftmax)
+// clang-format off
+#define MOKUME_CNN_LAYERS(layer) \
+  layer(kConv2d)                 \
+  layer(kLinear)                 \
+  layer(kRelu)                   \
+  layer(kMaxPool2d)              \
+  layer(kAdaptiveAvgPool2d)      \
+  layer(kDropout)                \
+  layer(kFlatten)                \
+  layer(kNormalise)              \
+  layer(kLogSoftmax)
+// clang-format on
 
 namespace mokume::cnn {
 
@@ -53,6 +63,10 @@ Values::Values(const nlohmann::json& values, const mk_form& form) : values_(valu
       throw Error(MK_BAD_DATA, "a layer of the network has a size out of range");
   }
 }
+
+int64_t Values::integer(const char* key) const { return values_.at(key).get<int64_t>(); }
+double Values::real(const char* key) const { return values_.at(key).get<double>(); }
+bool Values::flag(const char* key) const { return values_.at(key).get<bool>(); }
 
 void Plan::refuse(const std::string& what, const std::string& cure) const {
   throw Error(MK_INVALID_ARGUMENT,
