@@ -1,4 +1,4 @@
-// What the machine's memory gives all cores at once: the floor of what streams weights.
+// The bandwidth of the machine's memory with all cores at once: the floor of work that streams weights.
 #pragma once
 
 #include <memory>

@@ -1,12 +1,12 @@
 // Images a second of the published networks, trained and inferred on one device; one JSON line. For
-// bench/peers/cnn_torch.py, which runs it by turns with PyTorch.
+// bench/peers/cnn_torch.py, which runs it alternating with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
-//       floor: training, by turns with passes over other memory that do nothing but what every step must do with each
-//           weight: read it once, then read and write it and its momentum. The share of that time is what is printed:
-//           memory that is shared with others gives twice as much in one second as in another
-//       together: N networks side by side, images of all of them a second
+//       floor: training, alternating with passes over other memory that do nothing but what every step must do with
+//           each weight: read it once, then read and write it and its momentum. The share of that time is what is
+//           printed: memory that is shared with others gives twice as much in one second as in another
+//       together: N networks in one stack, images of all of them a second
 //
 // The images are made and resident; time runs after a warm-up, in which kernels are built.
 #include <algorithm>
@@ -27,7 +27,7 @@
 #include "sdk/error.hpp"
 #include "sdk/ops.hpp"
 #include "sdk/philox.hpp"
-#include "training.hpp"
+#include "stacked.hpp"
 
 namespace {
 
@@ -39,22 +39,22 @@ constexpr int64_t kImages = 4096;
 double now_s() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 // Batches of each network; epochs follow each other.
-int64_t run_in_epochs(const sdk::Device& device, std::span<Training* const> members, int64_t most) {
-  const int64_t done = run_batches(device, members, most);
+int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
+  const int64_t done = run_batches(members, most);
   for (Training* m : members)
-    if (m->at_end_of_epoch()) m->end_epoch();
+    if (m->position().at_end_of_epoch()) m->end_epoch();
   return done;
 }
 
 // Batches of each network a second: after a warm-up, and waited for every 50 ms or so, as in a training.
-double batches_per_s(const sdk::Device& device, std::span<Training* const> members, double seconds) {
+double batches_per_s(std::span<Training* const> members, double seconds) {
   constexpr double kWaitSeconds = 0.05;
   int64_t most = 4, batches = 0;
   double start = now_s(), warm = start + std::min(1.0, seconds / 2);
   bool warming = true;
   for (;;) {
     const double before = now_s();
-    batches += run_in_epochs(device, members, most);
+    batches += run_in_epochs(members, most);
     const double now = now_s();
     if (now - before < kWaitSeconds) most = std::min(2 * most, kImages);
     if (warming && now > warm) warming = false, batches = 0, start = now;
@@ -69,14 +69,14 @@ double train(const sdk::Host& host, const sdk::Device& device, const Network& ne
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
   Training training(host, device, resident, network, settings, task);
   Training* const alone[] = {&training};
-  return static_cast<double>(settings.batch_size) * batches_per_s(device, alone, seconds);
+  return static_cast<double>(settings.batch_size) * batches_per_s(alone, seconds);
 }
 
-// `count` networks side by side.
-double together(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
-                const mk_data& data, double seconds, int64_t count) {
+// A stack of `count` networks.
+double stacked(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
+               const mk_data& data, double seconds, int64_t count) {
   const ResidentData resident(device, data);
-  SharedMemory memory(device, count);
+  StackMemory memory(device, count);
   std::vector<std::unique_ptr<Training>> trainings;
   std::vector<Training*> members;
   for (int64_t m = 0; m < count; ++m) {
@@ -84,10 +84,10 @@ double together(const sdk::Host& host, const sdk::Device& device, const Network&
     task.stream = static_cast<uint32_t>(m);
     for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
     trainings.push_back(std::make_unique<Training>(host, device, resident, network, settings, task, &memory));
-    memory.next_member();
+    memory.next_network();
     members.push_back(trainings.back().get());
   }
-  return static_cast<double>(count * settings.batch_size) * batches_per_s(device, members, seconds);
+  return static_cast<double>(count * settings.batch_size) * batches_per_s(members, seconds);
 }
 
 double median(std::vector<double> values) {
@@ -111,7 +111,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
   for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
   Training training(host, device, resident, network, settings, task);
   Training* const alone[] = {&training};
-  run_in_epochs(device, alone, 2);
+  run_in_epochs(alone, 2);
   device.finish();
   const double bytes = 4 * static_cast<double>(network.n_parameters);
   std::vector<double> steps, floors, shares, reads, updates;
@@ -121,7 +121,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
     const double from = now_s();
     int64_t batches = 0;
     while (now_s() - from < kTurn_s) {
-      batches += run_in_epochs(device, alone, 1);
+      batches += run_in_epochs(alone, 1);
       device.finish();
     }
     steps.push_back((now_s() - from) / static_cast<double>(batches));
@@ -150,7 +150,7 @@ double epochs(const sdk::Host& host, const sdk::Device& device, const Network& n
   for (int turn = 0; turn < 2 || now_s() - start < seconds; ++turn) {
     if (turn == 1) start = now_s(), images = 0;
     device.write(resident.x, data.x, static_cast<uint64_t>(kImages * data.features));
-    run_in_epochs(device, alone, batches);
+    run_in_epochs(alone, batches);
     images += kImages;
   }
   return static_cast<double>(images) / (now_s() - start);
@@ -159,7 +159,7 @@ double epochs(const sdk::Host& host, const sdk::Device& device, const Network& n
 double infer(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
              const mk_data& data, double seconds) {
   const Engine engine(device, network, settings.batch_size, false);
-  write_initial_values(host, network, 1, 0, engine.parameters());
+  write_initial_values(host, network.parameters, 1, 0, engine.parameters());
   std::vector<float> out(static_cast<size_t>(settings.batch_size * network.outputs()));
   double start = 0;
   int64_t images = 0;
@@ -189,7 +189,7 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  // What a long training comes to use is used from the first step on.
+  // Variants that a long training comes to use are used from the first step on.
   const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());
@@ -221,8 +221,8 @@ int run(int argc, char** argv) {
   const auto measure = what == "train" ? train : what == "epochs" ? epochs : infer;
   const sdk::Host services(host.table());
   const double seconds = std::stod(argv[4]);
-  const double rate = many ? together(services, device, network, settings, data, seconds,
-                                      std::stoll(what.substr(sizeof("together:") - 1)))
+  const double rate = many ? stacked(services, device, network, settings, data, seconds,
+                                     std::stoll(what.substr(sizeof("together:") - 1)))
                            : measure(services, device, network, settings, data, seconds);
   std::printf(
       "{\"network\": \"%s\", \"batch\": %s, \"what\": \"%s\", \"device\": \"%s\", \"parameters\": %lld, "

@@ -13,23 +13,33 @@ namespace mokume::cnn {
 // batch and the number of epochs.
 inline Settings settings_of(const std::string& name) {
   Settings s;
-  const auto conv = [](int64_t out, int64_t padding) { return Conv2d{out, 3, 1, padding, true}; };
+  const auto conv = [](int64_t out, int64_t kernel, int64_t padding) {
+    return R"({"type":"conv2d","out_channels":)" + std::to_string(out) + R"(,"kernel_size":)" + std::to_string(kernel) +
+           R"(,"stride":1,"padding":)" + std::to_string(padding) + R"(,"bias":true},{"type":"relu"},)";
+  };
+  const auto linear = [](int64_t out) {
+    return R"({"type":"linear","out_features":)" + std::to_string(out) + R"(,"bias":true})";
+  };
+  const auto dropout = [](const char* p) { return R"({"type":"dropout","p":)" + std::string(p) + "},"; };
+  const std::string flatten = R"({"type":"flatten"},)", relu = R"(,{"type":"relu"},)",
+                    pool = R"({"type":"max_pool2d","kernel_size":2,"stride":2,"padding":0},)",
+                    average = R"({"type":"adaptive_avg_pool2d","output_size":1},)";
   if (name == "guide") {
-    s.layers = {conv(32, 0),       Relu{}, conv(64, 0),  Relu{},          MaxPool2d{2, 2, 0}, Dropout{0.25}, Flatten{},
-                Linear{128, true}, Relu{}, Dropout{0.5}, Linear{10, true}};
+    s.layers = conv(32, 3, 0) + conv(64, 3, 0) + pool + dropout("0.25") + flatten + linear(128) + relu +
+               dropout("0.5") + linear(10);
     s.optimizer = {ops::Optimizer::adadelta, 1.0, 0, 0.9, 0, 1e-6};
   } else if (name == "lightning") {
-    s.layers = {conv(64, 1),  Relu{}, conv(64, 1),          Relu{},       MaxPool2d{2, 2, 0}, conv(128, 1),    Relu{},
-                conv(128, 1), Relu{}, AdaptiveAvgPool2d{1}, Dropout{0.5}, Flatten{},          Linear{10, true}};
+    s.layers = conv(64, 3, 1) + conv(64, 3, 1) + pool + conv(128, 3, 1) + conv(128, 3, 1) + average + dropout("0.5") +
+               flatten + linear(10);
     s.optimizer = {ops::Optimizer::adam, 1e-3, 0, 0.9, 0.999, 1e-8};
   } else {
     long long n = 0, kernel = 0, hidden = 0;
     if (std::sscanf(name.c_str(), "%lld,%lld,%lld", &n, &kernel, &hidden) != 3)
       throw Error(MK_INVALID_ARGUMENT, "unknown network " + name);
-    s.layers = {Conv2d{n, kernel, 1, 0, true}, Relu{}, Flatten{}, Linear{hidden, true}, Relu{}, Linear{10, true}};
-    if (n == 0) s.layers.erase(s.layers.begin(), s.layers.begin() + 2);
+    s.layers = (n == 0 ? "" : conv(n, kernel, 0)) + flatten + linear(hidden) + relu + linear(10);
     s.optimizer = {ops::Optimizer::sgd, 0.001, 0, 0.1, 0, 0};
   }
+  s.layers = "[" + s.layers + "]";
   return s;
 }
 

@@ -5,65 +5,76 @@
 #include <fstream>
 
 #include "engine.hpp"
+#include "safetensors.hpp"
 #include "sdk/json.hpp"
-#include "sdk/safetensors.hpp"
+#include "sdk/ops/window.hpp"
 
 namespace mokume::cnn {
 namespace {
 
 using nlohmann::ordered_json;
-namespace st = sdk::safetensors;
+namespace st = safetensors;
 
 constexpr int64_t kPredictBatch = 256;
 constexpr int kFormat = 1;
 constexpr const char* kMean = "normalise.mean";
 constexpr const char* kDeviation = "normalise.std";
 
-// Logits to log-probabilities, in double; returns the largest, the first of equal ones.
-int32_t log_softmax(const float* logits, int64_t n, float* out) {
-  int64_t best = 0;
-  for (int64_t c = 1; c < n; ++c)
-    if (logits[c] > logits[best]) best = c;
-  if (out == nullptr) return static_cast<int32_t>(best);
-  double sum = 0;
-  for (int64_t c = 0; c < n; ++c) sum += std::exp(static_cast<double>(logits[c]) - static_cast<double>(logits[best]));
-  const double lead = static_cast<double>(logits[best]) + std::log(sum);
-  for (int64_t c = 0; c < n; ++c) out[c] = static_cast<float>(static_cast<double>(logits[c]) - lead);
-  return static_cast<int32_t>(best);
+// From logits to log-probabilities, in double; returns the largest, the first of equal ones.
+int32_t log_softmax(std::span<const float> logits, float* out) {
+  const auto best = std::max_element(logits.begin(), logits.end());
+  if (out != nullptr) {
+    const double most = *best;
+    double sum = 0;
+    for (const float l : logits) sum += std::exp(l - most);
+    const double lead = most + std::log(sum);
+    for (const float l : logits) *out++ = l - lead;
+  }
+  return int32_t(best - logits.begin());
 }
 
-std::vector<float> read_floats(const st::Reader& reader, const std::string& name, const st::Shape& shape) {
-  int64_t size = 1;
-  for (const int64_t s : shape) size *= s;
-  std::vector<float> values(static_cast<size_t>(size));
-  reader.read(name, shape, values.data());
-  return values;
-}
-
-// body(first output, outputs, room for them) for pieces of one parameter in PyTorch's order, of one output at least.
+// body(first output, outputs, room for them, bytes of them) for chunks of one parameter in PyTorch's order, of one
+// output at least.
 template <class Body>
-void for_torch_pieces(const Parameter& p, Body&& body) {
-  const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kPiece / p.rows()));
-  std::vector<float> piece(static_cast<size_t>(most * p.rows()));
-  for (int64_t first = 0; first < p.outputs; first += most) body(first, std::min(most, p.outputs - first), piece);
-}
-
-// Before memory is taken for what a manifest claims.
-void check_tensors(const st::Reader& reader, const std::string& path, const Network& network) {
-  for (const Parameter& p : network.parameters) {
-    const auto* tensor = reader.find(p.name);
-    if (tensor == nullptr || tensor->dtype != st::Dtype::f32 || tensor->shape != p.torch_shape())
-      throw Error(MK_BAD_DATA, path + ": tensor " + p.name + " is missing or has another shape than the network in " +
-                                   "manifest.json: restore the model's files");
+void for_torch_chunks(const Parameter& p, Body&& body) {
+  const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kChunk / p.rows()));
+  std::vector<float> chunk(most * p.rows());
+  for (int64_t first = 0; first < p.outputs; first += most) {
+    const int64_t count = std::min(most, p.outputs - first);
+    body(first, count, chunk.data(), count * p.rows() * sizeof(float));
   }
 }
 
 // A network that diverged in its last steps, or whose file is damaged, must not pass for one that is sure.
-void expect_numbers(const float* values, int64_t count) {
-  if (!std::all_of(values, values + count, [](float v) { return std::isfinite(v); }))
+void expect_numbers(std::span<const float> values) {
+  if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
     throw Error(MK_BAD_DATA,
                 "the network's outputs are no finite numbers: its training diverged (lower lr, or scale the data), or "
                 "its rows are far from those it learned from");
+}
+
+// All of the manifest but `per_feature`, which is returned: whether the weights' file has moments of the features.
+bool read_manifest(const std::string& path, Fitted& f) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
+  const auto manifest = sdk::parse_json<ordered_json>(in);
+  if (manifest.at("mokume_cnn").get<int>() != kFormat)
+    throw Error(MK_BAD_DATA, path + " is of another version of mokume: use that one");
+  f.settings.layers = manifest.at("layers").dump();
+  f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
+  manifest.at("classes").get_to(f.class_names);
+  const ordered_json &input = manifest.at("input"), &scaling = manifest.at("scaling"), &target = manifest.at("target");
+  const Shape shape{input.at("height"), input.at("width"), input.at("channels"), !input.at("image").get<bool>()};
+  for (const int64_t side : {shape.height, shape.width, shape.channels})
+    if (side < 1 || side > ops::kMaxSide) throw Error(MK_BAD_DATA, path + ": the input's size is out of range");
+  scaling.at("mean").get_to(f.mean);
+  scaling.at("scale").get_to(f.scale);
+  target.at("mean").get_to(f.moments.target_mean);
+  target.at("deviation").get_to(f.moments.target_deviation);
+  if (f.mean.size() != f.scale.size() || (f.mean.size() > 1 && int64_t(f.mean.size()) != shape.elements()))
+    throw Error(MK_BAD_DATA, path + ": the scaling does not fit the input");
+  f.network = make_network(f.settings, shape, f.classifies() ? f.class_names.size() : 1);
+  return manifest.at("per_feature");
 }
 
 }  // namespace
@@ -73,21 +84,20 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
   const int64_t batch = std::min(kPredictBatch, std::max<int64_t>(1, rows));
   const Engine engine(device, network, batch, false);
   engine.parameters().write(0, parameters);
-  if (!feature_mean.empty()) engine.set_normalisation(feature_mean, feature_sd);
-  std::vector<float> values(static_cast<size_t>(batch * outputs));
+  if (!moments.feature_mean.empty()) engine.set_moments(moments.feature_mean, moments.feature_deviation);
+  std::vector<float> values(batch * outputs);
   for (int64_t first = 0; first < rows; first += batch) {
     const int64_t count = std::min(batch, rows - first);
     engine.write_input(x + first * features, count);
     engine.read(engine.forward(count, nullptr), values.data());
-    expect_numbers(values.data(), count * outputs);
+    expect_numbers({values.data(), size_t(count * outputs)});
     for (int64_t r = 0; r < count; ++r) {
-      const float* row = values.data() + r * outputs;
+      const std::span<const float> row(values.data() + r * outputs, outputs);
       float* to = scores != nullptr ? scores + (first + r) * outputs : nullptr;
       if (classifies())
-        labels[first + r] = log_softmax(row, outputs, to);
+        labels[first + r] = log_softmax(row, to);
       else if (to != nullptr)
-        for (int64_t c = 0; c < outputs; ++c)
-          to[c] = static_cast<float>(static_cast<double>(row[c]) * target_deviation + target_mean);
+        for (const float v : row) *to++ = v * moments.target_deviation + moments.target_mean;
     }
   }
 }
@@ -95,32 +105,34 @@ void Fitted::predict(const sdk::Device& device, const float* x, int64_t rows, in
 void Fitted::save(const std::string& directory) const {
   st::Writer writer;
   for (const Parameter& p : network.parameters)
-    writer.add(p.name, st::Dtype::f32, p.torch_shape(), [&p, this](const st::Writer::Put& put) {
-      for_torch_pieces(p, [&](int64_t first, int64_t count, std::vector<float>& piece) {
-        to_torch(p, parameters, first, count, piece.data());
-        put(piece.data(), static_cast<uint64_t>(count * p.rows()) * sizeof(float));
+    writer.add(p.name, p.torch_shape(), [&p, this](const st::Writer::Put& put) {
+      for_torch_chunks(p, [&](int64_t first, int64_t count, float* chunk, uint64_t bytes) {
+        to_torch(p, parameters, first, count, chunk);
+        put(chunk, bytes);
       });
     });
-  const auto features = static_cast<int64_t>(feature_mean.size());
+  const auto features = int64_t(moments.feature_mean.size());
   if (features > 0) {
-    writer.add(kMean, {features}, feature_mean.data());
-    writer.add(kDeviation, {features}, feature_sd.data());
+    writer.add(kMean, {features}, moments.feature_mean.data());
+    writer.add(kDeviation, {features}, moments.feature_deviation.data());
   }
   writer.metadata("format", "pt");
   writer.write(directory + "/model.safetensors");
 
-  ordered_json manifest;
-  manifest["mokume_cnn"] = kFormat;
-  manifest["layers"] = ordered_json::parse(settings.layers_json);
-  manifest["loss"] = settings.loss == Loss::mse ? "mse" : "cross_entropy";
-  manifest["input"] = {{"channels", network.input.channels},
-                       {"height", network.input.height},
-                       {"width", network.input.width},
-                       {"image", network.input.height * network.input.width > 1}};
-  manifest["per_feature"] = features > 0;
-  manifest["classes"] = class_names;
-  manifest["target"] = {{"mean", target_mean}, {"deviation", target_deviation}};
-  manifest["scaling"] = {{"mean", mean}, {"scale", scale}};
+  const ordered_json manifest = {
+      {"mokume_cnn", kFormat},
+      {"layers", ordered_json::parse(settings.layers)},
+      {"loss", name_of(settings.loss)},
+      {"input",
+       {{"channels", network.input.channels},
+        {"height", network.input.height},
+        {"width", network.input.width},
+        {"image", network.input.height * network.input.width > 1}}},
+      {"per_feature", features > 0},
+      {"classes", class_names},
+      {"target", {{"mean", moments.target_mean}, {"deviation", moments.target_deviation}}},
+      {"scaling", {{"mean", mean}, {"scale", scale}}},
+  };
   std::ofstream out(directory + "/manifest.json", std::ios::binary);
   out << manifest.dump(1) << "\n";
   out.flush();
@@ -132,46 +144,31 @@ Fitted Fitted::load(const std::string& directory) {
   Fitted f;
   bool per_feature = false;
   try {
-    std::ifstream in(path, std::ios::binary);
-    if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
-    const auto manifest = sdk::parse_json<ordered_json>(in);
-    if (manifest.at("mokume_cnn").get<int>() != kFormat)
-      throw Error(MK_BAD_DATA, path + " is of another version of mokume: use that one");
-    f.settings.layers_json = manifest.at("layers").dump();
-    f.settings.layers = layers_of(f.settings.layers_json);
-    f.settings.loss = manifest.at("loss").get<std::string>() == "mse" ? Loss::mse : Loss::cross_entropy;
-    f.class_names = manifest.at("classes").get<std::vector<std::string>>();
-    per_feature = manifest.at("per_feature").get<bool>();
-    const ordered_json& input = manifest.at("input");
-    const Shape shape{input.at("height"), input.at("width"), input.at("channels"), !input.at("image").get<bool>()};
-    for (const int64_t side : {shape.height, shape.width, shape.channels})
-      if (side < 1 || side > ops::kMaxSide) throw Error(MK_BAD_DATA, path + ": the input's size is out of range");
-    f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
-    f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
-    f.target_mean = manifest.at("target").at("mean").get<double>();
-    f.target_deviation = manifest.at("target").at("deviation").get<double>();
-    const auto features = static_cast<size_t>(shape.elements());
-    if (f.mean.size() != f.scale.size() || (f.mean.size() > 1 && f.mean.size() != features))
-      throw Error(MK_BAD_DATA, path + ": the scaling does not fit the input");
-    f.network = make_network(f.settings, shape, f.classifies() ? static_cast<int64_t>(f.class_names.size()) : 1);
+    per_feature = read_manifest(path, f);
   } catch (const nlohmann::json::exception& e) {
     throw Error(MK_BAD_DATA, path + " is damaged: " + e.what());
   }
   const std::string weights = directory + "/model.safetensors";
   const st::Reader reader(weights);
-  check_tensors(reader, weights, f.network);
-  f.parameters.resize(static_cast<size_t>(f.network.n_parameters));
-  for (const Parameter& p : f.network.parameters)
-    for_torch_pieces(p, [&](int64_t first, int64_t count, std::vector<float>& piece) {
-      const auto bytes = [&](int64_t outputs) { return static_cast<uint64_t>(outputs * p.rows()) * sizeof(float); };
-      reader.read(*reader.find(p.name), bytes(first), bytes(count), piece.data());
-      from_torch(p, piece.data(), first, count, f.parameters);
-    });
-  if (per_feature) {
-    const st::Shape shape{f.network.input.elements()};
-    f.feature_mean = read_floats(reader, kMean, shape);
-    f.feature_sd = read_floats(reader, kDeviation, shape);
+  // Before memory is taken for what a manifest claims.
+  for (const Parameter& p : f.network.parameters) {
+    const st::Tensor* tensor = reader.find(p.name);
+    if (tensor == nullptr || !tensor->is(p.torch_shape()))
+      throw Error(MK_BAD_DATA, weights + ": tensor " + p.name +
+                                   " is missing or has another shape than the network in " +
+                                   "manifest.json: restore the model's files");
   }
+  f.parameters.resize(f.network.n_parameters);
+  for (const Parameter& p : f.network.parameters)
+    for_torch_chunks(p, [&](int64_t first, int64_t count, float* chunk, uint64_t bytes) {
+      reader.read(*reader.find(p.name), first * p.rows() * sizeof(float), bytes, chunk);
+      from_torch(p, chunk, first, count, f.parameters);
+    });
+  if (per_feature)
+    for (auto [name, to] : {std::pair(kMean, &f.moments.feature_mean), {kDeviation, &f.moments.feature_deviation}}) {
+      to->resize(f.network.input.elements());
+      reader.read(name, {f.network.input.elements()}, to->data());
+    }
   return f;
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "data.hpp"
 #include "network.hpp"
 #include "sdk/device.hpp"
 
@@ -13,11 +14,10 @@ namespace mokume::cnn {
 struct Fitted {
   Settings settings;  // the layers and the loss; nothing of the training
   Network network;
-  std::vector<std::string> class_names;          // empty for regression
-  std::vector<float> parameters;                 // in the network's own order
-  std::vector<float> feature_mean, feature_sd;   // of a normalise layer with per_feature; else empty
-  double target_mean = 0, target_deviation = 1;  // regression: prediction = output * deviation + mean
-  std::vector<double> mean, scale;               // of the training data: one value, one per feature, or none
+  std::vector<std::string> class_names;  // empty for regression
+  std::vector<float> parameters;         // in the network's own order
+  Moments moments;
+  std::vector<double> mean, scale;  // of the training data: one value, one per feature, or none
 
   bool classifies() const { return !class_names.empty(); }
 

@@ -1,4 +1,4 @@
-// PyTorch's default initialisation: weights and biases uniform in +-1 / sqrt(fan_in), drawn in PyTorch's order.
+// Initial parameters: uniform within the bounds that layers declare, drawn in PyTorch's order.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,13 @@
 
 namespace mokume::cnn {
 
-// Elements [first, first + values.size()) of the network's flat vector, whatever the others. `stream`: of the
-// experiment's random numbers. Throws nothing.
-void initial_values(const Network& network, uint64_t seed, uint32_t stream, int64_t first, std::span<float> values);
+// Elements [first, first + values.size()) of the flat vector, whatever the others. `stream`: of the experiment's random
+// numbers. Throws nothing.
+void initial_values(std::span<const Parameter> parameters, uint64_t seed, uint32_t stream, int64_t first,
+                    std::span<float> values);
 
-// All of them, made on the host's threads and written piece by piece.
-void write_initial_values(const sdk::Host& host, const Network& network, uint64_t seed, uint32_t stream,
+// All of them, made on the host's threads and written chunk by chunk.
+void write_initial_values(const sdk::Host& host, std::span<const Parameter> parameters, uint64_t seed, uint32_t stream,
                           const ParameterVector& to);
 
 }  // namespace mokume::cnn

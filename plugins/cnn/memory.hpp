@@ -1,5 +1,5 @@
-// Device memory of networks that train side by side: every buffer has room for all of them, one behind the other, so
-// that their ops differ only in where their operands are.
+// Device memory of a stack of networks, which are trained in one go: every buffer has room for all of them, one after
+// the other, so that their ops differ only in where their operands are.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// One network's part of a buffer, in elements of 4 bytes. The buffer lives as long as a part of it does.
+// One network's elements of a buffer, of 4 bytes each. The buffer lives as long as a slice of it does.
 class Slice {
  public:
   Slice() = default;
@@ -26,12 +26,12 @@ class Slice {
   }
   // Both block.
   template <class T>
-  void write(const sdk::Device& device, const T* from, uint64_t count, uint64_t offset = 0) const {
-    device.write(*buffer_, from, count, static_cast<uint64_t>(offset_) + offset);
+  void write(const sdk::Device& device, const T* from, int64_t count, int64_t offset = 0) const {
+    device.write(*buffer_, from, uint64_t(count), uint64_t(offset_ + offset));
   }
   template <class T>
-  void read(const sdk::Device& device, T* to, uint64_t count, uint64_t offset = 0) const {
-    device.read(*buffer_, to, count, static_cast<uint64_t>(offset_) + offset);
+  void read(const sdk::Device& device, T* to, int64_t count, int64_t offset = 0) const {
+    device.read(*buffer_, to, uint64_t(count), uint64_t(offset_ + offset));
   }
 
  private:
@@ -40,27 +40,27 @@ class Slice {
 };
 
 // Gives memory to one network after the other, each of which asks for the same. Used while they are made.
-class SharedMemory {
+class StackMemory {
  public:
-  explicit SharedMemory(const sdk::Device& device, int64_t members = 1) : device_(device), members_(members) {}
+  explicit StackMemory(const sdk::Device& device, int64_t networks = 1) : device_(device), networks_(networks) {}
 
-  // What is asked for next is the next network's.
-  void next_member() {
-    ++member_;
+  // Whatever is asked for next belongs to the next network.
+  void next_network() {
+    ++network_;
     next_ = 0;
   }
 
   // Room for `count` elements of 4 bytes, with undefined contents.
   Slice take(int64_t count) {
-    constexpr int64_t kLine = 64;  // elements: no two networks write to one line of a cache
+    constexpr int64_t kLine = 64;  // elements: no two networks write to one cache line
     const int64_t each = std::max<int64_t>((count + kLine - 1) / kLine, 1) * kLine;
-    if (member_ == 0) {
-      const int64_t all = members_ == 1 ? std::max<int64_t>(count, 1) : members_ * each;
-      taken_.push_back({std::make_shared<sdk::Buffer>(device_.buffer<float>(static_cast<uint64_t>(all))), each});
+    if (network_ == 0) {
+      const int64_t all = networks_ == 1 ? std::max<int64_t>(count, 1) : networks_ * each;
+      taken_.push_back({std::make_shared<sdk::Buffer>(device_.buffer<float>(all)), each});
     }
     const Taken& t = taken_.at(next_++);
-    if (each > t.each || member_ >= members_) throw Error(MK_INTERNAL, "networks of unequal shape share memory");
-    return {t.buffer, member_ * t.each};
+    if (each > t.each || network_ >= networks_) throw Error(MK_INTERNAL, "networks of unequal shape share memory");
+    return {t.buffer, network_ * t.each};
   }
 
  private:
@@ -69,7 +69,7 @@ class SharedMemory {
     int64_t each;
   };
   sdk::Device device_;
-  int64_t members_, member_ = 0;
+  int64_t networks_, network_ = 0;
   size_t next_ = 0;
   std::vector<Taken> taken_;
 };

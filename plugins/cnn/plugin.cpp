@@ -1,4 +1,5 @@
 // The cnn model as the boundary sees it.
+#include "candidate.hpp"
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"
@@ -13,13 +14,9 @@ struct Model {
   static constexpr const auto& params = cnn::kParams;
   static constexpr const auto& metrics = cnn::kMetrics;
   static constexpr const auto& regression_metrics = cnn::kRegressionMetrics;
-  static void check(const mk_experiment& experiment) { cnn::check(experiment); }
-  static void bundle(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
-    cnn::make_bundles(experiment, parts, sink);
-  }
-  static std::string summary(const mk_experiment& experiment, uint32_t candidate) {
-    return cnn::summary(experiment, candidate);
-  }
+  static constexpr auto check = cnn::check;
+  static constexpr auto bundle = cnn::make_bundles;
+  static constexpr auto summary = cnn::summary;
   static int64_t features(const Fitted& fitted) { return fitted.network.input.elements(); }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.network.outputs(); }
   static mokume::sdk::RowShape shape(const Fitted& fitted) {

@@ -17,36 +17,26 @@ class Session {
  public:
   Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
-  // Those of one shape side by side, as many at a time as there is memory and work for.
+  // Fits of one shape as stacks, of as many at a time as there is memory and work for.
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
+  struct Prepared;
+  using Stack = std::vector<Prepared*>;
+
   const ResidentData& data();
-  TrainingTask task(const mk_fit& fit) const;
-  Settings settings_of(const mk_fit& fit, const TrainingTask& task) const;
-  struct Job;
-  std::vector<std::vector<Job*>> groups_of(std::vector<std::unique_ptr<Job>>& jobs);
-  void fit_group(const std::vector<Job*>& group, const mk_fit_sink& sink);
-  void fit_in_team(Job& job, const mk_fit_sink& sink);
+  Prepared prepare(const mk_fit& fit, uint32_t index) const;
+  bool fits_into(const Stack& stack, const Prepared& next) const;
+  void fit_stack(const Stack& stack, const mk_fit_sink& sink);
+  std::unique_ptr<Training> train_alone(Prepared& fit, const mk_fit_sink& sink);
+  void report(uint32_t index, const Training& training, const mk_fit_sink& sink) const;
   sdk::Team team() const { return sdk::Team(device_.table()->team); }
-  void train(const Settings& settings, Training& training, const mk_fit_sink& sink) const;
-  void report(const Job& job, const Training& training, const mk_fit_sink& sink) const;
 
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
   std::optional<ResidentData> data_;
 };
-
-// Throws what the schema cannot express: a network that does not fit the data, a batch larger than the data.
-void check(const mk_experiment& experiment);
-
-// Bundles of fits whose networks have one shape, so many that together they keep a device busy; for more `parts` than
-// that, one of each fit.
-void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
-
-// The layer table of a candidate.
-std::string summary(const mk_experiment& experiment, uint32_t candidate);
 
 }  // namespace mokume::cnn

@@ -7,47 +7,35 @@
 #include <numeric>
 #include <utility>
 
+#include "checkpoint.hpp"
+
 namespace mokume::cnn {
 namespace {
 
-constexpr int64_t kStepsPerLook = 8;  // at what the others and the user want
+constexpr int64_t kStepsPerMeeting = 8;
 
-// What the leader tells the others at a look.
-enum class Word { go_on = 0, save = 1, stop = 2 };
+// The leader tells the others one of these at a meeting.
+enum class Order { proceed = 0, save = 1, stop = 2 };
 
 // Shards [first, end) of a batch as the fewest subtrees of the tree over all of them.
 std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   std::vector<Subtree> all;
   while (first < end) {
-    const auto fits = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(end - first)));
-    const int64_t size = first == 0 ? fits : std::min(fits, first & -first);
+    const int64_t fits = std::bit_floor(uint64_t(end - first)),
+                  size = first == 0 ? fits : std::min(fits, first & -first);
     all.push_back({first, size});
     first += size;
   }
   return all;
 }
 
-// The first unit of each member's share, and the end of the last.
-std::vector<int64_t> bounds(const std::vector<int64_t>& shares) {
-  std::vector<int64_t> at(shares.size() + 1);
-  std::partial_sum(shares.begin(), shares.end(), at.begin() + 1);
-  return at;
-}
-
-std::string text_of(const std::vector<int64_t>& shares) {
-  std::string text;
-  for (const int64_t s : shares) text += (text.empty() ? "" : "+") + std::to_string(s);
-  return text;
-}
-
-// Who does how much of a step, and how long each computes in it: what is left of the step all wait for sums, if they
+// The shares of a step, and how long each member computes in it: for the rest of the step all wait for sums, if they
 // are several.
-std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, const std::vector<double>& busy_s,
-                       int64_t steps) {
+std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
     std::array<char, 32> text{};
-    const double value = 1000 * seconds / static_cast<double>(std::max<int64_t>(1, steps));
+    const double value = 1000 * seconds / std::max<int64_t>(1, steps);
     std::snprintf(text.data(), text.size(), value < 100 ? "%.3g" : "%.0f", value);
     return std::string(text.data());
   };
@@ -56,21 +44,25 @@ std::string times_text(const std::vector<int64_t>& shares, double elapsed_s, con
   if (busy_s.size() > kShown) each += "+...";
   const std::string computed = ", shares " + text_of(shares) + " in " + each + " ms";
   if (busy_s.size() == 1) return computed;
-  const double busiest = *std::max_element(busy_s.begin(), busy_s.end());
-  return computed + ", sums " + ms(std::max(0.0, elapsed_s - busiest)) + " ms";
+  return computed + ", sums " + ms(std::max(0.0, elapsed_s - *std::max_element(busy_s.begin(), busy_s.end()))) + " ms";
 }
 
-// The bounds of something else in the same proportions: from shares, since they are what is recorded.
-std::vector<int64_t> bounds_like(const std::vector<int64_t>& shares, int64_t units) {
-  return bounds(split(units, {shares.begin(), shares.end()}));
-}
-
-// body(first, count) for each of the sums that the gradients of a stage go through.
+// body(first, count) for each of the sums that the gradients of a layer go through.
 template <class Body>
-void in_buckets(const Stage& stage, Body&& body) {
-  sdk::Team::in_buckets(
-      static_cast<uint64_t>(stage.weight), static_cast<uint64_t>(stage.n_parameters),
-      [&](uint64_t first, uint64_t count) { body(static_cast<int64_t>(first), static_cast<int64_t>(count)); });
+void in_buckets(const Layer& layer, Body&& body) {
+  sdk::Team::in_buckets(layer.first_parameter, layer.n_parameters, body);
+}
+
+// The same for all layers, from the last to the first.
+template <class Body>
+void in_buckets(const Network& network, Body&& body) {
+  std::for_each(network.stages.rbegin(), network.stages.rend(), [&](const Layer* s) { in_buckets(*s, body); });
+}
+
+std::vector<double> speeds_of(const sdk::Team& team) {
+  std::vector<double> speeds;
+  for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
+  return speeds;
 }
 
 }  // namespace
@@ -81,121 +73,133 @@ Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_wi
     throw Error(MK_INVALID_ARGUMENT, "a team of " + std::to_string(team.members()) +
                                          " devices cannot train this network: set model_options.parallel to "
                                          "synchronous or local_sgd, or [devices] team to false");
-  if (p.kind != Parallel::Kind::synchronous || !p.per_device) return settings;
+  if (p.kind != Parallel::Kind::synchronous || !p.per_device()) return settings;
   const int64_t members = begun_with > 0 ? begun_with : team.members();
   settings.batch_size *= members;
   if (p.scale_lr)
     for (double* rate : {&settings.optimizer.lr, &settings.schedule.max_lr, &settings.schedule.eta_min})
-      *rate *= static_cast<double>(members);
+      *rate *= members;
   return settings;
 }
 
 int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task) {
-  if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device) return 0;
-  std::array<float, 1> members = {0};
-  if (team.leads()) {
-    const int64_t batch = checkpoint_batch(host, task.scratch, task.fingerprint);
-    const bool possible = batch % given.batch_size == 0 && batch <= static_cast<int64_t>(task.train.size());
-    members[0] = possible ? static_cast<float>(batch / given.batch_size) : 0;
-  }
-  team.from_leader(members);
-  return static_cast<int64_t>(members[0]);
+  if (given.parallel.kind != Parallel::Kind::synchronous || !given.parallel.per_device()) return 0;
+  const int64_t batch = team.leads() ? checkpoint_batch(host, task.scratch, task.fingerprint) : 0;
+  const bool possible = batch % given.batch_size == 0 && batch <= int64_t(task.train.size());
+  return from_leader(team, possible ? batch / given.batch_size : 0);
 }
 
-TeamTraining::TeamTraining(const sdk::Device& device, const sdk::Team& team, const Parallel& parallel,
-                           Training& training, const mk_fit_sink& sink)
-    : device_(device),
-      team_(team),
-      parallel_(parallel),
+TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink)
+    : team_(team),
       training_(training),
+      device_(training.device()),
+      parallel_(training.settings().parallel),
       sink_(sink),
       network_(training.network()),
-      speeds_([&] {
-        std::vector<double> speeds;
-        for (uint32_t m = 0; m < team.members(); ++m) speeds.push_back(team.speed(m));
-        return speeds;
-      }()),
-      chances_(team.members()),
-      recorded_(team) {
-  if (parallel_.kind == Parallel::Kind::local_sgd) training_.share_steps(team_.members());
-  shares_ = split(parallel_.shards, speeds_.now());
+      position_(training.position()),
+      speeds_(speeds_of(team)),
+      backoff_(team.members()),
+      recorded_(team),
+      shares_(split(parallel_.shards, speeds_.now())) {
+  if (local()) position_.workers = team_.members();
 }
 
 void TeamTraining::run() {
-  const bool local = parallel_.kind == Parallel::Kind::local_sgd;
   restore();
-  // So that whoever goes on knows its batch.
-  if (parallel_.per_device && team_.leads() && !team_.alone() && training_.epoch() == 0 && training_.batch() == 0)
-    training_.save();
-  pace_.begin();
-  heeded_at_ = now_s();
+  // So that a training that resumes it knows its batch.
+  if (parallel_.per_device() && team_.leads() && !team_.alone() && position_.batches_begun() == 0) training_.save();
+  save_timer_.begin();
+  met_at_ = now_s();
   if (!training_.at_end()) training_.begin_epoch();
-  note_split();
+  note_shares();
   while (!training_.at_end()) {
-    repeat_split();
-    local ? local_round() : synchronous_step();
-    if (training_.at_end_of_epoch()) {
+    repeat_shares();
+    local() ? local_round() : synchronous_step();
+    if (position_.at_end_of_epoch()) {
       end_epoch();
       if (!training_.at_end()) training_.begin_epoch();  // a checkpoint lies within an epoch
     }
-    if (++unheeded_ < (local ? 1 : kStepsPerLook) && !training_.at_end()) continue;
-    unheeded_ = 0;
+    if (++since_meeting_ < (local() ? 1 : kStepsPerMeeting) && !training_.at_end()) continue;
+    since_meeting_ = 0;
     device_.finish();
-    heed();
+    meet();
   }
 }
 
-// What the next account is of.
-void TeamTraining::note_split() {
-  since_ = "epoch " + std::to_string(training_.epoch() + 1) + ", batch " + std::to_string(training_.batch() + 1);
+// From here on the next account holds.
+void TeamTraining::note_shares() {
+  since_ = "epoch " + std::to_string(position_.epoch + 1) + ", batch " + std::to_string(position_.batch + 1);
   split_ = text_of(shares());
 }
 
-// Takes the split of the training that is repeated.
-void TeamTraining::repeat_split() {
-  const std::vector<int64_t>* recorded = recorded_.at(training_.epoch(), training_.batch());
+// Takes the shares of the training that is repeated.
+void TeamTraining::repeat_shares() {
+  const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
   if (recorded == nullptr || *recorded == shares_) return;
   const int64_t units = std::accumulate(recorded->begin(), recorded->end(), int64_t{0});
-  if (parallel_.kind == Parallel::Kind::synchronous && units != parallel_.shards)
+  if (!local() && units != parallel_.shards)
     throw Error(MK_INVALID_ARGUMENT, "the split that is to be repeated, " + text_of(*recorded) + ", is of " +
                                          std::to_string(units) + " shards, and this training has " +
                                          std::to_string(parallel_.shards));
   shares_ = *recorded;
-  note_split();
+  note_shares();
 }
 
-// Whose shards of a batch, or batches of a round, are whose.
-std::vector<int64_t> TeamTraining::shares() const {
-  if (parallel_.kind == Parallel::Kind::synchronous || recorded_.any()) return shares_;
-  return split(parallel_.period_of(training_.epoch()) * team_.members(), speeds_.now());
+// Each member's shards of a batch, or batches of a round.
+Shares TeamTraining::shares() const {
+  if (!local() || recorded_.any()) return shares_;
+  return split(parallel_.period_of(position_.epoch) * team_.members(), speeds_.now());
+}
+
+// This member's units.
+RowRange TeamTraining::share_of(const Shares& shares) const {
+  const auto mine = shares.begin() + team_.member();
+  return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};
+}
+
+// The same for other units in the same proportions: from shares, since they are what is recorded.
+RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
+  return share_of(split(units, {shares.begin(), shares.end()}));
 }
 
 // The leader's checkpoint is everybody's.
 void TeamTraining::restore() {
   training_.restore();
-  const auto low = [](int64_t n) { return static_cast<float>(n & 0xFFFFF); };
-  const auto high = [](int64_t n) { return static_cast<float>(n >> 20); };
-  std::array<float, 4> at = {high(training_.epoch()), low(training_.epoch()), high(training_.batch()),
-                             low(training_.batch())};
-  team_.from_leader(at);
-  const auto number = [](float h, float l) { return (static_cast<int64_t>(h) << 20) + static_cast<int64_t>(l); };
-  training_.go_to(number(at[0], at[1]), number(at[2], at[3]));
-  if (training_.epoch() == 0 && training_.batch() == 0) return;  // all have begun with the same weights
+  position_.epoch = from_leader(team_, position_.epoch);
+  position_.batch = from_leader(team_, position_.batch);
+  if (position_.batches_begun() == 0) return;  // all have begun with the same weights
   share_state();
-  if (team_.leads()) mine_ = {{0, training_.rows_done()}};
+  if (team_.leads()) mine_ = {{0, position_.rows_done()}};
+}
+
+template <class Body>
+void TeamTraining::for_each_state(const Body& body) {
+  if (team_.alone()) return;
+  for (const auto& [name, vector] : training_.engine().state())
+    for_each_chunk(vector->layout().elements(), [&, &all = *vector](int64_t first, int64_t count) {
+      body(all, first, room_.room(device_.table(), count));
+    });
 }
 
 // The leader's weights and states for everybody: after a restart, and so that roundings of unequal devices do not add
-// up. Of one class all have the same.
+// up. Devices of one class all have the same.
 void TeamTraining::share_state() {
-  if (team_.alone()) return;
-  for (const ParameterVector* vector : training_.engine().parameters_and_states())
-    in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
-      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
-      if (team_.leads()) vector->read(first, room);
-      team_.from_leader(room);
-      if (!team_.leads()) vector->write(first, room);
-    });
+  for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
+    if (team_.leads()) all.read(first, room);
+    team_.from_leader(room);
+    if (!team_.leads()) all.write(first, room);
+  });
+}
+
+// The optimizer's states too: so a checkpoint is that of one network, and a restart may have other devices.
+void TeamTraining::average(double weight) {
+  const auto scope = device_.phase("reduce");
+  for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
+    if (weight > 0) all.read(first, room);
+    for (float& v : room) v *= weight;
+    team_.sum(room, weight == 0);
+    all.write(first, room);
+  });
 }
 
 void TeamTraining::flush() {
@@ -203,15 +207,21 @@ void TeamTraining::flush() {
   training_.clear_queue();
 }
 
-// What sums the shards of a subtree, shard by shard: each goes through forward and backward by itself, so that its bits
-// do not depend on who computes the others.
+void TeamTraining::put(Training::Phase phase, const RowRange& rows) {
+  const auto scope = device_.phase(Training::name(phase));
+  training_.put(phase, rows);
+  flush();
+}
+
+// One of the passes that sum the shards of a subtree, shard by shard: each goes through forward and backward by itself,
+// so that its bits do not depend on who computes the others.
 struct TeamTraining::Pass {
   RowRange rows;
   const ParameterVector* to;
-  std::vector<Engine::Add> adds;  // behind it
+  std::vector<Engine::Add> adds;  // after it
 };
 
-// Whether there are any rows.
+// Returns whether there are any rows.
 bool TeamTraining::plan_passes(std::span<const RowRange> shards, const ParameterVector& to,
                                std::vector<Pass>& passes) const {
   if (shards.size() == 1) {
@@ -220,28 +230,36 @@ bool TeamTraining::plan_passes(std::span<const RowRange> shards, const Parameter
   }
   const auto first = shards.first(shards.size() / 2), second = shards.subspan(shards.size() / 2);
   if (!plan_passes(first, to, passes)) return plan_passes(second, to, passes);
-  const ParameterVector& half = training_.engine().half(static_cast<size_t>(std::countr_zero(second.size())));
+  const ParameterVector& half = training_.engine().half(std::countr_zero(second.size()));
   if (plan_passes(second, half, passes)) passes.back().adds.push_back({&half, &to});
   return true;
 }
 
-void TeamTraining::run_pass(const Pass& pass, const std::function<void(const Stage&)>& summed) {
-  for (const Training::Phase phase : {Training::Phase::load, Training::Phase::forward}) {
-    const auto scope = device_.phase(Training::name(phase));
-    training_.put(phase, pass.rows);
-    flush();
-  }
+void TeamTraining::run_pass(const Pass& pass, const Engine::Summed& summed) {
+  put(Training::Phase::load, pass.rows);
+  put(Training::Phase::forward, pass.rows);
   const auto scope = device_.phase(Training::name(Training::Phase::backward));
   training_.backward(pass.rows, *pass.to, pass.adds, summed);
 }
 
 void TeamTraining::synchronous_step() {
   const double start = now_s();
-  const int64_t rows = training_.rows_of_batch(), shards = parallel_.shards;
-  const std::vector<int64_t> at = bounds(shares_);
-  const int64_t begin = at[team_.member()], end = at[team_.member() + 1];
-  const auto first_row = [&](int64_t shard) { return rows * shard / shards; };
-  // Of subtrees with rows; all but the last wait in host memory until their stages can be given together.
+  const RowRange mine = share_of(shares_), batch = position_.range();
+  compute_shards(mine.first, mine.first + mine.rows);
+  busy_s_ += now_s() - start;
+  units_ += mine.rows;
+  ++steps_;
+  rows_to_show_ += batch.rows;
+  if (!team_.alone()) take_gradients();
+  put(Training::Phase::step, {0, batch.rows});
+  ++position_.batch;
+}
+
+// Gives the gradients of these shards to the team.
+void TeamTraining::compute_shards(int64_t begin, int64_t end) {
+  const RowRange batch = position_.range();
+  const auto first_row = [&](int64_t shard) { return batch.rows * shard / parallel_.shards; };
+  // For subtrees with rows. All but the last wait in host memory until each layer can be given with all its blocks.
   std::vector<Subtree> given;
   std::vector<std::vector<Pass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
@@ -258,184 +276,143 @@ void TeamTraining::synchronous_step() {
   for (size_t b = 0; b < plans.size(); ++b)
     for (const Pass& pass : plans[b]) {
       const bool whole = !team_.alone() && &pass == &plans[b].back();
-      run_pass(pass, [&](const Stage& stage) {
+      run_pass(pass, [&](const Layer& layer) {
         if (!whole) return;
-        const std::span<float> all = staged_[b].room(device_.table(), static_cast<uint64_t>(network_.n_parameters));
-        in_buckets(stage, [&](int64_t first, int64_t count) {
-          gradients.read(first, all.subspan(static_cast<size_t>(first), static_cast<size_t>(count)));
+        const std::span<float> all = staged_[b].room(device_.table(), network_.n_parameters);
+        in_buckets(layer, [&](uint64_t first, uint64_t count) {
+          gradients.read(first, all.subspan(first, count));
           if (b + 1 == plans.size()) give(first, count, given);
         });
       });
     }
-  if (plans.empty() && !team_.alone()) give_nothing();
-  if (end > begin)
-    mine_.push_back({training_.batch() * training_.batch_size() + first_row(begin), first_row(end) - first_row(begin)});
-  meter_.busy_s += now_s() - start;
-  meter_.units += end - begin;
-  ++steps_;
-  rows_to_show_ += rows;
-  if (!team_.alone()) take_gradients();
-  const auto scope = device_.phase(Training::name(Training::Phase::step));
-  training_.put(Training::Phase::step);
-  flush();
-  training_.end_batch();
+  if (plans.empty() && !team_.alone()) in_buckets(network_, [&](uint64_t, uint64_t count) { team_.give(count, {}); });
+  if (end > begin) mine_.push_back({batch.first + first_row(begin), first_row(end) - first_row(begin)});
 }
 
 void TeamTraining::give(int64_t first, int64_t count, const std::vector<Subtree>& trees) const {
-  std::vector<mk_block> blocks(trees.size());
-  for (size_t k = 0; k < trees.size(); ++k)
-    blocks[k] = {static_cast<uint32_t>(trees[k].first), static_cast<uint32_t>(trees[k].size),
-                 staged_[k].data() + first};
-  team_.give(static_cast<uint64_t>(count), blocks);
-}
-
-void TeamTraining::give_nothing() const {
-  for (size_t k = network_.stages.size(); k-- > 0;)
-    if (network_.stages[k].has_parameters())
-      in_buckets(network_.stages[k], [&](int64_t, int64_t count) { team_.give(static_cast<uint64_t>(count), {}); });
+  std::vector<mk_block> blocks;
+  for (const Subtree& tree : trees)
+    blocks.push_back({uint32_t(tree.first), uint32_t(tree.size), staged_[blocks.size()].data() + first});
+  team_.give(count, blocks);
 }
 
 void TeamTraining::take_gradients() {
   const auto scope = device_.phase("reduce");
-  for (size_t k = network_.stages.size(); k-- > 0;) {
-    if (!network_.stages[k].has_parameters()) continue;
-    in_buckets(network_.stages[k], [&](int64_t first, int64_t count) {
-      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
-      team_.take(room);
-      training_.engine().gradients().write(first, room);
-    });
-  }
+  in_buckets(network_, [&](uint64_t first, uint64_t count) {
+    const std::span<float> room = room_.room(device_.table(), count);
+    team_.take(room);
+    training_.engine().gradients().write(first, room);
+  });
 }
 
 void TeamTraining::local_round() {
   const double start = now_s();
-  const int64_t left = training_.batches() - training_.batch();
-  const int64_t most = parallel_.period_of(training_.epoch()) * team_.members();
-  const int64_t first = training_.batch(), batches = std::min(left, most);
-  const std::vector<int64_t> at = bounds_like(shares(), batches);
+  const int64_t first = position_.batch, most = parallel_.period_of(position_.epoch) * team_.members();
+  const int64_t batches = std::min(position_.batches() - first, most);
+  const RowRange mine = share_of(shares(), batches);
   int64_t rows = 0, all = 0;
   for (int64_t b = 0; b < batches; ++b) {
-    training_.go_to(training_.epoch(), first + b);
-    all += training_.rows_of_batch();
-    if (b < at[team_.member()] || b >= at[team_.member() + 1]) continue;
-    training_.set_step(first / team_.members() + b - at[team_.member()]);
-    for (const Training::Phase phase : Training::kPhases) {
-      const auto scope = device_.phase(Training::name(phase));
-      training_.put(phase);
-      flush();
-    }
-    rows += training_.rows_of_batch();
+    position_.batch = first + b;
+    const RowRange batch = position_.range();
+    all += batch.rows;
+    if (b < mine.first || b >= mine.first + mine.rows) continue;
+    if (rows == 0) mine_.push_back({batch.first, 0});
+    position_.step_of_epoch = first / team_.members() + b - mine.first;
+    for (const Training::Phase phase : Training::kPhases) put(phase, {0, batch.rows});
+    rows += batch.rows;
+    mine_.back().rows = rows;
   }
-  if (rows > 0) mine_.push_back({(first + at[team_.member()]) * training_.batch_size(), rows});
+  position_.batch = first + batches;
   device_.finish();
-  meter_.busy_s += now_s() - start;
-  meter_.units += at[team_.member() + 1] - at[team_.member()];
+  busy_s_ += now_s() - start;
+  units_ += mine.rows;
   ++steps_;
-  training_.go_to(training_.epoch(), first + batches);
   rows_to_show_ += all;
-  if (!team_.alone()) average(static_cast<double>(rows) / static_cast<double>(all));
+  if (!team_.alone()) average(double(rows) / all);
 }
 
-// The optimizer's states too: so a checkpoint is that of one network, and a restart may have other devices.
-void TeamTraining::average(double weight) {
-  const auto scope = device_.phase("reduce");
-  for (const ParameterVector* vector : training_.engine().parameters_and_states())
-    in_pieces(vector->layout().elements(), [&](int64_t first, int64_t count) {
-      const std::span<float> room = room_.room(device_.table(), static_cast<uint64_t>(count));
-      if (weight > 0) vector->read(first, room);
-      for (float& v : room) v = static_cast<float>(weight * static_cast<double>(v));
-      team_.sum(room, weight == 0);
-      vector->write(first, room);
-    });
-}
-
-// Every member's results of the places below `rows` for everybody; `mine`: those that are this member's.
+// Every member's results of the first `rows` rows for everybody; `mine`: those that this member has.
 void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine) {
   if (team_.alone() || rows == 0) return;
-  std::vector<float> values(static_cast<size_t>(2 * rows));
-  for (const RowRange& r : mine)
-    results.read(device_, values.data() + 2 * r.first, static_cast<uint64_t>(2 * r.rows),
-                 static_cast<uint64_t>(2 * r.first));
+  std::vector<float> values(2 * rows);
+  for (const RowRange& r : mine) results.read(device_, values.data() + 2 * r.first, 2 * r.rows, 2 * r.first);
   team_.sum(values, mine.empty());
   results.write(device_, values.data(), values.size());
   mine.clear();
-  if (team_.leads()) mine = {{0, rows}};  // of what is gathered again later, one must give it
+  if (team_.leads()) mine = {{0, rows}};  // one member must give them when they are gathered again
 }
 
 void TeamTraining::end_epoch() {
   device_.finish();
-  gather(training_.results(), training_.rows_done(), mine_);
+  gather(training_.results(), position_.rows_done(), mine_);
   mine_.clear();
-  const std::vector<int64_t> shares = this->shares();  // of the epoch that ends
+  const Shares shares = this->shares();  // of the epoch that ends
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
-  const std::vector<int64_t> at = bounds_like(shares, n);
+  const RowRange mine = share_of(shares, n);
   std::vector<RowRange> validated;
   {
     const auto scope = device_.phase("validate");
     const double start = now_s();
-    for (int64_t k = at[team_.member()]; k < at[team_.member() + 1]; ++k) {
+    for (int64_t k = mine.first; k < mine.first + mine.rows; ++k) {
       training_.put_validation(k);
       flush();
       validated.push_back(training_.validation_range(k));
     }
     device_.finish();
-    meter_.busy_s += now_s() - start;
+    busy_s_ += now_s() - start;
   }
   if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
   training_.end_validation();
-  std::array<float, 1> stopped = {training_.stopped() ? 1.0F : 0.0F};  // only the leader may know the epochs before
-  team_.from_leader(stopped);
-  training_.set_stopped(stopped[0] > 0);
+  bool& stopped = training_.record().stopped;
+  stopped = from_leader(team_, stopped) != 0;  // only the leader may know the epochs before
   if (!training_.at_end()) share_state();
 }
 
-// Everybody learns how busy the others were and what the leader wants: from the same numbers all draw the same
+// Every member learns how busy the others were and what the leader wants: from the same numbers all draw the same
 // conclusions.
-void TeamTraining::heed() {
+void TeamTraining::meet() {
   const size_t n = team_.members();
   std::vector<float> table(2 * n + 1);
-  float* const row = table.data() + size_t{2} * team_.member();
+  float* const row = table.data() + 2 * team_.member();
   const double start = now_s();
   // Alone nothing is waited for, not even the device: all of the time is its own.
-  row[0] = static_cast<float>(n == 1 ? start - heeded_at_ : meter_.busy_s);
-  row[1] = static_cast<float>(meter_.units);
+  row[0] = n == 1 ? start - met_at_ : busy_s_;
+  row[1] = units_;
   if (team_.leads() && !training_.at_end()) {
     const bool cancelled = sink_.cancelled(sink_.self) != 0;
-    table.back() = static_cast<float>(cancelled ? Word::stop : pace_.due() ? Word::save : Word::go_on);
+    table.back() = float(cancelled ? Order::stop : save_timer_.due() ? Order::save : Order::proceed);
   }
   team_.sum(table);
-  std::vector<int64_t> units;
-  std::vector<double> seconds, done;
+  std::vector<double> seconds, units;
   for (size_t m = 0; m < n; ++m) {
-    seconds.push_back(static_cast<double>(table[2 * m]));
-    done.push_back(static_cast<double>(table[2 * m + 1]));
-    units.push_back(static_cast<int64_t>(done.back()));
+    seconds.push_back(table[2 * m]);
+    units.push_back(table[2 * m + 1]);
   }
-  const double elapsed = now_s() - heeded_at_;
+  const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
-  meter_ = {};
-  // Before the checkpoint: what lies before it must be known to whoever repeats it.
-  if (team_.leads()) team_.account(elapsed, seconds, done, split_, since_);
-  const auto word = static_cast<Word>(static_cast<int>(table.back()));
-  if (word != Word::go_on) {
-    gather(training_.results(), training_.rows_done(), mine_);
+  busy_s_ = 0, units_ = 0;
+  // Before the checkpoint: a training that repeats this one must know the shares from before it.
+  if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
+  const auto order = Order(int(table.back()));
+  if (order != Order::proceed) {
+    gather(training_.results(), position_.rows_done(), mine_);
     training_.save();
-    pace_.saved(start);
+    save_timer_.saved(start);
   }
-  if (word == Word::stop) throw Error(MK_CANCELLED, "stopped");
-  heeded_at_ = now_s();
+  if (order == Order::stop) throw Error(MK_CANCELLED, "stopped");
+  met_at_ = now_s();
   if (parallel_.adapt && !recorded_.any()) adapt(units, seconds);
   if (training_.at_end()) return;
-  note_split();
+  note_shares();
   show(elapsed, seconds, steps);
 }
 
-void TeamTraining::adapt(const std::vector<int64_t>& units, const std::vector<double>& seconds) {
+void TeamTraining::adapt(const std::vector<double>& units, const std::vector<double>& seconds) {
   speeds_.measure(units, seconds);
-  if (parallel_.kind != Parallel::Kind::synchronous || team_.alone()) return;
-  std::vector<int64_t> next = split(parallel_.shards, speeds_.now());
-  const auto tried = chances_.next(shares_);
+  if (local() || team_.alone()) return;
+  Shares next = split(parallel_.shards, speeds_.now());
+  const auto tried = backoff_.next(shares_);
   if (tried && next[*tried] == 0) {
     --*std::max_element(next.begin(), next.end());
     next[*tried] = 1;
@@ -444,32 +421,24 @@ void TeamTraining::adapt(const std::vector<int64_t>& units, const std::vector<do
 }
 
 void TeamTraining::show(double elapsed, const std::vector<double>& busy, int64_t steps) {
-  const double now = now_s();
-  if (now - shown_at_ < kShowSeconds || !team_.leads()) return;
-  const double seconds = now - shown_at_;
-  const bool first = shown_at_ == 0;
-  shown_at_ = now;
+  const double now = now_s(), seconds = now - shown_at_;
+  if (seconds < kShowSeconds || !team_.leads()) return;
+  const bool first = std::exchange(shown_at_, now) == 0;
   Score recent;
   double loss = 0;
   for (auto r = mine_.rbegin(); r != mine_.rend() && recent.rows < 1024; ++r) {
     const Score s = training_.score(r->first, std::min<int64_t>(r->rows, 1024));
-    loss += s.loss * static_cast<double>(s.rows);
+    loss += s.loss * s.rows;
     recent.hits += s.hits;
     recent.rows += s.rows;
   }
-  const std::vector<double>& before = training_.history().train_loss;
-  double shown_loss = before.empty() ? 0 : before.back();
-  std::array<char, 32> right{};
-  if (recent.rows > 0) shown_loss = loss / static_cast<double>(recent.rows);
-  if (recent.rows > 0 && training_.classifies())
-    std::snprintf(right.data(), right.size(), ", %.1f %% right", 100 * recent.accuracy());
-  std::array<char, 200> text{};
-  const double rate = first ? 0 : static_cast<double>(std::exchange(rows_to_show_, 0)) / seconds;
-  std::snprintf(text.data(), text.size(), "epoch %lld/%lld: loss %.4g%s, %.0f rows/s; %u devices",
-                static_cast<long long>(training_.epoch() + 1), static_cast<long long>(training_.epochs()), shown_loss,
-                right.data(), rate, team_.members());
-  const std::string all = text.data() + times_text(shares(), elapsed, busy, steps);
-  sink_.progress(sink_.self, all.c_str(), training_.share_done());
+  const Record& record = training_.record();
+  recent.loss = recent.rows > 0 ? loss / recent.rows : record.last_loss();
+  const std::string text = progress_text(position_.epoch + 1, training_.settings().epochs, recent, record.classifies,
+                                         first ? 0 : std::exchange(rows_to_show_, 0) / seconds) +
+                           "; " + std::to_string(team_.members()) + " devices" +
+                           times_text(shares(), elapsed, busy, steps);
+  sink_.progress(sink_.self, text.c_str(), training_.share_done());
 }
 
 }  // namespace mokume::cnn

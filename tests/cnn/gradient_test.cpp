@@ -16,46 +16,46 @@ struct Net {
   Shape input;
   int64_t outputs;
   Loss loss;
-  std::vector<LayerSettings> layers;
+  std::vector<LayerJson> layers;
 };
 
 std::vector<Net> nets() {
   const Shape image{7, 6, 2, false}, row{1, 1, 9, true};
-  const Conv2d conv{3, 3, 1, 1, true};
+  const LayerJson conv = conv2d(3, 3, 1, 1, true);
   return {
-      {"Linear", row, 4, Loss::cross_entropy, {Linear{4, true}}},
-      {"LinearWithoutBias", row, 4, Loss::cross_entropy, {Linear{5, false}, Relu{}, Linear{4, false}}},
-      {"Regression", row, 1, Loss::mse, {Normalise{0.2, 1.5, false}, Linear{6, true}, Relu{}, Linear{1, true}}},
-      {"Convolution", image, 3, Loss::cross_entropy, {conv, Flatten{}, Linear{3, true}}},
+      {"Linear", row, 4, Loss::cross_entropy, {linear(4, true)}},
+      {"LinearWithoutBias", row, 4, Loss::cross_entropy, {linear(5, false), relu(), linear(4, false)}},
+      {"Regression", row, 1, Loss::mse, {normalise(0.2, 1.5, false), linear(6, true), relu(), linear(1, true)}},
+      {"Convolution", image, 3, Loss::cross_entropy, {conv, flatten(), linear(3, true)}},
       {"ConvolutionStride2",
        image,
        3,
        Loss::cross_entropy,
-       {Conv2d{4, 2, 2, 1, false}, Relu{}, Conv2d{3, 3, 1, 0, true}, Flatten{}, Linear{3, true}}},
-      {"MaxPool", image, 3, Loss::cross_entropy, {conv, MaxPool2d{3, 2, 1}, Flatten{}, Linear{3, true}}},
-      {"AvgPool", image, 3, Loss::cross_entropy, {conv, AdaptiveAvgPool2d{4}, Flatten{}, Linear{3, true}}},
+       {conv2d(4, 2, 2, 1, false), relu(), conv2d(3, 3, 1, 0, true), flatten(), linear(3, true)}},
+      {"MaxPool", image, 3, Loss::cross_entropy, {conv, max_pool2d(3, 2, 1), flatten(), linear(3, true)}},
+      {"AvgPool", image, 3, Loss::cross_entropy, {conv, adaptive_avg_pool2d(4), flatten(), linear(3, true)}},
       {"Dropout",
        image,
        3,
        Loss::cross_entropy,
-       {conv, Relu{}, Dropout{0.4}, Flatten{}, Linear{8, true}, Relu{}, Dropout{0.5}, Linear{3, true}, LogSoftmax{}}},
+       {conv, relu(), dropout(0.4), flatten(), linear(8, true), relu(), dropout(0.5), linear(3, true), log_softmax()}},
       {"NormaliseBehindRelu",
        image,
        3,
        Loss::cross_entropy,
-       {conv, Relu{}, Normalise{0.4, 2, false}, conv, Relu{}, Dropout{0.3}, Normalise{-0.6, 0.5, false}, Flatten{},
-        Linear{6, true}, Relu{}, Normalise{0.2, 1, false}, Linear{3, true}}},
+       {conv, relu(), normalise(0.4, 2, false), conv, relu(), dropout(0.3), normalise(-0.6, 0.5, false), flatten(),
+        linear(6, true), relu(), normalise(0.2, 1, false), linear(3, true)}},
       {"ReluTwice",
        image,
        3,
        Loss::cross_entropy,
-       {conv, Relu{}, Relu{}, MaxPool2d{2, 1, 0}, Relu{}, Dropout{0.3}, Relu{}, Flatten{}, Linear{3, true}}},
+       {conv, relu(), relu(), max_pool2d(2, 1, 0), relu(), dropout(0.3), relu(), flatten(), linear(3, true)}},
       {"ReluBehindPool",
        image,
        3,
        Loss::cross_entropy,
-       {conv, MaxPool2d{2, 2, 0}, Relu{}, Conv2d{4, 2, 1, 0, true}, Normalise{0.1, 2, false}, Flatten{},
-        Linear{3, true}}},
+       {conv, max_pool2d(2, 2, 0), relu(), conv2d(4, 2, 1, 0, true), normalise(0.1, 2, false), flatten(),
+        linear(3, true)}},
   };
 }
 
@@ -67,7 +67,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   ASSERT_TRUE(world.present());
   const sdk::Device device = world.device();
   Settings settings;
-  settings.layers = GetParam().layers;
+  settings.layers = layers(GetParam().layers);
   settings.loss = GetParam().loss;
   const Network network = make_network(settings, GetParam().input, GetParam().outputs);
   const Engine engine(device, network, kGradientRows, true);
@@ -87,11 +87,9 @@ TEST_P(Gradients, MatchCentralDifferences) {
     const mk_tensor out = engine.forward(kGradientRows, &place), rows = sdk::matrix(results.get(), kGradientRows, 2);
     const mk_tensor which = sdk::vector(index.get(), kGradientRows, 0, MK_I32);
     const mk_tensor gradient = with_gradient ? engine.output_gradient(kGradientRows) : mk_tensor{};
-    if (settings.loss == Loss::mse)
-      device.submit(ops::squared_loss(out, sdk::matrix(targets.get(), kGradientRows, 1), which, 1, rows, gradient));
-    else
-      device.submit(
-          ops::softmax_loss(out, sdk::vector(labels.get(), kGradientRows, 0, MK_I32), which, 1, rows, gradient));
+    const mk_tensor target = settings.loss == Loss::mse ? sdk::matrix(targets.get(), kGradientRows, 1)
+                                                        : sdk::vector(labels.get(), kGradientRows, 0, MK_I32);
+    device.submit(loss_op(settings.loss, out, target, which, 1, rows, gradient));
     if (with_gradient) engine.backward(kGradientRows, place);
     std::vector<float> r(2 * kGradientRows);
     device.read(results, r.data(), r.size());

@@ -1,10 +1,11 @@
-// The cnn plugin's parts on a real device.
+// The cnn plugin's classes on a real device, and layers as JSON with every key.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -63,6 +64,34 @@ class World {
   std::unique_ptr<device::Device> device_;
 };
 
+using LayerJson = nlohmann::json;
+
+inline LayerJson conv2d(int64_t out, int64_t kernel, int64_t stride, int64_t padding, bool bias) {
+  return {{"type", "conv2d"}, {"out_channels", out}, {"kernel_size", kernel},
+          {"stride", stride}, {"padding", padding},  {"bias", bias}};
+}
+inline LayerJson linear(int64_t out, bool bias) { return {{"type", "linear"}, {"out_features", out}, {"bias", bias}}; }
+inline LayerJson relu() { return {{"type", "relu"}}; }
+inline LayerJson max_pool2d(int64_t kernel, int64_t stride, int64_t padding) {
+  return {{"type", "max_pool2d"}, {"kernel_size", kernel}, {"stride", stride}, {"padding", padding}};
+}
+inline LayerJson adaptive_avg_pool2d(int64_t size) { return {{"type", "adaptive_avg_pool2d"}, {"output_size", size}}; }
+inline LayerJson dropout(double p) { return {{"type", "dropout"}, {"p", p}}; }
+inline LayerJson flatten() { return {{"type", "flatten"}}; }
+inline LayerJson normalise(double mean, double deviation, bool per_feature) {
+  return {{"type", "normalise"}, {"mean", mean}, {"std", deviation}, {"per_feature", per_feature}};
+}
+inline LayerJson log_softmax() { return {{"type", "log_softmax"}}; }
+
+inline std::string layers(const std::vector<LayerJson>& all) { return LayerJson(all).dump(); }
+
+// Replaces a layer.
+inline void set_layer(cnn::Settings& settings, size_t index, const LayerJson& layer) {
+  LayerJson all = LayerJson::parse(settings.layers);
+  all.at(index) = layer;
+  settings.layers = all.dump();
+}
+
 // Uniform in [low, high).
 inline std::vector<float> random_floats(size_t n, uint32_t stream, float low = -1, float high = 1) {
   const sdk::Random random(5, sdk::Purpose::digits, stream);
@@ -74,7 +103,7 @@ inline std::vector<float> random_floats(size_t n, uint32_t stream, float low = -
 
 inline std::vector<float> all_initial_values(const cnn::Network& network, uint64_t seed, uint32_t stream) {
   std::vector<float> values(static_cast<size_t>(network.n_parameters));
-  cnn::initial_values(network, seed, stream, 0, values);
+  cnn::initial_values(network.parameters, seed, stream, 0, values);
   return values;
 }
 

@@ -32,9 +32,8 @@ class InitialValues : public testing::Test {
  protected:
   InitialValues() : directory_(fs::temp_directory_path() / ("mokume-initial-test-" + std::to_string(getpid()))) {
     fs::create_directories(directory_);
-    settings_.layers = {Conv2d{5, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Flatten{},
-                        Linear{300, true},        Relu{}, Linear{4, true}};
-    settings_.layers_json = R"([{"type":"flatten"}])";
+    settings_.layers = layers(
+        {conv2d(5, 3, 1, 1, true), relu(), max_pool2d(2, 2, 0), flatten(), linear(300, true), relu(), linear(4, true)});
     network_ = make_network(settings_, {6, 6, 3, false}, 4);
   }
   ~InitialValues() override { fs::remove_all(directory_); }
@@ -59,14 +58,14 @@ TEST_F(InitialValues, AreTheSameInAnyPieces) {
   for (const size_t each : {1U, 7U, 299U, 4000U}) {
     std::vector<float> joined(whole.size());
     for (size_t first = 0; first < whole.size(); first += each)
-      initial_values(network_, 3, 7, static_cast<int64_t>(first),
+      initial_values(network_.parameters, 3, 7, static_cast<int64_t>(first),
                      std::span(joined).subspan(first, std::min(each, whole.size() - first)));
     EXPECT_TRUE(joined == whole) << each;
   }
 }
 
 TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
-  settings_.layers = {Linear{70000, true}, Linear{4, true}};
+  settings_.layers = layers({linear(70000, true), linear(4, true)});
   const Network network = make_network(settings_, {1, 1, 70000, true}, 4);
   const sdk::Random random(3, sdk::Purpose::weights, 7, 0);
   const int64_t input = 5, output = 65000;
@@ -74,7 +73,7 @@ TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
   ASSERT_GT(place, uint64_t{1} << 32);
   const auto value = [&](uint64_t at) { return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0)); };
   float made = 0;
-  initial_values(network, 3, 7, input * 70000 + output, {&made, 1});
+  initial_values(network.parameters, 3, 7, input * 70000 + output, {&made, 1});
   EXPECT_FLOAT_EQ(made, value(place));
   EXPECT_NE(made, value(place - (uint64_t{1} << 32)));
 }
@@ -82,7 +81,7 @@ TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
 TEST_F(InitialValues, KeepTheBytesOfFiles) {
   const ops::OptimizerSettings adam{ops::Optimizer::adam, 0.1};
   const Engine engine(world_.device(), network_, 4, true, adam), other(world_.device(), network_, 4, true, adam);
-  write_initial_values(world_.host(), network_, 3, 7, engine.parameters());
+  write_initial_values(world_.host(), network_.parameters, 3, 7, engine.parameters());
   for (uint32_t k = 0; k < 2; ++k) engine.states()[k].write(0, all_initial_values(network_, 3, 8 + k));
   Checkpoint c;
   c.fingerprint = "the fit";
@@ -116,25 +115,23 @@ TEST_F(InitialValues, KeepTheBytesOfFiles) {
   fitted.network = network_;
   fitted.parameters = all_initial_values(network_, 3, 7);
   fitted.class_names = {"a", "b", "c", "d"};
-  fitted.feature_mean = {1, 2};
-  fitted.feature_sd = {3, 4};
+  fitted.moments.feature_mean = {1, 2};
+  fitted.moments.feature_deviation = {3, 4};
   fitted.save(directory_.string());
   EXPECT_EQ(digest(content(directory_.string() + "/model.safetensors")), 0xf5b20ba2bfe2de97U);
 }
 
 // More than a piece, so that every way from and to the device and the files takes several.
 TEST_F(InitialValues, PassThroughFilesInPieces) {
-  settings_.layers = {Flatten{}, Linear{4200, true}, Linear{4, true}};
-  settings_.layers_json = R"([{"type":"flatten"},{"type":"linear","out_features":4200,"bias":true},)"
-                          R"({"type":"linear","out_features":4,"bias":true}])";
+  settings_.layers = layers({flatten(), linear(4200, true), linear(4, true)});
   Fitted fitted;
   fitted.settings = settings_;
   fitted.network = network_ = make_network(settings_, {70, 60, 1, false}, 4);
-  ASSERT_GT(network_.n_parameters, kPiece);
+  ASSERT_GT(network_.n_parameters, kChunk);
   fitted.class_names = {"a", "b", "c", "d"};
   {
     const Engine engine(world_.device(), network_, 1, false);
-    write_initial_values(world_.host(), network_, 3, 7, engine.parameters());
+    write_initial_values(world_.host(), network_.parameters, 3, 7, engine.parameters());
     fitted.parameters = engine.parameters().all();
     EXPECT_TRUE(fitted.parameters == all_initial_values(network_, 3, 7));
     save_checkpoint(directory_.string(), {}, engine);

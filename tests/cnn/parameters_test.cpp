@@ -12,12 +12,13 @@ using namespace cnn;
 
 constexpr int64_t kClasses = 3;
 
-// 3 filters on 24 x 24: 1452 inputs x 70, a convolution before and a small layer behind.
+// 3 filters on 24 x 24: 1452 inputs x 70, after a convolution and before a small layer.
 Network network_of(const Settings& settings) { return make_network(settings, {24, 24, 1, false}, kClasses); }
 
 Settings settings_of(const ops::OptimizerSettings& optimizer, int64_t hidden = 70) {
   Settings s;
-  s.layers = {Conv2d{3, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{hidden, true}, Relu{}, Linear{kClasses, true}};
+  s.layers =
+      layers({conv2d(3, 3, 1, 0, true), relu(), flatten(), linear(hidden, true), relu(), linear(kClasses, true)});
   s.optimizer = optimizer;
   return s;
 }
@@ -28,40 +29,39 @@ uint64_t bytes_of_rows(int64_t rows, int64_t hidden = 70) {
 
 TEST(Segments, AreOneWhereAllFits) {
   const Network network = network_of(settings_of({}));
-  const Segments whole(network, UINT64_MAX);
+  const Segments whole(network.parameters, UINT64_MAX);
   ASSERT_EQ(whole.count(), 1U);
   EXPECT_EQ(whole.size(0), network.n_parameters);
-  for (const Parameter& p : network.parameters) {
-    ASSERT_EQ(whole.tensor(p.offset).parts.size(), 1U);
-    EXPECT_EQ(whole.tensor(p.offset).parts[0].at, p.offset);
+  for (size_t p = 0; p < network.parameters.size(); ++p) {
+    ASSERT_EQ(whole.extents()[p].size(), 1U);
+    EXPECT_EQ(whole.extents()[p][0].at, network.parameters[p].offset);
   }
 }
 
 TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
   const Network network = network_of(settings_of({}));
-  const Segments cut(network, bytes_of_rows(700));
-  const Segments::Tensor& weight = cut.tensor(network.parameters[2].offset);
-  ASSERT_EQ(weight.parts.size(), 3U);
+  const Segments cut(network.parameters, bytes_of_rows(700));
+  const std::vector<Extent>& weight = cut.extents()[2];
+  ASSERT_EQ(weight.size(), 3U);
   const int64_t first[] = {0, 512, 1024}, rows[] = {512, 512, 428};
   for (size_t k = 0; k < 3; ++k) {
-    EXPECT_EQ(weight.parts[k].first_row, first[k]);
-    EXPECT_EQ(weight.parts[k].rows, rows[k]);
+    EXPECT_EQ(weight[k].first_row, first[k]);
+    EXPECT_EQ(weight[k].rows, rows[k]);
   }
-  EXPECT_EQ(weight.parts[1].segment, weight.parts[0].segment + 1);
+  EXPECT_EQ(weight[1].segment, weight[0].segment + 1);
   int64_t total = 0;
   for (size_t s = 0; s < cut.count(); ++s) {
     EXPECT_LE(cut.size(s), 700 * 70);
     total += cut.size(s);
   }
   EXPECT_EQ(total, network.n_parameters);
-  for (size_t k = 0; k < network.parameters.size(); ++k)
-    EXPECT_EQ(cut.tensor(network.parameters[k].offset).parts.size(), k == 2 ? 3U : 1U) << k;
+  for (size_t k = 0; k < network.parameters.size(); ++k) EXPECT_EQ(cut.extents()[k].size(), k == 2 ? 3U : 1U) << k;
 }
 
 TEST(Segments, SayWhichLayerIsTooLarge) {
   const auto message = [](uint64_t most) -> std::string {
     try {
-      const Segments cut(network_of(settings_of({})), most);
+      const Segments cut(network_of(settings_of({})).parameters, most);
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_OUT_OF_MEMORY);
       return e.what();
@@ -76,8 +76,8 @@ TEST(Segments, SayWhichLayerIsTooLarge) {
 TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
   const World world("host");
   const Network network = network_of(settings_of({}));
-  SharedMemory memory(world.device());
-  const ParameterVector vector(world.device(), Segments(network, bytes_of_rows(700)), memory);
+  StackMemory memory(world.device());
+  const ParameterVector vector(world.device(), Segments(network.parameters, bytes_of_rows(700)), memory);
   const std::vector<float> values = random_floats(static_cast<size_t>(network.n_parameters), 4);
   for (size_t first = 0; first < values.size(); first += 999)
     vector.write(static_cast<int64_t>(first),
@@ -90,8 +90,8 @@ TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
 
 TEST(Segments, LeaveLinearWeightsOut) {
   const Network network = network_of(settings_of({}));
-  const Segments whole(network, UINT64_MAX);
-  const Segments rest(network, UINT64_MAX, [](const Parameter& p) { return p.outputs != 70 || p.bias; });
+  const Segments whole(network.parameters, UINT64_MAX);
+  const Segments rest(network.parameters, UINT64_MAX, std::array{2});
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
   const std::vector<CommonRun> runs = common_runs(whole, rest);
   ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and what follows the large weight
@@ -102,8 +102,8 @@ TEST(Segments, LeaveLinearWeightsOut) {
   EXPECT_EQ(common_runs(whole, whole).size(), 1U);
 }
 
-class Parts : public testing::TestWithParam<const char*> {};
-INSTANTIATE_TEST_SUITE_P(Devices, Parts, testing::Values("host", "opencl"),
+class Cuts : public testing::TestWithParam<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Devices, Cuts, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
 // Parameters and states after some steps, in an engine of these options.
@@ -149,7 +149,7 @@ void expect_near(const std::vector<std::vector<float>>& expected, const std::vec
   }
 }
 
-TEST_P(Parts, ChangeNoBitOfATraining) {
+TEST_P(Cuts, ChangeNoBitOfATraining) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const ops::OptimizerSettings kinds[] = {{ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},
@@ -178,22 +178,22 @@ TEST_P(Parts, ChangeNoBitOfATraining) {
 }
 
 // Whatever lies between layers that take their steps on the way back, and whoever looks there at what a relu gave.
-TEST_P(Parts, TakeTheSameStepsOnTheWayBack) {
+TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
-  const Conv2d conv{3, 3, 2, 0, true};
-  const Linear wide{40, true}, last{kClasses, true};
-  const std::vector<LayerSettings> nets[] = {
-      {conv, Relu{}, Relu{}, Flatten{}, wide, Relu{}, Relu{}, wide, Relu{}, last},
-      {conv, MaxPool2d{2, 2, 0}, Relu{}, Dropout{0.3}, Relu{}, Flatten{}, wide, last},
-      {conv, Relu{}, Normalise{0.3, 2, false}, Flatten{}, wide, Relu{}, Normalise{0.1, 0.5, false}, wide, last},
-      {Flatten{}, wide, Relu{}, Dropout{0.5}, Relu{}, wide, Dropout{0.2}, Relu{}, wide, Relu{}, last}};
-  for (const std::vector<LayerSettings>& layers : nets)
+  const LayerJson conv = conv2d(3, 3, 2, 0, true);
+  const LayerJson wide = linear(40, true), last = linear(kClasses, true);
+  const std::vector<LayerJson> nets[] = {
+      {conv, relu(), relu(), flatten(), wide, relu(), relu(), wide, relu(), last},
+      {conv, max_pool2d(2, 2, 0), relu(), dropout(0.3), relu(), flatten(), wide, last},
+      {conv, relu(), normalise(0.3, 2, false), flatten(), wide, relu(), normalise(0.1, 0.5, false), wide, last},
+      {flatten(), wide, relu(), dropout(0.5), relu(), wide, dropout(0.2), relu(), wide, relu(), last}};
+  for (const std::vector<LayerJson>& net : nets)
     for (const double momentum : {0.0, 0.9}) {
       Settings settings;
-      settings.layers = layers;
+      settings.layers = layers(net);
       settings.optimizer = {ops::Optimizer::sgd, 0.05, 1e-3, momentum, 0, 0};
-      SCOPED_TRACE(&layers - nets);
+      SCOPED_TRACE(&net - nets);
       expect_near(trained(world.device(), settings, 10, {}), trained(world.device(), settings, 10, {false}));
     }
 }

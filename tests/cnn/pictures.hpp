@@ -1,4 +1,4 @@
-// Small pictures with classes that networks learn in no time, and what trainings of them need.
+// Small pictures with classes that networks learn in no time, and the settings and sinks for training on them.
 #pragma once
 
 #include <unistd.h>
@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "harness.hpp"
+#include "stacked.hpp"
 #include "training.hpp"
 
 namespace mokume::cnn_test {
@@ -40,7 +41,7 @@ struct Pictures {
   }
 };
 
-// What a training leaves.
+// The results of a training.
 struct Outcome {
   std::vector<float> parameters;
   std::vector<double> train_loss, validation_loss, train_accuracy;
@@ -48,7 +49,7 @@ struct Outcome {
 };
 
 inline Outcome outcome_of(const Training& t) {
-  const History& h = t.history();
+  const History& h = t.record().history;
   return {t.engine().parameters().all(), h.train_loss, h.validation_loss, h.train_accuracy};
 }
 
@@ -66,11 +67,7 @@ inline std::ostream& operator<<(std::ostream& to, const Outcome& o) {
 
 inline Settings small_settings() {
   Settings s;
-  s.layers = {Conv2d{4, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.2}, Flatten{}, Linear{4, true}};
-  s.layers_json =
-      R"([{"type":"conv2d","out_channels":4,"kernel_size":3,"stride":1,"padding":1,"bias":true},{"type":"relu"},)"
-      R"({"type":"max_pool2d","kernel_size":2,"stride":2,"padding":0},{"type":"dropout","p":0.2},{"type":"flatten"},)"
-      R"({"type":"linear","out_features":4,"bias":true}])";
+  s.layers = layers({conv2d(4, 3, 1, 1, true), relu(), max_pool2d(2, 2, 0), dropout(0.2), flatten(), linear(4, true)});
   s.epochs = 6;
   s.batch_size = 8;
   s.optimizer = {ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8};

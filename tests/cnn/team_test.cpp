@@ -1,4 +1,4 @@
-// One network on several devices: the bits of one device, whoever computes which part; and averages of weights.
+// One network on several devices: the bits of one device, whoever computes which shard; and averages of weights.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -31,7 +31,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     return *worlds_[member];
   }
 
-  // What each member is left with; none where it was cancelled. `patience`: of the leader's sink.
+  // Each member's outcome; none where it was cancelled. `patience`: of the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
                                             int patience = kNever, std::vector<double> speeds = {},
                                             const std::string& splits = "") {
@@ -76,7 +76,7 @@ class InTeam : public testing::TestWithParam<const char*> {
     Sink sink{patience};
     const mk_fit_sink table = sink.table();
     Training training(world.host(), device, data, network, settings, task_of(scratch));
-    TeamTraining(device, team, settings.parallel, training, table).run();
+    TeamTraining(team, training, table).run();
     return outcome_of(training);
   }
 
@@ -115,29 +115,32 @@ TEST_P(InTeam, TheLossOfOneLargeBatch) {
   const ResidentData data(device, pictures_.data);
   Training plain(world(0).host(), device, data, network, s, task_of());
   Sink sink{kNever};
-  plain.run(sink.table());
-  EXPECT_NEAR(in_team[0]->train_loss[0], plain.history().train_loss[0], 1e-6 * plain.history().train_loss[0]);
-  EXPECT_NEAR(in_team[0]->validation_loss[0], plain.history().validation_loss[0], 1e-5);
+  cnn::train(plain, sink.table());
+  EXPECT_NEAR(in_team[0]->train_loss[0], plain.record().history.train_loss[0],
+              1e-6 * plain.record().history.train_loss[0]);
+  EXPECT_NEAR(in_team[0]->validation_loss[0], plain.record().history.validation_loss[0], 1e-5);
 }
 
 TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
   Settings s = synchronous_settings();
-  s.parallel.per_device = true;
+  s.parallel.batch_scope = "per_device";
   s.batch_size = 13;
   const auto each = train(2, s);
-  s.parallel.per_device = false;
+  s.parallel.batch_scope = "global";
   s.batch_size = 26;
   EXPECT_EQ(each[0], train(1, s)[0]);
-  s.parallel.per_device = s.parallel.scale_lr = true;
+  s.parallel.batch_scope = "per_device";
+  s.parallel.scale_lr = true;
   s.batch_size = 13;
   const auto scaled = train(2, s);
-  s.parallel.per_device = s.parallel.scale_lr = false;
+  s.parallel.batch_scope = "global";
+  s.parallel.scale_lr = false;
   s.batch_size = 26;
   s.optimizer.lr *= 2;
   EXPECT_EQ(scaled[0], train(1, s)[0]);
 }
 
-TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
+TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
   // Asked every 8 batches of 10 an epoch: in the middle of the second.
@@ -151,7 +154,7 @@ TEST_P(InTeam, GoesOnFromACheckpointWithOtherMembers) {
 }
 
 // Looks come every 8 batches, and an epoch has 10, the last of them not full: the fifth falls between two epochs.
-TEST_P(InTeam, GoesOnFromTheEndOfAnEpoch) {
+TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
   s.epochs = 6;
   const auto whole = train(1, s);
@@ -173,7 +176,7 @@ Settings local_settings() {
 // The mean of what two steps of one batch each leave is what one step of both leaves.
 TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
   Settings s = local_settings();
-  s.layers[3] = Dropout{0};
+  set_layer(s, 3, dropout(0));
   s.epochs = 2;
   s.batch_size = 12;
   s.drop_last = true;
@@ -214,18 +217,18 @@ TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
 
 TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   Settings s = synchronous_settings();
-  s.parallel.per_device = true;
+  s.parallel.batch_scope = "per_device";
   s.batch_size = 8;
   const Scratch scratch;
   const auto stopped = train(3, s, scratch.str(), 1);
   ASSERT_FALSE(stopped[0]) << "it ended before it was stopped";
   const auto once = train(3, s);
   ASSERT_TRUE(once[0]);
-  EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two go on with the batch of three";
+  EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
 // Averages follow from who did what: with the splits of another training this one ends with its bits.
-TEST_P(InTeam, RepeatsRecordedSplits) {
+TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
   s.parallel.adapt = true;
@@ -252,12 +255,12 @@ TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);
 }
 
-TEST(RecordedSplits, RefuseWhatMakesNoSense) {
+TEST(RecordedShares, RefuseWhatMakesNoSense) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
     team::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
     try {
-      RecordedSplits(sdk::Team(team.table(0)));
+      RecordedShares(sdk::Team(team.table(0)));
       ADD_FAILURE() << text;
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_INVALID_ARGUMENT) << text;
@@ -290,7 +293,7 @@ TEST(Split, EndsAsEarlyAsItGets) {
 }
 
 TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
-  SecondChances chances(3);
+  Backoff chances(3);
   std::vector<int> tried;
   for (int look = 1; look <= 500; ++look)
     if (const auto who = chances.next({8, 0, 8})) {

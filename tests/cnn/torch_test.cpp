@@ -2,17 +2,19 @@
 // bench/peers/cnn_vectors.py.
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <numeric>
 
+#include "forms.hpp"
 #include "harness.hpp"
+#include "safetensors.hpp"
 #include "sdk/ops.hpp"
-#include "sdk/safetensors.hpp"
-#include "training.hpp"
+#include "stacked.hpp"
 
 namespace mokume::cnn_test {
 namespace {
 
 using namespace cnn;
-namespace st = sdk::safetensors;
+namespace st = safetensors;
 
 constexpr int64_t kTorchRows = 400, kBatch = 16, kEpochs = 4;
 
@@ -42,6 +44,33 @@ std::vector<float> parameters(const Network& network, const std::string& prefix)
 const mk_fit_sink kSink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
                         [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
 
+// The gradients of the first batch, by an engine of its own.
+void compare_gradients(const sdk::Device& device, const ResidentData& resident, const Network& network,
+                       const std::string& net) {
+  std::vector<int32_t> order(kBatch);
+  std::iota(order.begin(), order.end(), 0);
+  const Engine engine(device, network, kBatch, true);
+  engine.parameters().write(0, parameters(network, net + "/initial/"));
+  engine.write_input(resident.host.x, kBatch);
+  const ops::DropoutPlace place;
+  const mk_tensor out = engine.forward(kBatch, &place);
+  const sdk::Buffer index = device.upload(order);
+  const sdk::Buffer results = device.buffer<float>(2 * kBatch);
+  const mk_tensor which = sdk::vector(index.get(), kBatch, 0, MK_I32), rows = sdk::matrix(results.get(), kBatch, 2);
+  const Loss loss = resident.classifies ? Loss::cross_entropy : Loss::mse;
+  device.submit(loss_op(loss, out, resident.targets(), which, 1.0 / kBatch, rows, engine.output_gradient(kBatch)));
+  engine.backward(kBatch, place);
+  const std::vector<float> gradient = engine.gradients().all();
+  for (const Parameter& p : network.parameters) {
+    const std::vector<float> theirs = read<float>(net + "/gradient/" + p.name);
+    std::vector<float> ours(theirs.size());
+    to_torch(p, gradient, 0, p.outputs, ours.data());
+    double largest = 0;
+    for (const float g : theirs) largest = std::max(largest, std::fabs(static_cast<double>(g)));
+    for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 1e-5 * largest) << p.name << " " << i;
+  }
+}
+
 class LikeTorch : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, LikeTorch, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
@@ -57,13 +86,13 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     const std::string net = run.at("net");
     const bool regression = net == "regression";
     Settings settings;
-    settings.layers = layers_of(run.at("layers").dump());
+    settings.layers = run.at("layers").dump();
     settings.loss = regression ? Loss::mse : Loss::cross_entropy;
     settings.epochs = kEpochs;
     settings.batch_size = kBatch;
     settings.shuffle = false;
-    settings.optimizer = optimizer_of(run.at("optimizer").dump());
-    settings.schedule = schedule_of(run.at("scheduler").dump());
+    settings.optimizer = optimizers().read(run.at("optimizer").dump());
+    settings.schedule = schedules().read(run.at("scheduler").dump());
     const Shape shape = regression ? Shape{1, 1, 64, true} : Shape{8, 8, 1, false};
     const Network network = make_network(settings, shape, regression ? 1 : 3);
 
@@ -84,7 +113,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     constexpr int64_t kPerEpoch = kTorchRows / kBatch;
     double worst = 0;
     for (int64_t epoch = 0; epoch < kEpochs; ++epoch) {
-      training.run_epoch();
+      run_epoch(training);
       for (int64_t b = 0; b < kPerEpoch; ++b) {
         const double ours = training.score(b * kBatch, kBatch).loss;
         const auto theirs = static_cast<double>(losses[static_cast<size_t>(epoch * kPerEpoch + b)]);
@@ -93,31 +122,7 @@ TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
     }
     EXPECT_LT(worst, 1e-4);
 
-    // The gradients of the first batch, by an engine of its own.
-    const Engine engine(device, network, kBatch, true);
-    engine.parameters().write(0, parameters(network, net + "/initial/"));
-    engine.write_input(x.data(), kBatch);
-    const ops::DropoutPlace place;
-    const mk_tensor out = engine.forward(kBatch, &place);
-    const sdk::Buffer index = device.upload(std::vector<int32_t>(task.train.begin(), task.train.begin() + kBatch));
-    const sdk::Buffer results = device.buffer<float>(2 * kBatch);
-    const mk_tensor which = sdk::vector(index.get(), kBatch, 0, MK_I32), rows = sdk::matrix(results.get(), kBatch, 2);
-    if (regression)
-      device.submit(ops::squared_loss(out, sdk::matrix(resident.target.get(), kTorchRows, 1), which, 1.0 / kBatch, rows,
-                                      engine.output_gradient(kBatch)));
-    else
-      device.submit(ops::softmax_loss(out, sdk::vector(resident.target.get(), kTorchRows, 0, MK_I32), which,
-                                      1.0 / kBatch, rows, engine.output_gradient(kBatch)));
-    engine.backward(kBatch, place);
-    const std::vector<float> gradient = engine.gradients().all();
-    for (const Parameter& p : network.parameters) {
-      const std::vector<float> theirs = read<float>(net + "/gradient/" + p.name);
-      std::vector<float> ours(theirs.size());
-      to_torch(p, gradient, 0, p.outputs, ours.data());
-      double largest = 0;
-      for (const float g : theirs) largest = std::max(largest, std::fabs(static_cast<double>(g)));
-      for (size_t i = 0; i < ours.size(); ++i) ASSERT_NEAR(ours[i], theirs[i], 1e-5 * largest) << p.name << " " << i;
-    }
+    compare_gradients(device, resident, network, net);
   }
 }
 

@@ -1,4 +1,4 @@
-// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, what is refused, saved models.
+// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, refusals, saved models.
 #include "training.hpp"
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "checkpoint.hpp"
 #include "fitted.hpp"
 #include "harness.hpp"
 #include "pictures.hpp"
@@ -40,21 +41,21 @@ TEST_P(Trainings, LearnAndRepeatEveryBit) {
     Sink sink{kNever};
     const mk_fit_sink table = sink.table();
     Training training(world_->host(), *device_, data, network, settings, task_of());
-    training.run(table);
-    EXPECT_EQ(training.epochs_done(), 6);
-    EXPECT_GT(training.validation().accuracy(), 0.9);
-    EXPECT_LT(training.history().train_loss.back(), 0.5 * training.history().train_loss.front());
+    train(training, table);
+    EXPECT_EQ(training.record().epochs(), 6);
+    EXPECT_GT(training.record().validation.accuracy(), 0.9);
+    EXPECT_LT(training.record().history.train_loss.back(), 0.5 * training.record().history.train_loss.front());
     if (turn == 0) first = training.engine().parameters().all();
     EXPECT_EQ(training.engine().parameters().all(), first);
   }
 }
 
-TEST_P(Trainings, GoOnFromACheckpointToTheSameBytes) {
+TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
-  settings.layers = {Conv2d{4, 3, 1, 1, true}, Relu{}, MaxPool2d{2, 2, 0}, Dropout{0.2}, Flatten{},
-                     Linear{20, true},         Relu{}, Linear{4, true}};
+  settings.layers = layers({conv2d(4, 3, 1, 1, true), relu(), max_pool2d(2, 2, 0), dropout(0.2), flatten(),
+                            linear(20, true), relu(), linear(4, true)});
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   const ops::OptimizerSettings optimizers[] = {{ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8},
                                                {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // steps on the way back
@@ -67,16 +68,16 @@ TEST_P(Trainings, GoOnFromACheckpointToTheSameBytes) {
     Sink never{kNever};
     const mk_fit_sink whole = never.table();
     Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
-    undisturbed.run(whole);
+    train(undisturbed, whole);
     const Scratch scratch;
     for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and further on
       Sink sink{patience};
       const mk_fit_sink table = sink.table();
       Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-      EXPECT_THROW(stopped.run(table), Error);
+      EXPECT_THROW(train(stopped, table), Error);
     }
     Training resumed(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-    resumed.run(whole);
+    train(resumed, whole);
     EXPECT_TRUE(outcome_of(resumed) == outcome_of(undisturbed));
   }
 }
@@ -92,18 +93,18 @@ TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
   Sink never{kNever};
   const mk_fit_sink whole = never.table();
   Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
-  undisturbed.run(whole);
+  train(undisturbed, whole);
   EXPECT_GT(never.signs, 0);
   const Scratch scratch;
   Sink sink{1};
   const mk_fit_sink table = sink.table();
   Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-  EXPECT_THROW(stopped.run(table), Error);
-  EXPECT_GT(stopped.epochs_done(), 0);
+  EXPECT_THROW(train(stopped, table), Error);
+  EXPECT_GT(stopped.record().epochs(), 0);
   Training resumed(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-  resumed.run(whole);
+  train(resumed, whole);
   EXPECT_EQ(resumed.engine().parameters().all(), undisturbed.engine().parameters().all());
-  EXPECT_EQ(resumed.history().train_loss, undisturbed.history().train_loss);
+  EXPECT_EQ(resumed.record().history.train_loss, undisturbed.record().history.train_loss);
 }
 
 TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
@@ -115,12 +116,12 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
   Sink sink{1};
   const mk_fit_sink table = sink.table();
   Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-  EXPECT_THROW(stopped.run(table), Error);
+  EXPECT_THROW(train(stopped, table), Error);
   const auto found = [&](const Engine& engine, const std::string& fit = "the fit") {
     return find_checkpoint(world_->host(), scratch.str(), fit, engine).has_value();
   };
   Settings larger = settings;
-  std::get<Conv2d>(larger.layers[0]).out_channels = 5;
+  set_layer(larger, 0, conv2d(5, 3, 1, 1, true));
   const Network other = make_network(larger, {6, 6, 1, false}, 4);
   EXPECT_TRUE(found(stopped.engine()));
   EXPECT_FALSE(found(stopped.engine(), "another fit"));
@@ -129,7 +130,7 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
   plain.optimizer = {ops::Optimizer::sgd, 0.1, 0, 0, 0, 0};
   Training without_states(world_->host(), *device_, data, network, plain, task_of(scratch.str() + "/plain"));
   sink.patience = 1;
-  EXPECT_THROW(without_states.run(table), Error);
+  EXPECT_THROW(train(without_states, table), Error);
   EXPECT_FALSE(find_checkpoint(world_->host(), scratch.str() + "/plain", "the fit", stopped.engine()).has_value());
   fs::resize_file(scratch.str() + "/checkpoint.safetensors", 100);
   EXPECT_FALSE(found(stopped.engine()));
@@ -138,7 +139,7 @@ TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
 }
 
 void write_without_checksum(const std::string& file) {
-  namespace st = sdk::safetensors;
+  namespace st = safetensors;
   const st::Reader reader(file);
   st::Writer writer;
   std::vector<std::vector<char>> all;
@@ -151,8 +152,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A flipped bit, and an older version's file without a checksum: none is gone on from, and the training that
-// begins anew gives what an undisturbed one does.
+// A file with a flipped bit, or from an older version without a checksum, is not resumed, and the training that begins
+// anew gives the results of an undisturbed one.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -161,13 +162,13 @@ TEST_P(Trainings, SetADamagedCheckpointAside) {
   Sink sink{kNever};
   const mk_fit_sink table = sink.table();
   Training whole(world_->host(), *device_, data, network, settings, task_of());
-  whole.run(table);
+  train(whole, table);
   const std::vector<float> expected = whole.take_parameters();
 
   const Scratch scratch;
   sink.patience = 1;
   Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-  EXPECT_THROW(stopped.run(table), Error);
+  EXPECT_THROW(train(stopped, table), Error);
   const std::string file = scratch.str() + "/checkpoint.safetensors", aside = file + ".damaged";
   const auto read = [&] {
     std::ifstream in(file, std::ios::binary);
@@ -200,7 +201,7 @@ TEST_P(Trainings, SetADamagedCheckpointAside) {
   std::ofstream(file, std::ios::binary) << flipped;
   sink.patience = kNever;
   Training anew(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
-  anew.run(table);
+  train(anew, table);
   EXPECT_EQ(anew.take_parameters(), expected);
   EXPECT_TRUE(fs::exists(aside));
 }
@@ -216,8 +217,8 @@ TEST_P(Trainings, StopByRule) {
   settings.stop.kind = StopRule::Kind::ratio;
   settings.stop.ratio = 0.9;
   Training ratio(world_->host(), *device_, data, network, settings, task_of());
-  ratio.run(table);
-  const std::vector<double>& loss = ratio.history().train_loss;
+  train(ratio, table);
+  const std::vector<double>& loss = ratio.record().history.train_loss;
   ASSERT_GE(loss.size(), 2U);
   ASSERT_LT(loss.size(), 100U);
   EXPECT_GT(loss.back(), 0.9 * loss[loss.size() - 2]);
@@ -225,9 +226,9 @@ TEST_P(Trainings, StopByRule) {
 
   settings.stop = {StopRule::Kind::plateau, 0, 2, 0.01};
   Training plateau(world_->host(), *device_, data, network, settings, task_of());
-  plateau.run(table);
+  train(plateau, table);
   // The first epoch whose last two are no better than the best before them, by more than min_delta.
-  const std::vector<double>& validation = plateau.history().validation_loss;
+  const std::vector<double>& validation = plateau.record().history.validation_loss;
   ASSERT_LT(validation.size(), 100U);
   ASSERT_GT(validation.size(), 2U);
   for (size_t n = 3; n <= validation.size(); ++n) {
@@ -237,10 +238,10 @@ TEST_P(Trainings, StopByRule) {
   }
 }
 
-// Of a regression that goes astray within a few steps.
+// A regression with these diverges within a few steps.
 Settings too_fast() {
   Settings settings = small_settings();
-  settings.layers.back() = Linear{1, true};
+  set_layer(settings, 5, linear(1, true));
   settings.loss = Loss::mse;
   settings.optimizer = {ops::Optimizer::sgd, 1e6, 0, 0.9, 0, 0};
   return settings;
@@ -254,15 +255,15 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
   Sink sink{kNever};
   const mk_fit_sink table = sink.table();
   Training training(world_->host(), *device_, data, network, settings, task_of());
-  training.run(table);
-  EXPECT_TRUE(training.diverged());
-  const std::vector<double>& loss = training.history().train_loss;
+  train(training, table);
+  EXPECT_TRUE(training.record().diverged);
+  const std::vector<double>& loss = training.record().history.train_loss;
   for (size_t e = 0; e < loss.size(); ++e) EXPECT_EQ(std::isfinite(loss[e]), e + 1 < loss.size()) << e;
-  EXPECT_TRUE(training.history().validation_loss.size() < loss.size());
+  EXPECT_TRUE(training.record().history.validation_loss.size() < loss.size());
 }
 
-// Of 240 batches, looked at every 8: somebody asks for a stop 30 times if it goes on.
-TEST_P(Trainings, DoNotGoOnWithoutALoss) {
+// The training looks for a stop every 8 of its 240 batches: 30 times if it continues.
+TEST_P(Trainings, EndSoonWithoutALoss) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   Settings settings = too_fast();
@@ -272,9 +273,9 @@ TEST_P(Trainings, DoNotGoOnWithoutALoss) {
   Sink sink{kNever};
   const mk_fit_sink table = sink.table();
   Training training(world_->host(), *device_, data, network, settings, task_of());
-  training.run(table);
-  EXPECT_TRUE(training.diverged());
-  EXPECT_EQ(training.epochs_done(), 1);
+  train(training, table);
+  EXPECT_TRUE(training.record().diverged);
+  EXPECT_EQ(training.record().epochs(), 1);
   EXPECT_EQ(sink.patience, kNever - 1);
 }
 
@@ -283,15 +284,15 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
   settings.epochs = 1;
-  settings.batch_size = kRows;  // one step, behind a loss that is a number
+  settings.batch_size = kRows;  // one step, after a loss that is a number
   settings.optimizer = {ops::Optimizer::sgd, 1e38, 0, 0, 0, 0};
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink sink{kNever};
   const mk_fit_sink table = sink.table();
   Training training(world_->host(), *device_, data, network, settings, task_of());
-  training.run(table);
-  EXPECT_TRUE(std::isfinite(training.history().train_loss.back()));
-  EXPECT_TRUE(training.diverged());
+  train(training, table);
+  EXPECT_TRUE(std::isfinite(training.record().history.train_loss.back()));
+  EXPECT_TRUE(training.record().diverged);
 }
 
 // Epochs of thirty batches, and of two: these end whenever somebody looks.
@@ -306,7 +307,7 @@ TEST_P(Trainings, SayHowFarTheyAre) {
     Sink sink{kNever};
     const mk_fit_sink table = sink.table();
     Training training(world_->host(), *device_, data, network, settings, task_of());
-    training.run(table);
+    train(training, table);
     ASSERT_FALSE(sink.said.empty());
     for (const std::string& text : sink.said) {
       long long epoch = 0, epochs = 0;
@@ -326,7 +327,7 @@ TEST_P(Trainings, SayHowFarTheyAre) {
 TEST_P(Trainings, TakeTheMemoryThatIsPlanned) {
   const Pictures pictures(true);
   Settings settings = small_settings();
-  settings.layers = {Flatten{}, Normalise{0, 1, true}, Linear{70, true}, Dropout{0.2}, Linear{1, true}};
+  settings.layers = layers({flatten(), normalise(0, 1, true), linear(70, true), dropout(0.2), linear(1, true)});
   settings.loss = Loss::mse;
   settings.standardise_target = true;
   const Network network = make_network(settings, {6, 6, 1, false}, 1);
@@ -373,9 +374,9 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
 }
 
 // The message of the error that making a network ends in.
-std::string refusal(const std::vector<LayerSettings>& layers, const Shape& input = {6, 6, 1, false}) {
+std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 6, 1, false}) {
   Settings s;
-  s.layers = layers;
+  s.layers = layers(all);
   try {
     make_network(s, input, 4);
   } catch (const Error& e) {
@@ -390,23 +391,23 @@ TEST(Networks, AreRefusedWithTheLayerAndTheCure) {
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
   };
   has(refusal({}), {"no layers"});
-  has(refusal({Conv2d{4, 7, 1, 0, true}, Flatten{}, Linear{4, true}}), {"layer 1 (conv2d)", "7 x 7", "kernel_size"});
-  has(refusal({MaxPool2d{4, 4, 0}, MaxPool2d{2, 2, 0}, Flatten{}, Linear{4, true}}), {"layer 2 (max_pool2d)"});
-  has(refusal({Linear{4, true}}), {"layer 1 (linear)", "flatten"});
-  has(refusal({Flatten{}, Conv2d{4, 1, 1, 0, true}}), {"layer 2 (conv2d)", "before flatten"});
-  has(refusal({Flatten{}, Linear{5, true}}), {"layer 2 (linear)", "5 outputs", "out_features to 4"});
-  has(refusal({Conv2d{4, 3, 1, 1, true}}), {"ends in images"});
-  has(refusal({LogSoftmax{}, Flatten{}, Linear{4, true}}), {"layer 1 (log_softmax)", "last"});
-  has(refusal({Flatten{}, Normalise{0, 1, true}, Linear{4, true}, Normalise{0, 1, true}}), {"layer 4", "first layer"});
-  has(refusal({Relu{}}, {1, 1, 4, true}), {"nothing to learn"});
-  has(refusal({Flatten{}, Linear{1'000'000'000, true}, Linear{1'000'000'000, true}, Linear{4, true}}), {"2^40"});
-  EXPECT_EQ(refusal({Conv2d{4, 3, 1, 1, true}, Relu{}, Flatten{}, Linear{4, true}, LogSoftmax{}}), "");
+  has(refusal({conv2d(4, 7, 1, 0, true), flatten(), linear(4, true)}), {"layer 1 (conv2d)", "7 x 7", "kernel_size"});
+  has(refusal({max_pool2d(4, 4, 0), max_pool2d(2, 2, 0), flatten(), linear(4, true)}), {"layer 2 (max_pool2d)"});
+  has(refusal({linear(4, true)}), {"layer 1 (linear)", "flatten"});
+  has(refusal({flatten(), conv2d(4, 1, 1, 0, true)}), {"layer 2 (conv2d)", "before flatten"});
+  has(refusal({flatten(), linear(5, true)}), {"layer 2 (linear)", "5 outputs", "out_features to 4"});
+  has(refusal({conv2d(4, 3, 1, 1, true)}), {"ends in images"});
+  has(refusal({log_softmax(), flatten(), linear(4, true)}), {"layer 1 (log_softmax)", "last"});
+  has(refusal({flatten(), normalise(0, 1, true), linear(4, true), normalise(0, 1, true)}), {"layer 4", "first layer"});
+  has(refusal({relu()}, {1, 1, 4, true}), {"nothing to learn"});
+  has(refusal({flatten(), linear(1'000'000'000, true), linear(1'000'000'000, true), linear(4, true)}), {"2^40"});
+  EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");
 }
 
 TEST(Networks, ThatDoNotFitSayWhatTheyNeed) {
   const World world("host");
   Settings s;
-  s.layers = {Flatten{}, Linear{100'000'000, true}, Linear{4, true}};
+  s.layers = layers({flatten(), linear(100'000'000, true), linear(4, true)});
   const Network network = make_network(s, {6, 6, 1, false}, 4);
   try {
     const sdk::Device device = world.device();

@@ -9,8 +9,8 @@
 #include "cnn/harness.hpp"
 #include "cnn/networks.hpp"
 #include "gpu/pose/pose.h"
+#include "stacked.hpp"
 #include "svc/harness.hpp"
-#include "training.hpp"
 
 namespace mokume {
 
@@ -89,7 +89,7 @@ class Networks : public testing::Test {
     const cnn::Network network = cnn::make_network(settings, {28, 28, 1, false}, 10);
     const sdk::Device device = world_.device();
     const cnn::ResidentData resident(device, data_);
-    cnn::SharedMemory memory(device, members);
+    cnn::StackMemory memory(device, members);
     std::vector<std::unique_ptr<Training>> trainings;
     std::vector<Training*> all;
     for (int64_t m = 0; m < members; ++m) {
@@ -98,11 +98,11 @@ class Networks : public testing::Test {
       for (int32_t r = 0; r < kImages; ++r) task.train.push_back(r);
       trainings.push_back(std::make_unique<Training>(world_.host(), device, resident, network, settings, task,
                                                      members > 1 ? &memory : nullptr));
-      if (members > 1) memory.next_member();
+      if (members > 1) memory.next_network();
       all.push_back(trainings.back().get());
     }
     return of_a_step([&](int64_t batches) {
-      cnn::run_batches(device, all, batches);
+      cnn::run_batches(all, batches);
       device.finish();
     });
   }
@@ -118,7 +118,7 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
-TEST_F(Networks, of_784_100_10_together) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
+TEST_F(Networks, of_a_stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
 // 5,120 steps more of a solver that has not converged: 512 a launch.
 TEST(Solver, of_5120_steps) {

@@ -1,4 +1,4 @@
-#include "sdk/safetensors.hpp"
+#include "safetensors.hpp"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include <functional>
 #include <random>
 
-namespace mokume::sdk::safetensors {
+namespace mokume::cnn::safetensors {
 namespace {
 
 namespace fs = std::filesystem;
@@ -242,7 +242,7 @@ TEST_F(Safetensors, EveryKindOfDamageIsNamed) {
       {"{" + tensor("a", "[1]", "[8,4]") + "}", 4, "ends before it begins"},
       {"{" + tensor("a", "[1]", "[0,8]") + "}", 8, "shape and offsets disagree"},
       {"{" + tensor("a", "[2]", "[0,8]") + "}", 7, "ends inside tensor 'a'"},
-      {"{" + tensor("a", "[2]", "[0,8]") + "}", 9, "bytes behind its last tensor"},
+      {"{" + tensor("a", "[2]", "[0,8]") + "}", 9, "bytes after its last tensor"},
       {"{" + tensor("a", "[1]", "[4,8]") + "}", 8, "gap before tensor 'a'"},
       {"{" + tensor("a", "[2]", "[0,8]") + "," + tensor("b", "[2]", "[4,12]") + "}", 12, "'b' that overlaps another"},
       {"{" + tensor("a", "[1]", "[0,4]") + "," + tensor("b", "[1]", "[0,4]") + "}", 4, "'b' that overlaps another"},
@@ -374,4 +374,4 @@ TEST_F(Safetensors, AFileWithoutAChecksumIsReadAndNotVerified) {
 }
 
 }  // namespace
-}  // namespace mokume::sdk::safetensors
+}  // namespace mokume::cnn::safetensors

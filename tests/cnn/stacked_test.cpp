@@ -1,4 +1,4 @@
-// Networks of one shape side by side: the bits of one by one, whatever each of them is about.
+// Stacks of networks: each gets the bits that it gets alone, whatever the others do.
 #include <gtest/gtest.h>
 
 #include "pictures.hpp"
@@ -17,7 +17,7 @@ Member member(uint32_t m, const std::string& scratch = "") {
   Settings settings = small_settings();
   settings.optimizer.lr = 0.01 / (1 + m);
   settings.epochs = 4 + m % 2;
-  settings.layers[3] = Dropout{0.1 + 0.05 * m};
+  set_layer(settings, 3, dropout(0.1 + 0.05 * m));
   TrainingTask task;
   task.seed = 11;
   task.stream = m;
@@ -30,9 +30,9 @@ Member member(uint32_t m, const std::string& scratch = "") {
   return {make_network(settings, {6, 6, 1, false}, 4), settings, task};
 }
 
-class Together : public testing::TestWithParam<const char*> {
+class Stacks : public testing::TestWithParam<const char*> {
  protected:
-  static constexpr uint32_t kMembers = 3;
+  static constexpr uint32_t kNetworks = 3;
 
   void SetUp() override {
     // "sequences": a core does all of a network's batches that come at once.
@@ -47,26 +47,26 @@ class Together : public testing::TestWithParam<const char*> {
   Outcome alone(const Member& m) {
     Sink sink{kNever};
     Training training(world_->host(), *device_, *data_, m.network, m.settings, m.task);
-    training.run(sink.table());
+    train(training, sink.table());
     return outcome_of(training);
   }
 
   // The outcomes in the order of the members; a cancel leaves those that have ended.
-  std::vector<std::optional<Outcome>> together(std::vector<Member>& members, int patience = kNever) {
-    SharedMemory memory(*device_, static_cast<int64_t>(members.size()));
+  std::vector<std::optional<Outcome>> train_stack(std::vector<Member>& members, int patience = kNever) {
+    StackMemory memory(*device_, static_cast<int64_t>(members.size()));
     std::vector<std::unique_ptr<Training>> trainings;
     std::vector<Training*> all;
     for (Member& m : members) {
       m.task.train_room = m.task.validate_room = kRows;
       trainings.push_back(
           std::make_unique<Training>(world_->host(), *device_, *data_, m.network, m.settings, m.task, &memory));
-      memory.next_member();
+      memory.next_network();
       all.push_back(trainings.back().get());
     }
     std::vector<std::optional<Outcome>> outcomes(members.size());
     Sink sink{patience};
     try {
-      train_together(*device_, all, sink.table(), [&](Training& t) {
+      train(all, sink.table(), [&](Training& t) {
         const auto at = std::find(all.begin(), all.end(), &t) - all.begin();
         outcomes[static_cast<size_t>(at)] = outcome_of(t);
       });
@@ -81,35 +81,36 @@ class Together : public testing::TestWithParam<const char*> {
   const Pictures pictures_;
   std::optional<ResidentData> data_;
 };
-INSTANTIATE_TEST_SUITE_P(Devices, Together, testing::Values("host", "opencl", "sequences"),
+INSTANTIATE_TEST_SUITE_P(Devices, Stacks, testing::Values("host", "opencl", "sequences"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST_P(Together, GiveTheBitsOfOneByOne) {
+TEST_P(Stacks, GiveTheBitsOfOneByOne) {
   std::vector<Member> members;
-  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(member(m));
-  const auto outcomes = together(members);
-  for (uint32_t m = 0; m < kMembers; ++m) {
+  for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(member(m));
+  const auto outcomes = train_stack(members);
+  for (uint32_t m = 0; m < kNetworks; ++m) {
     ASSERT_TRUE(outcomes[m]) << m;
     EXPECT_EQ(outcomes[m]->train_loss.size(), 4U + m % 2);
     EXPECT_TRUE(*outcomes[m] == alone(member(m))) << m;
   }
 }
 
-TEST_P(Together, FusedStepsToo) {
+TEST_P(Stacks, FusedStepsToo) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
-    made.settings.layers = {Conv2d{5, 3, 1, 0, true}, Relu{}, Flatten{}, Linear{70, true}, Relu{}, Linear{4, true}};
+    made.settings.layers =
+        layers({conv2d(5, 3, 1, 0, true), relu(), flatten(), linear(70, true), relu(), linear(4, true)});
     made.settings.optimizer = {ops::Optimizer::sgd, 0.02 / (1 + m), 0, 0.5, 0, 0};
     made.network = make_network(made.settings, {6, 6, 1, false}, 4);
     return made;
   };
   std::vector<Member> members;
-  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(make(m));
-  const auto outcomes = together(members);
-  for (uint32_t m = 0; m < kMembers; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
+  for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(make(m));
+  const auto outcomes = train_stack(members);
+  for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
 }
 
-TEST_P(Together, OneThatDivergesOrStopsLeavesTheOthersAlone) {
+TEST_P(Stacks, OneThatDivergesOrStopsLeavesTheOthersAlone) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
     if (m == 0) made.settings.optimizer.lr = 1e30;
@@ -117,25 +118,25 @@ TEST_P(Together, OneThatDivergesOrStopsLeavesTheOthersAlone) {
     return made;
   };
   std::vector<Member> members;
-  for (uint32_t m = 0; m < kMembers; ++m) members.push_back(make(m));
-  const auto outcomes = together(members);
+  for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(make(m));
+  const auto outcomes = train_stack(members);
   EXPECT_EQ(outcomes[1]->train_loss.size(), 2U);
   EXPECT_LT(outcomes[0]->train_loss.size(), 4U);
   EXPECT_TRUE(*outcomes[1] == alone(make(1)));
   EXPECT_TRUE(*outcomes[2] == alone(make(2)));
 }
 
-TEST_P(Together, GoOnFromTheirCheckpoints) {
+TEST_P(Stacks, ResumeFromTheirCheckpoints) {
   const Scratch scratch;
   const auto members = [&] {
     std::vector<Member> made;
-    for (uint32_t m = 0; m < kMembers; ++m) made.push_back(member(m, scratch.str()));
+    for (uint32_t m = 0; m < kNetworks; ++m) made.push_back(member(m, scratch.str()));
     return made;
   };
   std::vector<Member> first = members(), second = members();
-  for (const auto& outcome : together(first, 2)) EXPECT_FALSE(outcome);
-  const auto outcomes = together(second);
-  for (uint32_t m = 0; m < kMembers; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
+  for (const auto& outcome : train_stack(first, 2)) EXPECT_FALSE(outcome);
+  const auto outcomes = train_stack(second);
+  for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
 }
 
 TEST(SameShape, IsAboutShapesAlone) {
@@ -147,11 +148,11 @@ TEST(SameShape, IsAboutShapesAlone) {
     return !same_shape(a.network, a.settings, make_network(other, {6, 6, 1, false}, 4), other);
   };
   EXPECT_FALSE(differs([](Settings& s) { s.optimizer.lr = 3; }));
-  EXPECT_TRUE(differs([](Settings& s) { s.layers[0] = Conv2d{5, 3, 1, 1, true}; }));
-  EXPECT_TRUE(differs([](Settings& s) { s.layers[0] = Conv2d{4, 3, 1, 1, false}; }));
+  EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 0, conv2d(5, 3, 1, 1, true)); }));
+  EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 0, conv2d(4, 3, 1, 1, false)); }));
   EXPECT_TRUE(differs([](Settings& s) { s.batch_size = 9; }));
   EXPECT_TRUE(differs([](Settings& s) { s.optimizer.kind = ops::Optimizer::adadelta; }));
-  EXPECT_TRUE(differs([](Settings& s) { s.layers.insert(s.layers.begin() + 4, Relu{}); }));
+  EXPECT_TRUE(differs([](Settings& s) { set_layer(s, 3, relu()); }));
 }
 
 }  // namespace

@@ -1,0 +1,123 @@
+#include "candidate.hpp"
+
+#include <algorithm>
+
+#include "sdk/model.hpp"
+#include "team_training.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+// Multiply-adds of a row on its way forward.
+double products(const Network& network) {
+  double sum = 0;
+  for (const Layer* s : network.stages) sum += s->products;
+  return sum;
+}
+
+double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
+  const double rows = experiment.train->rows, steps = rows / settings.batch_size;
+  // Forward and two products backward per row; a few reads and writes of every parameter per step.
+  return settings.epochs * (rows * 3 * products(network) + steps * 10 * network.n_parameters);
+}
+
+struct Bundle {
+  Settings settings;
+  Network network;
+  size_t most;  // fits
+  std::vector<mk_fit> fits = {};
+  double cost = 0;
+
+  bool takes(const Settings& s, const Network& n) const {
+    return fits.size() < most && same_shape(network, settings, n, s);
+  }
+};
+
+// A candidate joins the last bundle of its shape.
+std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
+  std::vector<Bundle> bundles;
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    const Network network = candidate_network(experiment, settings);
+    const double cost = fit_cost(experiment, settings, network);
+    size_t at =
+        std::find_if(bundles.begin(), bundles.end(), [&](const Bundle& b) { return b.takes(settings, network); }) -
+        bundles.begin();
+    for (uint32_t b = 0; b < experiment.n_bootstraps; ++b)
+      for (uint32_t f = 0; sdk::has(experiment, c, b) && f < experiment.n_folds; ++f) {
+        if (at == bundles.size() || bundles[at].fits.size() == bundles[at].most) {
+          at = bundles.size();
+          bundles.push_back({settings, network, single ? 1 : stack_size(settings, network)});
+        }
+        bundles[at].fits.push_back({c, int32_t(f), 0, b, nullptr, ""});
+        bundles[at].cost += cost;
+      }
+  }
+  return bundles;
+}
+
+}  // namespace
+
+Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
+  return settings_of(experiment.values + candidate * kParams.size(), classifies(experiment));
+}
+
+Network candidate_network(const mk_experiment& experiment, const Settings& settings) {
+  const mk_data& d = *experiment.train;
+  const bool image = int64_t{d.height} * d.width > 1;
+  const Shape input = image ? Shape{d.height, d.width, d.channels, false} : Shape{1, 1, d.features, true};
+  return make_network(settings, input, classifies(experiment) ? d.n_classes : 1);
+}
+
+size_t stack_size(const Settings& settings, const Network& network) {
+  // A round figure: 8 and 32 small networks differ little (bench/README.md).
+  constexpr double kEnough = 64e6;  // multiply-adds
+  constexpr double kMost = 32;
+  if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each of them takes all devices
+  const double step = 3 * products(network) * settings.batch_size;
+  return std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost);
+}
+
+void check_batches(const mk_experiment& experiment, const sdk::Team& team) {
+  int64_t fewest = experiment.train->rows;
+  for (const mk_sample& sample : std::span(experiment.samples, experiment.n_bootstraps))
+    for (int32_t f = 0; f < int32_t(experiment.n_folds); ++f)
+      fewest = std::min(fewest, sample.places - std::count(sample.fold_of, sample.fold_of + sample.places, f));
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings alone = candidate_settings(experiment, c);
+    const int64_t batch = settings_for(alone, team).batch_size;
+    if (batch <= fewest) continue;
+    const std::string each =
+        batch == alone.batch_size ? "" : " for each of " + std::to_string(team.members()) + " devices";
+    throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(alone.batch_size) + each +
+                                         ", and a fit trains on " + std::to_string(fewest) + " rows: lower it");
+  }
+}
+
+void check(const mk_experiment& experiment) {
+  const mk_data& d = *experiment.train;
+  if (d.labels == nullptr && d.targets == nullptr)
+    throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
+  if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn takes at most 2^31 - 1 rows: set data.limit");
+  check_batches(experiment, sdk::Team(nullptr));
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c)
+    candidate_network(experiment, candidate_settings(experiment, c));
+}
+
+void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink) {
+  std::vector<Bundle> bundles = bundles_of(experiment, false);
+  if (wanted > bundles.size()) bundles = bundles_of(experiment, true);
+  const int64_t rows = experiment.train->rows;
+  for (const Bundle& b : bundles) {
+    // The least: fits that do not fit into memory in one stack are trained one after the other.
+    const uint64_t bytes = ResidentData::bytes(*experiment.train) + Training::bytes(b.network, b.settings, rows);
+    const mk_bundle bundle{b.fits.data(), uint32_t(b.fits.size()), 0, b.cost, bytes};
+    sdk::call(sink.add, sink.self, &bundle);
+  }
+}
+
+std::string summary(const mk_experiment& experiment, uint32_t candidate) {
+  return describe(candidate_network(experiment, candidate_settings(experiment, candidate)));
+}
+
+}  // namespace mokume::cnn

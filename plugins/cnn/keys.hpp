@@ -1,0 +1,26 @@
+// How the keys of this model are described: one description checks the file, makes the schema and the documentation,
+// and says where a value goes.
+#pragma once
+
+#include "abi/model.h"
+
+namespace mokume::cnn {
+
+// A fallback of "" means that the key must be given.
+constexpr mk_param integer(const char* name, double low, double high, const char* fallback, const char* doc) {
+  return {name, MK_PARAM_INTEGER, 0, low, high, fallback, "", doc, nullptr, 0, 0};
+}
+constexpr mk_param real(const char* name, double low, double high, const char* fallback, const char* doc) {
+  return {name, MK_PARAM_REAL, 0, low, high, fallback, "", doc, nullptr, 0, 0};
+}
+constexpr mk_param positive(const char* name, double high, const char* fallback, const char* doc) {
+  return {name, MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, high, fallback, "", doc, nullptr, 0, 0};
+}
+constexpr mk_param flag(const char* name, const char* fallback, const char* doc) {
+  return {name, MK_PARAM_BOOL, 0, 0, 0, fallback, "", doc, nullptr, 0, 0};
+}
+constexpr mk_param text(const char* name, const char* fallback, const char* choices, const char* doc) {
+  return {name, MK_PARAM_TEXT, 0, 0, 0, fallback, choices, doc, nullptr, 0, 0};
+}
+
+}  // namespace mokume::cnn

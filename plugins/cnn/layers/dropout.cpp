@@ -1,0 +1,35 @@
+// dropout: sets a random share of the elements to zero in training, PyTorch's Dropout.
+#include "layers/layer.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {real("p", 0, 0.999999, "0.5", "share of the elements set to zero in training")};
+
+class Dropout : public Layer {
+ public:
+  Dropout(const Values& v, Plan& plan) : Layer(plan), p_(v.real("p")) {
+    runs = p_ > 0;
+    overwrites = keeps_zeros = true;
+  }
+
+  void forward(const Pass& p) const override {
+    if (p.dropout != nullptr) drop(p, p.x, p.y);
+  }
+  void backward(Pass& p) const override { drop(p, p.dy, p.dx); }
+
+ private:
+  void drop(const Pass& p, const mk_tensor& from, const mk_tensor& to) const {
+    ops::DropoutPlace place = *p.dropout;
+    place.layer = index;
+    p.submit(ops::dropout(from, p_, place, to));
+  }
+
+  double p_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kDropout = layer_type<Dropout>("dropout", "random zeros in training", kKeys);
+
+}  // namespace mokume::cnn

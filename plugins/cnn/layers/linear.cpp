@@ -1,0 +1,81 @@
+// linear: a fully connected layer, PyTorch's Linear. It does a relu that follows it in its own op, and where there is
+// an op for it, takes its step on the way back in one pass over its weight (docs/adr/0010).
+#include "layers/layer.hpp"
+#include "sdk/ops/gemm.hpp"
+#include "sdk/ops/linear_update.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {
+    integer("out_features", 1, 1e9, "", "outputs"),
+    flag("bias", "true", "one number added per output"),
+};
+
+// The columns of a layer's input that meet these rows of its weight.
+mk_tensor columns_of(const mk_tensor& x, const Extent& e) {
+  return x.dtype == 0 ? x : sdk::matrix(x.buffer, x.rows, e.rows, x.row_stride, x.offset + e.first_row);
+}
+
+class Linear : public Layer {
+ public:
+  Linear(const Values& v, Plan& plan) : Layer(plan) {
+    if (!in.flat) plan.refuse("its input is images of " + text(in), "put a flatten layer before it");
+    out = {1, 1, v.integer("out_features"), true};
+    plan.weight_and_bias(in, out.channels, Parameter::Kind::linear, v.flag("bias"), &weight_, &bias_);
+    products = double(out.channels) * in.elements();
+  }
+
+  bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
+
+  // The extents of the weight follow each other along k, which gives the bits of one product.
+  void forward(const Pass& p) const override {
+    for (const Extent& e : p.weights.extents(weight_)) {
+      const mk_tensor x = columns_of(p.x, e), w = p.weights.at(e);
+      const float keep = e.first_row == 0 ? 0 : 1;
+      if (e.first_row + e.rows == p.x.columns)
+        p.submit(ops::gemm_bias_act(x, w, p.weights.whole(bias_), activation, p.y, keep));
+      else
+        p.submit(ops::gemm(x, false, w, false, p.y, 1, keep));
+    }
+  }
+  void gradients(const Pass& p, const ParameterVector& to) const override {
+    bias_gradient(p, to);
+    for (const Extent& e : to.extents(weight_)) p.submit(ops::gemm(columns_of(p.x, e), true, p.dy, false, to.at(e)));
+  }
+  void backward(Pass& p) const override {
+    for (const Extent& e : p.weights.extents(weight_))
+      p.submit(ops::gemm(p.dy, false, p.weights.at(e), true, columns_of(p.dx, e)));
+  }
+
+  // Layers of many outputs, whose weights are most of the memory that moves, and of one, whose inputs are. Between them
+  // the rows are too short for the op.
+  int stepped_parameter(const ops::OptimizerSettings& optimizer, int64_t batch) const override {
+    return ops::has_linear_update(optimizer, batch) && (out.channels >= 16 || out.channels == 1) ? weight_ : -1;
+  }
+  void backward_with_step(Pass& p, const OwnStep& step) const override {
+    // Nothing looks at what a relu gave after this step: its gradient takes that place, while it is in the cache.
+    if (p.x_is_relu) {
+      p.dx = p.x;
+      p.relu_done = true;
+    }
+    bias_gradient(p, step.gradients);
+    for (const Extent& e : p.weights.extents(weight_))
+      p.submit(ops::linear_update(columns_of(p.x, e), p.dy, p.weights.at(e),
+                                  step.states.empty() ? mk_tensor{} : step.states[0].at(e), columns_of(p.dx, e),
+                                  step.settings, step.t, p.relu_done));
+  }
+
+ private:
+  void bias_gradient(const Pass& p, const ParameterVector& to) const {
+    if (bias_ >= 0) p.submit(ops::gemm(p.ones->vector(p.dy.rows), false, p.dy, false, to.whole(bias_)));
+  }
+
+  int weight_, bias_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kLinear = layer_type<Linear>("linear", "fully connected", kKeys);
+
+}  // namespace mokume::cnn

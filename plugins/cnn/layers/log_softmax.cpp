@@ -1,0 +1,22 @@
+// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them anyway, so that the layer
+// itself does nothing.
+#include "layers/layer.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+class LogSoftmax : public Layer {
+ public:
+  LogSoftmax(const Values&, Plan& plan) : Layer(plan) {
+    runs = false;
+    if (!plan.last) plan.refuse("it is not the last layer", "move it to the end");
+    if (!plan.classifies) plan.refuse("it belongs to a classifier", "leave it out");
+  }
+};
+
+}  // namespace
+
+extern constinit const LayerType kLogSoftmax =
+    layer_type<LogSoftmax>("log_softmax", "log-probabilities; the last layer of a classifier, may be left out");
+
+}  // namespace mokume::cnn

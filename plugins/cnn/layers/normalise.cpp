@@ -1,0 +1,53 @@
+// normalise: (x - mean) / std, with constants, or with those of every feature over the rows that are trained on.
+#include "layers/layer.hpp"
+#include "sdk/ops/affine_columns.hpp"
+
+namespace mokume::cnn {
+namespace {
+
+constexpr mk_param kKeys[] = {
+    real("mean", -1e30, 1e30, "0.0", "subtracted"),
+    positive("std", 1e30, "1.0", "divided by"),
+    flag("per_feature", "false", "mean and deviation of every feature over the rows trained on, instead"),
+};
+
+enum { kShift, kScale };  // its buffers
+
+class Normalise : public Layer {
+ public:
+  Normalise(const Values& v, Plan& plan) : Layer(plan), mean_(v.real("mean")), deviation_(v.real("std")) {
+    per_feature = v.flag("per_feature");
+    if (per_feature && !plan.first) plan.refuse("per_feature needs the data themselves", "make it the first layer");
+    overwrites = true;
+    buffers = {{0, in.elements()}, {0, in.elements()}};
+  }
+
+  void fill_buffers(const sdk::Device& device, std::span<const Slice> to) const override {
+    const std::vector<float> shift(in.elements(), mean_), scale(in.elements(), 1 / deviation_);
+    to[kShift].write(device, shift.data(), shift.size());
+    to[kScale].write(device, scale.data(), scale.size());
+  }
+  void use_moments(const sdk::Device& device, std::span<const Slice> to, const std::vector<float>& mean,
+                   const std::vector<float>& deviation) const override {
+    std::vector<float> scale;
+    for (const float d : deviation) scale.push_back(d > 0 ? 1.0F / d : 1.0F);
+    to[kShift].write(device, mean.data(), mean.size());
+    to[kScale].write(device, scale.data(), scale.size());
+  }
+
+  void forward(const Pass& p) const override {
+    p.submit(ops::affine_columns(p.x, vector(p, kScale), vector(p, kShift), p.y));
+  }
+  void backward(Pass& p) const override { p.submit(ops::affine_columns(p.dy, vector(p, kScale), {}, p.dx)); }
+
+ private:
+  static mk_tensor vector(const Pass& p, int buffer) { return p.buffers[buffer].vector(p.x.columns); }
+
+  double mean_, deviation_;
+};
+
+}  // namespace
+
+extern constinit const LayerType kNormalise = layer_type<Normalise>("normalise", "(x - mean) / std", kKeys);
+
+}  // namespace mokume::cnn

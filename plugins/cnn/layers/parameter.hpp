@@ -1,0 +1,50 @@
+// Shapes, and the tensors of parameters that layers declare.
+//
+// Images are height x width x channels, channels innermost (PyTorch: channels first); weights are (inputs x outputs),
+// one row for each element of a patch or an input. Both are turned into PyTorch's order where they leave the program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::cnn {
+
+struct Shape {
+  int64_t height = 1, width = 1, channels = 1;
+  bool flat = false;  // rows of features, which may have been images of this height, width and channels
+
+  int64_t elements() const { return height * width * channels; }
+  bool operator==(const Shape&) const = default;
+};
+
+// "1 x 28 x 28", channels first, or the number of features.
+std::string text(const Shape& shape);
+
+// One tensor within the flat vector of all parameters.
+struct Parameter {
+  enum class Kind { bias, convolution, linear };
+
+  std::string name;     // as in PyTorch: "weight"; a network puts the layer's number before it: "0.weight"
+  Shape in;             // of a weight: what it is applied to (a patch for a convolution)
+  int64_t outputs = 0;  // a bias is a vector of these
+  Kind kind = Kind::bias;
+  double bound = 0;  // initial values are uniform in +-bound
+  int64_t offset = 0;
+
+  // A tensor is rows() x outputs here and outputs x rows() in PyTorch, whose rows also have another order.
+  int64_t rows() const { return kind == Kind::bias ? 1 : in.elements(); }
+  int64_t size() const { return rows() * outputs; }
+  std::vector<int64_t> torch_shape() const;
+  // The column in PyTorch of row `row` here.
+  int64_t torch_column(int64_t row) const {
+    return kind == Kind::bias ? 0 : row % in.channels * in.height * in.width + row / in.channels;
+  }
+};
+
+// `count` rows of one parameter as PyTorch keeps it, those of outputs from `first` on: count x rows() floats, dense.
+// From and to the flat vector of all.
+void to_torch(const Parameter& parameter, const std::vector<float>& all, int64_t first, int64_t count, float* values);
+void from_torch(const Parameter& parameter, const float* values, int64_t first, int64_t count, std::vector<float>& all);
+
+}  // namespace mokume::cnn

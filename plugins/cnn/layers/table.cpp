@@ -1,0 +1,92 @@
+#include "layers/table.hpp"
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+// One line for each layer, in the order of the documentation. Each is defined in the file of its name.
+// clang-format off
+#define MOKUME_CNN_LAYERS(layer) \
+  layer(kConv2d)                 \
+  layer(kLinear)                 \
+  layer(kRelu)                   \
+  layer(kMaxPool2d)              \
+  layer(kAdaptiveAvgPool2d)      \
+  layer(kDropout)                \
+  layer(kFlatten)                \
+  layer(kNormalise)              \
+  layer(kLogSoftmax)
+// clang-format on
+
+namespace mokume::cnn {
+
+#define MOKUME_CNN_DECLARE(layer) extern const LayerType layer;
+#define MOKUME_CNN_ADDRESS(layer) &layer,
+MOKUME_CNN_LAYERS(MOKUME_CNN_DECLARE)
+
+namespace {
+
+constexpr const LayerType* kLayers[] = {MOKUME_CNN_LAYERS(MOKUME_CNN_ADDRESS)};
+
+}  // namespace
+
+mk_param layers_param() {
+  static const std::vector<mk_form> forms = [] {
+    std::vector<mk_form> all;
+    for (const LayerType* type : kLayers) all.push_back(type->form);
+    return all;
+  }();
+  return {"layers",
+          MK_PARAM_FORMS,
+          0,
+          0,
+          0,
+          "[{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }]",
+          "",
+          "the network, from input to output",
+          forms.data(),
+          uint32_t(forms.size()),
+          0};
+}
+
+const LayerType& layer_type_of(const nlohmann::json& layer) {
+  const std::string name = layer.at("type");
+  for (const LayerType* type : kLayers)
+    if (type->form.name == name) return *type;
+  throw Error(MK_BAD_DATA, "unknown layer '" + name + "'");
+}
+
+Values::Values(const nlohmann::json& values, const mk_form& form) : values_(values) {
+  for (const mk_param& key : std::span(form.params, form.n_params)) {
+    if (key.type == MK_PARAM_BOOL) continue;
+    const double v = real(key.name);
+    if (!(v >= key.minimum && v <= key.maximum) || (v == key.minimum && (key.flags & MK_PARAM_EXCLUSIVE_MIN) != 0))
+      throw Error(MK_BAD_DATA, "a layer of the network has a size out of range");
+  }
+}
+
+int64_t Values::integer(const char* key) const { return values_.at(key).get<int64_t>(); }
+double Values::real(const char* key) const { return values_.at(key).get<double>(); }
+bool Values::flag(const char* key) const { return values_.at(key).get<bool>(); }
+
+void Plan::refuse(const std::string& what, const std::string& cure) const {
+  throw Error(MK_INVALID_ARGUMENT,
+              "layer " + std::to_string(index + 1) + " (" + type.form.name + "): " + what + "; " + cure);
+}
+
+int Plan::parameter(Parameter p) {
+  if (!parameters_.empty()) p.offset = parameters_.back().offset + parameters_.back().size();
+  if (p.offset + double(p.rows()) * p.outputs > 0x1p40)
+    refuse("the network has more than 2^40 parameters", "make it smaller");
+  p.name = std::to_string(index) + "." + p.name;
+  parameters_.push_back(std::move(p));
+  return int(parameters_.size()) - 1;
+}
+
+void Plan::weight_and_bias(const Shape& from, int64_t outputs, Parameter::Kind kind, bool with_bias, int* weight,
+                           int* bias) {
+  const double bound = 1 / std::sqrt(from.elements());
+  *weight = parameter({"weight", from, outputs, kind, bound});
+  *bias = with_bias ? parameter({"bias", from, outputs, Parameter::Kind::bias, bound}) : -1;
+}
+
+}  // namespace mokume::cnn
