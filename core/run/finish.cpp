@@ -11,6 +11,7 @@
 #include "node/scratch.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/profile.hpp"
+#include "report/tables/stats.hpp"
 #include "run/fit_times.hpp"
 #include "run/refit_rules.hpp"
 #include "run/view.hpp"

@@ -10,6 +10,7 @@
 #include "cluster/coordinator/observer.hpp"
 #include "journal/read.hpp"
 #include "node/experiment.hpp"
+#include "report/tables/stats.hpp"
 #include "report/view.hpp"
 #include "scheduler/policy.hpp"
 
