@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 #include "config/keys.hpp"
-#include "config/values.hpp"
+#include "config/value.hpp"
 
 namespace mokume::config {
 namespace {

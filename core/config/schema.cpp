@@ -3,9 +3,9 @@
 
 #include <cmath>
 
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 #include "config/keys.hpp"
-#include "config/values.hpp"
+#include "config/value.hpp"
 
 namespace mokume::config {
 namespace {

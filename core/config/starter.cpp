@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "config/config.hpp"
-#include "config/forms.hpp"
-#include "config/values.hpp"
+#include "config/tagged_table.hpp"
+#include "config/value.hpp"
 
 namespace mokume::config {
 namespace {

@@ -1,6 +1,6 @@
 #include "node/model_experiment.hpp"
 
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {

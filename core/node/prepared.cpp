@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "config/values.hpp"
+#include "config/value.hpp"
 #include "sdk/error.hpp"
 #include "search/published_draws.hpp"
 

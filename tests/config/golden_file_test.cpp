@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::config {

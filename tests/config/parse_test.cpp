@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {

@@ -1,5 +1,5 @@
 // The values of a model's parameters.
-#include "config/values.hpp"
+#include "config/value.hpp"
 
 #include <fmt/format.h>
 

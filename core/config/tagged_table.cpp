@@ -1,4 +1,4 @@
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "config/values.hpp"
+#include "config/value.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {

@@ -7,10 +7,10 @@
 #include <exception>
 #include <set>
 
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 #include "config/keys.hpp"
 #include "config/tree.hpp"
-#include "config/values.hpp"
+#include "config/value.hpp"
 
 namespace mokume::config {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "base/files.hpp"
 #include "config/keys.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
 #include "support/paths.hpp"

@@ -1,7 +1,7 @@
 // What a user sees for each kind of mistake.
 #include <string>
 
-#include "config_support.hpp"
+#include "config/support.hpp"
 
 namespace mokume::config {
 namespace {

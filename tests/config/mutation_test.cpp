@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/text.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 
 namespace mokume::config {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
-#include "config/values.hpp"
+#include "config/value.hpp"
 
 namespace mokume::config {
 namespace {
