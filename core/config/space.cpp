@@ -1,84 +1,65 @@
-// The values of a model's parameters.
-#include "config/value.hpp"
+#include "config/space.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
+#include <vector>
 
 #include "base/text.hpp"
-#include "sdk/error.hpp"
+#include "config/value.hpp"
+#include "config/wording.hpp"
 
 namespace mokume::config {
 namespace {
 
 using search::Space;
 using search::Value;
+using Kind = Space::Kind;
 
-constexpr const char* kSpaceForms =
+constexpr size_t kMaxListLength = 100'000;
+constexpr double kMaxExactInteger = 0x1p53;  // what the doubles of search::Space hold
+constexpr const char* kSpaceNotations =
     "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
     "log10_uniform, uniform or int";
 
-bool is_number(const Node& node) { return node.kind == Node::Kind::integer || node.kind == Node::Kind::real; }
-double number_of(const Node& node) {
-  return node.kind == Node::Kind::real ? node.real : static_cast<double>(node.integer);
-}
+constexpr std::array kNotations = {
+    Notation{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
+    Notation{"log2", false, 2, Kind::list, "n values from 2^first to 2^last, evenly spaced in the exponent"},
+    Notation{"linear", false, 0, Kind::list, "n evenly spaced values from first to last"},
+    Notation{"log10_uniform", true, 10, Kind::log10_uniform, "drawn from 10^first to 10^last, uniform in the exponent"},
+    Notation{"uniform", true, 0, Kind::real_uniform, "drawn uniformly from first to last"},
+    Notation{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
+};
 
-bool in_range(const mk_param& param, double value) {
-  if ((param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0 && value <= param.minimum) return false;
-  return value >= param.minimum && value <= param.maximum;
-}
-
-// Integers in full, and reals no longer than they must be.
-std::string number_text(const mk_param& param, double value) {
-  return param.type == MK_PARAM_INTEGER && std::abs(value) < 0x1p63 ? fmt::format("{}", static_cast<int64_t>(value))
-                                                                    : base::shortest(value);
-}
-
-bool out_of_range(const mk_param& param, const Place& place, double value, Findings& findings) {
-  findings.add(place, fmt::format("{} must be {}, not {}", param.name, range_of(param), number_text(param, value)));
-  return false;
-}
-
-const char* wanted(const mk_param& param) {
-  switch (param.type) {
-    case MK_PARAM_REAL:
-      return "a number";
-    case MK_PARAM_INTEGER:
-      return "an integer";
-    case MK_PARAM_TEXT:
-      return "a text";
-    default:
-      return "true or false";
-  }
-}
-
-// Reads { shape = [first, last], n = count }.
+// Reads { log10 = [first, last], n = count }.
 class SpaceReader {
  public:
-  SpaceReader(const std::string& name, const mk_param* param, const std::string& method, const Node& node,
-              Findings& findings)
-      : name_(printable(name)), param_(param), method_(method), node_(node), findings_(findings) {
+  SpaceReader(const std::string& name, const Parameter* parameter, const std::string& method, const Node& node,
+              Diagnostics& diagnostics)
+      : name_(printable(name)), parameter_(parameter), method_(method), node_(node), diagnostics_(diagnostics) {
     space_.name = name;
   }
 
   std::optional<Space> read() {
     for (const Entry& entry : node_.entries) sort_out(entry);
-    if (shape_ == nullptr && good_) fail(node_.place, name_ + " does not say how its values are made", "", kSpaceForms);
+    if (notation_ == nullptr && good_)
+      fail(node_.location, name_ + " does not say how its values are made", "", kSpaceNotations);
     check_count();
-    if (shape_ == nullptr) return std::nullopt;
-    check_shape();
+    if (notation_ == nullptr) return std::nullopt;
+    check_notation();
     const bool ends = read_ends();
-    if (!good_ || !ends || param_ == nullptr) return std::nullopt;
-    if (shape_->distribution ? !make_distribution() : !make_list()) return std::nullopt;
+    if (!good_ || !ends || parameter_ == nullptr) return std::nullopt;
+    if (notation_->distribution ? !make_distribution() : !make_list()) return std::nullopt;
     return std::move(space_);
   }
 
  private:
-  bool fail(const Place& place, const std::string& message, const std::string& hint = "",
+  bool fail(const Location& location, const std::string& message, const std::string& hint = "",
             const std::string& note = "") {
-    findings_.add(place, message, hint, note);
+    diagnostics_.add(location, message, hint, note);
     return good_ = false;
   }
 
@@ -87,90 +68,87 @@ class SpaceReader {
       count_ = &entry;
       return;
     }
-    const auto found =
-        std::find_if(shapes().begin(), shapes().end(), [&](const Shape& s) { return entry.key == s.name; });
-    if (found == shapes().end()) {
+    const auto* found =
+        std::find_if(kNotations.begin(), kNotations.end(), [&](const Notation& n) { return entry.key == n.name; });
+    if (found == kNotations.end()) {
       std::vector<std::string> known = {"n"};
-      for (const Shape& shape : shapes()) known.emplace_back(shape.name);
+      for (const Notation& notation : kNotations) known.emplace_back(notation.name);
       misspelt_ = true;
-      fail(entry.place, fmt::format("unknown key {} in {}", quoted(entry.key), name_), suggest(entry.key, known),
-           kSpaceForms);
-    } else if (shape_ != nullptr) {
-      fail(entry.place, fmt::format("{} has both '{}' and '{}'", name_, shape_->name, found->name));
+      fail(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), name_), suggest(entry.key, known),
+           kSpaceNotations);
+    } else if (notation_ != nullptr) {
+      fail(entry.location, fmt::format("{} has both '{}' and '{}'", name_, notation_->name, found->name));
     } else {
-      shape_ = &*found;
+      notation_ = found;
       ends_ = &entry;
     }
   }
 
   void check_count() {
-    if (shape_ != nullptr && !shape_->distribution && count_ == nullptr && !misspelt_)
-      fail(ends_->place, fmt::format("{} needs n, the number of values, beside '{}'", name_, shape_->name));
+    if (notation_ != nullptr && !notation_->distribution && count_ == nullptr && !misspelt_)
+      fail(ends_->location, fmt::format("{} needs n, the number of values, beside '{}'", name_, notation_->name));
     if (count_ == nullptr) return;
-    const Node& n = count_->value;
-    if (shape_ != nullptr && shape_->distribution) {
-      fail(count_->place, fmt::format("n goes with a list; {} draws its values from '{}'", name_, shape_->name),
+    if (notation_ != nullptr && notation_->distribution) {
+      fail(count_->location, fmt::format("n goes with a list; {} draws its values from '{}'", name_, notation_->name),
            "leave it out");
-    } else if (n.kind != Node::Kind::integer) {
-      fail(n.place, fmt::format("n of {} must be an integer, not {}", name_, describe(n.kind)));
-    } else if (n.integer < 2 || n.integer > kMaxListLength) {
-      fail(n.place, fmt::format("n of {} must be from 2 to {}, not {}", name_, kMaxListLength, n.integer),
-           n.integer == 1 ? "two ends make two values; write one value alone" : "");
+    } else if (!read_value(list_length(name_), count_->value, diagnostics_)) {
+      good_ = false;
     }
   }
 
-  void check_shape() {
-    if (shape_->distribution && (method_ == "grid" || method_ == "list"))
-      fail(ends_->place, fmt::format("{} is a distribution, but method is \"{}\"", name_, method_),
+  void check_notation() {
+    if (notation_->distribution && (method_ == "grid" || method_ == "list"))
+      fail(ends_->location, fmt::format("{} is a distribution, but method is \"{}\"", name_, method_),
            "use log10 or linear with n, or method = \"random\"");
-    if (param_ == nullptr) return;
-    const bool integer = param_->type == MK_PARAM_INTEGER;
-    if (!integer && param_->type != MK_PARAM_REAL) {
-      fail(ends_->place, fmt::format("{} must be {}, which '{}' cannot make", name_, wanted(*param_), shape_->name),
+    if (parameter_ == nullptr) return;
+    const bool integer = parameter_->type == Type::integer;
+    if (!integer && parameter_->type != Type::real) {
+      fail(ends_->location,
+           fmt::format("{} must be {}, which '{}' cannot make", name_, wanted(parameter_->type), notation_->name),
            "list its values");
-    } else if (integer && shape_->distribution && shape_->kind != Space::Kind::integer_uniform) {
-      fail(ends_->place, fmt::format("{} is an integer, which '{}' cannot draw", name_, shape_->name), "use int");
-    } else if (!integer && shape_->kind == Space::Kind::integer_uniform) {
-      fail(ends_->place, fmt::format("{} is a real number, which 'int' cannot draw", name_),
+    } else if (integer && notation_->distribution && !notation_->is_integer()) {
+      fail(ends_->location, fmt::format("{} is an integer, which '{}' cannot draw", name_, notation_->name), "use int");
+    } else if (!integer && notation_->is_integer()) {
+      fail(ends_->location, fmt::format("{} is a real number, which 'int' cannot draw", name_),
            "use uniform or log10_uniform");
     }
   }
 
   bool read_ends() {
     const Node& list = ends_->value;
-    const auto bad_number = [](const Node& end) { return !is_number(end); };
-    if (list.kind != Node::Kind::array || list.items.size() != 2 ||
-        std::any_of(list.items.begin(), list.items.end(), bad_number))
-      return fail(list.place, fmt::format("'{}' of {} needs its two ends: [first, last]", shape_->name, name_));
-    const bool integers = shape_->kind == Space::Kind::integer_uniform;
-    for (const Node& end : list.items) {
-      if (!std::isfinite(number_of(end)))
-        return fail(end.place,
-                    fmt::format("the ends of {} must be finite, not {}", name_, base::shortest(number_of(end))));
-      if (integers &&
-          (end.kind != Node::Kind::integer || end.integer < -kMaxExactInteger || end.integer > kMaxExactInteger))
-        return fail(end.place, fmt::format("the ends of {} must be integers within 2^53", name_));
+    if (list.kind != Node::Kind::array || list.items.size() != 2 || !list.items[0].is_number() ||
+        !list.items[1].is_number())
+      return fail(list.location, fmt::format("'{}' of {} needs its two ends: [first, last]", notation_->name, name_));
+    Parameter end;
+    end.name = "an end of " + name_;
+    const bool integers = notation_->is_integer();
+    if (integers) {
+      end.type = Type::integer;
+      end.range = {-kMaxExactInteger, kMaxExactInteger};
     }
-    first_ = number_of(list.items[0]);
-    last_ = number_of(list.items[1]);
+    for (const Node& item : list.items)
+      if (!read_value(end, item, diagnostics_)) return good_ = false;
+    first_ = list.items[0].number();
+    last_ = list.items[1].number();
     if (integers ? last_ < first_ : last_ <= first_)
-      return fail(list.place, fmt::format("the first end of {} must be below the last", name_));
-    if (!std::isfinite(last_ - first_)) return fail(list.place, fmt::format("the ends of {} are too far apart", name_));
+      return fail(list.location, fmt::format("the first end of {} must be below the last", name_));
+    if (!std::isfinite(last_ - first_))
+      return fail(list.location, fmt::format("the ends of {} are too far apart", name_));
     return true;
   }
 
-  double value_at(double end) const { return shape_->base == 0 ? end : std::pow(shape_->base, end); }
+  double value_at(double end) const { return notation_->base == 0 ? end : std::pow(notation_->base, end); }
 
   bool check_ends() {
     const std::vector<Node>& ends = ends_->value.items;
     for (const auto& [node, value] : {std::pair(&ends[0], value_at(first_)), std::pair(&ends[1], value_at(last_))})
-      if (!std::isfinite(value) || !in_range(*param_, value))
-        return out_of_range(*param_, node->place, value, findings_);
+      if (!std::isfinite(value) || !parameter_->holds(value))
+        return fail(node->location, out_of_range(*parameter_, number_text(*parameter_, value)));
     return true;
   }
 
   bool make_distribution() {
-    space_.kind = shape_->kind;
+    space_.kind = notation_->kind;
     space_.low = first_;
     space_.high = last_;
     return check_ends();
@@ -179,31 +157,29 @@ class SpaceReader {
   // The exponents are numpy.linspace's: first + i * step, and the last one exactly.
   bool make_list() {
     if (!check_ends()) return false;
+    const bool integer = parameter_->type == Type::integer;
     const int64_t n = count_->value.integer;
     const double step = (last_ - first_) / static_cast<double>(n - 1);
     std::set<double> seen;
     for (int64_t i = 0; i < n; ++i) {
       const double value = value_at(i + 1 == n ? last_ : first_ + static_cast<double>(i) * step);
-      if (param_->type == MK_PARAM_INTEGER && (value != std::floor(value) || std::abs(value) > 0x1p53))
-        return fail(ends_->value.place,
+      if (integer && (value != std::floor(value) || std::abs(value) > kMaxExactInteger))
+        return fail(ends_->value.location,
                     fmt::format("{} is an integer, but this makes {}", name_, base::shortest(value)));
       if (!seen.insert(value).second)
-        return fail(ends_->value.place, fmt::format("the ends of {} are too close for {} different values", name_, n));
-      if (param_->type == MK_PARAM_INTEGER) {
-        space_.values.emplace_back(static_cast<int64_t>(value));
-      } else {
-        space_.values.emplace_back(value);
-      }
+        return fail(ends_->value.location,
+                    fmt::format("the ends of {} are too close for {} different values", name_, n));
+      space_.values.push_back(integer ? Value(static_cast<int64_t>(value)) : Value(value));
     }
     return true;
   }
 
   std::string name_;
-  const mk_param* param_;
+  const Parameter* parameter_;
   const std::string& method_;
   const Node& node_;
-  Findings& findings_;
-  const Shape* shape_ = nullptr;
+  Diagnostics& diagnostics_;
+  const Notation* notation_ = nullptr;
   const Entry* ends_ = nullptr;
   const Entry* count_ = nullptr;
   double first_ = 0, last_ = 0;
@@ -212,109 +188,61 @@ class SpaceReader {
   Space space_;
 };
 
-std::optional<Space> read_list(const std::string& name, const mk_param* param, const std::string& method,
-                               const Node& node, Findings& findings) {
+std::optional<Space> read_list(const std::string& name, const Parameter* parameter, const std::string& method,
+                               const Node& node, Diagnostics& diagnostics) {
   Space space;
   space.name = name;
   if (node.items.empty()) {
-    findings.add(node.place, printable(name) + " has an empty list", "list at least one value");
+    diagnostics.add(node.location, printable(name) + " has an empty list", "list at least one value");
     return std::nullopt;
   }
-  if (node.items.size() > static_cast<size_t>(kMaxListLength)) {
-    findings.add(node.place, fmt::format("{} lists {} values; the limit is {}", printable(name), node.items.size(),
-                                         kMaxListLength));
+  if (node.items.size() > kMaxListLength) {
+    diagnostics.add(node.location, fmt::format("{} lists {} values; the limit is {}", printable(name),
+                                               node.items.size(), kMaxListLength));
     return std::nullopt;
   }
-  if (param == nullptr) return std::nullopt;
+  if (parameter == nullptr) return std::nullopt;
   std::set<Value> seen;
-  bool good = true;
+  const size_t before = diagnostics.size();
   for (const Node& item : node.items) {
-    auto value = read_value(*param, item, findings);
-    good = value && good;
+    auto value = read_value(*parameter, item, diagnostics);
     if (!value) continue;
-    if (!seen.insert(*value).second && method != "list") {
-      findings.add(item.place, fmt::format("{} lists {} twice", param->name, printable(search::to_text(*value))));
-      good = false;
-    }
+    if (!seen.insert(*value).second && method != "list")
+      diagnostics.add(item.location,
+                      fmt::format("{} lists {} twice", parameter->name, printable(search::to_text(*value))));
     space.values.push_back(std::move(*value));
   }
-  return good ? std::optional(space) : std::nullopt;
+  return diagnostics.size() == before ? std::optional(space) : std::nullopt;
 }
 
 }  // namespace
 
-std::string range_of(const mk_param& param) {
-  const bool above = (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0;
-  if (param.type == MK_PARAM_INTEGER && !above && std::isfinite(param.minimum) && std::isfinite(param.maximum))
-    return fmt::format("from {} to {}", number_text(param, param.minimum), number_text(param, param.maximum));
-  std::string low, high;
-  if (std::isfinite(param.minimum)) low = (above ? "above " : "at least ") + number_text(param, param.minimum);
-  if (std::isfinite(param.maximum)) high = "at most " + number_text(param, param.maximum);
-  if (low.empty() && high.empty()) return "finite";
-  return low + (low.empty() || high.empty() ? "" : " and ") + high;
+std::span<const Notation> notations() { return kNotations; }
+
+Parameter list_length(const std::string& name) {
+  Parameter length;
+  length.name = "n of " + name;
+  length.type = Type::integer;
+  length.range = {2, kMaxListLength};
+  return length;
 }
 
-std::optional<Value> read_value(const mk_param& param, const Node& node, Findings& findings) {
-  const auto wrong = [&]() -> std::optional<Value> {
-    findings.add(node.place, fmt::format("{} must be {}, not {}", param.name, wanted(param), describe(node.kind)));
-    return std::nullopt;
-  };
-  switch (param.type) {
-    case MK_PARAM_BOOL:
-      if (node.kind != Node::Kind::boolean) return wrong();
-      return node.boolean;
-    case MK_PARAM_TEXT: {
-      if (node.kind != Node::Kind::text) return wrong();
-      const std::vector<std::string> choices = choices_of(param.choices);
-      if (choices.empty() || std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
-      findings.add(node.place, fmt::format("unknown {} {}", param.name, quoted(node.text)), suggest(node.text, choices),
-                   fmt::format("{} is one of: {}", param.name, join(choices)));
-      return std::nullopt;
-    }
-    case MK_PARAM_INTEGER:
-      if (node.kind != Node::Kind::integer) return wrong();
-      break;
-    default:
-      if (!is_number(node)) return wrong();
-  }
-  const double number = number_of(node);
-  if (!std::isfinite(number)) {
-    findings.add(node.place, fmt::format("{} must be finite, not {}", param.name, base::shortest(number)));
-    return std::nullopt;
-  }
-  if (!in_range(param, number)) {
-    out_of_range(param, node.place, number, findings);
-    return std::nullopt;
-  }
-  if (param.type == MK_PARAM_INTEGER) return node.integer;
-  return number;
+const Notation& notation_of(Kind kind) {
+  return *std::find_if(kNotations.begin(), kNotations.end(),
+                       [&](const Notation& n) { return n.distribution && n.kind == kind; });
 }
 
-std::optional<Space> read_space(const std::string& name, const mk_param* param, const std::string& method,
-                                const Node& node, Findings& findings) {
-  if (node.kind == Node::Kind::table) return SpaceReader(name, param, method, node, findings).read();
-  if (node.kind == Node::Kind::array) return read_list(name, param, method, node, findings);
-  if (param == nullptr) return std::nullopt;
-  auto value = read_value(*param, node, findings);
+std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
+                                const Node& node, Diagnostics& diagnostics) {
+  if (node.kind == Node::Kind::table) return SpaceReader(name, parameter, method, node, diagnostics).read();
+  if (node.kind == Node::Kind::array) return read_list(name, parameter, method, node, diagnostics);
+  if (parameter == nullptr) return std::nullopt;
+  auto value = read_value(*parameter, node, diagnostics);
   if (!value) return std::nullopt;
   Space space;
   space.name = name;
   space.values.push_back(std::move(*value));
   return space;
-}
-
-std::optional<Value> default_value(const mk_param& param) {
-  if (param.fallback == nullptr || *param.fallback == '\0') return std::nullopt;
-  Findings findings("the default");
-  const auto tree = read_tree(std::string("x = ") + param.fallback, 0, findings);
-  std::optional<Value> value;
-  if (tree && tree->entries.size() == 1) value = read_value(param, tree->entries[0].value, findings);
-  if (!value) {
-    const auto found = findings.take();
-    throw Error(MK_DEVICE_ERROR, fmt::format("the model's default of '{}' is not valid: {}", param.name,
-                                             found.empty() ? "no single value" : found.front().message));
-  }
-  return value;
 }
 
 }  // namespace mokume::config

@@ -1,331 +1,233 @@
-// The values of the keys that every experiment has.
+#include "config/value.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/files.hpp"
 #include "base/text.hpp"
-#include "config/value.hpp"
+#include "config/wording.hpp"
+#include "config/write.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::config {
 namespace {
 
-constexpr size_t kMaxName = 128;
+using search::Value;
 
-std::string path_of(const Key& key) { return dotted(key.table, key.name); }
+constexpr size_t kMaxName = 128;
+constexpr const char* kStandardize = "it is \"none\", \"features\" or { mean = 127.5, scale = 73.61 }";
 
 bool is_decimal(const std::string& text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Reads one value of one key.
-class SettingReader {
+class ValueReader {
  public:
-  SettingReader(const Key& key, const Node& node, Findings& findings)
-      : key_(key), path_(path_of(key)), node_(node), findings_(findings) {}
+  ValueReader(const Parameter& parameter, const Node& node, Diagnostics& diagnostics)
+      : parameter_(parameter), path_(parameter.path()), node_(node), diagnostics_(diagnostics) {}
 
-  bool read(Config& config) {
-    const Slot slot = key_.slot(config);
-    switch (key_.type) {
-      case Type::text:
-        return keep(slot, text(node_));
-      case Type::name:
-        return keep(slot, name());
-      case Type::choice:
-        return read_choice(slot);
+  std::optional<Value> value() {
+    switch (parameter_.type) {
       case Type::boolean:
-        return read_boolean(slot);
-      case Type::integer:
-        return read_integer(slot);
-      case Type::share:
-        return read_share(slot);
-      case Type::texts:
-        return keep(slot, texts());
-      case Type::directories:
-        return keep(slot, directories());
+        if (node_.kind != Node::Kind::boolean) return wrong_type();
+        return node_.boolean;
+      case Type::text:
+        return text();
+      case Type::name:
+        return name();
       case Type::seed:
-        return read_seed(config);
+        return seed();
       case Type::size:
-        return read_size(slot);
+        return size();
       case Type::selection:
-        return keep(slot, selection());
-      case Type::standardize:
-        return read_standardize(*std::get<data::Standardize*>(slot));
-      case Type::table:
-      case Type::options:
-      case Type::params:
-        break;
+        return selection();
+      default:
+        return number();
     }
-    return false;
+  }
+
+  Json texts() {
+    if (node_.kind != Node::Kind::array) return wrong_type(), nullptr;
+    Json result = Json::array();
+    std::set<std::string> seen;
+    const size_t before = diagnostics_.size();
+    for (const Node& item : node_.items) {
+      const auto word = plain_text(item);
+      if (!word) continue;
+      if (!seen.insert(*word).second) fail(item, "lists " + in_quotes(*word) + " twice");
+      if (parameter_.type == Type::directories && word->front() != '/') fail(item, "takes absolute paths only");
+      result.push_back(*word);
+    }
+    if (node_.items.empty() && !parameter_.has(kEmptyAllowed)) fail(node_, "must not be empty");
+    return diagnostics_.size() == before ? result : nullptr;
+  }
+
+  // One of the choices, or a table with the parameters of the tag.
+  Json standardize() {
+    if (node_.kind != Node::Kind::table && node_.kind != Node::Kind::text) return wrong_type(kStandardize), nullptr;
+    if (node_.kind == Node::Kind::text) {
+      const auto word = choice(kStandardize);
+      return word ? Json(*word) : nullptr;
+    }
+    const std::vector<Parameter>& parts = parameter_.tags.front().parameters;
+    const size_t before = diagnostics_.size();
+    Json result = Json::object();
+    for (const Entry& entry : node_.entries) {
+      if (const Parameter* part = find(parts, entry.key)) {
+        result[entry.key] = read_setting(*part, entry.value, diagnostics_);
+      } else {
+        diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), path_),
+                         suggest(entry.key, names_of(parts)), kStandardize);
+      }
+    }
+    // A misspelt key is one fault, not two.
+    for (const Parameter& part : parts)
+      if (diagnostics_.size() == before && !result.contains(part.name))
+        fail(node_, "needs " + in_quotes(part.name), "", kStandardize);
+    return diagnostics_.size() == before ? result : nullptr;
   }
 
  private:
-  bool fail(const Node& at, const std::string& what, const std::string& hint = "", const std::string& note = "") {
-    findings_.add(at.place, path_ + " " + what, hint, note);
-    return false;
-  }
-  bool wrong_type(const Node& at, const std::string& wanted) {
-    return fail(at, "must be " + wanted + ", not " + describe(at.kind));
-  }
-
-  template <class T>
-  bool keep(const Slot& slot, std::optional<T> value) {
-    if (!value) return false;
-    *std::get<T*>(slot) = std::move(*value);
-    return true;
-  }
-
-  std::optional<std::string> text(const Node& node) {
-    if (node.kind != Node::Kind::text) {
-      wrong_type(node, "a text");
-    } else if (node.text.empty()) {
-      fail(node, "must not be empty");
-    } else if (std::any_of(node.text.begin(), node.text.end(),
-                           [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; })) {
-      fail(node, "must not hold control characters");
-    } else {
-      return node.text;
-    }
+  // Returns nothing, for whatever type is wanted.
+  std::nullopt_t fail(const Node& at, const std::string& what, const std::string& hint = "",
+                      const std::string& note = "") {
+    diagnostics_.add(at.location, path_ + " " + what, hint, note);
     return std::nullopt;
+  }
+  std::nullopt_t wrong_type(const std::string& note = "") {
+    return fail(node_, fmt::format("must be {}, not {}", wanted(parameter_.type), describe(node_.kind)), "", note);
+  }
+  std::optional<std::string> choice(const std::string& note) {
+    const std::vector<std::string>& choices = parameter_.choices;
+    if (std::find(choices.begin(), choices.end(), node_.text) != choices.end()) return node_.text;
+    diagnostics_.add(node_.location, fmt::format("unknown {} {}", path_, in_quotes(node_.text)),
+                     suggest(node_.text, choices), note);
+    return std::nullopt;
+  }
+
+  std::optional<std::string> text() {
+    if (node_.kind != Node::Kind::text) return wrong_type();
+    if (!parameter_.choices.empty()) return choice(fmt::format("{} is one of: {}", path_, join(parameter_.choices)));
+    return parameter_.has(kOfModel) ? node_.text : plain_text(node_);
+  }
+
+  // A text that is neither empty nor more than one line.
+  std::optional<std::string> plain_text(const Node& node) {
+    if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a text, not {}", describe(node.kind)));
+    if (node.text.empty()) return fail(node, "must not be empty");
+    const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; };
+    if (std::any_of(node.text.begin(), node.text.end(), is_control))
+      return fail(node, "must not hold control characters");
+    return node.text;
   }
 
   // Becomes a directory: nothing that a shell, a file system or a web page could take for something else.
   std::optional<std::string> name() {
-    auto name = text(node_);
+    auto name = plain_text(node_);
     if (!name) return std::nullopt;
     const auto allowed = [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
              c == '-';
     };
-    if (!std::all_of(name->begin(), name->end(), allowed)) {
-      fail(node_, "may hold only letters, digits, '.', '_' and '-'");
-    } else if (name->front() == '.') {
-      fail(node_, "must not begin with '.'");
-    } else if (name->size() > kMaxName) {
-      fail(node_, fmt::format("must not be longer than {} characters", kMaxName));
-    } else {
-      return name;
-    }
-    return std::nullopt;
+    if (!std::all_of(name->begin(), name->end(), allowed))
+      return fail(node_, "may hold only letters, digits, '.', '_' and '-'");
+    if (name->front() == '.') return fail(node_, "must not begin with '.'");
+    if (name->size() > kMaxName) return fail(node_, fmt::format("must not be longer than {} characters", kMaxName));
+    return name;
   }
 
-  bool read_choice(const Slot& slot) {
-    const auto word = text(node_);
-    if (!word) return false;
-    const std::vector<std::string> choices = choices_of(key_.choices);
-    const auto found = std::find(choices.begin(), choices.end(), *word);
-    if (found == choices.end()) {
-      findings_.add(node_.place, "unknown " + path_ + " " + quoted(*word), suggest(*word, choices),
-                    path_ + " is one of: " + join(choices));
-      return false;
-    }
-    if (const auto* missing = std::get_if<data::Missing*>(&slot)) {
-      **missing = static_cast<data::Missing>(found - choices.begin());
-    } else {
-      *std::get<std::string*>(slot) = *word;
-    }
-    return true;
-  }
-
-  bool read_boolean(const Slot& slot) {
-    if (node_.kind != Node::Kind::boolean) return wrong_type(node_, "true or false");
-    *std::get<bool*>(slot) = node_.boolean;
-    return true;
-  }
-
-  bool read_integer(const Slot& slot) {
+  std::optional<Value> number() {
     constexpr size_t kDigits = std::numeric_limits<int64_t>::digits10;
-    if (node_.kind == Node::Kind::text && node_.text.size() > kDigits && is_decimal(node_.text))
+    const bool integer = parameter_.type == Type::integer;
+    if (integer && node_.kind == Node::Kind::text && node_.text.size() > kDigits && is_decimal(node_.text))
       return fail(node_, "must be an integer of 64 bits");
-    if (node_.kind != Node::Kind::integer) return wrong_type(node_, "an integer");
-    const int64_t value = node_.integer;
-    const bool zero = value == 0 && key_.has(kZeroAllowed);
-    if (!zero && (value < key_.minimum || value > key_.maximum)) {
-      const bool open = key_.maximum == std::numeric_limits<int64_t>::max();
-      return fail(node_, open ? fmt::format("must be at least {}, not {}", key_.minimum, value)
-                              : fmt::format("must be from {} to {}, not {}", key_.minimum, key_.maximum, value));
-    }
-    if (auto* const* wide = std::get_if<int64_t*>(&slot)) {
-      **wide = value;
-    } else {
-      *std::get<uint32_t*>(slot) = static_cast<uint32_t>(value);
-    }
-    return true;
-  }
-
-  bool read_share(const Slot& slot) {
-    if (node_.kind != Node::Kind::real && node_.kind != Node::Kind::integer) return wrong_type(node_, "a number");
-    const double value = node_.kind == Node::Kind::real ? node_.real : static_cast<double>(node_.integer);
-    if (!(value > 0 && value < 1)) return fail(node_, "must be above 0 and below 1, not " + base::shortest(value));
-    *std::get<double*>(slot) = value;
-    return true;
-  }
-
-  std::optional<std::vector<std::string>> texts() {
-    if (node_.kind != Node::Kind::array) {
-      wrong_type(node_, "a list of texts");
+    if (integer ? node_.kind != Node::Kind::integer : !node_.is_number()) return wrong_type();
+    const double number = node_.number();
+    if (!std::isfinite(number)) return fail(node_, "must be finite, not " + base::shortest(number));
+    if (!parameter_.holds(number)) {
+      const std::string shown = integer ? std::to_string(node_.integer) : base::shortest(number);
+      diagnostics_.add(node_.location, out_of_range(parameter_, shown));
       return std::nullopt;
     }
-    std::vector<std::string> result;
-    std::set<std::string> seen;
-    bool good = true;
-    for (const Node& item : node_.items) {
-      auto word = text(item);
-      good = word && good;
-      if (!word) continue;
-      if (!seen.insert(*word).second) good = fail(item, "lists " + quoted(*word) + " twice");
-      result.push_back(std::move(*word));
-    }
-    if (node_.items.empty() && !key_.has(kEmptyAllowed)) good = fail(node_, "must not be empty");
-    return good ? std::optional(result) : std::nullopt;
-  }
-
-  std::optional<std::vector<std::string>> directories() {
-    auto paths = texts();
-    bool good = paths.has_value();
-    for (size_t i = 0; good && i < paths->size(); ++i)
-      if ((*paths)[i].front() != '/') good = fail(node_.items[i], "takes absolute paths only");
-    return good ? paths : std::nullopt;
+    if (integer) return node_.integer;
+    return number;
   }
 
   std::optional<std::string> selection() {
-    if (node_.kind == Node::Kind::text) return text(node_);
-    if (node_.kind != Node::Kind::array) {
-      wrong_type(node_, "a text or a list of texts");
-      return std::nullopt;
-    }
-    const auto words = texts();
-    if (!words) return std::nullopt;
-    return fmt::format("{}", fmt::join(*words, ","));
+    if (node_.kind == Node::Kind::text) return plain_text(node_);
+    const Json words = texts();
+    if (words.is_null()) return std::nullopt;
+    return fmt::format("{}", fmt::join(words.get<std::vector<std::string>>(), ","));
   }
 
-  bool read_seed(Config& config) {
+  std::optional<std::string> seed() {
     if (node_.kind == Node::Kind::integer) {
       if (node_.integer < 0) return fail(node_, fmt::format("must not be negative, but is {}", node_.integer));
-      config.seed_text = std::to_string(node_.integer);
-    } else if (node_.kind == Node::Kind::text) {
-      if (!is_decimal(node_.text)) return fail(node_, "must be an integer or a text of decimal digits only");
-      config.seed_text = node_.text;
-    } else {
-      return wrong_type(node_, "an integer or a text of decimal digits");
+      return std::to_string(node_.integer);
     }
-    config.seed = seed_of(config.seed_text);
-    return true;
+    if (node_.kind != Node::Kind::text) return wrong_type();
+    if (!is_decimal(node_.text)) return fail(node_, "must be an integer or a text of decimal digits only");
+    return node_.text;
   }
 
-  bool read_size(const Slot& slot) {
-    uint64_t bytes = 0;
+  std::optional<int64_t> size() {
+    std::optional<uint64_t> bytes;
     if (node_.kind == Node::Kind::integer) {
-      bytes = node_.integer < 0 ? 0 : static_cast<uint64_t>(node_.integer);
-    } else if (node_.kind == Node::Kind::text) {
-      const auto parsed = base::parse_bytes(node_.text);
-      if (!parsed) return fail(node_, "is no size", "write it in bytes or as \"4 GiB\" or \"512 MiB\"");
-      bytes = *parsed;
-    } else {
-      return wrong_type(node_, "an integer or a text such as \"4 GiB\"");
+      bytes = static_cast<uint64_t>(std::max<int64_t>(node_.integer, 0));
+    } else if (node_.kind != Node::Kind::text) {
+      return wrong_type();
+    } else if (bytes = base::parse_bytes(node_.text); !bytes) {
+      return fail(node_, "is no size", "write it in bytes or as \"4 GiB\" or \"512 MiB\"");
     }
-    if (bytes < static_cast<uint64_t>(key_.minimum) || bytes > static_cast<uint64_t>(key_.maximum))
+    if (*bytes == 0 || *bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
       return fail(node_, "must be from 1 byte to 8 EiB");
-    *std::get<uint64_t*>(slot) = bytes;
-    return true;
+    return static_cast<int64_t>(*bytes);
   }
 
-  bool read_standardize(data::Standardize& result) {
-    constexpr const char* kForms = "it is \"none\", \"features\" or { mean = 127.5, scale = 73.61 }";
-    if (node_.kind == Node::Kind::text) {
-      if (node_.text == "none") result = {};
-      if (node_.text == "features") result = {data::Standardize::Kind::features, 0, 1};
-      if (node_.text == "none" || node_.text == "features") return true;
-      findings_.add(node_.place, "unknown " + path_ + " " + quoted(node_.text),
-                    suggest(node_.text, {"none", "features"}), kForms);
-      return false;
-    }
-    if (node_.kind != Node::Kind::table) {
-      findings_.add(node_.place, path_ + " must be a text or a table, not " + describe(node_.kind), "", kForms);
-      return false;
-    }
-    return read_fixed(result, kForms);
-  }
-
-  bool read_fixed(data::Standardize& result, const char* forms) {
-    result = {data::Standardize::Kind::fixed, 0, 1};
-    bool good = true;
-    std::vector<std::string> absent = {"mean", "scale"};
-    for (const Entry& entry : node_.entries) {
-      const auto known = std::find(absent.begin(), absent.end(), entry.key);
-      if (known == absent.end()) {
-        const std::string hint = suggest(entry.key, {"mean", "scale"});
-        findings_.add(entry.place, "unknown key " + quoted(entry.key) + " in " + path_, hint, forms);
-        good = false;
-        continue;
-      }
-      absent.erase(known);
-      good = read_number(entry, entry.key == "mean" ? result.mean : result.scale) && good;
-    }
-    // A misspelt key is one fault, not two.
-    if (good && !absent.empty()) good = fail(node_, "needs " + quoted(absent.front()), "", forms);
-    return good;
-  }
-
-  bool read_number(const Entry& entry, double& number) {
-    const Node& node = entry.value;
-    if (node.kind != Node::Kind::real && node.kind != Node::Kind::integer) {
-      findings_.add(node.place, path_ + "." + entry.key + " must be a number, not " + describe(node.kind));
-      return false;
-    }
-    number = node.kind == Node::Kind::real ? node.real : static_cast<double>(node.integer);
-    if (!std::isfinite(number)) {
-      findings_.add(node.place, path_ + "." + entry.key + " must be finite, not " + base::shortest(number));
-      return false;
-    }
-    if (entry.key == "scale" && !(number > 0)) {
-      findings_.add(node.place, path_ + ".scale must be above 0, not " + base::shortest(number));
-      return false;
-    }
-    return true;
-  }
-
-  const Key& key_;
+  const Parameter& parameter_;
   std::string path_;
   const Node& node_;
-  Findings& findings_;
+  Diagnostics& diagnostics_;
 };
 
 }  // namespace
 
-std::vector<std::string> choices_of(const char* choices) {
-  if (choices == nullptr || *choices == '\0') return {};
-  return base::split(choices, '|');
+std::optional<Value> read_value(const Parameter& parameter, const Node& node, Diagnostics& diagnostics) {
+  return ValueReader(parameter, node, diagnostics).value();
 }
 
-std::string join(const std::vector<std::string>& words) { return fmt::format("{}", fmt::join(words, ", ")); }
-
-std::string suggest(const std::string& word, const std::vector<std::string>& known) {
-  const std::string best = base::closest(printable(word), known);
-  return best.empty() ? "" : "did you mean '" + best + "'?";
+Json read_setting(const Parameter& key, const Node& node, Diagnostics& diagnostics) {
+  ValueReader reader(key, node, diagnostics);
+  if (key.type == Type::texts || key.type == Type::directories) return reader.texts();
+  if (key.type == Type::standardize) return reader.standardize();
+  const auto value = reader.value();
+  return value ? json_of(*value) : Json();
 }
 
-std::string without_leading_zeros(const std::string& digits) {
-  const size_t first = digits.find_first_not_of('0');
-  return first == std::string::npos ? "0" : digits.substr(first);
+void throw_bad_default(const Parameter& parameter, Diagnostics diagnostics) {
+  const auto all = diagnostics.take();
+  throw Error(MK_DEVICE_ERROR, fmt::format("the model's default of '{}' is not valid: {}", parameter.name,
+                                           all.empty() ? "no single value" : all.front().message));
 }
 
-uint64_t seed_of(const std::string& digits) {
-  const std::string plain = without_leading_zeros(digits);
-  uint64_t seed = 0;
-  const char* end = plain.data() + plain.size();
-  if (std::from_chars(plain.data(), end, seed).ec == std::errc{}) return seed;
-  const std::string hash = base::sha256(plain);
-  std::from_chars(hash.data(), hash.data() + 16, seed, 16);
-  return seed;
+std::optional<Node> default_node(const Parameter& parameter) {
+  if (parameter.fallback.empty()) return std::nullopt;
+  Diagnostics diagnostics("the default");
+  auto tree = read_tree("x = " + parameter.fallback, 0, diagnostics);
+  if (!tree || tree->entries.size() != 1) throw_bad_default(parameter, std::move(diagnostics));
+  return std::move(tree->entries[0].value);
 }
 
-bool read_setting(const Key& key, const Node& node, Config& config, Findings& findings) {
-  return SettingReader(key, node, findings).read(config);
+std::optional<Value> default_value(const Parameter& parameter) {
+  const auto node = default_node(parameter);
+  if (!node) return std::nullopt;
+  Diagnostics diagnostics("the default");
+  auto value = read_value(parameter, *node, diagnostics);
+  if (!value) throw_bad_default(parameter, std::move(diagnostics));
+  return value;
 }
 
 }  // namespace mokume::config

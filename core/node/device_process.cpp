@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/frames.hpp"
+#include "config/resolved.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
 

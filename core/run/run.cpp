@@ -14,6 +14,7 @@
 #include "cluster/directory.hpp"
 #include "cluster/handshake.hpp"
 #include "cluster/run.hpp"
+#include "config/resolved.hpp"
 #include "journal/read.hpp"
 #include "node/candidate_text.hpp"
 #include "node/machine.hpp"

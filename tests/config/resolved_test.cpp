@@ -281,9 +281,9 @@ TEST(Schema, DescribesEveryKeyOfTheTable) {
   const json schema = json::parse(json_schema({{"svc", kSvc}, {"other", kOther}}));
   EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-04/schema#");
   EXPECT_EQ(schema["additionalProperties"], false);
-  for (const Key& key : keys()) {
+  for (const Parameter& key : keys()) {
     const json* at = &schema;
-    if (*key.table != '\0') at = &at->at("properties").at(key.table);
+    if (!key.table.empty()) at = &at->at("properties").at(key.table);
     ASSERT_TRUE(at->at("properties").contains(key.name)) << key.name;
     EXPECT_EQ(at->at("properties").at(key.name).at("description"), key.doc);
     EXPECT_EQ(at->at("additionalProperties"), false);

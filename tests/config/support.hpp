@@ -7,7 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
+#include "config/parse.hpp"
+#include "config/plan.hpp"
+#include "config/resolved.hpp"
+#include "config/schema.hpp"
+#include "config/starter.hpp"
 
 namespace mokume::config {
 
@@ -63,9 +67,9 @@ inline constexpr std::array<mk_param, 4> kNetParams = {{
     {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
 }};
 
-inline constexpr ModelSchema kNet{kNetParams.data(), kNetParams.size()};
-inline constexpr ModelSchema kSvc{kSvcParams.data(), kSvcParams.size()};
-inline constexpr ModelSchema kOther{kOtherParams.data(), kOtherParams.size()};
+inline const ModelSchema kNet = model_schema(kNetParams);
+inline const ModelSchema kSvc = model_schema(kSvcParams);
+inline const ModelSchema kOther = model_schema(kOtherParams);
 
 inline std::optional<ModelSchema> lookup(const std::string& model, const std::vector<std::string>&, std::string& why) {
   if (model == "svc") return kSvc;
@@ -121,7 +125,7 @@ inline bool same(const Config& a, const Config& b) {
          a.stratified == b.stratified && a.method == b.method && a.n_candidates == b.n_candidates &&
          a.bootstraps == b.bootstraps && a.random_compat == b.random_compat && a.select == b.select &&
          std::equal(a.spaces.begin(), a.spaces.end(), b.spaces.begin(), b.spaces.end(), same_space) &&
-         a.options == b.options && a.references == b.references && a.forms == b.forms && a.devices == b.devices &&
+         a.options == b.options && a.references == b.references && a.tagged == b.tagged && a.devices == b.devices &&
          a.plugin_directories == b.plugin_directories && a.memory_bytes == b.memory_bytes && a.output == b.output;
 }
 

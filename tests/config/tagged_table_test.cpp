@@ -61,8 +61,8 @@ TEST(Forms, AreReadWithDefaultsInTheOrderOfTheSchema) {
       good(net("optimizer = { nesterov = true, type = \"sgd\" }\n"
                "[[model_options.layers]]\nkernel_size = 3\ntype = \"conv2d\"\nout_channels = 32\n"
                "[[model_options.layers]]\ntype = \"relu\"\n"));
-  EXPECT_EQ(c.forms.at("optimizer"), (Forms{false, {{"sgd", {{"lr", 0.01, ""}, {"nesterov", true, ""}}}}}));
-  EXPECT_EQ(c.forms.at("layers"), (Forms{true,
+  EXPECT_EQ(c.tagged.at("optimizer"), (TaggedTables{false, {{"sgd", {{"lr", 0.01, ""}, {"nesterov", true, ""}}}}}));
+  EXPECT_EQ(c.tagged.at("layers"), (TaggedTables{true,
                                          {{"conv2d",
                                            {{"out_channels", int64_t{32}, ""},
                                             {"kernel_size", int64_t{3}, ""},
@@ -71,8 +71,8 @@ TEST(Forms, AreReadWithDefaultsInTheOrderOfTheSchema) {
 }
 
 TEST(Forms, DefaultsOfWholeFormsAreFilledIn) {
-  EXPECT_EQ(good(net("layers = []\n")).forms.at("optimizer"), (Forms{false, {{"adadelta", {{"lr", 1.0, ""}}}}}));
-  EXPECT_TRUE(good(net("layers = []\n")).forms.at("layers").items.empty());
+  EXPECT_EQ(good(net("layers = []\n")).tagged.at("optimizer"), (TaggedTables{false, {{"adadelta", {{"lr", 1.0, ""}}}}}));
+  EXPECT_TRUE(good(net("layers = []\n")).tagged.at("layers").tables.empty());
   expect_errors(kHead, {{"net needs a value for 'layers'", "add it to [model_options]", "", "\"net\""}});
 }
 
@@ -189,9 +189,9 @@ TEST(SetForms, ChangesParts) {
           "[[model_options.layers]]\ntype = \"dropout\"\np = 0.25\n");
   const Config c = good(text, {"model_options.optimizer.lr=0.5", "model_options.layers[1].p=0.125",
                                "model_options.layers[0]={ type = \"relu\" }"});
-  EXPECT_EQ(std::get<double>(c.forms.at("optimizer").items[0].fields[0].value), 0.5);
-  EXPECT_EQ(c.forms.at("layers").items[0].type, "relu");
-  EXPECT_EQ(std::get<double>(c.forms.at("layers").items[1].fields[0].value), 0.125);
+  EXPECT_EQ(std::get<double>(c.tagged.at("optimizer").tables[0].fields[0].value), 0.5);
+  EXPECT_EQ(c.tagged.at("layers").tables[0].type, "relu");
+  EXPECT_EQ(std::get<double>(c.tagged.at("layers").tables[1].fields[0].value), 0.125);
 
   const auto message = [&](const std::string& set) {
     const ParseResult result = parse_text(text, {set});
