@@ -91,7 +91,7 @@ std::string Diagnostics::file_name(uint32_t set) const {
 }
 
 std::string Diagnostics::where(const Location& location) const {
-  const std::string name = file_name(location.set);
+  std::string name = file_name(location.set);
   if (location.line == 0) return name;
   return location.set != 0 ? fmt::format("{}, column {}", name, location.column)
                            : fmt::format("{}:{}:{}", name, location.line, location.column);

@@ -66,7 +66,7 @@ void check_validation(Reading& reading) {
   if (reading.find("validation", "share") == nullptr) return;
   for (const Parameter& key : keys())
     if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
-      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning beside validation.share", key.name),
+      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
                               "keep one of the two", "a share of the rows is drawn at random, once");
   if (reading.is_good("validation.share")) reading.config.folds = 1;
 }

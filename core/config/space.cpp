@@ -86,7 +86,7 @@ class SpaceReader {
 
   void check_count() {
     if (notation_ != nullptr && !notation_->distribution && count_ == nullptr && !misspelt_)
-      fail(ends_->location, fmt::format("{} needs n, the number of values, beside '{}'", name_, notation_->name));
+      fail(ends_->location, fmt::format("{} needs n, the number of values, with '{}'", name_, notation_->name));
     if (count_ == nullptr) return;
     if (notation_ != nullptr && notation_->distribution) {
       fail(count_->location, fmt::format("n goes with a list; {} draws its values from '{}'", name_, notation_->name),

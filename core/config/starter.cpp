@@ -29,7 +29,7 @@ std::string inline_table(const Tag& tag) {
   return text + " }";
 }
 
-// What a tagged table may be, as comments that can be copied.
+// Lists the tagged tables that a parameter may be, as comments that can be copied.
 std::string tags_of(const Parameter& parameter) {
   const bool list = parameter.type == Type::tagged_tables;
   std::string text = fmt::format("\n# {} {}:\n", parameter.name, list ? "is a list of such tables" : "is one of");
@@ -44,7 +44,7 @@ std::string tags_of(const Parameter& parameter) {
   return text;
 }
 
-// What a search could look like, with the first number among the parameters.
+// An example of a search, with the first number among the parameters.
 std::string search_example(const ModelSchema& schema) {
   for (const Parameter& parameter : schema) {
     if (parameter.type == Type::real) return parameter.name + " = { log10 = [-1, 3], n = 5 }";

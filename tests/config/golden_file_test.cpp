@@ -1,16 +1,10 @@
-// What the program writes, byte for byte: the files in golden/. The hash of a plan depends on the canonical JSON.
+// The program writes the files in golden/ byte for byte. The hash of a plan depends on the canonical JSON.
 #include <string>
 
-#include "base/files.hpp"
 #include "config/support.hpp"
-#include "support/paths.hpp"
 
 namespace mokume::config {
 namespace {
-
-std::string golden(const std::string& name) {
-  return base::read_file(test::source_directory() + "/tests/config/golden/" + name);
-}
 
 TEST(Golden, AResolvedFileAndItsCanonicalJson) {
   for (const std::string name : {"full", "network"}) {

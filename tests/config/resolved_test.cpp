@@ -5,7 +5,6 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "config/keys.hpp"
 #include "config/support.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
@@ -119,9 +118,8 @@ TEST(Resolved, ManyConfigsRoundTrip) {
 
 TEST(Resolved, OtherModelsRoundTrip) {
   expect_round_trip(
-      good("name = \"n\"\nmodel = \"other\"\ndata.source = \"digits\"\n[search]\nmethod = \"grid\"\n"
-           "[search.params]\nbias = [true, false]\nlabel = [\"a b\", \"\\\"\", \"\"]\n"
-           "[model_options]\nrate = -1\ndepth = -5\n"));
+      good(experiment("other", search_of("grid", "bias = [true, false]\nlabel = [\"a b\", \"\\\"\", \"\"]\n") +
+                                   "[model_options]\nrate = -1\ndepth = -5\n")));
 }
 
 TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
@@ -307,15 +305,15 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
   EXPECT_EQ(options["kernel"]["anyOf"][0]["enum"], (json{"linear", "polynomial", "rbf", "sigmoid"}));
   EXPECT_EQ(svc["model_options"]["additionalProperties"], false);
 
-  const auto forms = [&](const char* name) {
+  const auto tables = [&](const char* name) {
     std::set<std::string> names;
-    for (const json& form : svc["search"]["properties"]["params"]["properties"][name]["anyOf"])
-      if (form.contains("required")) names.insert(form["required"][0].get<std::string>());
+    for (const json& table : svc["search"]["properties"]["params"]["properties"][name]["anyOf"])
+      if (table.contains("required")) names.insert(table["required"][0].get<std::string>());
     return names;
   };
-  EXPECT_EQ(forms("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
-  EXPECT_EQ(forms("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
-  EXPECT_TRUE(forms("kernel").empty());
+  EXPECT_EQ(tables("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
+  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
+  EXPECT_TRUE(tables("kernel").empty());
 }
 
 TEST(Schema, WithoutModelsIsStillASchema) {
