@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <exception>
 
 #include "config/space.hpp"
@@ -121,10 +120,9 @@ class ModelValues {
 
   // A name that the model does not know becomes a column of results.csv.
   bool is_free_name(const Entry& entry) {
-    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-'; };
     const bool column = entry.key == "candidate" || entry.key == "bootstrap" || entry.key == "fold" ||
                         entry.key == "n" || entry.key == "status";
-    if (entry.key.empty() || !std::all_of(entry.key.begin(), entry.key.end(), plain)) {
+    if (entry.key.empty() || !std::all_of(entry.key.begin(), entry.key.end(), is_plain)) {
       diagnostics_.add(entry.location, fmt::format("{} cannot name a searched parameter", in_quotes(entry.key)),
                        "use letters, digits, '_' and '-'");
       return false;

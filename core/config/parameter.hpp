@@ -76,7 +76,7 @@ struct Parameter {
   std::vector<std::string> sources;  // the values of data.source that take the key; empty: all
   std::string init;                  // `mokume init` writes "name = init"; "": it leaves the key out
   std::string fallback;              // the default as TOML; "": none, or that of Config
-  std::vector<Tag> tags;             // what a tagged table may be
+  std::vector<Tag> tags;             // the tagged tables that the value may be
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool is_number() const { return type == Type::real || type == Type::integer; }
@@ -85,7 +85,7 @@ struct Parameter {
   bool holds(double value) const;
 };
 
-// What a tagged table with `type = name` holds.
+// A tagged table with `type = name`.
 struct Tag {
   std::string name;
   std::string doc;

@@ -96,7 +96,7 @@ Json table_schema(const std::string& table) {
     properties[key.name] = described(key.type == Type::table ? table_schema(key.path()) : value_schema(key), key.doc);
     if (key.has(kRequired)) required.push_back(key.name);
   }
-  return closed_object(std::move(properties), std::move(required));
+  return closed_object(std::move(properties), required);
 }
 
 // The tables that make the values of a searched number.
@@ -111,7 +111,7 @@ void add_notations(const Parameter& parameter, Json& schemas) {
       properties["n"] = described(number(list_length("")), "number of values");
       required.push_back("n");
     }
-    schemas.push_back(closed_object(std::move(properties), std::move(required)));
+    schemas.push_back(closed_object(std::move(properties), required));
   }
 }
 

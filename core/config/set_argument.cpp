@@ -14,10 +14,6 @@ namespace {
 
 constexpr const char* kUsage = "write it as key=value, for example data.limit=5000";
 
-bool is_key_character(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-}
-
 // One word of a dotted key: "layers" or, for an element of a list, "layers[2]".
 struct Step {
   std::string key;
@@ -40,7 +36,7 @@ std::vector<Step> split_key(std::string_view key, uint32_t set) {
   std::vector<Step> steps;
   for (size_t at = 0;;) {
     const size_t begin = at;
-    while (at < key.size() && is_key_character(key[at])) ++at;
+    while (at < key.size() && is_plain(key[at])) ++at;
     if (at == begin) return {};
     Step step{std::string(key.substr(begin, at - begin)), {}, std::nullopt};
     at += read_index(key.substr(at), step.index);

@@ -128,11 +128,7 @@ class ValueReader {
   std::optional<std::string> name() {
     auto name = plain_text(node_);
     if (!name) return std::nullopt;
-    const auto allowed = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' ||
-             c == '-';
-    };
-    if (!std::all_of(name->begin(), name->end(), allowed))
+    if (!std::all_of(name->begin(), name->end(), [](char c) { return is_plain(c) || c == '.'; }))
       return fail(node_, "may hold only letters, digits, '.', '_' and '-'");
     if (name->front() == '.') return fail(node_, "must not begin with '.'");
     if (name->size() > kMaxName) return fail(node_, fmt::format("must not be longer than {} characters", kMaxName));

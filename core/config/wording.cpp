@@ -31,6 +31,10 @@ size_t utf8_length(std::string_view text) {
   return 0;
 }
 
+bool is_plain(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
+}
+
 uint32_t characters(std::string_view text) {
   return static_cast<uint32_t>(std::count_if(text.begin(), text.end(), [](char c) { return !continues_character(c); }));
 }

@@ -11,6 +11,8 @@ namespace mokume::config {
 // The bytes of the UTF-8 sequence at the front of `text`; 0 if there is none (overlong, surrogate, cut off, ...).
 size_t utf8_length(std::string_view text);
 
+bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
+
 // The number of characters (code points) in UTF-8 text.
 uint32_t characters(std::string_view text);
 
