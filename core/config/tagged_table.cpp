@@ -183,11 +183,14 @@ Value resolve(const Field& field, const std::vector<std::string>& params, const 
   return value;
 }
 
-std::string json_text(TaggedTables tagged, const std::vector<std::string>& params,
+std::string json_text(const TaggedTables& tagged, const std::vector<std::string>& params,
                       const std::vector<Value>& candidate) {
-  for (TaggedTable& table : tagged.tables)
-    for (Field& field : table.fields) field = {field.key, resolve(field, params, candidate), ""};
-  return json_of(tagged).dump();
+  Json json = json_of(tagged);
+  for (size_t i = 0; i < tagged.tables.size(); ++i)
+    for (const Field& field : tagged.tables[i].fields)
+      if (!field.reference.empty())
+        (tagged.list ? json[i] : json)[field.key] = json_of(resolve(field, params, candidate));
+  return json.dump();
 }
 
 }  // namespace mokume::config

@@ -36,7 +36,7 @@ search::Value resolve(const Field& field, const std::vector<std::string>& params
                       const std::vector<search::Value>& candidate);
 
 // As a model gets it (see mk_value): JSON, "type" first, reals shortest round-trip with a point or an exponent.
-std::string json_text(TaggedTables tagged, const std::vector<std::string>& params,
+std::string json_text(const TaggedTables& tagged, const std::vector<std::string>& params,
                       const std::vector<search::Value>& candidate);
 
 }  // namespace mokume::config

@@ -62,7 +62,8 @@ Json json_of(const TaggedTables& tagged) {
     one["type"] = table.type;
     for (const Field& field : table.fields) one[field.key] = json_of(field);
   }
-  return tagged.list ? list : list.front();
+  if (tagged.list) return list;
+  return std::move(list.front());
 }
 
 Json json_of(const Space& space) {
