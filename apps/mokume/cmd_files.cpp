@@ -4,6 +4,8 @@
 #include <map>
 
 #include "commands.hpp"
+#include "config/schema.hpp"
+#include "config/starter.hpp"
 #include "run/view.hpp"
 #include "stored_run.hpp"
 
@@ -21,14 +23,14 @@ int print_schema(Runtime& runtime) {
   registry::Registry& registry = runtime.registry();
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL))
     if (const registry::Library* library = registry.try_load(MK_PLUGIN_MODEL, name))
-      models[name] = {library->model()->params, library->model()->n_params};
+      models[name] = config::model_schema({library->model()->params, library->model()->n_params});
   std::printf("%s\n", config::json_schema(models).c_str());
   return kDone;
 }
 
 int init_config(Runtime& runtime, const std::string& name) {
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
-  std::fputs(config::starter_toml(name, {model.params, model.n_params}).c_str(), stdout);
+  std::fputs(config::starter_toml(name, config::model_schema({model.params, model.n_params})).c_str(), stdout);
   return kDone;
 }
 

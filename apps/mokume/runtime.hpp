@@ -8,7 +8,7 @@
 
 #include "base/log.hpp"
 #include "cluster/transport/transport.hpp"
-#include "config/config.hpp"
+#include "config/parse.hpp"
 #include "registry/registry.hpp"
 #include "scheduler/host_services.hpp"
 

@@ -1,61 +1,65 @@
-// What is wrong with an experiment file, collected in one pass and shown with place and caret.
+// What is wrong with an experiment file, collected in one pass and shown with its location and a caret.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
-
-#include "config/config.hpp"
 
 namespace mokume::config {
 
 // Where something stands: in the file (set = 0) or in the set-th --set argument. Lines and columns count from 1, in
-// characters; line 0 is no place at all.
-struct Place {
+// characters; line 0 is nowhere.
+struct Location {
   uint32_t set = 0;
   uint32_t line = 0;
   uint32_t column = 0;
-  uint32_t length = 1;
+  uint32_t length = 1;  // characters underlined
 };
 
-class Findings {
- public:
-  explicit Findings(std::string file) : file_(std::move(file)) {}
+struct Diagnostic : Location {
+  std::string file;     // or "--set argument 2"
+  std::string message;  // "unknown key 'gama' in [search.params]"
+  std::string hint;     // "did you mean 'gamma'?", or ""
+  std::string note;     // "svc takes: C, gamma", or ""
+};
 
-  void add(const Place& place, std::string message, std::string hint = "", std::string note = "");
-  // Takes over what `other` found at places where nothing was found yet; what has no note gets `note`.
-  void merge(Findings other, const std::string& note);
-  Findings empty_copy() const { return Findings(file_); }
-  bool empty() const { return found_.empty(); }
-  size_t size() const { return found_.size(); }
+class Diagnostics {
+ public:
+  explicit Diagnostics(std::string file) : file_(std::move(file)) {}
+
+  void add(const Location& location, std::string message, std::string hint = "", std::string note = "");
+  // Takes over what `other` has at locations that have no diagnostic yet; `note` goes to those that have none.
+  void merge(Diagnostics other, const std::string& note = "");
+  Diagnostics empty_copy() const { return Diagnostics(file_); }
+  bool empty() const { return all_.empty(); }
+  size_t size() const { return all_.size(); }
 
   // "svm.toml:17:1" or "--set argument 2, column 5".
-  std::string where(const Place& place) const;
+  std::string where(const Location& location) const;
 
-  // Sorted by place: what has none, the file, then the --set arguments.
+  // Sorted by location: nowhere, the file, then the --set arguments.
   std::vector<Diagnostic> take();
 
  private:
   std::string file_name(uint32_t set) const;
 
   std::string file_;
-  std::vector<Diagnostic> found_;
+  std::vector<Diagnostic> all_;
 };
 
-// The bytes of the UTF-8 sequence at the front of `text`; 0 if there is none (overlong, surrogate, cut off, ...).
-size_t utf8_length(std::string_view text);
+// error: unknown key 'gama' in [search.params]
+//   --> svm.toml:17:1
+//    |
+// 17 | gama = { log10 = [-3, 6], n = 24 }
+//    | ^^^^ did you mean 'gamma'?
+//    = svc takes: C, gamma
+//
+// `text` is the file's or the --set argument's.
+std::string render(const Diagnostic& diagnostic, const std::string& text);
 
-// The number of characters (code points) in UTF-8 text.
-uint32_t characters(std::string_view text);
-
-// Texts from outside as they may be shown: one line, no control characters, at most `limit` characters.
-std::string printable(std::string_view text, size_t limit = 80);
-
-// 'text', printable.
-struct Quoted {
-  std::string operator()(std::string_view text) const;
-};
-inline constexpr Quoted quoted;  // no function: beside one, std::quoted would be found for a std::string
+// One block for each, separated by empty lines.
+std::string render_all(const std::vector<Diagnostic>& diagnostics, const std::string& text,
+                       const std::vector<std::string>& sets);
 
 }  // namespace mokume::config

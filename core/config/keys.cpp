@@ -2,126 +2,240 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "config/seed.hpp"
 
 namespace mokume::config {
 namespace {
 
-constexpr int64_t kMany = std::numeric_limits<int64_t>::max();
+using data::DataSpec;
 
-constexpr std::array kKeys = {
-    Key{"", "name", Type::name, "name of the experiment and of its directory under the output directory",
-        [](Config& c) -> Slot { return &c.name; }, kRequired},
-    Key{"", "model", Type::name, "model plugin that fits the candidates, e.g. svc",
-        [](Config& c) -> Slot { return &c.model; }, kRequired | kInPlan},
-    Key{"", "seed", Type::seed, "seed of every random number: an integer, or a decimal text of any length",
-        [](Config& c) -> Slot { return &c.seed_text; }, kInPlan},
-    Key{"", "data", Type::table, "what to train and test on", nullptr, kRequired},
-    Key{"", "validation", Type::table, "how a candidate is validated"},
-    Key{"", "bagging", Type::table, "an ensemble: each bootstrap draws rows and gives a model of its own"},
-    Key{"", "search", Type::table, "which candidates are fitted"},
-    Key{"", "random", Type::table, "how random numbers are made"},
-    Key{"", "model_options", Type::options, "parameters of the model that are the same for all candidates"},
-    Key{"", "devices", Type::table, "which devices work, and how"},
-    Key{"", "plugins", Type::table, "where backends and models are looked for"},
-    Key{"", "output", Type::table, "where results go"},
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+template <class C, class T>
+auto& member_of(C& config, T Config::*member) {
+  return config.*member;
+}
+template <class C, class T>
+auto& member_of(C& config, T DataSpec::*member) {
+  return config.data.*member;
+}
 
-    Key{"data", "source", Type::choice, "kind of data: digits and friedman are built in, mnist is looked up by name",
-        [](Config& c) -> Slot { return &c.data.source; }, kRequired | kInPlan, 0, 0,
-        "digits|friedman|mnist|idx|libsvm|csv"},
-    Key{"data", "path", Type::text, "file or directory of the training data",
-        [](Config& c) -> Slot { return &c.data.path; }, kInPlan, 0, 0, "", "mnist|idx|libsvm|csv"},
-    Key{"data", "test", Type::text, "file of the test data", [](Config& c) -> Slot { return &c.data.test; }, kInPlan, 0,
-        0, "", "idx|libsvm|csv"},
-    Key{"data", "target", Type::text, "name of the label column; the last one if not given",
-        [](Config& c) -> Slot { return &c.data.target; }, kInPlan, 0, 0, "", "csv"},
-    Key{"data", "categorical", Type::texts, "columns to turn into one feature per value",
-        [](Config& c) -> Slot { return &c.data.categorical; }, kInPlan | kEmptyAllowed, 0, 0, "", "csv"},
-    Key{"data", "missing", Type::choice, "what an empty cell means: an error, a dropped row, or the column's mean",
-        [](Config& c) -> Slot { return &c.data.missing; }, kInPlan, 0, 0, "error|drop|mean", "csv"},
-    Key{"data", "limit", Type::integer, "use only the first N training rows; a test set stays whole",
-        [](Config& c) -> Slot { return &c.data.limit; }, kInPlan, 1, kMany},
-    Key{"data", "standardize", Type::standardize,
-        "inputs become (x - mean) / scale: two numbers, \"features\" (fitted once on the training rows) or \"none\"",
-        [](Config& c) -> Slot { return &c.data.standardize; }, kInPlan},
+template <auto member>
+constexpr Member kIn = {[](const Config& config) { return Json(member_of(config, member)); },
+                        [](Config& config, const Json& value) { value.get_to(member_of(config, member)); }};
 
-    Key{"validation", "folds", Type::integer, "number of folds of the cross-validation",
-        [](Config& c) -> Slot { return &c.folds; }, kInPlan | kZeroAllowed, 2, 1000},
-    Key{"validation", "share", Type::share, "instead of folds: validate on this share of the rows, drawn with the seed",
-        [](Config& c) -> Slot { return &c.share; }, kInPlan},
-    Key{"validation", "shuffle", Type::boolean, "draw the rows of a fold at random instead of in a row",
-        [](Config& c) -> Slot { return &c.shuffle; }, kInPlan},
-    Key{"validation", "stratified", Type::boolean, "give every fold the same share of each class",
-        [](Config& c) -> Slot { return &c.stratified; }, kInPlan},
+constexpr Member kInSeed = {[](const Config& config) { return Json(config.seed_text); },
+                            [](Config& config, const Json& value) {
+                              config.seed_text = value;
+                              config.seed = seed_of(config.seed_text);
+                            }};
 
-    Key{"bagging", "bootstraps", Type::integer, "number of bootstraps: samples drawn with replacement within the folds",
-        [](Config& c) -> Slot { return &c.bootstraps; }, kInPlan, 1, 100'000},
+constexpr std::array kMissing = {"error", "drop", "mean"};  // in the order of data::Missing
+constexpr Member kInMissing = {
+    [](const Config& config) { return Json(kMissing.at(static_cast<size_t>(config.data.missing))); },
+    [](Config& config, const Json& value) {
+      const auto* word = std::find(kMissing.begin(), kMissing.end(), value.get<std::string>());
+      config.data.missing = static_cast<data::Missing>(word - kMissing.begin());
+    }};
 
-    Key{"search", "method", Type::choice,
-        "grid: every combination; random: drawn candidates; list: the n-th values of all lists; none: one candidate",
-        [](Config& c) -> Slot { return &c.method; }, kInPlan, 0, 0, "grid|random|list|none"},
-    Key{"search", "candidates", Type::integer,
-        "random: how many are drawn, for each bootstrap anew; list: how many each bootstrap takes of it, in turn",
-        [](Config& c) -> Slot { return &c.n_candidates; }, kInPlan, 1, 10'000'000},
-    Key{"search", "select", Type::text, "the metric whose mean over the folds chooses the best candidate, e.g. loss",
-        [](Config& c) -> Slot { return &c.select; }, kInPlan},
-    Key{"search", "params", Type::params, "parameters of the model that differ between candidates"},
+using Scaling = data::Standardize::Kind;
+constexpr Member kInStandardize = {
+    [](const Config& config) -> Json {
+      const data::Standardize& s = config.data.standardize;
+      if (s.kind == Scaling::fixed) return {{"mean", s.mean}, {"scale", s.scale}};
+      return s.kind == Scaling::features ? "features" : "none";
+    },
+    [](Config& config, const Json& value) {
+      config.data.standardize = {value == "features" ? Scaling::features : Scaling::none, 0, 1};
+      if (value.is_object()) config.data.standardize = {Scaling::fixed, value["mean"], value["scale"]};
+    }};
 
-    Key{"random", "compat", Type::choice,
-        "numpy: draw bootstraps and candidates as the study of bagged networks did with NumPy, to replay it",
-        [](Config& c) -> Slot { return &c.random_compat; }, kInPlan, 0, 0, "numpy"},
+class Key : public Parameter {
+ public:
+  Key(const char* of_table, const char* of_name, Type of_type, const char* of_doc, uint32_t of_flags = 0,
+      const Member& of_member = {}) {
+    table = of_table;
+    name = of_name;
+    type = of_type;
+    doc = of_doc;
+    flags = of_flags;
+    member = of_member;
+  }
 
-    Key{"devices", "use", Type::selection, "devices that work, e.g. all, opencl:gpu or pocl,host",
-        [](Config& c) -> Slot { return &c.devices; }},
-    Key{"devices", "memory", Type::size, "memory that one device may use, in bytes or as \"4 GiB\"",
-        [](Config& c) -> Slot { return &c.memory_bytes; }, 0, 1, kMany},
-    Key{"devices", "isolation", Type::choice,
-        "thread: all devices in this process; process: each in a child of its own, which a driver may crash",
-        [](Config& c) -> Slot { return &c.isolation; }, 0, 0, 0, "thread|process"},
-    Key{"devices", "team", Type::boolean,
-        "true: all devices of all nodes train each network together, as the model's own options say (cnn: parallel)",
-        [](Config& c) -> Slot { return &c.team; }},
-    Key{"devices", "repeat_splits", Type::text,
-        "a run directory: a team splits work at the places and in the shares of that run, instead of by speed",
-        [](Config& c) -> Slot { return &c.repeat_splits; }},
-
-    Key{"plugins", "directories", Type::directories, "absolute paths of directories with further plugins",
-        [](Config& c) -> Slot { return &c.plugin_directories; }},
-
-    Key{"output", "directory", Type::text, "directory that holds the run directories",
-        [](Config& c) -> Slot { return &c.output; }},
+  Key& within(double low, double high = kInfinity) {
+    range.low = low;
+    range.high = high;
+    return *this;
+  }
+  // Without the ends.
+  Key& between(double low, double high) {
+    range = {low, high, true, true};
+    return *this;
+  }
+  Key& one_of(std::vector<std::string> words) {
+    choices = std::move(words);
+    return *this;
+  }
+  Key& for_sources(std::vector<std::string> words) {
+    sources = std::move(words);
+    return *this;
+  }
+  // In `line`, {0} is the model and {1} a parameter to search.
+  Key& in_init(const char* line) {
+    init = line;
+    return *this;
+  }
+  Key& or_table_of(std::vector<Parameter> parameters) {
+    tags = {{"", "", std::move(parameters)}};
+    return *this;
+  }
 };
 
-using Kind = search::Space::Kind;
-constexpr std::array kShapes = {
-    Shape{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
-    Shape{"log2", false, 2, Kind::list, "n values from 2^first to 2^last, evenly spaced in the exponent"},
-    Shape{"linear", false, 0, Kind::list, "n evenly spaced values from first to last"},
-    Shape{"log10_uniform", true, 10, Kind::log10_uniform, "drawn from 10^first to 10^last, uniform in the exponent"},
-    Shape{"uniform", true, 0, Kind::real_uniform, "drawn uniformly from first to last"},
-    Shape{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
-};
+std::vector<Parameter> top_keys() {
+  return {
+      Key("", "name", Type::name, "name of the experiment and of its directory under the output directory", kRequired,
+          kIn<&Config::name>)
+          .in_init("\"my-{0}\""),
+      Key("", "model", Type::name, "model plugin that fits the candidates, e.g. svc", kRequired | kInPlan,
+          kIn<&Config::model>)
+          .in_init("\"{0}\""),
+      Key("", "seed", Type::seed, "seed of every random number: an integer, or a decimal text of any length", kInPlan,
+          kInSeed)
+          .in_init("1"),
+      Key("", "data", Type::table, "what to train and test on", kRequired),
+      Key("", "validation", Type::table, "how a candidate is validated"),
+      Key("", "bagging", Type::table, "an ensemble: each bootstrap draws rows and gives a model of its own"),
+      Key("", "search", Type::table, "which candidates are fitted"),
+      Key("", "random", Type::table, "how random numbers are made"),
+      Key("", "model_options", Type::options, "parameters of the model that are the same for all candidates"),
+      Key("", "devices", Type::table, "which devices work, and how"),
+      Key("", "plugins", Type::table, "where backends and models are looked for"),
+      Key("", "output", Type::table, "where results go"),
+  };
+}
+
+std::vector<Parameter> data_keys() {
+  const Key mean("data.standardize", "mean", Type::real, "", kRequired);
+  const Key scale = Key("data.standardize", "scale", Type::real, "", kRequired).between(0, kInfinity);
+  return {
+      Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
+          kRequired | kInPlan, kIn<&DataSpec::source>)
+          .one_of({"digits", "friedman", "mnist", "idx", "libsvm", "csv"})
+          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv"),
+      Key("data", "path", Type::text, "file or directory of the training data", kInPlan, kIn<&DataSpec::path>)
+          .for_sources({"mnist", "idx", "libsvm", "csv"}),
+      Key("data", "test", Type::text, "file of the test data", kInPlan, kIn<&DataSpec::test>)
+          .for_sources({"idx", "libsvm", "csv"}),
+      Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
+          kIn<&DataSpec::target>)
+          .for_sources({"csv"}),
+      Key("data", "categorical", Type::texts, "columns to turn into one feature per value", kInPlan | kEmptyAllowed,
+          kIn<&DataSpec::categorical>)
+          .for_sources({"csv"}),
+      Key("data", "missing", Type::text, "what an empty cell means: an error, a dropped row, or the column's mean",
+          kInPlan, kInMissing)
+          .one_of({kMissing.begin(), kMissing.end()})
+          .for_sources({"csv"}),
+      Key("data", "limit", Type::integer, "use only the first N training rows; a test set stays whole", kInPlan,
+          kIn<&DataSpec::limit>)
+          .within(1),
+      Key("data", "standardize", Type::standardize,
+          "inputs become (x - mean) / scale: two numbers, \"features\" (fitted once on the training rows) or \"none\"",
+          kInPlan, kInStandardize)
+          .one_of({"none", "features"})
+          .or_table_of({mean, scale})
+          .in_init("\"features\"     # or {{ mean = 127.5, scale = 73.61 }}, or \"none\""),
+  };
+}
+
+std::vector<Parameter> plan_keys() {
+  return {
+      Key("validation", "folds", Type::integer, "number of folds of the cross-validation",
+          kInPlan | kZeroAllowed | kFoldsOnly, kIn<&Config::folds>)
+          .within(2, 1000)
+          .in_init("5                    # or share = 0.15: that share of the rows, drawn once"),
+      Key("validation", "share", Type::real,
+          "instead of folds: validate on this share of the rows, drawn with the seed", kInPlan | kPlanIfSet,
+          kIn<&Config::share>)
+          .between(0, 1),
+      Key("validation", "shuffle", Type::boolean, "draw the rows of a fold at random instead of in a row",
+          kInPlan | kFoldsOnly, kIn<&Config::shuffle>),
+      Key("validation", "stratified", Type::boolean, "give every fold the same share of each class", kInPlan,
+          kIn<&Config::stratified>),
+      Key("bagging", "bootstraps", Type::integer,
+          "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
+          .within(1, 100'000),
+      Key("search", "method", Type::text,
+          "grid: every combination; random: drawn candidates; list: the n-th values of all lists; none: one "
+          "candidate",
+          kInPlan, kIn<&Config::method>)
+          .one_of({"grid", "random", "list", "none"})
+          .in_init("\"none\"             # grid: add [search.params], e.g. {1}"),
+      Key("search", "candidates", Type::integer,
+          "random: how many are drawn, for each bootstrap anew; list: how many each bootstrap takes of it, in turn",
+          kInPlan, kIn<&Config::n_candidates>)
+          .within(1, 10'000'000),
+      Key("search", "select", Type::text, "the metric whose mean over the folds chooses the best candidate, e.g. loss",
+          kInPlan, kIn<&Config::select>),
+      Key("search", "params", Type::params, "parameters of the model that differ between candidates"),
+      Key("random", "compat", Type::text,
+          "numpy: draw bootstraps and candidates as the study of bagged networks did with NumPy, to replay it", kInPlan,
+          kIn<&Config::random_compat>)
+          .one_of({"numpy"}),
+  };
+}
+
+std::vector<Parameter> device_keys() {
+  return {
+      Key("devices", "use", Type::selection, "devices that work, e.g. all, opencl:gpu or pocl,host", 0,
+          kIn<&Config::devices>)
+          .in_init("\"all\"                 # every GPU and one CPU device; see `mokume devices`"),
+      Key("devices", "memory", Type::size, "memory that one device may use, in bytes or as \"4 GiB\"", 0,
+          kIn<&Config::memory_bytes>)
+          .within(1),
+      Key("devices", "isolation", Type::text,
+          "thread: all devices in this process; process: each in a child of its own, which a driver may crash", 0,
+          kIn<&Config::isolation>)
+          .one_of({"thread", "process"}),
+      Key("devices", "team", Type::boolean,
+          "true: all devices of all nodes train each network together, as the model's own options say (cnn: "
+          "parallel)",
+          0, kIn<&Config::team>),
+      Key("devices", "repeat_splits", Type::text,
+          "a run directory: a team splits work at the places and in the shares of that run, instead of by speed", 0,
+          kIn<&Config::repeat_splits>),
+      Key("plugins", "directories", Type::directories, "absolute paths of directories with further plugins", 0,
+          kIn<&Config::plugin_directories>),
+      Key("output", "directory", Type::text, "directory that holds the run directories", 0, kIn<&Config::output>),
+  };
+}
+
+// The resolved file has this order, in which the keys of a table stand together.
+std::vector<Parameter> all_keys() {
+  std::vector<Parameter> all = top_keys();
+  for (const auto& more : {data_keys(), plan_keys(), device_keys()}) all.insert(all.end(), more.begin(), more.end());
+  return all;
+}
 
 }  // namespace
 
-std::span<const Key> keys() { return kKeys; }
-std::span<const Shape> shapes() { return kShapes; }
+const std::vector<Parameter>& keys() {
+  static const std::vector<Parameter> all = all_keys();
+  return all;
+}
 
-const Key* find_key(std::string_view table, std::string_view name) {
-  const auto found =
-      std::find_if(kKeys.begin(), kKeys.end(), [&](const Key& k) { return table == k.table && name == k.name; });
-  return found == kKeys.end() ? nullptr : &*found;
+const Parameter* find_key(std::string_view table, std::string_view name) {
+  const auto found = std::find_if(keys().begin(), keys().end(),
+                                  [&](const Parameter& key) { return table == key.table && name == key.name; });
+  return found == keys().end() ? nullptr : &*found;
 }
 
 std::vector<std::string> names_in(std::string_view table) {
   std::vector<std::string> names;
-  for (const Key& key : kKeys)
-    if (table == key.table) names.emplace_back(key.name);
+  for (const Parameter& key : keys())
+    if (table == key.table) names.push_back(key.name);
   return names;
-}
-
-std::string dotted(std::string_view table, std::string_view name) {
-  return table.empty() ? std::string(name) : std::string(table) + "." + std::string(name);
 }
 
 std::string title(std::string_view table) { return table.empty() ? "the top level" : "[" + std::string(table) + "]"; }

@@ -1,10 +1,12 @@
+#include "config/plan.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <limits>
 
 #include "base/files.hpp"
-#include "config/config.hpp"
+#include "config/resolved.hpp"
 #include "sdk/error.hpp"
 #include "search/published_draws.hpp"
 
@@ -14,10 +16,10 @@ namespace {
 // Changes whenever the same config would make another plan.
 constexpr const char* kPlanFormat = "mokume-plan-1";
 
-// With the refits.
+// Refits count.
 void check_fits(uint64_t candidates, uint64_t bootstraps, uint64_t folds) {
-  constexpr uint64_t k_most = std::numeric_limits<uint32_t>::max();
-  if (candidates > k_most || candidates * bootstraps > k_most || candidates * bootstraps * folds + bootstraps > k_most)
+  constexpr uint64_t kMost = std::numeric_limits<uint32_t>::max();
+  if (candidates > kMost || candidates * bootstraps > kMost || candidates * bootstraps * folds + bootstraps > kMost)
     throw Error(MK_INVALID_ARGUMENT,
                 "the plan has more than 2^32 - 1 fits; shorten a list or use fewer folds or bootstraps");
 }

@@ -1,189 +1,170 @@
-// JSON Schema of experiment files, from the tables that parse() checks against.
-#include <nlohmann/json.hpp>
+#include "config/schema.hpp"
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
-#include "config/forms.hpp"
 #include "config/keys.hpp"
-#include "config/values.hpp"
+#include "config/space.hpp"
 
 namespace mokume::config {
 namespace {
 
-using nlohmann::ordered_json;
-
-ordered_json text_schema() { return {{"type", "string"}, {"minLength", 1}}; }
-
-ordered_json list_of(ordered_json item) {
-  return {{"type", "array"}, {"minItems", 1}, {"uniqueItems", true}, {"items", std::move(item)}};
+Json plain_text() { return Json::parse(R"({"type": "string", "minLength": 1})"); }
+Json pattern(const char* expression) { return {{"type", "string"}, {"pattern", expression}}; }
+Json either(Json schemas) { return {{"anyOf", std::move(schemas)}}; }
+Json described(Json schema, const std::string& doc) {
+  schema["description"] = doc;
+  return schema;
 }
 
-ordered_json either(ordered_json schemas) { return {{"anyOf", std::move(schemas)}}; }
+Json list_of(Json item) {
+  Json list = Json::parse(R"({"type": "array", "minItems": 1, "uniqueItems": true})");
+  list["items"] = std::move(item);
+  return list;
+}
 
-ordered_json closed_object(ordered_json properties, ordered_json required = ordered_json::array()) {
-  ordered_json result = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
-  if (!required.empty()) result["required"] = std::move(required);
+Json closed_object(Json properties, const Json& required = Json::array()) {
+  Json result = {{"type", "object"}, {"properties", std::move(properties)}, {"additionalProperties", false}};
+  if (!required.empty()) result["required"] = required;
   return result;
 }
 
-ordered_json standardize_schema() {
-  const ordered_json number = {{"type", "number"}};
-  const ordered_json positive = {{"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}};
-  return either(
-      {{{"enum", {"none", "features"}}}, closed_object({{"mean", number}, {"scale", positive}}, {"mean", "scale"})});
+Json number(const Parameter& parameter) {
+  // The bounds of models are real numbers.
+  const auto bound = [&](double value) {
+    return parameter.has(kOfModel) ? Json(value) : Json(static_cast<int64_t>(value));
+  };
+  const Range& range = parameter.range;
+  Json result = {{"type", parameter.type == Type::real ? "number" : "integer"}};
+  if (std::isfinite(range.low)) result["minimum"] = bound(range.low);
+  if (std::isfinite(range.low) && range.without_low) result["exclusiveMinimum"] = true;
+  if (std::isfinite(range.high)) result["maximum"] = bound(range.high);
+  if (std::isfinite(range.high) && range.without_high) result["exclusiveMaximum"] = true;
+  return parameter.has(kZeroAllowed) ? either({{{"enum", {0}}}, std::move(result)}) : result;
 }
 
-ordered_json integer_schema(const Key& key) {
-  ordered_json range = {{"type", "integer"}, {"minimum", key.minimum}};
-  if (key.maximum != INT64_MAX) range["maximum"] = key.maximum;
-  if (!key.has(kZeroAllowed)) return range;
-  return either({{{"enum", {0}}}, std::move(range)});
-}
+Json properties_of(const std::vector<Parameter>& parameters);
 
-ordered_json key_schema(const Key& key) {
-  switch (key.type) {
-    case Type::text:
-      return text_schema();
-    case Type::name:
-      return {{"type", "string"}, {"pattern", "^[A-Za-z0-9_-][A-Za-z0-9._-]*$"}};
-    case Type::choice:
-      return {{"enum", choices_of(key.choices)}};
+// A value of any parameter, apart from those whose keys the model defines.
+Json value_schema(const Parameter& parameter) {
+  switch (parameter.type) {
+    case Type::real:
+    case Type::integer:
+      return number(parameter);
     case Type::boolean:
       return {{"type", "boolean"}};
-    case Type::integer:
-      return integer_schema(key);
-    case Type::share:
-      return {
-          {"type", "number"}, {"minimum", 0}, {"exclusiveMinimum", true}, {"maximum", 1}, {"exclusiveMaximum", true}};
+    case Type::text:
+      if (!parameter.choices.empty()) return {{"enum", parameter.choices}};
+      return parameter.has(kOfModel) ? Json{{"type", "string"}} : plain_text();
+    case Type::name:
+      return pattern("^[A-Za-z0-9_-][A-Za-z0-9._-]*$");
+    case Type::seed:
+      return Json::parse(
+          R"({"anyOf": [{"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]})");
+    case Type::size:
+      return Json::parse(R"({"anyOf": [{"type": "integer", "minimum": 1}, {"type": "string", "minLength": 1}]})");
+    case Type::selection:
+      return either({plain_text(), list_of(plain_text())});
     case Type::texts: {
-      ordered_json list = list_of(text_schema());
-      if (key.has(kEmptyAllowed)) list.erase("minItems");
+      Json list = list_of(plain_text());
+      if (parameter.has(kEmptyAllowed)) list.erase("minItems");
       return list;
     }
     case Type::directories:
-      return list_of({{"type", "string"}, {"pattern", "^/"}});
-    case Type::seed:
-      return either({{{"type", "integer"}, {"minimum", 0}}, {{"type", "string"}, {"pattern", "^[0-9]+$"}}});
-    case Type::size:
-      return either({{{"type", "integer"}, {"minimum", key.minimum}}, text_schema()});
-    case Type::selection:
-      return either({text_schema(), list_of(text_schema())});
-    case Type::standardize:
-      return standardize_schema();
-    case Type::table:
-    case Type::options:
-    case Type::params:
-      break;
+      return list_of(pattern("^/"));
+    case Type::standardize: {
+      const std::vector<Parameter>& parts = parameter.tags.front().parameters;
+      return either({{{"enum", parameter.choices}}, closed_object(properties_of(parts), names_of(parts))});
+    }
+    default:
+      return {{"type", "object"}};
   }
-  return {{"type", "object"}};
+}
+
+Json properties_of(const std::vector<Parameter>& parameters) {
+  Json properties = Json::object();
+  for (const Parameter& parameter : parameters) properties[parameter.name] = value_schema(parameter);
+  return properties;
 }
 
 // Everything but what the model defines.
-ordered_json table_schema(const std::string& table) {
-  ordered_json properties = ordered_json::object();
-  ordered_json required = ordered_json::array();
-  for (const Key& key : keys()) {
+Json table_schema(const std::string& table) {
+  Json properties = Json::object();
+  Json required = Json::array();
+  for (const Parameter& key : keys()) {
     if (table != key.table) continue;
-    ordered_json one = key.type == Type::table ? table_schema(dotted(table, key.name)) : key_schema(key);
-    one["description"] = key.doc;
-    properties[key.name] = std::move(one);
+    properties[key.name] = described(key.type == Type::table ? table_schema(key.path()) : value_schema(key), key.doc);
     if (key.has(kRequired)) required.push_back(key.name);
   }
-  return closed_object(std::move(properties), std::move(required));
+  return closed_object(std::move(properties), required);
 }
 
-bool is_number(const mk_param& param) { return param.type == MK_PARAM_REAL || param.type == MK_PARAM_INTEGER; }
-
-ordered_json value_schema(const mk_param& param) {
-  if (param.type == MK_PARAM_BOOL) return {{"type", "boolean"}};
-  if (param.type == MK_PARAM_TEXT) {
-    const std::vector<std::string> choices = choices_of(param.choices);
-    return choices.empty() ? ordered_json{{"type", "string"}} : ordered_json{{"enum", choices}};
-  }
-  ordered_json result = {{"type", param.type == MK_PARAM_REAL ? "number" : "integer"}};
-  if (std::isfinite(param.minimum)) result["minimum"] = param.minimum;
-  if (std::isfinite(param.minimum) && (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0) result["exclusiveMinimum"] = true;
-  if (std::isfinite(param.maximum)) result["maximum"] = param.maximum;
-  return result;
-}
-
-// The table forms of a searched number.
-void add_shapes(const mk_param& param, ordered_json& forms) {
-  const bool integer = param.type == MK_PARAM_INTEGER;
-  for (const Shape& shape : shapes()) {
-    const bool draws_integers = shape.kind == search::Space::Kind::integer_uniform;
-    if (shape.distribution && draws_integers != integer) continue;
-    const ordered_json ends = {{"type", "array"},
-                               {"items", {{"type", draws_integers ? "integer" : "number"}}},
-                               {"minItems", 2},
-                               {"maxItems", 2},
-                               {"description", shape.doc}};
-    const ordered_json count = {
-        {"type", "integer"}, {"minimum", 2}, {"maximum", kMaxListLength}, {"description", "number of values"}};
-    forms.push_back(shape.distribution ? closed_object({{shape.name, ends}}, {shape.name})
-                                       : closed_object({{shape.name, ends}, {"n", count}}, {shape.name, "n"}));
+// The tables that make the values of a searched number.
+void add_notations(const Parameter& parameter, Json& schemas) {
+  for (const Notation& notation : notations()) {
+    if (notation.distribution && notation.is_integer() != (parameter.type == Type::integer)) continue;
+    Json ends = Json::parse(R"({"type": "array", "items": {"type": "number"}, "minItems": 2, "maxItems": 2})");
+    if (notation.is_integer()) ends["items"]["type"] = "integer";
+    Json properties = {{notation.name, described(std::move(ends), notation.doc)}};
+    Json required = {notation.name};
+    if (!notation.distribution) {
+      properties["n"] = described(number(list_length("")), "number of values");
+      required.push_back("n");
+    }
+    schemas.push_back(closed_object(std::move(properties), required));
   }
 }
 
-std::string doc_of(const mk_param& param) {
-  std::string doc = param.doc == nullptr ? "" : param.doc;
-  if (is_number(param)) doc += (doc.empty() ? "" : "; ") + range_of(param);
-  if (param.fallback != nullptr && *param.fallback != '\0')
-    doc += std::string(doc.empty() ? "" : "; ") + "default " + param.fallback;
+std::string description(const Parameter& parameter) {
+  std::string doc = parameter.doc;
+  if (parameter.is_number()) doc += (doc.empty() ? "" : "; ") + range_text(parameter);
+  if (!parameter.fallback.empty()) doc += (doc.empty() ? "default " : "; default ") + parameter.fallback;
   return doc;
 }
 
 // A value of [model_options]: itself or "$name".
-ordered_json field_schema(const mk_param& param) {
-  ordered_json one = param.type == MK_PARAM_TEXT && choices_of(param.choices).empty()
-                         ? value_schema(param)
-                         : either({value_schema(param), {{"type", "string"}, {"pattern", "^\\$"}}});
-  one["description"] = doc_of(param);
-  return one;
-}
+Json option_schema(const Parameter& parameter);
 
-ordered_json form_schema(const mk_form& form) {
-  ordered_json properties = {{"type", {{"enum", {form.name}}}}};
-  ordered_json required = {"type"};
-  for (uint32_t p = 0; p < form.n_params; ++p) {
-    const mk_param& param = form.params[p];
-    properties[param.name] = field_schema(param);
-    if (param.fallback == nullptr || *param.fallback == '\0') required.push_back(param.name);
+Json tagged_schema(const Parameter& parameter) {
+  Json tables = Json::array();
+  for (const Tag& tag : parameter.tags) {
+    Json properties = {{"type", {{"enum", {tag.name}}}}};
+    Json required = {"type"};
+    for (const Parameter& one : tag.parameters) {
+      properties[one.name] = option_schema(one);
+      if (one.fallback.empty()) required.push_back(one.name);
+    }
+    Json table = closed_object(std::move(properties), required);
+    tables.push_back(tag.doc.empty() ? table : described(std::move(table), tag.doc));
   }
-  ordered_json result = closed_object(std::move(properties), std::move(required));
-  if (form.doc != nullptr) result["description"] = form.doc;
-  return result;
+  Json one = either(std::move(tables));
+  return parameter.type == Type::tagged_table ? one : Json{{"type", "array"}, {"items", std::move(one)}};
 }
 
-ordered_json forms_schema(const mk_param& param) {
-  ordered_json forms = ordered_json::array();
-  for (uint32_t f = 0; f < param.n_forms; ++f) forms.push_back(form_schema(param.forms[f]));
-  ordered_json result = either(std::move(forms));
-  if (param.type == MK_PARAM_FORMS) result = {{"type", "array"}, {"items", std::move(result)}};
-  result["description"] = doc_of(param);
-  return result;
+Json option_schema(const Parameter& parameter) {
+  const bool any_text = parameter.type == Type::text && parameter.choices.empty();
+  return described(parameter.is_tagged() ? tagged_schema(parameter)
+                   : any_text            ? value_schema(parameter)
+                                         : either({value_schema(parameter), pattern("^\\$")}),
+                   description(parameter));
 }
 
-ordered_json options_schema(const ModelSchema& model) {
-  ordered_json properties = ordered_json::object();
-  for (uint32_t p = 0; p < model.n_params; ++p) {
-    const mk_param& param = model.params[p];
-    properties[param.name] = is_form(param) ? forms_schema(param) : field_schema(param);
-  }
+Json options_schema(const ModelSchema& model) {
+  Json properties = Json::object();
+  for (const Parameter& parameter : model) properties[parameter.name] = option_schema(parameter);
   return closed_object(std::move(properties));
 }
 
 // Names that the model does not know stand for what "$name" in [model_options] says: any values.
-ordered_json params_schema(const ModelSchema& model) {
-  ordered_json properties = ordered_json::object();
-  for (uint32_t p = 0; p < model.n_params; ++p) {
-    const mk_param& param = model.params[p];
-    if (is_form(param)) continue;
-    ordered_json forms = ordered_json::array({value_schema(param), list_of(value_schema(param))});
-    if (is_number(param)) add_shapes(param, forms);
-    properties[param.name] = {{"anyOf", std::move(forms)}, {"description", doc_of(param)}};
+Json searched_schema(const ModelSchema& model) {
+  Json properties = Json::object();
+  for (const Parameter& parameter : model) {
+    if (parameter.is_tagged()) continue;
+    Json values = {value_schema(parameter), list_of(value_schema(parameter))};
+    if (parameter.is_number()) add_notations(parameter, values);
+    properties[parameter.name] = {{"anyOf", std::move(values)}, {"description", description(parameter)}};
   }
-  ordered_json result = closed_object(std::move(properties));
+  Json result = closed_object(std::move(properties));
   result["additionalProperties"] = {{"type", {"number", "string", "boolean", "array", "object"}}};
   return result;
 }
@@ -191,18 +172,18 @@ ordered_json params_schema(const ModelSchema& model) {
 }  // namespace
 
 std::string json_schema(const std::map<std::string, ModelSchema>& models) {
-  ordered_json result = {{"$schema", "http://json-schema.org/draft-04/schema#"},
-                         {"title", "mokume experiment"},
-                         {"description", "One experiment: a model, its data, and the candidates to compare"}};
+  Json result = {{"$schema", "http://json-schema.org/draft-04/schema#"},
+                 {"title", "mokume experiment"},
+                 {"description", "One experiment: a model, its data, and the candidates to compare"}};
   result.update(table_schema(""));
   // One branch per model: which model it is decides what [model_options] and [search.params] take.
-  ordered_json branches = ordered_json::array();
-  ordered_json names = ordered_json::array();
+  Json branches = Json::array();
+  Json names = Json::array();
   for (const auto& [name, schema] : models) {
     names.push_back(name);
-    ordered_json properties = {{"model", {{"enum", {name}}}},
-                               {"model_options", options_schema(schema)},
-                               {"search", {{"properties", {{"params", params_schema(schema)}}}}}};
+    Json properties = {{"model", {{"enum", {name}}}},
+                       {kOptions, options_schema(schema)},
+                       {"search", {{"properties", {{"params", searched_schema(schema)}}}}}};
     branches.push_back({{"properties", std::move(properties)}});
   }
   if (!branches.empty()) {

@@ -1,4 +1,4 @@
-// TOML text as a tree that remembers where every key and value stands, with --set arguments merged in.
+// TOML text as a tree that remembers where every key and value stands, in the order of the text.
 #pragma once
 
 #include <cstdint>
@@ -17,31 +17,33 @@ struct Node {
   enum class Kind { table, array, text, integer, real, boolean, date };
 
   Kind kind = Kind::table;
-  Place place;
+  Location location;
   std::string text;
   int64_t integer = 0;
   double real = 0;
   bool boolean = false;
   std::vector<Node> items;     // array
-  std::vector<Entry> entries;  // table, in the order of the file; --set adds at the end
+  std::vector<Entry> entries;  // table; --set adds at the end
 
-  const Entry* find(std::string_view key) const;  // nullptr: not there
+  const Entry* find(std::string_view key) const;  // nullptr: there is none
+  bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
+  double number() const { return kind == Kind::real ? real : static_cast<double>(integer); }
 };
 
 struct Entry {
   std::string key;
-  Place place;
+  Location location;
   Node value;
 };
 
 // "a table", "a list", "a text", ...
 const char* describe(Node::Kind kind);
 
-// Reads `text`; on any fault adds one finding and returns nothing. `set` is 0 for the file, else the --set argument.
-std::optional<Node> read_tree(const std::string& text, uint32_t set, Findings& findings);
+// Whether the TOML reader can take `text`; adds one diagnostic if not. `set` is 0 for the file, else the number of the
+// --set argument.
+bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics);
 
-// Applies `argument` (a.b.c=VALUE, the set-th --set argument) to the tree; a[2] is an element of a list, from 0. VALUE
-// is TOML; what is no TOML and does not begin like a quoted text, list or table is taken as a text.
-void apply_set(Node& root, const std::string& argument, uint32_t set, Findings& findings);
+// Adds one diagnostic and returns nothing if `text` is not TOML.
+std::optional<Node> read_tree(const std::string& text, uint32_t set, Diagnostics& diagnostics);
 
 }  // namespace mokume::config

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/log.hpp"
-#include "config/config.hpp"
+#include "config/parse.hpp"
 #include "registry/registry.hpp"
 
 namespace mokume::node {

@@ -10,6 +10,7 @@
 
 #include "base/frames.hpp"
 #include "cluster/protocol/codec.hpp"
+#include "config/resolved.hpp"
 #include "node/team_seat.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"

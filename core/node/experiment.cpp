@@ -4,7 +4,8 @@
 
 #include <algorithm>
 
-#include "config/values.hpp"
+#include "config/plan.hpp"
+#include "config/wording.hpp"
 #include "sdk/error.hpp"
 #include "search/published_draws.hpp"
 
@@ -117,7 +118,7 @@ config::SchemaLookup schema_lookup(registry::Registry& registry) {
                      std::string& why) -> std::optional<config::ModelSchema> {
     try {
       const mk_model* table = registry.load(MK_PLUGIN_MODEL, model).model();
-      return config::ModelSchema{table->params, table->n_params};
+      return config::model_schema({table->params, table->n_params});
     } catch (const Error& e) {
       why = e.what();
       return std::nullopt;

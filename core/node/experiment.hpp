@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "cluster/protocol/messages.hpp"
-#include "config/config.hpp"
+#include "config/parse.hpp"
 #include "data/dataset.hpp"
 #include "data/samples.hpp"
 #include "node/model_experiment.hpp"

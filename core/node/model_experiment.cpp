@@ -1,6 +1,6 @@
 #include "node/model_experiment.hpp"
 
-#include "config/forms.hpp"
+#include "config/tagged_table.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
@@ -41,10 +41,10 @@ const char* ModelExperiment::keep(std::string text) { return texts_.insert(std::
 mk_value ModelExperiment::value_of(const mk_param& param, const config::Config& config, const search::Plan& plan,
                                    const std::vector<search::Value>& candidate) {
   mk_value out{};
-  if (config::is_form(param)) {
-    const auto forms = config.forms.find(param.name);
-    if (forms == config.forms.end()) throw Error(MK_INTERNAL, std::string("no value for parameter ") + param.name);
-    out.text = keep(config::json_text(forms->second, plan.params, candidate));
+  if (param.type == MK_PARAM_FORM || param.type == MK_PARAM_FORMS) {
+    const auto tagged = config.tagged.find(param.name);
+    if (tagged == config.tagged.end()) throw Error(MK_INTERNAL, std::string("no value for parameter ") + param.name);
+    out.text = keep(config::json_text(tagged->second, plan.params, candidate));
     return out;
   }
   config::Field field{param.name, false, param.name};  // as it was searched: nothing is made real here

@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "config/resolved.hpp"
 #include "run/status_file.hpp"
 #include "sdk/error.hpp"
 

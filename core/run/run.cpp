@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/run.hpp"
+#include "config/resolved.hpp"
 #include "journal/read.hpp"
 #include "node/candidate_text.hpp"
 #include "node/devices.hpp"

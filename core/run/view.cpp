@@ -7,6 +7,8 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "config/plan.hpp"
+#include "config/resolved.hpp"
 #include "journal/read.hpp"
 #include "node/experiment.hpp"
 #include "node/profile_files.hpp"

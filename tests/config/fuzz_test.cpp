@@ -1,7 +1,7 @@
 // Whatever the bytes, parse() and render_all() end, and either there is a config or a reason.
 #include <string>
 
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "sdk/philox.hpp"
 
 namespace mokume::config {

@@ -1,9 +1,9 @@
-// What a good experiment file means.
+// Every key of a good experiment file reaches the Config.
 #include <cmath>
 #include <string>
 
 #include "base/files.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::config {
@@ -42,58 +42,27 @@ TEST(Parse, MinimalFileHasDefaults) {
 }
 
 TEST(Parse, EveryKeyArrives) {
-  const Config c = good(R"(
-name = "full.name_1-2"
-model = "svc"
-seed = 17
-[data]
-source = "csv"
-path = "a b.csv"
-test = "t.csv"
-target = "the label"
-categorical = ["x", "y"]
-missing = "mean"
-limit = 9
-standardize = "features"
-[validation]
-folds = 3
-shuffle = true
-stratified = true
-[search]
-method = "random"
-candidates = 12
-[search.params]
-gamma = { log10_uniform = [-5, -1] }
-C = { uniform = [0.5, 2] }
-degree = { int = [2, 10] }
-kernel = ["rbf", "linear"]
-[model_options]
-multiclass = "ovo"
-coef0 = -1
-[devices]
-use = ["opencl:gpu", "host"]
-memory = "4 GiB"
-[plugins]
-directories = ["/opt/p", "/q"]
-[output]
-directory = "out/runs"
-)");
+  const Config c = good(golden("full.toml"));
   EXPECT_EQ(c.name, "full.name_1-2");
-  EXPECT_EQ(c.seed, 17U);
+  EXPECT_EQ(c.seed_text, "000123456789012345678901234567890");
   EXPECT_EQ(c.data.source, "csv");
-  EXPECT_EQ(c.data.path, "a b.csv");
+  EXPECT_EQ(c.data.path, "a b/\xC3\xA9 \"q\".csv");
   EXPECT_EQ(c.data.test, "t.csv");
   EXPECT_EQ(c.data.target, "the label");
   EXPECT_EQ(c.data.categorical, (std::vector<std::string>{"x", "y"}));
   EXPECT_EQ(c.data.missing, data::Missing::mean);
   EXPECT_EQ(c.data.limit, 9);
-  EXPECT_EQ(c.data.standardize.kind, data::Standardize::Kind::features);
+  EXPECT_EQ(c.data.standardize.kind, data::Standardize::Kind::fixed);
+  EXPECT_EQ(c.data.standardize.mean, 127.5);
+  EXPECT_EQ(c.data.standardize.scale, 3);
   EXPECT_EQ(c.folds, 3U);
   EXPECT_TRUE(c.shuffle);
   EXPECT_TRUE(c.stratified);
+  EXPECT_EQ(c.bootstraps, 4U);
   EXPECT_EQ(c.method, "random");
   EXPECT_EQ(c.n_candidates, 12U);
-  ASSERT_EQ(c.spaces.size(), 4U);
+  EXPECT_EQ(c.select, "loss");
+  ASSERT_EQ(c.spaces.size(), 5U);
   EXPECT_EQ(c.spaces[0].name, "gamma");
   EXPECT_EQ(c.spaces[0].kind, Space::Kind::log10_uniform);
   EXPECT_EQ(c.spaces[0].low, -5);
@@ -104,11 +73,14 @@ directory = "out/runs"
   EXPECT_EQ(c.spaces[2].high, 10);
   EXPECT_EQ(c.spaces[3].kind, Space::Kind::list);
   EXPECT_TRUE(c.spaces[3].values == (std::vector<Value>{std::string("rbf"), std::string("linear")}));
-  EXPECT_EQ(c.options.size(), 4U) << "searched parameters are no options";
+  EXPECT_EQ(c.options.size(), 3U) << "searched parameters are no options";
   EXPECT_TRUE(c.options.at("coef0") == Value(-1.0)) << "an integer is a real number where one is wanted";
   EXPECT_TRUE(c.options.at("multiclass") == Value(std::string("ovo")));
   EXPECT_EQ(c.devices, "opencl:gpu,host");
   EXPECT_EQ(c.memory_bytes, uint64_t{4} << 30);
+  EXPECT_EQ(c.isolation, "process");
+  EXPECT_TRUE(c.team);
+  EXPECT_EQ(c.repeat_splits, "runs/a");
   EXPECT_EQ(c.plugin_directories, (std::vector<std::string>{"/opt/p", "/q"}));
   EXPECT_EQ(c.output, "out/runs");
 }
@@ -158,13 +130,12 @@ TEST(Parse, FoldsMayBeNoneWithoutASearch) {
 }
 
 TEST(Parse, AModelMayHaveEveryKindOfParameter) {
-  const std::string text = "name = \"a\"\nmodel = \"other\"\ndata.source = \"digits\"\n[model_options]\nrate = 0.5\n";
+  const std::string text = experiment("other", "[model_options]\nrate = 0.5\n");
   const Config c = good(text);
   EXPECT_TRUE(c.options.at("bias") == Value(true));
   EXPECT_TRUE(c.options.at("label") == Value(std::string("a \"quoted\" text")));
   EXPECT_TRUE(good(text + "bias = false\n").options.at("bias") == Value(false));
-  EXPECT_FALSE(parse_text("name = \"a\"\nmodel = \"other\"\ndata.source = \"digits\"\n").config)
-      << "rate has no default";
+  EXPECT_FALSE(parse_text(experiment("other")).config) << "rate has no default";
 }
 
 // ---- --set

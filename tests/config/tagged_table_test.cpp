@@ -1,22 +1,20 @@
-// Forms (tables with a type), "$name", and what models get of them.
+// Tagged tables, "$name", and how both reach a model.
 #include <nlohmann/json.hpp>
 #include <string>
 
 #include "base/text.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "node/model_experiment.hpp"
 
 namespace mokume::config {
 namespace {
 
-const std::string kHead = "name = \"a\"\nmodel = \"net\"\n[data]\nsource = \"digits\"\n";
 const std::string kLayer = "[[model_options.layers]]\ntype = \"relu\"\n";
 
-std::string net(const std::string& options) { return kHead + "[model_options]\n" + options; }
+std::string net(const std::string& options) { return experiment("net", "[model_options]\n" + options); }
 
 std::string searched(const std::string& params, const std::string& options, const std::string& method = "grid") {
-  return kHead + "[search]\nmethod = \"" + method + "\"\n" + (method == "random" ? "candidates = 5\n" : "") +
-         "[search.params]\n" + params + "[model_options]\n" + options;
+  return experiment("net", search_of(method, params) + "[model_options]\n" + options);
 }
 
 struct Expected {
@@ -56,27 +54,28 @@ std::vector<std::string> texts_of(const Config& config, const char* param) {
   return texts;
 }
 
-TEST(Forms, AreReadWithDefaultsInTheOrderOfTheSchema) {
+TEST(TaggedTables, AreReadWithDefaultsInTheOrderOfTheSchema) {
   const Config c =
       good(net("optimizer = { nesterov = true, type = \"sgd\" }\n"
                "[[model_options.layers]]\nkernel_size = 3\ntype = \"conv2d\"\nout_channels = 32\n"
                "[[model_options.layers]]\ntype = \"relu\"\n"));
-  EXPECT_EQ(c.forms.at("optimizer"), (Forms{false, {{"sgd", {{"lr", 0.01, ""}, {"nesterov", true, ""}}}}}));
-  EXPECT_EQ(c.forms.at("layers"), (Forms{true,
-                                         {{"conv2d",
-                                           {{"out_channels", int64_t{32}, ""},
-                                            {"kernel_size", int64_t{3}, ""},
-                                            {"padding_mode", std::string("zeros"), ""}}},
-                                          {"relu", {}}}}));
+  EXPECT_EQ(c.tagged.at("optimizer"), (TaggedTables{false, {{"sgd", {{"lr", 0.01, ""}, {"nesterov", true, ""}}}}}));
+  EXPECT_EQ(c.tagged.at("layers"), (TaggedTables{true,
+                                                 {{"conv2d",
+                                                   {{"out_channels", int64_t{32}, ""},
+                                                    {"kernel_size", int64_t{3}, ""},
+                                                    {"padding_mode", std::string("zeros"), ""}}},
+                                                  {"relu", {}}}}));
 }
 
-TEST(Forms, DefaultsOfWholeFormsAreFilledIn) {
-  EXPECT_EQ(good(net("layers = []\n")).forms.at("optimizer"), (Forms{false, {{"adadelta", {{"lr", 1.0, ""}}}}}));
-  EXPECT_TRUE(good(net("layers = []\n")).forms.at("layers").items.empty());
-  expect_errors(kHead, {{"net needs a value for 'layers'", "add it to [model_options]", "", "\"net\""}});
+TEST(TaggedTables, WholeDefaultsAreFilledIn) {
+  EXPECT_EQ(good(net("layers = []\n")).tagged.at("optimizer"),
+            (TaggedTables{false, {{"adadelta", {{"lr", 1.0, ""}}}}}));
+  EXPECT_TRUE(good(net("layers = []\n")).tagged.at("layers").tables.empty());
+  expect_errors(experiment("net"), {{"net needs a value for 'layers'", "add it to [model_options]", "", "\"net\""}});
 }
 
-TEST(Forms, EveryFaultIsReportedWhereItStands) {
+TEST(TaggedTables, EveryFaultIsReportedWhereItStands) {
   expect_errors(net("optimizer = { type = \"sdg\", lr = 1 }\n"
                     "[[model_options.layers]]\ntype = \"conv2d\"\nout_channel = 3\nkernel_size = 0\n"
                     "[[model_options.layers]]\ntype = \"dropout\"\np = \"much\"\nlimit = 3\n"
@@ -100,7 +99,7 @@ TEST(Forms, EveryFaultIsReportedWhereItStands) {
                 {{"unknown key 'tpye' in layers[0]", "did you mean 'type'?", "conv2d", "tpye"}});
 }
 
-TEST(Forms, WrongKindsOfValueAreExplained) {
+TEST(TaggedTables, WrongKindsOfValueAreExplained) {
   expect_errors(net("optimizer = \"sgd\"\n" + kLayer),
                 {{"optimizer must be a table with a type, not a text", "write { type = \"sgd\" }", "", "\"sgd\""}});
   expect_errors(net("layers = { type = \"relu\" }\n"), {{"layers must be a list of tables, not a table",
@@ -136,7 +135,7 @@ TEST(References, StandForWhatACandidateHas) {
       R"([{"type":"conv2d","out_channels":16,"kernel_size":5,"padding_mode":"zeros"},{"type":"dropout","p":0.5}])");
 }
 
-TEST(References, OfScalarsReachTheModelInItsOwnType) {
+TEST(References, ScalarsReachTheModelInItsOwnType) {
   const Config c = good(searched("both = [1, 0]\n", "momentum = \"$both\"\n" + kLayer));
   EXPECT_EQ(c.spaces[0].values, (std::vector<search::Value>{1.0, 0.0}));
   const Config whole =
@@ -183,15 +182,15 @@ TEST(References, MustBeSearchedAndSearchedNamesUsed) {
 
 // ---- --set
 
-TEST(SetForms, ChangesParts) {
+TEST(SetTaggedTables, ChangesOneKeyOrOneTable) {
   const std::string text =
       net("optimizer = { type = \"sgd\", lr = 1 }\n[[model_options.layers]]\ntype = \"dropout\"\n"
           "[[model_options.layers]]\ntype = \"dropout\"\np = 0.25\n");
   const Config c = good(text, {"model_options.optimizer.lr=0.5", "model_options.layers[1].p=0.125",
                                "model_options.layers[0]={ type = \"relu\" }"});
-  EXPECT_EQ(std::get<double>(c.forms.at("optimizer").items[0].fields[0].value), 0.5);
-  EXPECT_EQ(c.forms.at("layers").items[0].type, "relu");
-  EXPECT_EQ(std::get<double>(c.forms.at("layers").items[1].fields[0].value), 0.125);
+  EXPECT_EQ(std::get<double>(c.tagged.at("optimizer").tables[0].fields[0].value), 0.5);
+  EXPECT_EQ(c.tagged.at("layers").tables[0].type, "relu");
+  EXPECT_EQ(std::get<double>(c.tagged.at("layers").tables[1].fields[0].value), 0.125);
 
   const auto message = [&](const std::string& set) {
     const ParseResult result = parse_text(text, {set});
@@ -216,7 +215,7 @@ const std::string kRich =
              "[[model_options.layers]]\ntype = \"conv2d\"\nout_channels = \"$width\"\nkernel_size = 5\n"
              "[[model_options.layers]]\ntype = \"relu\"\n");
 
-TEST(Forms, ResolvedTextReadsBack) {
+TEST(TaggedTables, ResolvedTextReadsBack) {
   for (const std::string& text : {kRich, net("layers = []\n"), net(kLayer)}) {
     const Config c = good(text);
     const Config again = good(to_toml(c));
@@ -236,7 +235,7 @@ optimizer = { type = "sgd", lr = "$rate", nesterov = false }
       << to_toml(good(kRich));
 }
 
-TEST(Forms, ThePlanDependsOnThem) {
+TEST(TaggedTables, ThePlanDependsOnThem) {
   const std::string hash = make_plan(good(kRich), "d").hash;
   EXPECT_EQ(make_plan(good(kRich, {"model_options.optimizer.nesterov=false"}), "d").hash, hash) << "the default";
   for (const char* set : {"model_options.optimizer.nesterov=true", "model_options.layers[0].kernel_size=6",
@@ -245,7 +244,7 @@ TEST(Forms, ThePlanDependsOnThem) {
     EXPECT_NE(make_plan(good(kRich, {set}), "d").hash, hash) << set;
 }
 
-TEST(Forms, SchemaAndStarterDescribeThem) {
+TEST(TaggedTables, SchemaAndStarterDescribeThem) {
   using nlohmann::json;
   const json schema = json::parse(json_schema({{"net", kNet}}));
   const json& net_schema = schema["anyOf"][0]["properties"];

@@ -1,7 +1,7 @@
-// What a user sees for each kind of mistake.
+// A user sees one message for each mistake, and it shows the place.
 #include <string>
 
-#include "config_support.hpp"
+#include "config/support.hpp"
 
 namespace mokume::config {
 namespace {
@@ -194,7 +194,7 @@ TEST(Messages, ASyntaxErrorComesAlone) {
 )");
 }
 
-TEST(Messages, WhatIsMissing) {
+TEST(Messages, MissingKeysAreNamed) {
   EXPECT_EQ(shown("[data]\r\nlimit = 1\r\n"), R"(error: 'name' is missing at the top level
   --> svm.toml
    = add name = "..."
@@ -260,7 +260,7 @@ void expect_only(const std::string& text, const Case& c) {
   EXPECT_NE((d.message + d.hint).find(c.word), std::string::npos) << render(d, text);
 }
 
-TEST(Messages, OfSettings) {
+TEST(Messages, EachBadSettingHasOne) {
   const Case cases[] = {
       {"name = \".a\"", 1, 8, 4, "begin with '.'"},
       {"name = \"\"", 1, 8, 2, "empty"},
@@ -296,10 +296,10 @@ TEST(Messages, OfSettings) {
       {"validation.folds = -3", 1, 20, 2, "from 2 to 1000"},
       {"validation.share = 0", 1, 20, 1, "above 0 and below 1, not 0"},
       {"validation.share = 1.0", 1, 20, 3, "above 0 and below 1"},
-      {"validation.share = nan", 1, 20, 3, "above 0 and below 1"},
+      {"validation.share = nan", 1, 20, 3, "finite"},
       {"validation.share = \"15 %\"", 1, 20, 6, "a number, not a text"},
-      {"validation.share = 0.2\nvalidation.folds = 5", 2, 12, 5, "folds has no meaning beside validation.share"},
-      {"validation.share = 0.2\nvalidation.shuffle = true", 2, 12, 7, "no meaning beside"},
+      {"validation.share = 0.2\nvalidation.folds = 5", 2, 12, 5, "folds has no meaning with validation.share"},
+      {"validation.share = 0.2\nvalidation.shuffle = true", 2, 12, 7, "no meaning with"},
       {"validation.shuffle = 1", 1, 22, 1, "true or false"},
       {"search.method = \"gird\"", 1, 17, 6, "did you mean 'grid'?"},
       {"search.method = \"grid\"", 1, 17, 6, "[search.params]"},
@@ -334,7 +334,7 @@ TEST(Messages, OfSettings) {
   }
 }
 
-TEST(Messages, OfSearchedParameters) {
+TEST(Messages, EachBadSearchedParameterHasOne) {
   const Case cases[] = {
       {"C = { log10 = [-3, 6], n = 0 }", 8, 28, 1, "from 2"},
       {"C = { log10 = [-3, 6], n = 1 }", 8, 28, 1, "from 2"},
@@ -370,12 +370,12 @@ TEST(Messages, OfSearchedParameters) {
   for (const Case& c : cases) expect_only(grid(std::string(c.text) + "\n"), c);
 }
 
-TEST(Messages, OfDistributions) {
+TEST(Messages, EachBadDistributionHasOne) {
   const Case cases[] = {
       {"C = { uniform = [1, 2], n = 3 }", 9, 25, 1, "leave it out"},
       {"C = { int = [1, 2] }", 9, 7, 3, "uniform"},
       {"degree = { uniform = [1, 2] }", 9, 12, 7, "use int"},
-      {"degree = { int = [1, 2.5] }", 9, 22, 3, "integers"},
+      {"degree = { int = [1, 2.5] }", 9, 22, 3, "an end of degree must be an integer"},
       {"degree = { int = [3, 2] }", 9, 18, 6, "below the last"},
       {"degree = { int = [2, 65] }", 9, 22, 2, "from 0 to 64"},
       {"C = { log10_uniform = [-5, 13] }", 9, 28, 2, "at most 1e+12"},
@@ -385,7 +385,7 @@ TEST(Messages, OfDistributions) {
   for (const Case& c : cases) expect_only(random_search(std::string(c.text) + "\n"), c);
 }
 
-TEST(Messages, OfSetArguments) {
+TEST(Messages, EachBadSetArgumentHasOne) {
   const auto only = [](const std::string& set, uint32_t column, const std::string& word) {
     const ParseResult result = parse_text(grid("C = [1, 2]\n"), {"seed=1", set});
     EXPECT_FALSE(result.config);

@@ -5,8 +5,7 @@
 #include <string>
 
 #include "base/files.hpp"
-#include "config/keys.hpp"
-#include "config_support.hpp"
+#include "config/support.hpp"
 #include "sdk/error.hpp"
 #include "sdk/philox.hpp"
 #include "support/paths.hpp"
@@ -119,9 +118,8 @@ TEST(Resolved, ManyConfigsRoundTrip) {
 
 TEST(Resolved, OtherModelsRoundTrip) {
   expect_round_trip(
-      good("name = \"n\"\nmodel = \"other\"\ndata.source = \"digits\"\n[search]\nmethod = \"grid\"\n"
-           "[search.params]\nbias = [true, false]\nlabel = [\"a b\", \"\\\"\", \"\"]\n"
-           "[model_options]\nrate = -1\ndepth = -5\n"));
+      good(experiment("other", search_of("grid", "bias = [true, false]\nlabel = [\"a b\", \"\\\"\", \"\"]\n") +
+                                   "[model_options]\nrate = -1\ndepth = -5\n")));
 }
 
 TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
@@ -281,9 +279,9 @@ TEST(Schema, DescribesEveryKeyOfTheTable) {
   const json schema = json::parse(json_schema({{"svc", kSvc}, {"other", kOther}}));
   EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-04/schema#");
   EXPECT_EQ(schema["additionalProperties"], false);
-  for (const Key& key : keys()) {
+  for (const Parameter& key : keys()) {
     const json* at = &schema;
-    if (*key.table != '\0') at = &at->at("properties").at(key.table);
+    if (!key.table.empty()) at = &at->at("properties").at(key.table);
     ASSERT_TRUE(at->at("properties").contains(key.name)) << key.name;
     EXPECT_EQ(at->at("properties").at(key.name).at("description"), key.doc);
     EXPECT_EQ(at->at("additionalProperties"), false);
@@ -307,15 +305,15 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
   EXPECT_EQ(options["kernel"]["anyOf"][0]["enum"], (json{"linear", "polynomial", "rbf", "sigmoid"}));
   EXPECT_EQ(svc["model_options"]["additionalProperties"], false);
 
-  const auto forms = [&](const char* name) {
+  const auto tables = [&](const char* name) {
     std::set<std::string> names;
-    for (const json& form : svc["search"]["properties"]["params"]["properties"][name]["anyOf"])
-      if (form.contains("required")) names.insert(form["required"][0].get<std::string>());
+    for (const json& table : svc["search"]["properties"]["params"]["properties"][name]["anyOf"])
+      if (table.contains("required")) names.insert(table["required"][0].get<std::string>());
     return names;
   };
-  EXPECT_EQ(forms("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
-  EXPECT_EQ(forms("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
-  EXPECT_TRUE(forms("kernel").empty());
+  EXPECT_EQ(tables("C"), (std::set<std::string>{"log10", "log2", "linear", "log10_uniform", "uniform"}));
+  EXPECT_EQ(tables("degree"), (std::set<std::string>{"log10", "log2", "linear", "int"}));
+  EXPECT_TRUE(tables("kernel").empty());
 }
 
 TEST(Schema, WithoutModelsIsStillASchema) {

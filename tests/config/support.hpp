@@ -1,13 +1,22 @@
-// What the tests of experiment files share: the parameters that the svc plugin publishes, and short ways to parse.
+// The tests of experiment files share the parameters of three models, builders of texts, and short ways to parse.
 #pragma once
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "config/config.hpp"
+#include "base/files.hpp"
+#include "config/keys.hpp"
+#include "config/parse.hpp"
+#include "config/plan.hpp"
+#include "config/resolved.hpp"
+#include "config/schema.hpp"
+#include "config/starter.hpp"
+#include "support/paths.hpp"
 
 namespace mokume::config {
 
@@ -30,7 +39,7 @@ inline constexpr std::array<mk_param, 4> kOtherParams = {{
     {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr, nullptr, 0, 0},
 }};
 
-// A third model with forms: a network.
+// A third model with tagged tables: a network.
 inline constexpr std::array<mk_param, 2> kSgdParams = {{
     {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "0.01", "", "learning rate", nullptr, 0, 0},
     {"nesterov", MK_PARAM_BOOL, 0, 0, 0, "false", "", "look ahead", nullptr, 0, 0},
@@ -63,9 +72,9 @@ inline constexpr std::array<mk_param, 4> kNetParams = {{
     {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
 }};
 
-inline constexpr ModelSchema kNet{kNetParams.data(), kNetParams.size()};
-inline constexpr ModelSchema kSvc{kSvcParams.data(), kSvcParams.size()};
-inline constexpr ModelSchema kOther{kOtherParams.data(), kOtherParams.size()};
+inline const ModelSchema kNet = model_schema(kNetParams);
+inline const ModelSchema kSvc = model_schema(kSvcParams);
+inline const ModelSchema kOther = model_schema(kOtherParams);
 
 inline std::optional<ModelSchema> lookup(const std::string& model, const std::vector<std::string>&, std::string& why) {
   if (model == "svc") return kSvc;
@@ -91,38 +100,38 @@ inline Config good(const std::string& text, const std::vector<std::string>& sets
   return {};
 }
 
-// The smallest experiment, with further lines.
-inline std::string minimal(const std::string& more = "") {
-  return "name = \"a\"\nmodel = \"svc\"\n[data]\nsource = \"digits\"\n" + more;
+// The smallest experiment with a model, with further lines.
+inline std::string experiment(const std::string& model, const std::string& more = "") {
+  return "name = \"a\"\nmodel = \"" + model + "\"\n[data]\nsource = \"digits\"\n" + more;
 }
 
-inline std::string grid(const std::string& params) {
-  return minimal("[search]\nmethod = \"grid\"\n[search.params]\n" + params);
+inline std::string minimal(const std::string& more = "") { return experiment("svc", more); }
+
+// [search] with its parameters.
+inline std::string search_of(const std::string& method, const std::string& params) {
+  const std::string candidates = method == "random" ? "candidates = 7\n" : "";
+  return "[search]\nmethod = \"" + method + "\"\n" + candidates + "[search.params]\n" + params;
 }
 
-inline std::string random_search(const std::string& params) {
-  return minimal("[search]\nmethod = \"random\"\ncandidates = 7\n[search.params]\n" + params);
+inline std::string grid(const std::string& params) { return minimal(search_of("grid", params)); }
+inline std::string random_search(const std::string& params) { return minimal(search_of("random", params)); }
+
+inline std::string golden(const std::string& name) {
+  return base::read_file(test::source_directory() + "/tests/config/golden/" + name);
 }
 
 inline bool same_space(const search::Space& a, const search::Space& b) {
   return a.kind == b.kind && a.name == b.name && a.values == b.values && a.low == b.low && a.high == b.high;
 }
 
-inline bool same_data(const data::DataSpec& a, const data::DataSpec& b) {
-  return a.source == b.source && a.path == b.path && a.test == b.test && a.target == b.target &&
-         a.categorical == b.categorical && a.missing == b.missing && a.limit == b.limit &&
-         a.standardize.kind == b.standardize.kind && a.standardize.mean == b.standardize.mean &&
-         a.standardize.scale == b.standardize.scale;
-}
-
 inline bool same(const Config& a, const Config& b) {
-  return a.name == b.name && a.model == b.model && a.seed_text == b.seed_text && a.seed == b.seed &&
-         same_data(a.data, b.data) && a.folds == b.folds && a.share == b.share && a.shuffle == b.shuffle &&
-         a.stratified == b.stratified && a.method == b.method && a.n_candidates == b.n_candidates &&
-         a.bootstraps == b.bootstraps && a.random_compat == b.random_compat && a.select == b.select &&
+  return std::all_of(keys().begin(), keys().end(),
+                     [&](const Parameter& key) {
+                       return key.member.get == nullptr || key.member.get(a) == key.member.get(b);
+                     }) &&
+         a.seed == b.seed &&
          std::equal(a.spaces.begin(), a.spaces.end(), b.spaces.begin(), b.spaces.end(), same_space) &&
-         a.options == b.options && a.references == b.references && a.forms == b.forms && a.devices == b.devices &&
-         a.plugin_directories == b.plugin_directories && a.memory_bytes == b.memory_bytes && a.output == b.output;
+         a.options == b.options && a.references == b.references && a.tagged == b.tagged;
 }
 
 }  // namespace mokume::config

@@ -1,0 +1,190 @@
+#include "config/model_values.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+
+#include "config/space.hpp"
+#include "config/tagged_table.hpp"
+#include "config/value.hpp"
+#include "config/wording.hpp"
+
+namespace mokume::config {
+namespace {
+
+class ModelValues {
+ public:
+  explicit ModelValues(Reading& reading)
+      : reading_(reading),
+        config_(reading.config),
+        diagnostics_(reading.diagnostics),
+        takes_(config_.model + " takes: ") {}
+
+  void read() {
+    if (reading_.schema) {
+      for (const Entry& entry : entries_of(kOptions)) read_option(entry);
+    }
+    check_references();
+    const std::string method = reading_.is_good("search.method") ? config_.method : "";
+    for (const Entry& entry : entries_of(kSearched)) {
+      if (reading_.schema) {
+        read_searched(entry, method);
+      } else {
+        read_space(entry.key, nullptr, method, entry.value, diagnostics_);
+      }
+    }
+    if (!reading_.schema) return;
+    for (const Parameter& parameter : *reading_.schema) {
+      try {
+        fill_in(parameter);
+      } catch (const std::exception& error) {
+        diagnostics_.add(model_location(), error.what());
+      }
+    }
+  }
+
+ private:
+  const std::vector<Entry>& entries_of(const char* table) const {
+    static const std::vector<Entry> none;
+    const Entry* entry = reading_.find_table(table);
+    return entry == nullptr ? none : entry->value.entries;
+  }
+
+  const Location& model_location() const { return reading_.find("", "model")->value.location; }
+
+  // ---- [model_options]
+
+  void read_option(const Entry& entry) {
+    const Parameter* known = find(*reading_.schema, entry.key);
+    if (known == nullptr) return reading_.report_unknown(kOptions, entry, names_of(*reading_.schema), takes_);
+    if (known->is_tagged()) {
+      if (auto tagged = read_tagged(*known, entry.value, references_, diagnostics_))
+        config_.tagged[entry.key] = std::move(*tagged);
+      return;
+    }
+    if (const Entry* searched = reading_.find(kSearched, entry.key))
+      return diagnostics_.add(entry.location,
+                              fmt::format("{} stands in [model_options] and in [search.params]", in_quotes(entry.key)),
+                              "keep one of the two", "it is searched at " + diagnostics_.where(searched->location));
+    if (entry.value.kind == Node::Kind::array || entry.value.kind == Node::Kind::table)
+      return diagnostics_.add(entry.value.location,
+                              fmt::format("{} must be one value here, not {}", known->name, describe(entry.value.kind)),
+                              "values to search belong to [search.params]");
+    auto field = read_field(*known, entry.value, references_, diagnostics_);
+    if (!field) return;
+    if (field->reference.empty()) {
+      config_.options[entry.key] = std::move(field->value);
+    } else {
+      config_.references[entry.key] = std::move(field->reference);
+    }
+  }
+
+  // ---- [search.params]
+
+  // Every "$name" must be searched. A searched parameter that a misspelt one probably means is in use.
+  void check_references() {
+    std::vector<std::string> searched;
+    for (const Entry& entry : entries_of(kSearched)) searched.push_back(entry.key);
+    for (const Reference& reference : references_) {
+      if (std::find(searched.begin(), searched.end(), reference.name) != searched.end()) continue;
+      const std::string best = closest(reference.name, searched);
+      if (!best.empty()) almost_used_.insert(best);
+      diagnostics_.add(reference.location, fmt::format("{} is not searched", in_quotes("$" + reference.name)),
+                       best.empty() ? fmt::format("add {} to [{}]", printable(reference.name), kSearched)
+                                    : fmt::format("did you mean '${}'?", printable(best)),
+                       searched.empty() ? "" : "searched are: " + printable(join(searched), 1000));
+    }
+  }
+
+  void read_searched(const Entry& entry, const std::string& method) {
+    const Parameter* known = find(*reading_.schema, entry.key);
+    if (known != nullptr && known->is_tagged())
+      return diagnostics_.add(
+          entry.location, fmt::format("{} cannot be searched as a whole", in_quotes(entry.key)),
+          fmt::format("search its parts: \"$name\" in [{}] stands for the parameter 'name'", kOptions));
+    std::vector<Reference> takers;
+    if (known != nullptr) takers.push_back({entry.key, known, {}});
+    for (const Reference& reference : references_)
+      if (reference.name == entry.key) takers.push_back(reference);
+    if (known == nullptr && !takers.empty() && !is_free_name(entry)) return;
+    if (!takers.empty()) {
+      check_takers(entry, method, std::move(takers));
+    } else if (almost_used_.count(entry.key) == 0) {
+      std::vector<std::string> searchable;
+      for (const Parameter& parameter : *reading_.schema)
+        if (!parameter.is_tagged()) searchable.push_back(parameter.name);
+      reading_.report_unknown(kSearched, entry, searchable, takes_);
+    }
+  }
+
+  // A name that the model does not know becomes a column of results.csv.
+  bool is_free_name(const Entry& entry) {
+    const bool column = entry.key == "candidate" || entry.key == "bootstrap" || entry.key == "fold" ||
+                        entry.key == "n" || entry.key == "status";
+    if (entry.key.empty() || !std::all_of(entry.key.begin(), entry.key.end(), is_plain)) {
+      diagnostics_.add(entry.location, fmt::format("{} cannot name a searched parameter", in_quotes(entry.key)),
+                       "use letters, digits, '_' and '-'");
+      return false;
+    }
+    if (column)
+      diagnostics_.add(entry.location, fmt::format("{} is a column of results.csv already", in_quotes(entry.key)),
+                       "give the searched parameter another name");
+    return !column;
+  }
+
+  // The values must suit every parameter that takes them. Where one of these is an integer, integers are drawn.
+  void check_takers(const Entry& entry, const std::string& method, std::vector<Reference> takers) {
+    std::stable_partition(takers.begin(), takers.end(),
+                          [](const Reference& taker) { return taker.parameter->type == Type::integer; });
+    const bool integers = takers.front().parameter->type == Type::integer;
+    std::optional<search::Space> space;
+    std::set<const Parameter*> checked;
+    for (const Reference& taker : takers) {
+      if (!checked.insert(taker.parameter).second) continue;
+      Parameter wanted = *taker.parameter;
+      if (integers && wanted.type == Type::real) wanted.type = Type::integer;
+      Diagnostics found = diagnostics_.empty_copy();
+      auto read = read_space(entry.key, &wanted, method, entry.value, found);
+      const bool by_name = taker.location.line == 0;
+      diagnostics_.merge(std::move(found), by_name ? ""
+                                                   : fmt::format("{} is taken as {} at {}", printable(entry.key),
+                                                                 wanted.name, diagnostics_.where(taker.location)));
+      if (!space) space = std::move(read);
+    }
+    if (space) config_.spaces.push_back(std::move(*space));
+  }
+
+  // ---- defaults
+
+  void fill_in(const Parameter& parameter) {
+    const std::string& name = parameter.name;
+    const bool tagged = parameter.is_tagged();
+    if ((!tagged && reading_.find(kSearched, name) != nullptr) || reading_.find(kOptions, name) != nullptr) return;
+    if (tagged) {
+      if (auto tables = default_tagged(parameter)) {
+        config_.tagged[name] = std::move(*tables);
+        return;
+      }
+    } else if (auto value = default_value(parameter)) {
+      config_.options[name] = std::move(*value);
+      return;
+    }
+    if (!reading_.is_meant(kOptions, name) && !reading_.is_meant(kSearched, name))
+      diagnostics_.add(model_location(), fmt::format("{} needs a value for '{}'", config_.model, name),
+                       tagged ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
+  }
+
+  Reading& reading_;
+  Config& config_;
+  Diagnostics& diagnostics_;
+  std::string takes_;
+  std::vector<Reference> references_;  // every "$name" of [model_options]
+  std::set<std::string> almost_used_;  // searched parameters that misspelt "$name"s probably mean
+};
+
+}  // namespace
+
+void read_model_values(Reading& reading) { ModelValues(reading).read(); }
+
+}  // namespace mokume::config

@@ -1,0 +1,12 @@
+// The tables whose keys the model defines: [model_options] and [search.params].
+#pragma once
+
+#include "config/reading.hpp"
+
+namespace mokume::config {
+
+// Reads both tables into the config and fills in the model's defaults. Without a schema it checks the notation of
+// [search.params] alone.
+void read_model_values(Reading& reading);
+
+}  // namespace mokume::config

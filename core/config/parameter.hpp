@@ -1,0 +1,117 @@
+// The one description of a parameter, for the keys of the experiment file (keys.hpp) and for the parameters that models
+// publish. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines of
+// `mokume init` all come from it, so that they cannot disagree.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "abi/model.h"
+#include "config/config.hpp"
+
+namespace mokume::config {
+
+enum class Type {
+  real,
+  integer,
+  text,
+  boolean,
+  tagged_table,   // one of `tags`
+  tagged_tables,  // a list of them
+  // The following are types of the file's keys alone.
+  name,         // a text that can be the name of a directory
+  seed,         // an integer >= 0 or a decimal text of any length
+  size,         // bytes, or a text such as "4 GiB"
+  selection,    // a text or a list of texts, kept joined by commas
+  texts,        // a list of texts
+  directories,  // a list of absolute paths
+  standardize,  // one of `choices`, or a table with the parameters of tags[0]
+  table,
+  options,  // [model_options]: the model defines the keys
+  params    // [search.params]: the model defines the keys
+};
+
+// A value as JSON, with the keys of tables in their order.
+using Json = nlohmann::ordered_json;
+
+// The member of Config that holds a key's value; empty for tables.
+struct Member {
+  Json (*get)(const Config&) = nullptr;
+  void (*set)(Config&, const Json&) = nullptr;
+};
+
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool without_low = false;
+  bool without_high = false;
+};
+
+// Flags.
+inline constexpr uint32_t kOfModel = 1;        // published by a model: any text will do
+inline constexpr uint32_t kRequired = 2;       // a key that every file has
+inline constexpr uint32_t kInPlan = 4;         // fits depend on it
+inline constexpr uint32_t kPlanIfSet = 8;      // the plan has it only if it is set: older runs keep their plan hash
+inline constexpr uint32_t kZeroAllowed = 16;   // 0 as well as what `range` holds
+inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
+inline constexpr uint32_t kFoldsOnly = 64;     // has no meaning with validation.share
+
+struct Tag;
+
+struct Parameter {
+  std::string table;  // of the file; "" is the top level
+  std::string name;
+  Type type = Type::real;
+  std::string doc;  // one line
+  Member member;
+  uint32_t flags = 0;
+  Range range;                       // of numbers and sizes
+  std::vector<std::string> choices;  // of a text; empty: any
+  std::vector<std::string> sources;  // the values of data.source that take the key; empty: all
+  std::string init;                  // `mokume init` writes "name = init"; "": it leaves the key out
+  std::string fallback;              // the default as TOML; "": none, or that of Config
+  std::vector<Tag> tags;             // the tagged tables that the value may be
+
+  bool has(uint32_t flag) const { return (flags & flag) != 0; }
+  bool is_number() const { return type == Type::real || type == Type::integer; }
+  bool is_tagged() const { return type == Type::tagged_table || type == Type::tagged_tables; }
+  std::string path() const;  // "data.limit"; "seed"
+  bool holds(double value) const;
+};
+
+// A tagged table with `type = name`.
+struct Tag {
+  std::string name;
+  std::string doc;
+  std::vector<Parameter> parameters;
+};
+
+// The parameters that a model publishes.
+using ModelSchema = std::vector<Parameter>;
+ModelSchema model_schema(std::span<const mk_param> params);
+
+const Parameter* find(const ModelSchema& schema, std::string_view name);  // nullptr: there is none
+std::vector<std::string> names_of(const std::vector<Parameter>& parameters);
+std::vector<std::string> names_of(const std::vector<Tag>& tags);
+
+// "an integer", "true or false", ...
+const char* wanted(Type type);
+
+// "above 0 and at most 1000000".
+std::string range_text(const Parameter& parameter);
+
+// A number of the parameter's type: integers in full, and reals no longer than they must be.
+std::string number_text(const Parameter& parameter, double value);
+
+std::string out_of_range(const Parameter& parameter, const std::string& number);
+
+// "data", "limit" -> "data.limit"; "", "seed" -> "seed".
+std::string dotted(std::string_view table, std::string_view name);
+
+}  // namespace mokume::config

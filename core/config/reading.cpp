@@ -1,0 +1,103 @@
+#include "config/reading.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "config/value.hpp"
+#include "config/wording.hpp"
+
+namespace mokume::config {
+namespace {
+
+std::string suggest_elsewhere(const std::string& table, const std::string& name) {
+  for (const Parameter& key : keys())
+    if (table != key.table && !closest(name, {key.name}).empty())
+      return fmt::format("did you mean '{}' in {}?", key.name, title(key.table));
+  return "";
+}
+
+}  // namespace
+
+void Reading::read_table(const std::string& table, const Node& node) {
+  for (const Entry& entry : node.entries) {
+    const Parameter* key = find_key(table, entry.key);
+    if (key == nullptr) {
+      unknown_.emplace_back(table, &entry);
+    } else if (key->member.set != nullptr) {
+      if (const Json value = read_setting(*key, entry.value, diagnostics); !value.is_null()) {
+        key->member.set(config, value);
+        good_.insert(key->path());
+      }
+    } else if (entry.value.kind != Node::Kind::table) {
+      diagnostics.add(entry.location,
+                      fmt::format("{} must be {}, not {}", key->path(), wanted(key->type), describe(entry.value.kind)));
+    } else {
+      tables_[key->path()] = &entry;
+      if (key->type == Type::table) read_table(key->path(), entry.value);
+    }
+  }
+}
+
+void Reading::report_unknown_keys() {
+  for (const auto& [table, entry] : unknown_) report_unknown(table, *entry, names_in(table), title(table) + " takes: ");
+}
+
+void Reading::report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
+                             const std::string& takes) {
+  std::string hint;
+  for (const Parameter& key : keys()) {
+    if (entry.key != key.name || table == key.table) continue;
+    hint += (hint.empty() ? in_quotes(entry.key) + " belongs to " : " or ") + title(key.table);
+    meant_.insert(key.path());
+  }
+  const bool of_model =
+      table != kSearched && table != kOptions && schema && config::find(*schema, entry.key) != nullptr;
+  if (hint.empty() && of_model)
+    hint = fmt::format("{} belongs to [{}] or [{}]", in_quotes(entry.key), kSearched, kOptions);
+  if (hint.empty()) {
+    hint = suggest(entry.key, known);
+    if (!hint.empty()) meant_.insert(dotted(table, closest(entry.key, known)));
+  }
+  if (hint.empty()) hint = suggest_elsewhere(table, entry.key);
+  // Too short for a suggestion: it may mean anything in its table.
+  if (hint.empty() && entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
+  diagnostics.add(entry.location, fmt::format("unknown key {} {}", in_quotes(entry.key), inside(table)), hint,
+                  takes + join(known));
+}
+
+bool Reading::is_meant(const std::string& table, const std::string& name) const {
+  if (meant_.count(dotted(table, name)) != 0 || meant_.count(dotted(table, "*")) != 0) return true;
+  if (table.empty()) return false;
+  const size_t dot = table.rfind('.');
+  return dot == std::string::npos ? is_meant("", table) : is_meant(table.substr(0, dot), table.substr(dot + 1));
+}
+
+void Reading::report_missing_keys() {
+  report_missing("", root_, {});
+  for (const auto& [table, entry] : tables_) report_missing(table, entry->value, entry->location);
+}
+
+void Reading::report_missing(const std::string& table, const Node& node, const Location& header) {
+  for (const Parameter& key : keys()) {
+    if (table != key.table || !key.has(kRequired) || node.find(key.name) != nullptr || is_meant(table, key.name))
+      continue;
+    const bool is_table = key.type == Type::table;
+    diagnostics.add(header,
+                    fmt::format("{} is missing {}", is_table ? title(key.name) : in_quotes(key.name), inside(table)),
+                    is_table ? fmt::format("add [{}]", key.name) : fmt::format("add {} = \"...\"", key.name), key.doc);
+  }
+}
+
+const Entry* Reading::find(const std::string& table, const std::string& name) const {
+  if (table.empty()) return root_.find(name);
+  const Entry* entry = find_table(table);
+  return entry == nullptr ? nullptr : entry->value.find(name);
+}
+
+const Entry* Reading::find_table(const std::string& path) const {
+  const auto found = tables_.find(path);
+  return found == tables_.end() ? nullptr : found->second;
+}
+
+}  // namespace mokume::config

@@ -1,0 +1,102 @@
+#include "config/rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "config/wording.hpp"
+
+namespace mokume::config {
+namespace {
+
+void check_candidates(Reading& reading, const Entry& method) {
+  const Config& config = reading.config;
+  const Entry* candidates = reading.find("search", "candidates");
+  const bool random = config.method == "random", list = config.method == "list" && config.bootstraps > 0;
+  if (random && candidates == nullptr && !reading.is_meant("search", "candidates"))
+    reading.diagnostics.add(method.value.location, "method \"random\" needs the number of candidates to draw",
+                            "add candidates = 100");
+  if (!random && !list && candidates != nullptr)
+    reading.diagnostics.add(candidates->location,
+                            fmt::format("candidates has no meaning with method \"{}\"", config.method),
+                            config.method == "list" ? "it goes with [bagging]" : "it goes with method \"random\"");
+}
+
+void check_compat(Reading& reading, const Entry* method) {
+  const Config& config = reading.config;
+  const Entry* compat = reading.find("random", "compat");
+  if (compat == nullptr || config.random_compat.empty()) return;
+  std::string cure;
+  if (config.bootstraps == 0) {
+    cure = "add bootstraps = 12 to [bagging]";
+  } else if (config.method != "random") {
+    cure = method == nullptr ? "add method = \"random\" to [search]"
+                             : fmt::format("the method is \"{}\"", method->value.text);
+  } else if (config.folds < 2 || config.share > 0) {
+    cure = "set validation.folds to 2 or more";
+  }
+  if (!cure.empty())
+    reading.diagnostics.add(compat->location, "compat = \"numpy\" replays bagging with random search and folds", cure);
+  if (config.shuffle || config.stratified)
+    reading.diagnostics.add(compat->location,
+                            "compat = \"numpy\" replays folds as they were drawn, which nothing shuffles",
+                            fmt::format("remove validation.{}", config.shuffle ? "shuffle" : "stratified"));
+}
+
+}  // namespace
+
+void check_data(Reading& reading) {
+  if (!reading.is_good("data.source")) return;
+  const std::string& source = reading.config.data.source;
+  const auto takes = [&](const Parameter& key) {
+    return key.sources.empty() || std::find(key.sources.begin(), key.sources.end(), source) != key.sources.end();
+  };
+  for (const Parameter& key : keys())
+    if (const Entry* entry = takes(key) ? nullptr : reading.find(key.table, key.name))
+      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning for source \"{}\"", key.path(), source),
+                              "", fmt::format("{} goes with source: {}", key.path(), join(key.sources)));
+  if (source == "digits" || source == "friedman" || source == "mnist") return;
+  if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
+    reading.diagnostics.add(reading.find("data", "source")->value.location,
+                            fmt::format("source \"{}\" needs data.path", source), "add path = \"...\"");
+}
+
+// A share makes one fold.
+void check_validation(Reading& reading) {
+  if (reading.find("validation", "share") == nullptr) return;
+  for (const Parameter& key : keys())
+    if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
+      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
+                              "keep one of the two", "a share of the rows is drawn at random, once");
+  if (reading.is_good("validation.share")) reading.config.folds = 1;
+}
+
+void check_search(Reading& reading) {
+  const Config& config = reading.config;
+  Diagnostics& diagnostics = reading.diagnostics;
+  const Entry* params = reading.find_table(kSearched);
+  const Entry* method = reading.find("search", "method");
+  check_compat(reading, method);
+  if (method == nullptr) {
+    if (params != nullptr && !reading.is_meant("search", "method"))
+      diagnostics.add(params->location, "[search.params] needs a search method",
+                      "add method = \"grid\" or \"random\" to [search]");
+    return;
+  }
+  if (!reading.is_good("search.method")) return;
+  const bool none = config.method == "none";
+  if (none && params != nullptr)
+    diagnostics.add(params->location, "[search.params] has no meaning with method \"none\"",
+                    "fixed values belong to [model_options]");
+  const bool absent = reading.find("search", "params") == nullptr && !reading.is_meant("search", "params");
+  if (!none && (absent || (params != nullptr && params->value.entries.empty())))
+    diagnostics.add(method->value.location, fmt::format("method \"{}\" needs parameters to search", config.method),
+                    "add them to [search.params]");
+  check_candidates(reading, *method);
+  const bool one_each = config.method == "list" && config.bootstraps > 0 && config.n_candidates == 1;
+  if (!none && !one_each && reading.is_good("validation.folds") && config.folds == 0)
+    diagnostics.add(reading.find("validation", "folds")->value.location,
+                    "a search compares candidates by cross-validation, so folds must not be 0", "2 or more");
+}
+
+}  // namespace mokume::config

@@ -1,0 +1,13 @@
+// Seeds: decimal texts of any length.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mokume::config {
+
+// The number, or the first 64 bits of SHA-256 of a longer decimal text (without leading zeros).
+uint64_t seed_of(const std::string& digits);
+std::string without_leading_zeros(const std::string& digits);
+
+}  // namespace mokume::config

@@ -1,0 +1,248 @@
+#include "config/space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "base/text.hpp"
+#include "config/value.hpp"
+#include "config/wording.hpp"
+
+namespace mokume::config {
+namespace {
+
+using search::Space;
+using search::Value;
+using Kind = Space::Kind;
+
+constexpr size_t kMaxListLength = 100'000;
+constexpr double kMaxExactInteger = 0x1p53;  // what the doubles of search::Space hold
+constexpr const char* kSpaceNotations =
+    "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
+    "log10_uniform, uniform or int";
+
+constexpr std::array kNotations = {
+    Notation{"log10", false, 10, Kind::list, "n values from 10^first to 10^last, evenly spaced in the exponent"},
+    Notation{"log2", false, 2, Kind::list, "n values from 2^first to 2^last, evenly spaced in the exponent"},
+    Notation{"linear", false, 0, Kind::list, "n evenly spaced values from first to last"},
+    Notation{"log10_uniform", true, 10, Kind::log10_uniform, "drawn from 10^first to 10^last, uniform in the exponent"},
+    Notation{"uniform", true, 0, Kind::real_uniform, "drawn uniformly from first to last"},
+    Notation{"int", true, 0, Kind::integer_uniform, "an integer drawn from first to last, both included"},
+};
+
+// Reads { log10 = [first, last], n = count }.
+class SpaceReader {
+ public:
+  SpaceReader(const std::string& name, const Parameter* parameter, const std::string& method, const Node& node,
+              Diagnostics& diagnostics)
+      : name_(printable(name)), parameter_(parameter), method_(method), node_(node), diagnostics_(diagnostics) {
+    space_.name = name;
+  }
+
+  std::optional<Space> read() {
+    for (const Entry& entry : node_.entries) sort_out(entry);
+    if (notation_ == nullptr && good_)
+      fail(node_.location, name_ + " does not say how its values are made", "", kSpaceNotations);
+    check_count();
+    if (notation_ == nullptr) return std::nullopt;
+    check_notation();
+    const bool ends = read_ends();
+    if (!good_ || !ends || parameter_ == nullptr) return std::nullopt;
+    if (notation_->distribution ? !make_distribution() : !make_list()) return std::nullopt;
+    return std::move(space_);
+  }
+
+ private:
+  bool fail(const Location& location, const std::string& message, const std::string& hint = "",
+            const std::string& note = "") {
+    diagnostics_.add(location, message, hint, note);
+    return good_ = false;
+  }
+
+  void sort_out(const Entry& entry) {
+    if (entry.key == "n") {
+      count_ = &entry;
+      return;
+    }
+    const auto* found =
+        std::find_if(kNotations.begin(), kNotations.end(), [&](const Notation& n) { return entry.key == n.name; });
+    if (found == kNotations.end()) {
+      std::vector<std::string> known = {"n"};
+      for (const Notation& notation : kNotations) known.emplace_back(notation.name);
+      misspelt_ = true;
+      fail(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), name_), suggest(entry.key, known),
+           kSpaceNotations);
+    } else if (notation_ != nullptr) {
+      fail(entry.location, fmt::format("{} has both '{}' and '{}'", name_, notation_->name, found->name));
+    } else {
+      notation_ = found;
+      ends_ = &entry;
+    }
+  }
+
+  void check_count() {
+    if (notation_ != nullptr && !notation_->distribution && count_ == nullptr && !misspelt_)
+      fail(ends_->location, fmt::format("{} needs n, the number of values, with '{}'", name_, notation_->name));
+    if (count_ == nullptr) return;
+    if (notation_ != nullptr && notation_->distribution) {
+      fail(count_->location, fmt::format("n goes with a list; {} draws its values from '{}'", name_, notation_->name),
+           "leave it out");
+    } else if (!read_value(list_length(name_), count_->value, diagnostics_)) {
+      good_ = false;
+    }
+  }
+
+  void check_notation() {
+    if (notation_->distribution && (method_ == "grid" || method_ == "list"))
+      fail(ends_->location, fmt::format("{} is a distribution, but method is \"{}\"", name_, method_),
+           "use log10 or linear with n, or method = \"random\"");
+    if (parameter_ == nullptr) return;
+    const bool integer = parameter_->type == Type::integer;
+    if (!integer && parameter_->type != Type::real) {
+      fail(ends_->location,
+           fmt::format("{} must be {}, which '{}' cannot make", name_, wanted(parameter_->type), notation_->name),
+           "list its values");
+    } else if (integer && notation_->distribution && !notation_->is_integer()) {
+      fail(ends_->location, fmt::format("{} is an integer, which '{}' cannot draw", name_, notation_->name), "use int");
+    } else if (!integer && notation_->is_integer()) {
+      fail(ends_->location, fmt::format("{} is a real number, which 'int' cannot draw", name_),
+           "use uniform or log10_uniform");
+    }
+  }
+
+  bool read_ends() {
+    const Node& list = ends_->value;
+    if (list.kind != Node::Kind::array || list.items.size() != 2 || !list.items[0].is_number() ||
+        !list.items[1].is_number())
+      return fail(list.location, fmt::format("'{}' of {} needs its two ends: [first, last]", notation_->name, name_));
+    Parameter end;
+    end.name = "an end of " + name_;
+    const bool integers = notation_->is_integer();
+    if (integers) {
+      end.type = Type::integer;
+      end.range = {-kMaxExactInteger, kMaxExactInteger};
+    }
+    for (const Node& item : list.items)
+      if (!read_value(end, item, diagnostics_)) return good_ = false;
+    first_ = list.items[0].number();
+    last_ = list.items[1].number();
+    if (integers ? last_ < first_ : last_ <= first_)
+      return fail(list.location, fmt::format("the first end of {} must be below the last", name_));
+    if (!std::isfinite(last_ - first_))
+      return fail(list.location, fmt::format("the ends of {} are too far apart", name_));
+    return true;
+  }
+
+  double value_at(double end) const { return notation_->base == 0 ? end : std::pow(notation_->base, end); }
+
+  bool check_ends() {
+    const std::vector<Node>& ends = ends_->value.items;
+    for (const auto& [node, value] : {std::pair(&ends[0], value_at(first_)), std::pair(&ends[1], value_at(last_))})
+      if (!std::isfinite(value) || !parameter_->holds(value))
+        return fail(node->location, out_of_range(*parameter_, number_text(*parameter_, value)));
+    return true;
+  }
+
+  bool make_distribution() {
+    space_.kind = notation_->kind;
+    space_.low = first_;
+    space_.high = last_;
+    return check_ends();
+  }
+
+  // The exponents are numpy.linspace's: first + i * step, and the last one exactly.
+  bool make_list() {
+    if (!check_ends()) return false;
+    const bool integer = parameter_->type == Type::integer;
+    const int64_t n = count_->value.integer;
+    const double step = (last_ - first_) / static_cast<double>(n - 1);
+    std::set<double> seen;
+    for (int64_t i = 0; i < n; ++i) {
+      const double value = value_at(i + 1 == n ? last_ : first_ + static_cast<double>(i) * step);
+      if (integer && (value != std::floor(value) || std::abs(value) > kMaxExactInteger))
+        return fail(ends_->value.location,
+                    fmt::format("{} is an integer, but this makes {}", name_, base::shortest(value)));
+      if (!seen.insert(value).second)
+        return fail(ends_->value.location,
+                    fmt::format("the ends of {} are too close for {} different values", name_, n));
+      space_.values.push_back(integer ? Value(static_cast<int64_t>(value)) : Value(value));
+    }
+    return true;
+  }
+
+  std::string name_;
+  const Parameter* parameter_;
+  const std::string& method_;
+  const Node& node_;
+  Diagnostics& diagnostics_;
+  const Notation* notation_ = nullptr;
+  const Entry* ends_ = nullptr;
+  const Entry* count_ = nullptr;
+  double first_ = 0, last_ = 0;
+  bool good_ = true;
+  bool misspelt_ = false;
+  Space space_;
+};
+
+std::optional<Space> read_list(const std::string& name, const Parameter* parameter, const std::string& method,
+                               const Node& node, Diagnostics& diagnostics) {
+  Space space;
+  space.name = name;
+  if (node.items.empty()) {
+    diagnostics.add(node.location, printable(name) + " has an empty list", "list at least one value");
+    return std::nullopt;
+  }
+  if (node.items.size() > kMaxListLength) {
+    diagnostics.add(node.location, fmt::format("{} lists {} values; the limit is {}", printable(name),
+                                               node.items.size(), kMaxListLength));
+    return std::nullopt;
+  }
+  if (parameter == nullptr) return std::nullopt;
+  std::set<Value> seen;
+  const size_t before = diagnostics.size();
+  for (const Node& item : node.items) {
+    auto value = read_value(*parameter, item, diagnostics);
+    if (!value) continue;
+    if (!seen.insert(*value).second && method != "list")
+      diagnostics.add(item.location,
+                      fmt::format("{} lists {} twice", parameter->name, printable(search::to_text(*value))));
+    space.values.push_back(std::move(*value));
+  }
+  return diagnostics.size() == before ? std::optional(space) : std::nullopt;
+}
+
+}  // namespace
+
+std::span<const Notation> notations() { return kNotations; }
+
+Parameter list_length(const std::string& name) {
+  Parameter length;
+  length.name = "n of " + name;
+  length.type = Type::integer;
+  length.range = {2, kMaxListLength};
+  return length;
+}
+
+const Notation& notation_of(Kind kind) {
+  return *std::find_if(kNotations.begin(), kNotations.end(),
+                       [&](const Notation& n) { return n.distribution && n.kind == kind; });
+}
+
+std::optional<Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
+                                const Node& node, Diagnostics& diagnostics) {
+  if (node.kind == Node::Kind::table) return SpaceReader(name, parameter, method, node, diagnostics).read();
+  if (node.kind == Node::Kind::array) return read_list(name, parameter, method, node, diagnostics);
+  if (parameter == nullptr) return std::nullopt;
+  auto value = read_value(*parameter, node, diagnostics);
+  if (!value) return std::nullopt;
+  Space space;
+  space.name = name;
+  space.values.push_back(std::move(*value));
+  return space;
+}
+
+}  // namespace mokume::config

@@ -1,0 +1,38 @@
+// How messages show texts: UTF-8, quotes, lists and suggestions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mokume::config {
+
+// The bytes of the UTF-8 sequence at the front of `text`; 0 if there is none (overlong, surrogate, cut off, ...).
+size_t utf8_length(std::string_view text);
+
+bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
+
+// The number of characters (code points) in UTF-8 text.
+uint32_t characters(std::string_view text);
+
+// The byte at which character `index` (from 0) of `text` begins.
+size_t byte_of(std::string_view text, size_t index);
+
+// Control characters and broken UTF-8 become '?', so that a hostile file cannot reach the terminal.
+std::string clean(std::string_view text, bool keep_tabs);
+
+// A text from outside as a message may show it: one line, no control characters, at most `limit` characters.
+std::string printable(std::string_view text, size_t limit = 80);
+
+std::string in_quotes(std::string_view text);  // 'text', printable
+
+std::string join(const std::vector<std::string>& words);  // "a, b, c"
+
+// The known word closest to `word`, or "".
+std::string closest(const std::string& word, const std::vector<std::string>& known);
+
+// "did you mean 'limit'?", or "" if no known word is close.
+std::string suggest(const std::string& word, const std::vector<std::string>& known);
+
+}  // namespace mokume::config
