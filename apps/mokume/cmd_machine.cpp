@@ -76,7 +76,7 @@ void print_devices(const node::Machine& machine, const Speeds& speeds) {
                 speed_text(speeds, d.id()).c_str());
 }
 
-// What this process would bring to a run; a machine without devices still has cores.
+// Returns what this process would bring to a run; a machine without devices still has cores.
 cluster::HostView presence_of(const node::Machine& machine) {
   try {
     return machine.view("all");

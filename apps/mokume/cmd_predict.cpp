@@ -133,7 +133,7 @@ void print_json(const PredictOptions& options, const std::string& how, const rep
   std::fprintf(stdout, "%s\n", text.c_str());
 }
 
-// What predicting needs.
+// Everything that a prediction works with.
 struct Models {
   Runtime& runtime;
   const StoredRun& run;

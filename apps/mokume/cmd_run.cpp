@@ -79,7 +79,7 @@ void tell_members(const run::RunResult& result) {
         median, together);
 }
 
-// What a finished run says.
+// Prints the outcome of a finished run.
 int conclude(const run::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {

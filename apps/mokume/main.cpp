@@ -38,7 +38,7 @@ int exit_code(mk_status status) {
   return kInternal;
 }
 
-// What a shell would need to repeat the call.
+// Quotes the call so that a shell can repeat it.
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
   for (int k = 1; k < argc; ++k) text += " " + shell_quoted(argv[k]);

@@ -1,4 +1,4 @@
-// What a long run shows on stderr: on a terminal one line per device and a total bar with an ETA, redrawn in place;
+// The display of a long run on stderr: on a terminal one line per device and a total bar with an ETA, redrawn in place;
 // elsewhere every 30 s, or every 5 % but not within 5 s, a plain line for all and one for each of the first devices.
 // Thread-safe.
 #pragma once

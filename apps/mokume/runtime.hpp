@@ -1,4 +1,4 @@
-// What every command stands on, owned by main(): log, threads, libraries.
+// The log, threads and libraries that every command uses; main() owns them.
 #pragma once
 
 #include <memory>

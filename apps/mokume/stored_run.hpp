@@ -46,7 +46,7 @@ class StoredRun {
   // The same of backends, for commands that compute.
   void warn_of_backends() const;
 
-  // What `body` returns. If it finds no device that matches, this may be for want of a recorded directory.
+  // Returns what `body` returns. If that finds no device that matches, this may be for want of a recorded directory.
   template <class Body>
   auto with_devices(Body&& body) const {
     try {

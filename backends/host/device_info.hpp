@@ -1,4 +1,4 @@
-// What the host backend says about the machine it runs on.
+// The host backend's description of the machine it runs on.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ inline constexpr uint32_t kFastDevice = 0;
 inline constexpr uint32_t kOracleDevice = 1;
 inline constexpr uint32_t kDevices = 2;
 
-// Of device `index` < kDevices.
+// Describes device `index` < kDevices.
 mk_device_info device_info(uint32_t index);
 
 // "0-3,8,10-11" of the sorted numbers 0, 1, 2, 3, 8, 10, 11.

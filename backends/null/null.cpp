@@ -59,7 +59,8 @@ class Backend {
   // with MK_DEVICE_ERROR, since results depend on it; keys of other backends are ignored.
   static std::unique_ptr<mk_device> open(uint32_t, std::span<const mk_choice>) { return std::make_unique<mk_device>(); }
 
-  // What open() measured or was told, for the program to record. Nothing here: no result depends on a measurement.
+  // Lists what open() measured or was told, for the program to record. There is nothing here: no result depends on a
+  // measurement.
   static std::vector<sdk::Choice> choices(const mk_device&) { return {}; }
 
   // ---- memory ------------------------------------------------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 namespace mokume::base {
 
-// What a process takes for the time: the system's, or one that a simulation turns.
+// The time as a process sees it: the system's, or that of a simulation.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -13,7 +13,7 @@
 namespace mokume::base {
 namespace {
 
-// What is announced is believed only as it arrives.
+// An announced length is believed only as the bytes arrive.
 constexpr size_t kPiece = size_t{1} << 20;
 
 void send_all(int socket, const char* bytes, size_t count) {

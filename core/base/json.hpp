@@ -43,7 +43,7 @@ namespace mokume::base {
 template <class Enum>
 using EnumName = std::pair<Enum, const char*>;
 
-// What an enumeration's values are called: a function found beside the enumeration,
+// The names of an enumeration's values come from a function found beside the enumeration,
 //   std::span<const base::EnumName<Kind>> names_of(Kind);
 template <class Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {

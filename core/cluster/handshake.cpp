@@ -39,7 +39,7 @@ void check_hello(const Hello& own, const Hello& other, uint32_t node) {
   }
 }
 
-// What a node says of itself is kept where nothing is known yet.
+// Adds a node's choices where nothing is known yet.
 void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }

@@ -20,7 +20,7 @@ struct Patience {
   std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to come into sight
 };
 
-// What a rank may use, and what rank 0 should tell the user about it.
+// The share of a rank, and what rank 0 should tell the user about it.
 struct Meeting {
   HostShare share;
   std::vector<HostView> ranks;       // rank 0 only
@@ -33,7 +33,7 @@ struct Meeting {
 Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience = {});
 
-// What only rank 0 brings.
+// The contribution of rank 0.
 struct Leader {
   std::string run_directory;
   ClassChoices recorded;          // from an earlier start of the run: they win over all that was measured now
@@ -53,8 +53,8 @@ struct Handshake {
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
                     const Patience& patience = {});
 
-// What a directory is to each rank. On rank 0 by rank; the others answer and get an empty list. Inside participate(),
-// after meet(). A rank that cannot write there has sync_s 0.
+// Asks how each rank sees a directory. Rank 0 gets the answers by rank; the others answer and get an empty list. Inside
+// participate(), after meet(). A rank that cannot write there has sync_s 0.
 std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
                           const Patience& patience = {});
 

@@ -19,7 +19,7 @@ namespace {
 
 // For what nobody announces: a request to stop, and what the coordinator does by the clock.
 constexpr std::chrono::milliseconds kLongestWait(20);
-// What comes next often comes at once, as in a team's sums, and a sleeping core takes longer to wake up than that.
+// The next message often comes at once, as in a team's sums, and a sleeping core takes longer to wake up than that.
 constexpr double kStayAwakeSeconds = 0.001;
 
 // Wakes the loop when a feeder, the journal or the team has something for it. Who rings may outlive the run.
@@ -108,7 +108,7 @@ class Loop {
  private:
   bool over() const { return agent_.over() && (coordinator_ == nullptr || coordinator_->over()); }
 
-  // What the team has to say. Whether there was anything.
+  // Sends the messages of the team. Returns whether there were any.
   bool send_for_team() {
     if (team_ == nullptr) return false;
     const auto messages = team_->take_outgoing();
@@ -138,7 +138,7 @@ class Loop {
     return active;
   }
 
-  // What the transport knows of dead nodes, and what it should know.
+  // Exchanges news of dead nodes with the transport.
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");

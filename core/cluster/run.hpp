@@ -28,7 +28,7 @@ struct Outcome {
   std::vector<uint32_t> lost;               // node 0: nodes that were not heard of at the end
 };
 
-// What node 0 alone brings.
+// The contribution of node 0.
 struct Leading {
   Workload work;
   RefitRules& rules;

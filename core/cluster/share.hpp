@@ -1,4 +1,4 @@
-// What each rank may use where several run on one host. Pure: rank 0 decides for all.
+// Divides a host among the ranks that run on it. Pure: rank 0 decides for all.
 #pragma once
 
 #include <string>

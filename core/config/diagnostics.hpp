@@ -1,4 +1,4 @@
-// What is wrong with an experiment file, collected in one pass and shown with its location and a caret.
+// The errors of an experiment file, collected in one pass and shown with its location and a caret.
 #pragma once
 
 #include <cstdint>

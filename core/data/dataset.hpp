@@ -16,7 +16,8 @@ struct Standardize {
 
 enum class Missing { error, drop, mean };
 
-// What `test` is, on a command line, for sources with a test set of their own: digits, friedman, mnist, folders of IDX.
+// The value of `test` on a command line for sources with a test set of their own: digits, friedman, mnist, folders of
+// IDX.
 inline constexpr const char* kOwnTest = "own";
 
 // [data] of an experiment, or `--data SPEC` on the command line.
@@ -49,8 +50,8 @@ struct Column {
   double fill = 0;                  // numeric: its mean, which an empty cell becomes under Missing::mean
 };
 
-// What a row is: an image of features = height * width * channels values, channels innermost. What is no image is
-// 1 x 1 with a channel per feature.
+// The shape of a row: an image of features = height * width * channels values, channels innermost. A row that is no
+// image is 1 x 1 with a channel per feature.
 struct Shape {
   int32_t height = 1;
   int32_t width = 1;

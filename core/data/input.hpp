@@ -22,7 +22,7 @@ class Input {
   Input& operator=(const Input&) = delete;
 
   size_t read(void* to, size_t size);  // fewer bytes than asked for only at the end
-  // What the file can hold at most: its size, or the size times the best ratio deflate reaches.
+  // The most that the file can hold: its size, or the size times the best ratio deflate reaches.
   uint64_t most_bytes() const { return most_bytes_; }
   bool compressed() const { return compressed_; }
 

@@ -21,7 +21,7 @@ struct Labels {
   std::string place(size_t row) const;  // "line 7" or "row 7", from 1
 };
 
-// What the training file's labels mean.
+// The meaning of the training file's labels.
 struct LabelMap {
   bool regression = false;
   bool numeric = false;                  // classes are whole numbers, matched by value

@@ -1,4 +1,4 @@
-// What every decoder of pictures checks: their bytes are hostile until then.
+// Checks that every decoder of pictures makes: the bytes are hostile until then.
 #pragma once
 
 #include <cstdint>

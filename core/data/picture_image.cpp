@@ -105,7 +105,7 @@ std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   return threshold;
 }
 
-// What is drawn, light on dark; none if nothing stands out.
+// The drawing, light on dark; none if nothing stands out.
 std::optional<Drawing> find_drawing(const Grey& grey) {
   Histogram histogram{};
   for (const uint8_t v : grey.pixels) ++histogram[v];

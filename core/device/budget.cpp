@@ -36,7 +36,7 @@ struct Layout {
   const char* reclaimable;  // a counter of memory.stat
 };
 
-// What the group at `directory` leaves, its own processes included.
+// The memory that the group at `directory` leaves, its own processes included.
 uint64_t left_in_group(const std::string& directory, const Layout& layout) {
   uint64_t limit = kUnlimited;
   for (const char* name : layout.limits)

@@ -27,7 +27,7 @@ struct CgroupPaths {
 };
 CgroupPaths cgroup_paths(std::string_view proc_self_cgroup);
 
-// What this process may still take, in bytes: MemAvailable, or less where a control group above it leaves less. Page
+// The bytes that this process may still take: MemAvailable, or less where a control group above it leaves less. Page
 // cache that can be dropped counts as free. `root` is put before /proc and /sys. 0 if nothing can be read.
 uint64_t host_available_bytes(const std::string& root = "");
 

@@ -124,7 +124,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   listed_.table->buffer_destroy(device_, buffer);
 }
 
-// What is locked is lost to all other programs of the machine.
+// Locked memory is lost to all other programs of the machine.
 void* Device::host_memory_create(uint64_t bytes) {
   constexpr uint64_t kMostLocked = uint64_t{1} << 30;
   constexpr size_t kAlignment = 64;

@@ -82,7 +82,7 @@ class Device {
   // Everything results depend on: the backend's choices and those a model recorded.
   const Choices& choices() const { return choices_; }
 
-  // With whom the model's next calls work; nullptr: alone. It must stay as long as it is set.
+  // Sets the team in which the model's next calls work; nullptr: alone. It must stay as long as it is set.
   void join(const mk_team* team) { services_.team = team; }
 
   // The C table handed to models; valid as long as this device.

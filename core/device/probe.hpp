@@ -14,7 +14,7 @@ struct Speed {
   double gflops = 0;  // 10^9 additions and multiplications a second, in a product of matrices
   double gbytes = 0;  // 10^9 bytes a second, read and written, in a pass over a large array
 
-  // What stands for the device where one number must do; 0 if either is unknown.
+  // The number that stands for the device where one must do; 0 if either is unknown.
   double overall() const;
   bool operator==(const Speed&) const = default;
 };

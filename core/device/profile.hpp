@@ -14,7 +14,7 @@
 
 namespace mokume::device {
 
-// What a row is called that stands for the time of a phase outside of every op: the host's own work. Its calls are how
+// The name of a row that stands for the time of a phase outside of every op: the host's own work. Its calls are how
 // often the phase was entered.
 inline constexpr const char* kOutsideOps = "(outside of ops)";
 // The phase of whatever a model gives no phase.
@@ -87,7 +87,7 @@ class Profile {
   double settled_at_ = 0, settled_counted_ = 0;  // up to where the time outside of ops has its phase
 };
 
-// By falling time.
+// Sorted by falling time.
 std::vector<ProfilePhase> phases_of(const std::vector<ProfileRow>& rows);
 
 }  // namespace mokume::device

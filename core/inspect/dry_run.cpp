@@ -7,15 +7,15 @@
 
 #include "base/text.hpp"
 #include "node/candidate_text.hpp"
-#include "node/machine.hpp"
 #include "node/experiment.hpp"
+#include "node/machine.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::inspect {
 namespace {
 
-// What the model says of its candidates, where they differ: of three at most.
+// The model's own words on its candidates where these differ, for three at most.
 std::string summaries(const node::Experiment& experiment) {
   constexpr size_t kMost = 3;
   constexpr uint32_t kMostAsked = 100;

@@ -1,4 +1,4 @@
-// What a run would do; nothing is written.
+// Tells what a run would do; nothing is written.
 #pragma once
 
 #include <string>

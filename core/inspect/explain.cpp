@@ -11,7 +11,6 @@
 #include "base/text.hpp"
 #include "node/models.hpp"
 #include "report/tables/format.hpp"
-#include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 #include "sdk/error.hpp"
 
@@ -102,7 +101,7 @@ std::string place_text(const FitRecord& record) {
   return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
 }
 
-// What became of what a refit trained.
+// Tells what became of the model that a refit trained.
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
     return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
@@ -271,7 +270,7 @@ std::string repeats_text(const Inspection& run) {
   return text + first_of(lines, "do not go together");
 }
 
-// What `mokume explain` takes, of fits and of refits.
+// Lists the forms that `mokume explain` takes for fits and refits.
 std::string ids_text(const search::Plan& plan) {
   const bool bagging = plan.bootstraps > 1;
   const std::string last = bagging ? fmt::format(" to {}", plan.n_slots() - 1) : "";

@@ -24,7 +24,7 @@ const run::DeviceStatus* last_of(const Inspection& run, uint32_t node, const std
 
 std::string ago(const Inspection& run, double time_s) { return base::human_seconds(std::max(0.0, run.now_s - time_s)); }
 
-// What the device does, or did when it was last heard of; "" if there is nothing to say.
+// Tells what the device does, or did when it was last heard of; "" if there is nothing to say.
 std::string doing(const Inspection& run, const run::DeviceStatus& device) {
   if (!run.live && (run.view.state == "done" || run.view.state == "failed fits")) return "";
   const std::string why = device.what.empty() ? "" : ": " + device.what;

@@ -15,12 +15,12 @@ namespace mokume::inspect {
 
 struct Inspection {
   std::string directory;
-  report::RunView view;                  // from journals and run.json
-  std::string exit_reason;               // as run.json has it
-  bool live = false;                     // a process holds the directory
-  std::optional<run::LiveStatus> last;   // what rank 0 wrote last, be it live or not
+  report::RunView view;                    // from journals and run.json
+  std::string exit_reason;                 // as run.json has it
+  bool live = false;                       // a process holds the directory
+  std::optional<run::LiveStatus> last;     // what rank 0 wrote last, be it live or not
   std::vector<scheduler::Bundle> bundles;  // of the last session; may be empty
-  double now_s = 0;                      // seconds since the epoch
+  double now_s = 0;                        // seconds since the epoch
 };
 
 // Reads only, and never waits for the run. Error as from read_view().
@@ -29,7 +29,7 @@ Inspection inspect(registry::Registry& registry, const std::string& directory);
 // "live", "dead (killed)", "stopped", "done" or "failed fits".
 std::string state_of(const Inspection& run);
 
-// What to do next; "" if nothing is.
+// Advises what to do next; "" if nothing is needed.
 std::string next_step(const Inspection& run);
 
 // Whole lines.

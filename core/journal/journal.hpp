@@ -35,7 +35,7 @@ class Journal {
   // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8.
   void append(const FitRecord& record, std::function<void()> on_durable);
 
-  // What happened beside the fits, likewise. Any text will do.
+  // The same for an event. Any text will do.
   void append(const EventRecord& record);
 
   // Waits until all that was appended is on the disk and its callbacks have returned. Throws if the journal failed.

@@ -60,7 +60,7 @@ EventRecord supersede(const FitRecord& record, double time_s, const std::string&
 // the union of their intervals.
 using BusySeconds = std::map<std::pair<uint32_t, std::string>, double>;
 BusySeconds busy_seconds(const std::vector<FitRecord>& records);
-// Of one device. What a team did all of them did, waiting for each other included.
+// The busy seconds of one device. The time of a team counts for each of its devices, waiting for each other included.
 double busy_of(const BusySeconds& busy, uint32_t node, const std::string& device);
 
 }  // namespace mokume::journal

@@ -32,7 +32,7 @@ inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that one more is
 // Where all devices of all nodes trained together, the device of node 0 that a record names.
 inline constexpr const char* kTeamDevice = "team";
 
-// Of a refit the rows are those of the test set (none: n is 0 and there are no values), and the one value is the wrong
+// The rows of a refit are those of the test set (none: n is 0 and there are no values), and the one value is the wrong
 // ones of a classifier, or the mean squared error.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
@@ -79,8 +79,8 @@ struct FitRecord {
   }
 };
 
-// What happened to a run beside its fits: for `mokume explain` and the report; of `superseded` also hangs which record
-// of a fit counts.
+// An event of a run apart from its fits, for `mokume explain` and the report. An event `superseded` also decides which
+// record of a fit counts.
 struct EventRecord {
   enum class Kind {
     failed,     // a fit failed on a device, and may be tried again

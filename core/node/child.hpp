@@ -11,7 +11,7 @@
 
 namespace mokume::node {
 
-// What main() owns: the registry with the experiment's plugin directories, and what models take.
+// The objects that main() owns: the registry with the experiment's plugin directories, and what models take.
 struct ChildRuntime {
   base::Log& log;
   std::function<registry::Registry&(const std::vector<std::string>& plugin_directories)> registry;

@@ -46,7 +46,7 @@ class Devices : public cluster::Executor {
   void abandon() noexcept override { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }
 
-  // By device: how often an op ran on the host because the device does not support it.
+  // Counts, by device, how often an op ran on the host because the device does not support it.
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:

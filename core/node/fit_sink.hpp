@@ -1,4 +1,4 @@
-// What a model reports while it fits or refits, checked and turned into records.
+// Checks the reports of a model while it fits or refits, and turns them into records.
 #pragma once
 
 #include <string>

@@ -26,7 +26,7 @@ class Machine {
   // See device::select; after take() only what this process has got.
   std::vector<device::Listed> select(const std::string& selection) const;
 
-  // What this process would use if it were alone on its host.
+  // Returns what this process would use if it were alone on its host.
   cluster::HostView view(const std::string& selection) const;
 
   // From now on this process and the threads it starts run on the cores of `share`, and each device that computes on

@@ -1,4 +1,4 @@
-// What a trained model says of rows.
+// Predictions of a trained model for rows.
 #pragma once
 
 #include <cstdint>

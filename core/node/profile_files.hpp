@@ -31,7 +31,7 @@ class ProfileFile {
 // Those of an earlier session.
 void remove_profiles(const std::string& run_directory);
 
-// By node; devices that did nothing are left out. Error(MK_BAD_DATA) names a file that is damaged.
+// Sorted by node; devices that did nothing are left out. Error(MK_BAD_DATA) names a file that is damaged.
 std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory);
 
 }  // namespace mokume::node

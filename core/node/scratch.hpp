@@ -14,7 +14,7 @@ class Scratch {
 
   std::string fit(uint32_t id) const;  // "DIRECTORY/scratch/fit-000123"
 
-  // What cannot be removed stays: it costs space, not results.
+  // A directory that cannot be removed stays: it costs space, not results.
   void remove_fit(uint32_t id) const noexcept;
   void remove_all() const noexcept;
 

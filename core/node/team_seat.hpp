@@ -45,7 +45,7 @@ class TeamSeat {
 // The node's side: does what the child asks of `team`, and sends it the answer. False: the message is about no team.
 bool serve_team(const mk_team& team, const cluster::Message& message, const TeamSeat::Send& send);
 
-// What a child that becomes a member must know.
+// Tells a child what it must know to become a member.
 cluster::TeamJoin join_of(const mk_team& team);
 
 }  // namespace mokume::node

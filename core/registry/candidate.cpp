@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kRebuild = "rebuild it with the headers of this mokume";
 
-// What every table starts with.
+// The start of every table.
 struct TablePrefix {
   uint32_t struct_size;
   uint16_t abi_major;

@@ -41,7 +41,7 @@ struct TestResult {
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
 
-// What the members of an ensemble think of one row. A single model is an ensemble of one.
+// The opinion of an ensemble's members on one row. A single model is an ensemble of one.
 struct Certainty {
   std::vector<std::string> classes;
   std::vector<std::vector<double>> members;  // member x class; each row sums to 1
@@ -63,7 +63,7 @@ struct Exemplar {
   Thumbnail picture;    // none if rows are no images
 };
 
-// What an ensemble answers for the test rows: the class with the most votes, or the mean of the members' numbers.
+// The answers of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
 struct Vote {
   TestResult test;
   uint32_t members = 0;

@@ -61,7 +61,7 @@ class Ensemble {
 report::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                                const data::Table& rows);
 
-// What an ensemble says of rows. One member: its own labels or numbers.
+// The predictions of an ensemble for rows; of one member its own labels or numbers.
 struct Combined {
   std::vector<int32_t> labels;  // classification: rows; see report::majority
   std::vector<uint32_t> votes;  // for that label

@@ -12,7 +12,7 @@
 
 namespace mokume::run {
 
-// By row, in nats: the entropy of the members' mean certainty. `certainty`: rows x classes, sums over the members.
+// The entropy of the members' mean certainty, by row and in nats. `certainty`: rows x classes, sums over the members.
 std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 
 // Up to four of each kind: right with the least entropy of the members' mean certainty, wrong with the least, and the

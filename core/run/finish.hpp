@@ -13,7 +13,7 @@
 
 namespace mokume::run {
 
-// What the end of a run works with.
+// Everything that the end of a run works with.
 struct Finishing {
   registry::Registry& registry;
   base::Log& log;

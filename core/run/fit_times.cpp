@@ -35,7 +35,7 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
     if (record.device_class.empty()) record.device_class = classes[{record.node, record.device}];
 }
 
-// What a team took says nothing of a device alone.
+// The times of a team say nothing about a device alone.
 void leave_out_teams(std::vector<journal::FitRecord>& records) {
   std::erase_if(records, [](const journal::FitRecord& r) { return r.device == journal::kTeamDevice; });
 }

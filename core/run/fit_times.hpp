@@ -1,4 +1,4 @@
-// What fits took in earlier runs, to predict later ones: from the journals of a run of the same plan, or else from a
+// The times of fits in earlier runs, to predict later ones: from the journals of a run of the same plan, or else from a
 // file in the cache to which each run adds how fast its model was on its devices.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace mokume::run {
 // Records of one lease, put together. Those of failed fits are left out.
 std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecord>& records);
 
-// By device class: seconds for one unit of the model's cost.
+// Seconds for one unit of the model's cost, by device class.
 using Rates = std::map<std::string, double>;
 
 // Keeps what `work` says in `file`, JSON, under `key`: which model on how much data. A file that cannot be read or
@@ -28,13 +28,13 @@ void remember_rates(const std::string& file, const std::string& key, const sched
                     const std::vector<scheduler::TimedWork>& work);
 Rates remembered_rates(const std::string& file, const std::string& key);  // empty if there are none
 std::string rates_file();                                                 // in the cache; "" if there is no cache
-// Of fits of about these costs: a small network takes longer for a multiply-add than a large one.
+// The key distinguishes costs: a small network takes longer for a multiply-add than a large one.
 std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload);
 
 // After a run: keeps what it took for experiments of its model on as much data.
 void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records);
 
-// What every fit of an experiment may take on a device of one class.
+// The time that each fit of an experiment may take on a device of one class.
 struct Expectation {
   std::vector<double> seconds;  // by fit; in the unit of the model's costs if `measured` is false
   bool measured = false;

@@ -1,4 +1,4 @@
-// What the program around a run does for it.
+// The services of the program around a run.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
 // The fits that a refit waits for, by bootstrap.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
-// By the best candidate of each bootstrap.
+// Refits the best candidate of each bootstrap.
 class BestCandidates : public cluster::RefitRules {
  public:
   // `bundles` of the workload say what a refit costs. `experiment` outlives the rules.
@@ -39,7 +39,7 @@ class BestCandidates : public cluster::RefitRules {
 };
 
 struct Before {
-  // What need not be computed again: all fits, and the refits of what is still the best, with their models.
+  // Records that need not be computed again: all fits, and the refits of what is still the best, with their models.
   std::vector<journal::FitRecord> done;
   std::vector<journal::FitRecord> to_redo;  // refits, which those that follow supersede
   std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records and events

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRecord = "run.json";
 constexpr const char* kConfig = "/config.resolved.toml";
 
-// What passes, where the same command goes on: not what was named wrongly.
+// Errors that pass, so that the same command can resume; a wrong name is not one of them.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
 
 [[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {

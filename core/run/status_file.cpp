@@ -176,7 +176,7 @@ LiveStatus StatusFile::snapshot() const {
   return status;
 }
 
-// By the pace of this session; what is in work counts by its share, as one fit a device.
+// Follows the pace of this session; a fit in work counts by its share, as one fit a device.
 std::optional<double> StatusFile::eta(double now_s) const {
   double running = 0;
   for (const auto& node : lanes_)

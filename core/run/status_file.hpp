@@ -1,4 +1,4 @@
-// What a run is doing now, for `mokume status` and `mokume explain` in another process: logs/status.json, written by
+// The present state of a run, for `mokume status` and `mokume explain` in another process: logs/status.json, written by
 // rank 0 every few seconds at most, and logs/pieces.json, written once a session. They say nothing about results, and
 // a disk that does not take them is no reason to stop.
 #pragma once
@@ -69,7 +69,7 @@ class StatusFile {
 // None if there is no such file below the run directory, or none that can be understood.
 std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 
-// What an earlier session left must not be taken for the next one's.
+// The file of an earlier session must not be taken for the next one's.
 void remove_live_status(const std::string& run_directory);
 
 // The bundles of a session as the scheduler has them: what its fits need and about how long they take.

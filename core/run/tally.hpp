@@ -14,8 +14,9 @@ class Tally {
  public:
   Tally(size_t rows, size_t classes);
 
-  // What one member says of all rows, with its certainties, which count in single precision: so they are kept beside a
-  // model (vote.hpp), and a row where the certainties decide between equal votes has the same winner from there.
+  // Adds one member's labels for all rows, with its certainties, which count in single precision: so they are kept
+  // beside a model (vote.hpp), and a row where the certainties decide between equal votes has the same winner from
+  // there.
   void add(const node::Classified& member);
 
   size_t winner(size_t row) const;    // see report::majority

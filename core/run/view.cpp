@@ -78,7 +78,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
 }
 
-// What the scheduler saw as one device at work was all of them.
+// The one device that the scheduler saw at work stands for all of them.
 void add_team(report::RunView& view, const std::string& directory) {
   view.team = team::read_team_account(directory);
   if (view.team.shares.empty()) return;

@@ -1,4 +1,4 @@
-// What the members of an ensemble say together of the test rows. Each refit leaves what its model says of them beside
+// The vote of an ensemble's members on the test rows. Each refit leaves its model's predictions for them next to
 // the model; once all are there, rank 0 puts that together.
 #pragma once
 

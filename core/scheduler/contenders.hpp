@@ -12,8 +12,8 @@ class Contenders {
   // Every candidate has `folds` fits.
   explicit Contenders(uint32_t folds) : folds_(folds) {}
 
-  // What the choice of the best candidate will look at, of one fit: smaller is better. A fit that failed, and what is
-  // not a number, is as bad as can be.
+  // Takes the value of one fit by which the best candidate will be chosen: smaller is better. A fit that failed, and
+  // what is not a number, is as bad as can be.
   void score(uint32_t bootstrap, uint32_t candidate, double loss);
 
   bool has_seen(uint32_t bootstrap, uint32_t candidate) const;

@@ -15,7 +15,7 @@ constexpr size_t k_fewest_compared = 16;
 // How much what was measured before the run counts, in sights of the same candidate.
 constexpr double k_prior_speed_weight = 1;
 constexpr double k_no_prior_weight = 0.1;
-// What runs is looked at again when it has taken this many times what it was thought to.
+// A running attempt is looked at again when it has taken this many times as long as was thought.
 constexpr double k_surprise = 1.25;
 
 bool usable(double number) { return std::isfinite(number) && number > 0; }

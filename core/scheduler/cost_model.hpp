@@ -1,4 +1,4 @@
-// What fits take, learned while they run. Pure: no clock, no I/O; used by one thread.
+// The time that fits take, learned while they run. Pure: no clock, no I/O; used by one thread.
 //
 //   seconds(fit, device class) = work(fit) / speed(class)
 //
@@ -22,13 +22,13 @@ struct Position {
 
 class CostModel {
  public:
-  // By fit: positions (may be empty: no fit tells anything of another) and guesses in a unit that all share; a guess that
-  // is no positive number counts as the longest. By device class: speeds measured before, relative to each other; 0:
-  // unknown.
+  // By fit: positions (may be empty: no fit tells anything of another) and guesses in a unit that all share; a guess
+  // that is no positive number counts as the longest. By device class: speeds measured before, relative to each other;
+  // 0: unknown.
   CostModel(const std::vector<Position>& positions, std::vector<double> guesses, std::vector<double> speeds);
 
   uint32_t add_fit(const Position& place, double guess);  // one more; its index
-  uint32_t add_class(double speed);                    // the same
+  uint32_t add_class(double speed);                       // the same
   // A fit of which nothing was known is one more of the candidate of the fit `like`.
   void replace_fit(uint32_t fit, uint32_t like, double guess);
 
@@ -55,7 +55,7 @@ class CostModel {
     uint32_t fit, device_class;
     double log_ratio;  // of its seconds to its guess
   };
-  // What one class has seen of a candidate: the mean over its fits.
+  // One class's observations of a candidate: the mean over its fits.
   struct Sight {
     uint32_t candidate, device_class;
     double log_ratio;

@@ -24,7 +24,7 @@
 #endif
 #ifdef MOKUME_TSAN
 #include <sanitizer/tsan_interface.h>
-// What libtbb allocates and frees it orders by means that ThreadSanitizer cannot see.
+// libtbb orders its allocations and frees by means that ThreadSanitizer cannot see.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n";
 }

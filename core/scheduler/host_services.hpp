@@ -1,4 +1,4 @@
-// What the program hands to every shared library: the log, its threads, memory and the cache directory.
+// The services that the program hands to every shared library: the log, its threads, memory and the cache directory.
 #pragma once
 
 #include <cstdint>

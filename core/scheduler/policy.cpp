@@ -66,7 +66,7 @@ double Policy::work_of(const Bundle& bundle) const {
   return work;
 }
 
-// What is at work must not be thought longer because it has not ended: else it would never be late.
+// An attempt at work must not be thought longer because it has not ended: else it would never be late.
 double Policy::work_now(uint32_t bundle) const {
   double work = 0;
   if (states_[bundle].holders == 0) {

@@ -36,7 +36,7 @@ struct Workload {
   double refit_share = 0;
 };
 
-// By fit: its share of its bundle's cost.
+// The share of each fit in its bundle's cost.
 std::vector<double> guesses_of(const Workload& workload);
 
 struct Unit {
@@ -56,7 +56,7 @@ struct TimedWork {
 
 struct Pick {
   std::vector<uint32_t> bundles;  // of one affinity, in order
-  bool backup = false;           // another unit is at these bundles too
+  bool backup = false;            // another unit is at these bundles too
 };
 
 //   Order       by critical path: what a bundle and the refit behind it take, longest first.
@@ -76,11 +76,11 @@ class Policy {
 
   void wait(uint32_t bundle);  // it is to be done (again)
 
-  // What `unit`, which is idle, does now; it counts as given. No value: nothing, for now: ask again.
+  // Picks what `unit`, which is idle, does now; it counts as given. No value: nothing, for now: ask again.
   std::optional<Pick> next(uint32_t unit, double now);
 
-  // The same for a unit that has to show that it works: the last in the order of the waiting bundles that `suits` takes,
-  // wherever it would end soonest.
+  // The same for a unit that has to show that it works: the last in the order of the waiting bundles that `suits`
+  // takes, wherever it would end soonest.
   std::optional<Pick> test(uint32_t unit, const std::function<bool(uint32_t bundle)>& suits, double now);
 
   // The unit is idle again. `done`: bundles of its pick that are finished, by whomever; the others wait again
@@ -97,7 +97,7 @@ class Policy {
   // Units whose whole pick is finished, with the help of others: they may stop. Each is named once.
   std::vector<uint32_t> superfluous();
 
-  // What an earlier session of this run took: it teaches the cost model.
+  // Teaches the cost model how long work of an earlier session took.
   void teach(const TimedWork& work);
 
   void retire(uint32_t unit);  // gets nothing from now on; its pick ends by ended() all the same
@@ -110,12 +110,12 @@ class Policy {
   // Bundles that wait though no unit that is left can hold them.
   std::vector<uint32_t> unplaceable() const;
 
-  // A bundle of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do not
-  // wait yet. The new indices.
+  // A bundle of several fits, which nobody is at, becomes one for each of `fits`. These are given one by one, and do
+  // not wait yet. The new indices.
   std::vector<uint32_t> take_apart(uint32_t bundle, const std::vector<uint32_t>& fits);
 
   uint32_t candidate(uint32_t fit) const { return costs_.candidate(fit); }  // fits of one candidate have one number
-  double predicted_seconds(uint32_t bundle, uint32_t unit) const;            // 0 while nothing is known
+  double predicted_seconds(uint32_t bundle, uint32_t unit) const;           // 0 while nothing is known
   double speed(uint32_t unit) const;  // as learned, relative to the others; see CostModel
 
  private:

@@ -83,7 +83,7 @@ double Policy::rest_of(const UnitState& unit, double now) const {
   for (const uint32_t i : unit.holds) work += states_[i].work;
   const double predicted = work / costs_.speed(unit.device_class);
   if (!costs_.knows_seconds()) return predicted;
-  // What has overrun by some time is thought to need as much again: a wrong prediction, or a device that hangs.
+  // Work that has overrun by some time is thought to need as much again: a wrong prediction, or a device that hangs.
   return std::abs(predicted - (now - unit.since));
 }
 
@@ -145,7 +145,8 @@ Pick Policy::merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead
   const double most = ahead.units == 1 ? k_never : k_together * ahead.rest * costs_.speed(unit.device_class);
   double work = states_[bundle].work;
   for (const uint32_t other : by_affinity_.at(bundles_[bundle].affinity)) {
-    if (other == bundle || states_[other].alone || !fits(bundles_[other], unit) || left_to_others(other, unit)) continue;
+    if (other == bundle || states_[other].alone || !fits(bundles_[other], unit) || left_to_others(other, unit))
+      continue;
     if (work + states_[other].work > most) break;
     work += states_[other].work;
     made.bundles.push_back(other);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr uint32_t kNoBundle = UINT32_MAX;
 
-// What a rule gives to idle units. Bundles are those of the workload, then one for each refit.
+// A rule that gives work to idle units. Bundles are those of the workload, then one for each refit.
 class Dealer {
  public:
   virtual ~Dealer() = default;
@@ -41,11 +41,14 @@ class Ours : public Dealer {
     for (uint32_t r = 0; r < scenario.refits.size(); ++r)
       policy_.fill(bundles + r, scenario.refits[r].cost, 0, scenario.refits[r].like);
     for (uint32_t i = 0; i < bundles; ++i) policy_.wait(i);
-    if (!policy_.unplaceable().empty()) throw Error(MK_INVALID_ARGUMENT, "a bundle fits on none of the simulated units");
+    if (!policy_.unplaceable().empty())
+      throw Error(MK_INVALID_ARGUMENT, "a bundle fits on none of the simulated units");
   }
 
   std::optional<Pick> next(uint32_t unit, double now) override { return policy_.next(unit, now); }
-  void ready(uint32_t refit) override { policy_.wait(static_cast<uint32_t>(scenario_.workload.bundles.size()) + refit); }
+  void ready(uint32_t refit) override {
+    policy_.wait(static_cast<uint32_t>(scenario_.workload.bundles.size()) + refit);
+  }
   void finished(uint32_t bundle) override {
     policy_.finished(bundle);
     if (bundle >= scenario_.workload.bundles.size() || scenario_.losses.empty()) return;

@@ -153,7 +153,7 @@ class Device {
   void set_choice(const char* key, const std::string& value) const {
     table_->set_choice(table_->self, key, value.c_str());
   }
-  // What the time to the end of the block is for: const auto phase = device.phase("forward");
+  // Names the phase to which the time to the end of the block counts: const auto phase = device.phase("forward");
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
   // The same of work that the program cannot see: a model's own code in place of an op. Program::launch does it itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }

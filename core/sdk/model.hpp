@@ -57,7 +57,7 @@ inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
   return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
 }
 
-// What a row is, as in mk_data.
+// The shape of a row, as in mk_data.
 struct RowShape {
   int64_t height, width, channels;
 };
@@ -110,7 +110,7 @@ class ModelTable {
   using Session = typename Model::Session;
   using Fitted = typename Model::Fitted;
 
-  // What mk_fitted points to: the model, and C strings for describe().
+  // The object that mk_fitted points to: the model, and C strings for describe().
   struct Handle {
     Fitted fitted;
     std::vector<const char*> names;

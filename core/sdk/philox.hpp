@@ -23,7 +23,7 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// What a number is for: the first word of the counter, so that no two uses share numbers.
+// The purpose of a number: the first word of the counter, so that no two uses share numbers.
 enum class Purpose : uint32_t {
   folds = 1,
   digits = 2,

@@ -1,4 +1,5 @@
-// What the author of a backend, a model or a transport includes: negotiation in one macro, and the host's services.
+// The header that the author of a backend, a model or a transport includes: negotiation in one macro, and the host's
+// services.
 //
 //   static int32_t start(const mk_host* host, const void** table, mk_error* error);
 //   MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "null", "accepts everything, computes nothing", start)

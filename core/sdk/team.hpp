@@ -48,7 +48,7 @@ class Team {
   void sum(std::span<float> values, bool zeros = false) const {
     exchange(values, {member(), 1, values.data()}, !zeros);
   }
-  // What the leader holds, bit by bit.
+  // Copies what the leader holds, bit by bit.
   void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
 
  private:

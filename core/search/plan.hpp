@@ -46,7 +46,7 @@ struct Plan {
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 
-  // Of a fit, not of a refit.
+  // For a fit, not a refit.
   FitKey key(uint32_t id) const {
     const uint32_t candidate = id / fits_per_candidate();
     return {candidate, own_candidates > 0 ? candidate / own_candidates : id / folds % bootstraps, id % folds};
@@ -55,7 +55,7 @@ struct Plan {
     return candidate < n_candidates() && bootstrap < bootstraps &&
            (own_candidates == 0 || candidate / own_candidates == bootstrap);
   }
-  // Of a candidate that this bootstrap has.
+  // For a candidate that this bootstrap has.
   uint32_t fit_id(uint32_t candidate, uint32_t bootstrap, uint32_t fold) const {
     return candidate * fits_per_candidate() + (own_candidates > 0 ? 0 : bootstrap * folds) + fold;
   }

@@ -16,7 +16,7 @@ struct BootstrapDraws {
   std::vector<std::vector<Value>> candidates;  // aligned with the spaces
 };
 
-// What each bootstrap draws from its own stream, the seed's child of its number. In this order:
+// The draws of each bootstrap from its own stream, the seed's child of its number. In this order:
 //   two seeds of 8 bytes for PyTorch, which mokume does not use;
 //   the sample: one permutation of all rows, cut into folds at round(linspace(0, rows, folds + 1)); then, fold by fold,
 //   as many of the fold's rows as it has, with replacement. Without folds (0) all rows are one block;

@@ -32,7 +32,7 @@ class Account {
   // As mk_team has them. Error(MK_INVALID_ARGUMENT) if none is recorded for this fit.
   std::string splits_of(uint32_t fit) const;
 
-  // What the leader said; see mk_team. `begins`: for the first time since this start of the team.
+  // Add what the leader said; see mk_team. `begins`: for the first time since this start of the team.
   void add(uint32_t fit, const std::vector<Seat>& members, double elapsed_s, std::span<const double> busy_s,
            std::span<const double> units);
   void add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins);
@@ -47,7 +47,7 @@ class Account {
   std::vector<report::TeamSplit> to_repeat_;
 };
 
-// What an Account has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.
+// Reads what an Account has left in a run directory; nothing if it has not. Error(MK_BAD_DATA) names a damaged file.
 report::TeamAccount read_team_account(const std::string& run_directory);
 
 }  // namespace mokume::team

@@ -155,7 +155,7 @@ void Team::take(Seat& seat, std::span<float> to) {
     while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
            waited < setup_.patience_s)
       waited += kSlice;
-    // What is made is handed out, even if somebody has left behind it.
+    // A sum that is made is handed out, even if somebody has left since.
     if (made_.count(number) == 0) {
       check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)

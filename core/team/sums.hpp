@@ -34,7 +34,7 @@ class Team {
     // Where they are made: sends a sum to the others. Both are called under no lock and must not block on a peer.
     std::function<void(const cluster::TeamContribution&)> send;
     std::function<void(uint64_t number, const base::Floats& sum)> publish;
-    // What the leader says; on its thread. See mk_team.
+    // Takes what the leader says, on its thread. See mk_team.
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
         account;
@@ -46,7 +46,7 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // Of a member in this process: valid as long as the team.
+  // The table of a member in this process, valid as long as the team.
   const mk_team* table(uint32_t member) const;
 
   void take_contribution(cluster::TeamContribution contribution);  // of another process, where this one sums

@@ -246,8 +246,8 @@ void TeamNode::wait_for_others(Start& start) {
   if (late) break_up(start, "a device of the team has not come back from its work");
 }
 
-// Those that have failed, but for those that failed as `everybody` did, MK_OK for nobody. Whether the next start has
-// fewer members.
+// Drops those that have failed, but for those that failed as `everybody` did, MK_OK for nobody. Whether the next start
+// has fewer members.
 bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
   bool any = false;
   const std::lock_guard lock(mutex_);
@@ -293,7 +293,7 @@ void TeamNode::received(uint32_t from, cluster::TeamMessage message) {
   std::visit([&](auto& one) { take(from, one); }, message);
 }
 
-// What comes late belongs to a start that has broken up.
+// A late message belongs to a start that has broken up.
 std::shared_ptr<TeamNode::Start> TeamNode::current(uint64_t number) {
   const std::lock_guard lock(mutex_);
   return current_ && current_->number == number ? current_ : nullptr;

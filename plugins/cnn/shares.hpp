@@ -54,8 +54,8 @@ class Backoff {
 // The shares of a training that this one repeats.
 class RecordedShares {
  public:
-  // Those that the leader's team knows (mk_team.splits), for every member: each makes one. None if it knows nothing.
-  // Error(MK_INVALID_ARGUMENT) if they make no sense, or are of another number of members.
+  // The shares that the leader's team knows (mk_team.splits), for every member: each makes one. None if it knows
+  // nothing. Error(MK_INVALID_ARGUMENT) if they make no sense, or are of another number of members.
   explicit RecordedShares(const sdk::Team& team);
 
   bool any() const { return !changes_.empty(); }

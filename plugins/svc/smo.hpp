@@ -1,8 +1,8 @@
 // A bench of places for binary problems that are solved side by side, each advanced a bounded number of SMO steps per
 // launch, by kernels/smo.cl where the device compiles kernels and by the native twin elsewhere.
 //
-// What a problem's solution is does not depend on what is solved beside it, on the number of places or on the steps
-// per launch.
+// A problem's solution does not depend on the problems that are solved together with it, on the number of places or on
+// the steps per launch.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ inline int32_t steps_per_launch(const mk_device_info& device, int64_t stride) {
   return static_cast<int32_t>(std::clamp<int64_t>((kTurns - once) / each, 1, kStepsPerLaunch));
 }
 
-// What a solved problem is, beside its coefficients.
+// The outcome of a solved problem apart from its coefficients.
 struct Solution {
   float rho = 0;  // decision = sum of coefficient * kernel - rho
   int64_t steps = 0;

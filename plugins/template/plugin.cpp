@@ -211,7 +211,7 @@ struct Model {
   static constexpr const auto& params = kParams;
   static constexpr const auto& metrics = kMetrics;
 
-  // What the schema cannot say.
+  // Checks what the schema cannot say.
   static void check(const mk_experiment& experiment) {
     if (experiment.train->labels == nullptr || experiment.train->n_classes == 0)
       throw Error(MK_BAD_DATA, "template classifies, and this data set has no classes");

@@ -15,7 +15,7 @@ struct Release {
   void operator()(void* memory) const { host->release(host->self, memory); }
 };
 
-// What belongs to a few rows of the weight, while they are in the cache.
+// Updates a few rows of the weight while they are in the cache.
 class Scratch {
  public:
   Scratch(const mk_host* host, int64_t floats)
@@ -26,7 +26,7 @@ class Scratch {
   std::unique_ptr<void, Release> memory_;
 };
 
-// What gemm, gemm and optimizer_step do with the same rows of the weight, in the same oneDNN calls and loops.
+// Does to the same rows of the weight what gemm, gemm and optimizer_step do, in the same oneDNN calls and loops.
 class Update {
  public:
   explicit Update(const Call& call) : call_(call) {

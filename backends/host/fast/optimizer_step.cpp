@@ -7,7 +7,7 @@
 
 namespace mokume::host::fast {
 
-// What is the same for all elements is worked out in double and rounded once: 1 - b in float would lose half its
+// Terms that all elements share are worked out in double and rounded once: 1 - b in float would lose half its
 // digits.
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);

@@ -36,7 +36,7 @@ void affine_block(const MapRow& row, int64_t at, float* t, int n) {
   for (int i = 0; i < n; ++i) t[i] = gamma * dot[i] + coef0;
 }
 
-// By squaring; degree 0 gives 1 for every base.
+// Squares repeatedly; degree 0 gives 1 for every base.
 void power_block(float* t, int n, int degree) {
   float base[kBlock];
   for (int i = 0; i < n; ++i) base[i] = t[i];

@@ -1,4 +1,4 @@
-// What the convolutions of the oracle share.
+// Code that the convolutions of the oracle share.
 #pragma once
 
 #include "call.hpp"

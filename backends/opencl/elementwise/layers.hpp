@@ -1,4 +1,4 @@
-// What lies between the products of a network: biases, activations, dropout and scaled columns.
+// The ops between the products of a network: biases, activations, dropout and scaled columns.
 #pragma once
 
 #include "runtime/launcher.hpp"

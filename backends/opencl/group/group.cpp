@@ -23,7 +23,7 @@ struct GroupKernel {
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// What is kept with a device.
+// The state kept with a device.
 struct GroupPrograms {
   std::map<std::string, GroupKernel> kernels;
   std::set<int32_t> ungrouped;  // codes of ops of which a group went one by one

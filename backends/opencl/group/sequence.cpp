@@ -32,12 +32,12 @@ struct SequenceProgram {
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// What is kept with a device.
+// The state kept with a device.
 struct SequencePrograms {
   std::map<Kernels, SequenceProgram> built;
 };
 
-// What is kept with a queue.
+// The state kept with a queue.
 struct SequenceMemory {
   Tables tables;
   std::vector<int64_t> values;  // so that steps need no new memory

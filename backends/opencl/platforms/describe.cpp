@@ -37,7 +37,7 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
   return text.data();
 }
 
-// Of what the extensions that the device has answer.
+// Reads the answers of the extensions that the device has.
 std::string pci_id(cl_device_id device) {
   const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
   const auto has = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };

@@ -13,7 +13,7 @@
 
 namespace mokume::opencl {
 
-// What the helper program found of one driver.
+// The helper program's findings about one driver.
 struct IcdReport {
   Icd icd;
   std::string problem;  // why the driver is left out as a whole, and the cure; "" if it is not

@@ -1,4 +1,4 @@
-// What a launch is: a range of work-items and the arguments of a kernel.
+// A launch: a range of work-items and the arguments of a kernel.
 #pragma once
 
 #include <array>

@@ -19,7 +19,7 @@ struct Failure {
   std::string text;
 };
 
-// What no other device would mend: the data, the experiment or this node's disk.
+// Faults that no other device would mend: of the data, the experiment or this node's disk.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
 }

@@ -1,5 +1,5 @@
-// What an agent needs of the process it is in: something that runs the bundles which the coordinator leases to this
-// node, and through which these talk back.
+// The interfaces between an agent and the process it is in: something that runs the bundles which the coordinator
+// leases to this node, and through which these talk back.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class Reporter {
   // the start of the attempt, end_s is now. Returns before it is on disk. Throws Error if the fit is not of this
   // attempt or was reported before, or if the journal has failed.
   virtual void report(const journal::FitRecord& record) = 0;
-  // What is being done, and how much of this attempt in [0, 1]. Cheap.
+  // Says what is being done, and how much of this attempt is done, in [0, 1]. Cheap.
   virtual void progress(const std::string& what, double share) = 0;
   // This attempt is not wanted any more: throw Error(MK_CANCELLED) or return soon; what was reported stays.
   virtual bool cancelled() const = 0;

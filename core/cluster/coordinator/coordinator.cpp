@@ -303,7 +303,7 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
   throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
 }
 
-// What follows from the new state.
+// Draws the consequences of the new state.
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
@@ -385,7 +385,7 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   return attempt;
 }
 
-// What was reported before a failure, and will be on a disk at once: what is left may build on it.
+// Whether fits that were reported before a failure will be on a disk at once: the fits that are left may build on them.
 bool Coordinator::has_notes_coming(uint32_t bundle) const {
   const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;
   return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });

@@ -29,7 +29,7 @@ struct Outgoing {
   Message message;
 };
 
-// What is to be done, and what of it was done before.
+// The work of a run, and the part of it that was done before.
 struct Workload {
   uint32_t n_fits = 0;                                  // without the refits, whose ids come after those of the fits
   scheduler::Workload bundles;                          // every fit of the plan in exactly one bundle
@@ -145,7 +145,7 @@ class Coordinator {
   void is_free(uint32_t unit);  // what was at large there has ended
   void cancel_at_large();
 
-  // What failed: coordinator_failures.cpp.
+  // Failures: coordinator_failures.cpp.
   void fail(const Lease& lease, const std::vector<uint32_t>& fits, const LeaseEnd& end);
   void blame(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);
   void move_to_larger(const Lease& lease, const std::vector<uint32_t>& fits, const std::string& text);

@@ -1,4 +1,4 @@
-// What the coordinator does when work fails, hangs or finds no device that can hold it.
+// The coordinator's answer when work fails, hangs or finds no device that can hold it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,8 +30,8 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// What did not fit beside others may fit alone, bundle by bundle, then fit by fit; what did not fit alone needs a
-// larger device.
+// Work that did not fit into memory together may fit alone, bundle by bundle, then fit by fit; if it does not, it needs
+// a larger device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
@@ -180,7 +180,7 @@ bool Coordinator::is_last(uint32_t index) const {
   return true;
 }
 
-// What a unit does next on which work has failed: by something else it shows whether it was the fit.
+// Picks the next work of a unit on which work has failed: other work shows whether the fit was to blame.
 std::optional<scheduler::Pick> Coordinator::choose(uint32_t index) {
   if (failures_.in_a_row(index) == 0) return policy_.next(index, now_);
   const auto none = [&](uint32_t bundle, const auto& failed) {
@@ -259,7 +259,8 @@ uint64_t Coordinator::largest_budget(bool lost) const {
   return largest;
 }
 
-// What fits nowhere fails, and the rest is done; but a run that can do nothing at all is a mistake in its setup.
+// Work that no device can hold fails, and the rest is done; but a run that can do nothing at all is a mistake in its
+// setup.
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
   if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");

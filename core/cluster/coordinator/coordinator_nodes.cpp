@@ -1,4 +1,4 @@
-// What the coordinator does when nodes fall silent, come back and end what they had long been at.
+// The coordinator's answer when nodes fall silent, come back, and end work that was given to others.
 #include <fmt/format.h>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -47,7 +47,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
   placement_changed_ = true;
 }
 
-// Until then nobody counts on the unit, and what it gets would wait behind the old work.
+// Until then nobody counts on the unit, and new work would wait for the old to end.
 void Coordinator::is_free(uint32_t index) {
   Unit& unit = units_[index];
   if (!unit.at_large) return;
@@ -56,7 +56,7 @@ void Coordinator::is_free(uint32_t index) {
   placement_changed_ = true;
 }
 
-// What others have done meanwhile need not be gone on with.
+// Nobody needs to continue work that others have done meanwhile.
 void Coordinator::cancel_at_large() {
   for (const Unit& one : units_)
     if (one.at_large && left(leases_.at(*one.at_large).fits).empty()) nodes_[one.node].cancel.insert(*one.at_large);

@@ -1,4 +1,4 @@
-// What the coordinator does with refits: slots behind the fits that fixed rules fill.
+// The coordinator's part in refits: slots after the fits, which fixed rules fill.
 #include <utility>
 
 #include "cluster/coordinator/coordinator.hpp"

@@ -31,7 +31,7 @@ class Failures {
   bool too_often(uint32_t fit) const;  // kMost times or more
   bool proven(uint32_t fit) const;     // a unit on which it failed has worked since
 
-  // Of the candidate of a fit:
+  // These speak of the candidate of a fit.
   bool has_failed(uint32_t fit) const;
   bool has_failed_on(uint32_t fit, uint32_t unit) const;
   bool has_succeeded(uint32_t fit) const { return good_.count(candidate(fit)) > 0; }

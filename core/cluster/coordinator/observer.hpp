@@ -1,4 +1,4 @@
-// What the coordinator asks and tells the run that it is a part of. All calls come from the thread of cluster::run()
+// The interfaces through which the coordinator asks and tells its run. All calls come from the thread of cluster::run()
 // and must be quick.
 #pragma once
 
@@ -25,7 +25,7 @@ class Observer {
   }
 };
 
-// What a refit trains, once all fits of its bootstrap are done.
+// The content of a refit, once all fits of its bootstrap are done.
 struct Refit {
   std::optional<uint32_t> candidate;  // none: nothing can be trained
   std::string why;                    // then: one sentence
@@ -39,8 +39,8 @@ class RefitRules {
  public:
   virtual ~RefitRules() = default;
   virtual Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) = 0;
-  // By what choose() compares candidates, of one fit; smaller is better, and infinite is worse than all. It decides the
-  // order of work alone. No value: nothing is to be learned of the order.
+  // The value by which choose() compares candidates, for one fit; smaller is better, and infinite is worse than all. It
+  // decides the order of work alone. No value: nothing is to be learned of the order.
   virtual std::optional<double> loss(const journal::FitRecord& fit) const = 0;
 };
 

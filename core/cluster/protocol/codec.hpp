@@ -12,7 +12,7 @@
 
 namespace mokume::cluster {
 
-// What a driver said, with stray bytes replaced: fit for messages and journals.
+// Replaces the stray bytes of a driver's text, so that messages and journals can hold it.
 std::string clean_text(const std::string& text);
 
 std::string encode(const Message& message);

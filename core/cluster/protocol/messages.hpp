@@ -45,7 +45,7 @@ struct HostDevice {
   }
 };
 
-// What a rank sees of its host before it has opened a device or started a worker thread.
+// A rank's view of its host before it has opened a device or started a worker thread.
 struct HostView {
   std::string host;             // host name and boot: ranks with the same text share cores, devices and memory
   std::vector<uint32_t> cores;  // that it may run on; neighbours in this list are best used together
@@ -61,7 +61,7 @@ struct HostView {
   }
 };
 
-// What a rank gets of its host.
+// A rank's share of its host.
 struct HostShare {
   std::vector<uint32_t> cores;       // some of its own, never empty unless it named none
   std::vector<std::string> devices;  // ids, in its order; may be empty
@@ -510,9 +510,8 @@ struct TeamProgress {
 
 using TeamMessage = std::variant<TeamStart, TeamContribution, TeamSum, TeamBreak, TeamEnd>;
 
-using Message =
-    std::variant<Present, Assign, Hello, Look, Seen, Welcome, Request, Grant, None, Done, LeaseEnd, Heartbeat, Ack,
-                 Stop, Finish, Bye, Load, Open, Account, TeamStart, TeamContribution, TeamSum, TeamBreak, TeamEnd,
-                 TeamJoin, TeamTake, TeamProgress>;
+using Message = std::variant<Present, Assign, Hello, Look, Seen, Welcome, Request, Grant, None, Done, LeaseEnd,
+                             Heartbeat, Ack, Stop, Finish, Bye, Load, Open, Account, TeamStart, TeamContribution,
+                             TeamSum, TeamBreak, TeamEnd, TeamJoin, TeamTake, TeamProgress>;
 
 }  // namespace mokume::cluster

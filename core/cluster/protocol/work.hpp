@@ -35,7 +35,7 @@ struct LocalDevice {
   }
 };
 
-// By key: what was measured of a device class and what its results may depend on.
+// Measurements of a device class on which its results may depend, by key.
 using Choices = std::map<std::string, std::string>;
 using ClassChoices = std::map<std::string, Choices>;  // by device class
 

@@ -1,4 +1,4 @@
-// What the environment says about how this process was started.
+// Clues in the environment about how this process was started.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What every device did when: bundles as bars on a track, so that idle time shows.
+// The work of every device over time: bundles as bars on a track, so that idle time shows.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ std::string section(const std::string& title, const std::string& lead, const std
 // A paragraph that says that so many more "are in ..."; "" if nothing was left out.
 std::string left_out(size_t count, size_t most, const std::string& said);
 
-// What a click on `summary` shows.
+// Text that a click on `summary` shows.
 std::string folded(const std::string& summary, const std::string& inner);
 
 // A plot as part of the page, whose own style already holds the plots' rules.

@@ -1,4 +1,4 @@
-// What the members of an ensemble think of one row: vote, certainty, disagreement.
+// The opinion of an ensemble's members on one row: vote, certainty, disagreement.
 #pragma once
 
 #include <cstddef>

@@ -7,8 +7,8 @@
 
 namespace mokume::mpi {
 
-// Of the interfaces that are up, without loopback and what is valid on one link only; in the kernel's order. `network`:
-// the name of an interface, or a network as "10.0.0.0/8" or "fd00::/64", to have those of it only.
+// The addresses of the interfaces that are up, without loopback and what is valid on one link only; in the kernel's
+// order. `network`: the name of an interface, or a network as "10.0.0.0/8" or "fd00::/64", to have those of it only.
 // Error(MK_INVALID_ARGUMENT) if there are none of it.
 std::vector<asio::ip::address> addresses(const std::string& network);
 

@@ -39,7 +39,7 @@ void keep_to_this_process(Socket& socket) {
   fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
-// Of the kernel, for a buffer that a program asks for; 0 if it does not say.
+// The kernel's limit for a buffer that a program asks for; 0 if it does not say.
 long limit_of(const std::string& name) {
   long bytes = 0;
   std::ifstream("/proc/sys/net/core/" + name) >> bytes;
@@ -320,7 +320,7 @@ void Links::write(int peer) {
                                                asio::buffer(parcel.bytes, parcel.header.bytes)};
   asio::async_write(link(peer).socket, both, everything, [this, peer](const asio::error_code& error, size_t) {
     Link& to = link(peer);
-    // What it sent before its end is still to be read: only the end of that is the peer's.
+    // The bytes that it sent before its end are still to be read: only the end of that is the peer's.
     if (error) {
       to.deaf = true;
       return to.outgoing.clear();
