@@ -45,15 +45,15 @@ using Speeds = std::map<std::string, device::Speed>;
 
 // By id: what was measured before or, if `probe`, is now. A device that cannot be opened has none.
 Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
-  constexpr uint64_t k_enough = uint64_t{1} << 30;
-  constexpr uint64_t k_not_meant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
+  constexpr uint64_t kEnough = uint64_t{1} << 30;
+  constexpr uint64_t kNotMeant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
   const std::string cache = base::cache_directory();
   Speeds speeds;
   for (const device::Listed& d : machine.listed()) {
-    if ((d.info.flags & k_not_meant) != 0) continue;
+    if ((d.info.flags & kNotMeant) != 0) continue;
     try {
       if (probe)
-        speeds[d.id()] = machine.speed(*machine.open(d, {}, k_enough), cache, true);
+        speeds[d.id()] = machine.speed(*machine.open(d, {}, kEnough), cache, true);
       else if (const auto known = device::remembered_speed(cache, d, machine.cores(d)))
         speeds[d.id()] = *known;
     } catch (const Error& e) {

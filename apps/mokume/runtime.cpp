@@ -16,7 +16,7 @@
 namespace mokume::app {
 namespace {
 
-constexpr uint32_t k_part_ms = 30000;
+constexpr uint32_t kPartMs = 30000;
 
 // One spelling for a directory, from / on.
 std::string normal(const std::string& directory) {
@@ -38,8 +38,8 @@ bool has_control(const std::string& text) {
 }  // namespace
 
 std::string shell_quoted(const std::string& word) {
-  constexpr const char* k_plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
-  if (!word.empty() && word.find_first_not_of(k_plain) == std::string::npos) return word;
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./=:,+-";
+  if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
   const bool control = has_control(word);
   std::string escaped;
   for (const char c : word) {
@@ -113,10 +113,10 @@ void Runtime::part(int exit_code) {
   if (transport_ && transport_->size() > 1) {
     // MPI's own parting hangs for ever if a node dies in the middle of it.
     std::thread([exit_code] {
-      std::this_thread::sleep_for(std::chrono::milliseconds(2 * k_part_ms));
+      std::this_thread::sleep_for(std::chrono::milliseconds(2 * kPartMs));
       _exit(exit_code);
     }).detach();
-    usual = transport_->leave(k_part_ms) && usual;
+    usual = transport_->leave(kPartMs) && usual;
   }
   if (!usual) _exit(exit_code);
 }

@@ -65,10 +65,10 @@ double median(std::vector<double> values) {
 
 // Median seconds from append() to the end of flush(), one record at a time.
 double commit_seconds(const std::string& directory) {
-  constexpr uint32_t k_commits = 200;
-  journal::Journal journal(directory, 0, make_plan(k_commits), std::chrono::milliseconds(0));
+  constexpr uint32_t kCommits = 200;
+  journal::Journal journal(directory, 0, make_plan(kCommits), std::chrono::milliseconds(0));
   std::vector<double> times;
-  for (uint32_t fit = 0; fit < k_commits; ++fit) {
+  for (uint32_t fit = 0; fit < kCommits; ++fit) {
     const auto begin = Clock::now();
     journal.append(make_record(fit), {});
     journal.flush();

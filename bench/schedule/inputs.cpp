@@ -17,10 +17,10 @@ namespace {
 
 using scheduler::Scenario;
 
-constexpr double k_bandwidth = 1.3e12;  // bytes a second: scales all times alike
-constexpr double k_bytes_per_weight = 20;
-constexpr double k_fold_spread = 0.3;  // of a candidate's losses, in parts of that of all candidates
-constexpr uint32_t k_folds = 5, k_most_epochs = 20, k_batch = 10, k_rows = 60000;
+constexpr double kBandwidth = 1.3e12;  // bytes a second: scales all times alike
+constexpr double kBytesPerWeight = 20;
+constexpr double kFoldSpread = 0.3;  // of a candidate's losses, in parts of that of all candidates
+constexpr uint32_t kFolds = 5, kMostEpochs = 20, kBatch = 10, kRows = 60000;
 
 // Rows of numbers below a header.
 std::vector<std::vector<double>> table(const std::string& path, const std::string& header) {
@@ -106,43 +106,43 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
   const sdk::Random epochs(seed, sdk::Purpose::schedule, 1), turns(seed, sdk::Purpose::schedule, 2),
       losses(seed, sdk::Purpose::schedule, 3), folds(seed, sdk::Purpose::schedule, 4);
   Scenario made;
-  made.workload.refit_share = refits ? static_cast<double>(k_folds) / (k_folds - 1) : 0;
+  made.workload.refit_share = refits ? static_cast<double>(kFolds) / (kFolds - 1) : 0;
   double most = 0;
   for (const auto& row : rows) most = std::max(most, row.at(2));
-  const double fold_steps = static_cast<double>(k_rows) / k_batch * (k_folds - 1) / k_folds;
+  const double fold_steps = static_cast<double>(kRows) / kBatch * (kFolds - 1) / kFolds;
   std::map<uint32_t, std::vector<uint32_t>> candidates;  // rows by bootstrap
   for (uint32_t r = 0; r < rows.size(); ++r) candidates[static_cast<uint32_t>(rows[r][0])].push_back(r);
   std::vector<uint32_t> drawn;
   // A fit stops a little earlier or later than others of its candidate.
   const auto epochs_of = [&](uint32_t row, uint32_t fold) {
-    const auto turn = static_cast<int>(turns.below(row * (k_folds + 1) + fold, 3)) - 1;
-    return std::clamp(static_cast<int>(drawn[row]) + turn, 2, static_cast<int>(k_most_epochs));
+    const auto turn = static_cast<int>(turns.below(row * (kFolds + 1) + fold, 3)) - 1;
+    return std::clamp(static_cast<int>(drawn[row]) + turn, 2, static_cast<int>(kMostEpochs));
   };
   for (uint32_t r = 0; r < rows.size(); ++r) {
-    drawn.push_back(3 + static_cast<uint32_t>(epochs.below(r, k_most_epochs - 2)));
-    const double epoch_s = rows[r][2] * k_bytes_per_weight * fold_steps / k_bandwidth;
-    for (uint32_t fold = 0; fold < k_folds; ++fold) {
+    drawn.push_back(3 + static_cast<uint32_t>(epochs.below(r, kMostEpochs - 2)));
+    const double epoch_s = rows[r][2] * kBytesPerWeight * fold_steps / kBandwidth;
+    for (uint32_t fold = 0; fold < kFolds; ++fold) {
       const auto fit = static_cast<uint32_t>(made.seconds.size());
       made.seconds.push_back(epoch_s * epochs_of(r, fold));
       // Weights are most of what is known of a network: as a point they tell candidates apart.
       made.workload.positions.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
-      made.workload.bundles.push_back({{fit}, rows[r][2] * k_most_epochs, 0, fit});
+      made.workload.bundles.push_back({{fit}, rows[r][2] * kMostEpochs, 0, fit});
     }
   }
   if (!refits) return made;
   std::vector<double> total(rows.size());
   for (uint32_t fit = 0; fit < made.seconds.size(); ++fit) {
-    const uint32_t row = fit / k_folds;
-    made.losses.push_back(losses.uniform(fit - fit % k_folds) + k_fold_spread * folds.uniform(fit));
+    const uint32_t row = fit / kFolds;
+    made.losses.push_back(losses.uniform(fit - fit % kFolds) + kFoldSpread * folds.uniform(fit));
     total[row] += made.losses.back();
   }
   for (const auto& [bootstrap, of_it] : candidates) {
     const uint32_t row =
         *std::min_element(of_it.begin(), of_it.end(), [&](uint32_t a, uint32_t b) { return total[a] < total[b]; });
     const double share = made.workload.refit_share;
-    const double epoch_s = rows[row][2] * k_bytes_per_weight * fold_steps * share / k_bandwidth;
+    const double epoch_s = rows[row][2] * kBytesPerWeight * fold_steps * share / kBandwidth;
     made.refits.push_back(
-        {bootstrap, row * k_folds, rows[row][2] * k_most_epochs * share, epoch_s * epochs_of(row, k_folds)});
+        {bootstrap, row * kFolds, rows[row][2] * kMostEpochs * share, epoch_s * epochs_of(row, kFolds)});
   }
   return made;
 }

@@ -25,8 +25,8 @@ using scheduler::Rule;
 using scheduler::Scenario;
 
 constexpr double kLeaseSeconds = 0.001;
-constexpr uint32_t k_draws = 8;  // of epochs and winners, and of random orders
-const std::vector<size_t> k_counts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
+constexpr uint32_t kDraws = 8;  // of epochs and winners, and of random orders
+const std::vector<size_t> kCounts = {1, 2, 3, 6, 9, 12, 24, 48, 96, 192, 384, 768, 1000};
 
 struct Row {
   size_t devices;
@@ -63,8 +63,8 @@ Row simulate_all(Scenario scenario, const std::vector<double>& speeds, size_t co
   Row row{count, 0, 0, 0, 0, 0, bound_of(scenario), 0};
   row.contiguous = simulate(scenario, Rule::contiguous).efficiency;
   row.first_come = simulate(scenario, Rule::first_come).efficiency;
-  for (scenario.seed = 1; scenario.seed <= k_draws; ++scenario.seed)
-    row.shuffled += simulate(scenario, Rule::shuffled).efficiency / k_draws;
+  for (scenario.seed = 1; scenario.seed <= kDraws; ++scenario.seed)
+    row.shuffled += simulate(scenario, Rule::shuffled).efficiency / kDraws;
   const scheduler::Simulated ours = simulate(scenario, Rule::ours);
   row.ours = ours.efficiency;
   row.hours = ours.makespan_s / 3600;
@@ -95,7 +95,7 @@ class Book {
     fmt::print("\n{} (simulated)\n{:>8} {:>11} {:>9} {:>11} {:>7} {:>7} {:>7} {:>9}\n", title, "devices", "contiguous",
                "shuffled", "first come", "ours", "known", "bound", "hours");
     auto& rows = json_["tables"].emplace_back(nlohmann::ordered_json{{"title", title}, {"simulated", true}});
-    for (const size_t count : k_counts) {
+    for (const size_t count : kCounts) {
       if (count < speeds.size()) continue;
       std::vector<Row> each;
       for (const Scenario& one : draws) each.push_back(simulate_all(one, speeds, count));
@@ -120,7 +120,7 @@ class Book {
                                    "simulated efficiency: seconds of work done once, on a device of speed 1, over "
                                    "makespan times the sum of speeds"},
                                   {"lease_seconds", kLeaseSeconds},
-                                  {"draws", k_draws},
+                                  {"draws", kDraws},
                                   {"tables", nlohmann::ordered_json::array()}};
 };
 
@@ -132,7 +132,7 @@ int run(const std::string& inputs, const std::string& output) {
   book.add("SVC grid, gamma x fold x class, as if every class took a tenth", {svc_grid(svc, false, 10)});
   book.add("SVC grid, gamma x fold, devices of speed 1, 2 and 30", {svc_grid(svc, false)}, {1, 2, 30});
   std::vector<Scenario> fits, all;
-  for (uint64_t seed = 1; seed <= k_draws; ++seed) {
+  for (uint64_t seed = 1; seed <= kDraws; ++seed) {
     fits.push_back(networks(nets, false, seed));
     all.push_back(networks(nets, true, seed));
   }

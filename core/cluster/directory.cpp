@@ -80,7 +80,7 @@ std::string file_system_of(const std::string& path) {
     const char* name;
   };
   // statfs(2) and the file systems' own headers; the kernel's names.
-  constexpr std::array k_known = {
+  constexpr std::array kKnown = {
       Known{0xEF53, "ext4"},         Known{0x58465342, "xfs"},   Known{0x9123683E, "btrfs"},
       Known{0x2FC12FC1, "zfs"},      Known{0x01021994, "tmpfs"}, Known{0x794C7630, "overlay"},
       Known{0x6969, "nfs"},          Known{0xFF534D42, "cifs"},  Known{0xFE534D42, "smb2"},
@@ -94,7 +94,7 @@ std::string file_system_of(const std::string& path) {
   struct statfs found {};
   if (statfs(at.c_str(), &found) != 0) return "unknown";
   const auto magic = static_cast<unsigned long>(found.f_type) & 0xFFFFFFFFUL;
-  for (const Known& one : k_known)
+  for (const Known& one : kKnown)
     if (one.magic == magic) return one.name;
   return fmt::format("{:#x}", magic);
 }

@@ -19,9 +19,9 @@
 namespace mokume::device {
 namespace {
 
-constexpr double k_long_enough_s = 0.02;  // one op: what is shorter measures calls
-constexpr double k_each_s = 0.3;          // product and pass, when sizes have been found
-constexpr int k_repeats = 5;
+constexpr double kLongEnoughS = 0.02;  // one op: what is shorter measures calls
+constexpr double kEachS = 0.3;         // product and pass, when sizes have been found
+constexpr int kRepeats = 5;
 
 class Buffers {
  public:
@@ -81,7 +81,7 @@ class Probe {
         Buffers buffers(device_);
         const Measured now = at(size, buffers);
         rate = now.rate;
-        if (now.seconds >= k_long_enough_s) break;
+        if (now.seconds >= kLongEnoughS) break;
       }
     } catch (const Error& e) {
       if (e.status() != MK_OUT_OF_MEMORY && e.status() != MK_UNSUPPORTED) throw;
@@ -102,7 +102,7 @@ class Probe {
     once(op);  // builds its kernel
     const double begin = clock_();
     double best = once(op);
-    for (int k = 1; k < k_repeats && clock_() - begin < k_each_s; ++k) best = std::min(best, once(op));
+    for (int k = 1; k < kRepeats && clock_() - begin < kEachS; ++k) best = std::min(best, once(op));
     return {best, best > 0 ? work / best * 1e-9 : 0};
   }
 

@@ -10,13 +10,13 @@ namespace mokume::scheduler {
 namespace {
 
 // learn() compares every candidate with this many seen ones at most, all in all.
-constexpr size_t k_most_comparisons = size_t{1} << 22;
-constexpr size_t k_fewest_compared = 16;
+constexpr size_t kMostComparisons = size_t{1} << 22;
+constexpr size_t kFewestCompared = 16;
 // How much what was measured before the run counts, in sights of the same candidate.
-constexpr double k_prior_speed_weight = 1;
-constexpr double k_no_prior_weight = 0.1;
+constexpr double kPriorSpeedWeight = 1;
+constexpr double kNoPriorWeight = 0.1;
 // A running attempt is looked at again when it has taken this many times as long as was thought.
-constexpr double k_surprise = 1.25;
+constexpr double kSurprise = 1.25;
 
 bool usable(double number) { return std::isfinite(number) && number > 0; }
 
@@ -137,7 +137,7 @@ void CostModel::running(uint32_t device_class, std::span<const uint32_t> fits, d
     const uint32_t candidate = candidate_[fit];
     if (has_seen(candidate)) continue;
     const double ratio = log_share + log_work_ratio(fit);
-    if (ratio < std::max(neighbours_[candidate], at_least_[candidate]) + std::log(k_surprise)) continue;
+    if (ratio < std::max(neighbours_[candidate], at_least_[candidate]) + std::log(kSurprise)) continue;
     at_least_[candidate] = ratio;
     ++version_;
   }
@@ -182,7 +182,7 @@ void CostModel::learn() {
   const double across =
       std::pow(static_cast<double>(all.size()), -1.0 / static_cast<double>(std::max<size_t>(1, dimensions_)));
   width2_ = across * across;
-  const size_t compared = std::max(k_fewest_compared, k_most_comparisons / std::max<size_t>(1, points_.size()));
+  const size_t compared = std::max(kFewestCompared, kMostComparisons / std::max<size_t>(1, points_.size()));
   const std::vector<Sight> some = thinned(all, compared);
   if (speeds_.size() > 1) learn_speeds(some);
   learn_neighbours(some);
@@ -194,7 +194,7 @@ void CostModel::learn() {
 void CostModel::learn_speeds(const std::vector<Sight>& sights) {
   for (uint32_t k = 0; k < speeds_.size(); ++k) {
     if (k == yardstick_) continue;
-    std::vector<Weighted> logs = {{std::log(speeds_[k]), priors_[k] > 0 ? k_prior_speed_weight : k_no_prior_weight}};
+    std::vector<Weighted> logs = {{std::log(speeds_[k]), priors_[k] > 0 ? kPriorSpeedWeight : kNoPriorWeight}};
     if (priors_[k] > 0) logs.front().value = std::log(priors_[k]);
     for (const Sight& mine : sights) {
       if (mine.device_class != k) continue;
@@ -215,14 +215,14 @@ void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
   std::vector<Weighted> everywhere;
   for (const Sight& one : sights) everywhere.push_back({at_speed_one(one), 1});
   const double scale = median(everywhere);
-  constexpr double k_scale_weight = 1e-6;  // counts where there are no neighbours at all
+  constexpr double kScaleWeight = 1e-6;  // counts where there are no neighbours at all
   for (uint32_t c = 0; c < points_.size(); ++c) {
     if (!seen_[c].empty()) continue;
     if (dimensions_ == 0) {  // nothing is near anything
       neighbours_[c] = scale;
       continue;
     }
-    double sum = k_scale_weight * scale, weights = k_scale_weight;
+    double sum = kScaleWeight * scale, weights = kScaleWeight;
     for (const Sight& one : sights) {
       const double weight = closeness(c, one.candidate);
       sum += weight * at_speed_one(one);

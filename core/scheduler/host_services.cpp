@@ -63,8 +63,8 @@ struct HostServices::State {
 
 namespace {
 
-constexpr size_t k_alignment = 64;
-constexpr size_t k_huge_page = size_t{2} << 20;
+constexpr size_t kAlignment = 64;
+constexpr size_t kHugePage = size_t{2} << 20;
 
 // Tell ThreadSanitizer, which cannot look into libtbb, what a loop orders: its bundles come after what its caller did
 // before and before what it does after, but in no order among themselves; hence two positions.
@@ -101,11 +101,11 @@ void run_loop(LoopArena& arena, uint64_t count, void (*body)(void*, uint64_t), v
 // Large blocks ask for huge pages: matrix rows that are read in random order otherwise spend two thirds of the time on
 // page walks.
 void* allocate(void*, size_t bytes) {
-  const size_t alignment = bytes >= k_huge_page ? k_huge_page : k_alignment;
+  const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   if (bytes > PTRDIFF_MAX - alignment) return nullptr;
   const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
   void* const memory = std::aligned_alloc(alignment, rounded);
-  if (memory != nullptr && alignment == k_huge_page) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish, not a need
+  if (memory != nullptr && alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish, not a need
   return memory;
 }
 

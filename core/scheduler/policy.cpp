@@ -8,8 +8,8 @@ namespace {
 
 // The first bundle of a candidate ranks as if it took this many times what is thought: it may, and the sooner its time
 // is known, and whether it may be refitted, the better the rest is planned.
-constexpr double k_unseen = 3;
-constexpr uint32_t k_no_bootstrap = UINT32_MAX;
+constexpr double kUnseen = 3;
+constexpr uint32_t kNoBootstrap = UINT32_MAX;
 
 }  // namespace
 
@@ -36,7 +36,7 @@ Policy::Policy(Workload workload, std::vector<Unit> units)
   for (size_t i = 0; i < bundles_.size(); ++i) {
     const std::vector<uint32_t>& fits = bundles_[i].fits;
     const bool placed = i < first_refit && !fits.empty() && fits.front() < positions_.size();
-    bootstrap_.push_back(placed ? positions_[fits.front()].bootstrap : k_no_bootstrap);
+    bootstrap_.push_back(placed ? positions_[fits.front()].bootstrap : kNoBootstrap);
     states_[i].alone = i >= first_refit;
   }
   for (Unit& unit : units) {
@@ -81,7 +81,7 @@ void Policy::estimate() {
   std::map<uint32_t, double> refits;  // by bootstrap: the longest that it may come to
   for (uint32_t i = 0; i < bundles(); ++i) {
     if (!is_over(states_[i])) states_[i].work = work_now(i);
-    if (refit_share_ <= 0 || bootstrap_[i] == k_no_bootstrap) continue;
+    if (refit_share_ <= 0 || bootstrap_[i] == kNoBootstrap) continue;
     if (!contenders_.may_win(bootstrap_[i], first_candidate(bundles_[i]))) continue;
     double& refit = refits[bootstrap_[i]];
     for (const uint32_t fit : bundles_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
@@ -98,7 +98,7 @@ void Policy::estimate() {
         !costs_.has_seen(candidate) || (refit != refits.end() && !contenders_.has_seen(bootstrap_[i], candidate));
     const bool scout = states_[i].waiting && unseen && !scouts[candidate];
     if (scout) scouts[candidate] = true;
-    states_[i].rank = states_[i].work * (scout ? k_unseen : 1) + (refit == refits.end() ? 0 : refit->second);
+    states_[i].rank = states_[i].work * (scout ? kUnseen : 1) + (refit == refits.end() ? 0 : refit->second);
     if (!states_[i].waiting) continue;
     order_.emplace(-states_[i].rank, i);
     waiting_work_ += states_[i].work;

@@ -8,15 +8,15 @@
 namespace mokume::scheduler {
 namespace {
 
-constexpr double k_never = std::numeric_limits<double>::infinity();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 // Bundles are given together up to this part of what all units still have before them.
-constexpr double k_together = 0.25;
+constexpr double kTogether = 0.25;
 // A slower unit takes what it ends within this part of the rest; predictions are no better.
-constexpr double k_patience = 0.75;
+constexpr double kPatience = 0.75;
 // As many waiting bundles are ordered anew whenever something was learned.
-constexpr size_t k_few = 1024;
+constexpr size_t kFew = 1024;
 // A copy is worth it if it ends this many times sooner.
-constexpr double k_clearly = 1.2;
+constexpr double kClearly = 1.2;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ std::optional<Pick> Policy::next(uint32_t unit, double now) {
   if (asks.retired || asks.busy) return std::nullopt;
   watch(now);
   // Among thousands a new estimate of a few changes next to nothing, and costs as much as handing out hundreds.
-  const size_t wait = order_.size() <= k_few ? 0 : order_.size() / 16;
+  const size_t wait = order_.size() <= kFew ? 0 : order_.size() / 16;
   if ((estimated_ != costs_.version() || scores_changed_) && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
   std::optional<Pick> chosen;
@@ -89,7 +89,7 @@ double Policy::rest_of(const UnitState& unit, double now) const {
 
 Policy::Outlook Policy::outlook(double now) const {
   Outlook found;
-  found.first.assign(kinds_.size(), k_never);
+  found.first.assign(kinds_.size(), kNever);
   std::vector<std::pair<double, double>> busy;  // seconds left, speed
   double work = waiting_work_, speeds = 0;
   for (const UnitState& unit : units_) {
@@ -135,14 +135,14 @@ bool Policy::left_to_others(uint32_t bundle, const UnitState& unit) const {
 
 bool Policy::better_here(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const {
   const double work = states_[bundle].work;
-  return work <= k_patience * ahead.rest * costs_.speed(unit.device_class) ||
+  return work <= kPatience * ahead.rest * costs_.speed(unit.device_class) ||
          !sooner_elsewhere(work, bundles_[bundle].bytes, unit, ahead);
 }
 
 Pick Policy::merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead) const {
   Pick made{{bundle}, false};
   if (states_[bundle].alone) return made;
-  const double most = ahead.units == 1 ? k_never : k_together * ahead.rest * costs_.speed(unit.device_class);
+  const double most = ahead.units == 1 ? kNever : kTogether * ahead.rest * costs_.speed(unit.device_class);
   double work = states_[bundle].work;
   for (const uint32_t other : by_affinity_.at(bundles_[bundle].affinity)) {
     if (other == bundle || states_[other].alone || !fits(bundles_[other], unit) || left_to_others(other, unit))
@@ -177,7 +177,7 @@ std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahe
       // The holder's end without these, at best.
       const double kept = std::max(0.0, left - work / holder_speed);
       const double gain = left - std::max(work / speed, kept);
-      if (k_clearly * work / speed > left || gain <= gained) break;
+      if (kClearly * work / speed > left || gain <= gained) break;
       if (sooner_elsewhere(work, bundles_[*i].bytes, idle, ahead)) break;  // it is worth waiting for that one
       gained = gain;
       copy.bundles.push_back(*i);

@@ -79,11 +79,11 @@ inline void add_to(float& high, float& low, float x) {
   high = h;
 }
 
-float take_step(const Problem& p, int32_t i, int32_t j, float k_ij, float k_ii, float k_jj, float c) {
+float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, float c) {
   float* f = p.f;
   float* a = p.a;
   const int64_t ld = p.ld;
-  const float eta = std::fmax(k_ii + k_jj - 2.0F * k_ij, kTau);
+  const float eta = std::fmax(kIi + kJj - 2.0F * kIj, kTau);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
   const float room_i = p.y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
   const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c - a[j]) - a[ld + j];

@@ -12,14 +12,14 @@ namespace mokume::cli_test {
 namespace {
 
 // Without OpenCL drivers: the host device is enough here, and listing is quick.
-const std::string k_mpirun =
+const std::string kMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun "
     "--oversubscribe --bind-to none ";
 
 // The second of two ranks finds an empty file system at `shared`.
 std::string with_a_blind_rank(const std::string& command) {
   const std::string program = Place::program() + " " + command;
-  return k_mpirun + by_rank(program, "unshare -m sh -c \"mount -t tmpfs none shared && exec " + program + "\"");
+  return kMpirun + by_rank(program, "unshare -m sh -c \"mount -t tmpfs none shared && exec " + program + "\"");
 }
 
 bool may_mount() { return std::system("unshare -m sh -c 'mount -t tmpfs none /mnt' 2>/dev/null") == 0; }
@@ -33,7 +33,7 @@ class Hosts : public testing::Test {
 };
 
 TEST_F(Hosts, RanksOfAHostGetCoresOfTheirOwn) {
-  const Ended ended = place_.shell(k_mpirun + "-np 2 " + Place::program() + " doctor");
+  const Ended ended = place_.shell(kMpirun + "-np 2 " + Place::program() + " doctor");
   ASSERT_EQ(ended.code, 0) << ended.out << ended.err;
   const std::regex line("  [01] +[^ ]+ +([0-9,-]+) +yes .* ms");
   std::multiset<std::string> cores;
@@ -64,7 +64,7 @@ TEST_F(Hosts, ARunNamesTheNodesThatDoNotSeeItsDirectory) {
   EXPECT_NE(ended.err.find("is not seen by node 1 on "), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("choose one with --out on a file system that all nodes share"), std::string::npos);
   // On nodes that share it the same command goes on.
-  const Ended again = place_.shell(k_mpirun + "-np 2 " + Place::program() + " run e.toml --out shared");
+  const Ended again = place_.shell(kMpirun + "-np 2 " + Place::program() + " run e.toml --out shared");
   EXPECT_EQ(again.code, 0) << again.err;
 }
 

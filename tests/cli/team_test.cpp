@@ -53,15 +53,15 @@ out_features = 10
 )";
 }
 
-const char* const k_synchronous = R"({ type = "synchronous", shards = 8 })";
+const char* const kSynchronous = R"({ type = "synchronous", shards = 8 })";
 
 // Without OpenCL drivers: the host device is enough here, and listing is quick.
-const char* const k_recovering_mpirun =
+const char* const kRecoveringMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
     "--oversubscribe --bind-to none --enable-recovery ";
 
 std::string on_ranks(int ranks) {
-  return ranks == 1 ? "OCL_ICD_VENDORS=/nowhere " : k_recovering_mpirun + ("-np " + std::to_string(ranks) + " ");
+  return ranks == 1 ? "OCL_ICD_VENDORS=/nowhere " : kRecoveringMpirun + ("-np " + std::to_string(ranks) + " ");
 }
 
 class InTeam : public testing::Test {
@@ -103,7 +103,7 @@ class InTeam : public testing::Test {
 };
 
 TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
-  const std::string text = experiment(4, k_synchronous);
+  const std::string text = experiment(4, kSynchronous);
   const Bytes one = alone(text);
   for (const int ranks : {2, 3}) {
     const Place place;
@@ -123,7 +123,7 @@ TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
 }
 
 TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
-  const std::string text = experiment(600, k_synchronous);
+  const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread stopper([&] {
     ASSERT_TRUE(eventually([&] { return is_training(); }));
@@ -140,7 +140,7 @@ TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
 }
 
 TEST_F(InTeam, GoesOnWithoutARankThatIsKilled) {
-  const std::string text = experiment(600, k_synchronous);
+  const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread killer([&] {
     ASSERT_TRUE(eventually([&] { return is_training(); }));
@@ -167,25 +167,25 @@ TEST_F(InTeam, AveragesWeights) {
 TEST(Team, GoesOnWithoutTheDeviceThatLed) {
   const Place place, good;
   place.write("e.toml",
-              std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, k_synchronous));
+              std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
   const Ended ended =
       place.shell(on_ranks(1) + "MOKUME_FAULT=fail:300 " + Place::program() + " run e.toml --devices fault:0,host");
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("fault:0 leaves the team: "), std::string::npos) << ended.err;
-  good.write("e.toml", experiment(4, k_synchronous));
+  good.write("e.toml", experiment(4, kSynchronous));
   ASSERT_EQ(good.shell(on_ranks(1) + Place::program() + " run e.toml").code, 0);
   EXPECT_EQ(bytes_of(place.run("net")), bytes_of(good.run("net")));
 }
 
 TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
   place_.write("e.toml",
-               std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, k_synchronous));
+               std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
   const Ended ended =
-      place_.shell(k_recovering_mpirun + by_rank(run + "host", "env MOKUME_FAULT=fail:300 " + run + "fault:0"));
+      place_.shell(kRecoveringMpirun + by_rank(run + "host", "env MOKUME_FAULT=fail:300 " + run + "fault:0"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("node 1 fault:0 leaves the team: "), std::string::npos) << ended.err;
-  EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, k_synchronous)));
+  EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, kSynchronous)));
 }
 
 // Averages follow from the split: a run repeats those of another one, whatever the speeds are, to its bytes.
@@ -214,7 +214,7 @@ TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
 }
 
 TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
-  const std::string text = experiment(4, k_synchronous);
+  const std::string text = experiment(4, kSynchronous);
   const Bytes one = alone(text);
   place_.write("e.toml", text);
   const Ended ended = place_.shell(on_ranks(2) + Place::program() + " run e.toml --set devices.isolation=process");
@@ -226,7 +226,7 @@ TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
 TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
   for (const size_t victim : {0U, 1U}) {
     const Place place;
-    place.write("e.toml", experiment(60, k_synchronous));
+    place.write("e.toml", experiment(60, kSynchronous));
     const pid_t pid = place.start({"run", "e.toml", "--devices", "host,pocl", "--set", "devices.isolation=process"});
     const auto trains = [&] {
       if (!fs::exists(place.path() / "runs/net") || place.run("net").empty()) return false;
@@ -255,7 +255,7 @@ TEST(Team, RefusalsNameTheCure) {
   EXPECT_NE(ended.err.find("set model_options.parallel"), std::string::npos) << ended.err;
   ended = place.mokume("run plain.toml --fresh --set devices.use=pocl,host --set validation={folds=0}");
   EXPECT_EQ(ended.code, 2) << ended.err;
-  place.write("child.toml", experiment(2, k_synchronous));
+  place.write("child.toml", experiment(2, kSynchronous));
   ended = place.mokume(
       "run child.toml --set devices.use=pocl,host --set model_options.batch_size=400 "
       "--set \"model_options.parallel={type='synchronous',batch_scope='per_device'}\"");

@@ -12,8 +12,8 @@
 namespace mokume::cluster {
 namespace {
 
-const std::atomic<bool> k_go_on{false};
-constexpr std::chrono::milliseconds k_at_once(0);
+const std::atomic<bool> kGoOn{false};
+constexpr std::chrono::milliseconds kAtOnce(0);
 
 TEST(Mark, IsSeenWhereItWasPutAndNowhereElse) {
   const Scratch here, elsewhere;
@@ -21,10 +21,10 @@ TEST(Mark, IsSeenWhereItWasPutAndNowhereElse) {
   {
     const Mark mark(here.path());
     name = mark.name();
-    EXPECT_TRUE(sees_mark(here.path(), name, k_at_once, k_go_on));
-    EXPECT_FALSE(sees_mark(elsewhere.path(), name, k_at_once, k_go_on));
+    EXPECT_TRUE(sees_mark(here.path(), name, kAtOnce, kGoOn));
+    EXPECT_FALSE(sees_mark(elsewhere.path(), name, kAtOnce, kGoOn));
     std::ofstream(elsewhere.path() + "/" + name) << "somebody else's";
-    EXPECT_FALSE(sees_mark(elsewhere.path(), name, k_at_once, k_go_on));
+    EXPECT_FALSE(sees_mark(elsewhere.path(), name, kAtOnce, kGoOn));
     const Mark other(here.path());
     EXPECT_NE(other.name(), name);
   }

@@ -40,7 +40,7 @@ Hello hello_of(uint32_t rank) {
   return {"0.1.0", "plan", {make_device(id)}, {{"shared", {{"gemm", "of " + id}}}, {id, {{"own", id}}}}};
 }
 
-const std::atomic<bool> k_go{false};
+const std::atomic<bool> kGo{false};
 
 TEST(Handshake, ShareDirectoryChoicesAndDevices) {
   Hub hub(3);
@@ -48,7 +48,7 @@ TEST(Handshake, ShareDirectoryChoicesAndDevices) {
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
     const Leader leader{"/runs/one", {{"shared", {{"recorded", "before"}}}, {"host:2", {{"own", "recorded wins"}}}}};
     const uint32_t rank = transport.rank();
-    shaken[rank] = handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+    shaken[rank] = handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, kGo);
   });
   EXPECT_EQ(texts, std::vector<std::string>(3));
   const ClassChoices expected = {{"shared", {{"recorded", "before"}, {"gemm", "of host:0"}}},
@@ -68,7 +68,7 @@ TEST(Handshake, ANodeAloneNeedsNobody) {
   Transport transport(self_transport());
   Handshake shaken;
   const Leader leader{"/runs/one", {}};
-  participate(transport, [&] { shaken = handshake(transport, hello_of(0), &leader, k_go); });
+  participate(transport, [&] { shaken = handshake(transport, hello_of(0), &leader, kGo); });
   EXPECT_EQ(shaken.run_directory, "/runs/one");
   EXPECT_EQ(shaken.nodes.size(), 1u);
 }
@@ -79,7 +79,7 @@ std::vector<std::string> with_odd_one(const std::function<void(Hello&)>& change)
     const Leader leader{"/runs/one", {}};
     Hello own = hello_of(transport.rank());
     if (transport.rank() == 2) change(own);
-    handshake(transport, own, transport.rank() == 0 ? &leader : nullptr, k_go);
+    handshake(transport, own, transport.rank() == 0 ? &leader : nullptr, kGo);
   });
 }
 
@@ -98,7 +98,7 @@ TEST(Handshake, ANodeThatFailsBeforeItTellsAllOthers) {
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
     if (transport.rank() == 1) throw Error(MK_BAD_DATA, "data.csv is missing");
     const Leader leader{"/runs/one", {}};
-    handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, k_go);
+    handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, kGo);
   });
   EXPECT_EQ(texts[0], "node 1: data.csv is missing");
   EXPECT_EQ(texts[1], "data.csv is missing");
@@ -109,7 +109,7 @@ TEST(Handshake, RankZeroThatFailsTellsAllOthers) {
   Hub hub(2);
   const auto texts = on_all(hub, 2, [&](Transport& transport) {
     if (transport.rank() == 0) throw Error(MK_BAD_DATA, "data.csv is missing");
-    handshake(transport, hello_of(1), nullptr, k_go);
+    handshake(transport, hello_of(1), nullptr, kGo);
   });
   EXPECT_EQ(texts[1], "data.csv is missing");
 }
@@ -119,7 +119,7 @@ TEST(Handshake, DoesNotWaitForEverForASilentNode) {
   Transport transport(hub.table(0));
   const Leader leader{"/runs/one", {}};
   try {
-    handshake(transport, hello_of(0), &leader, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)});
+    handshake(transport, hello_of(0), &leader, kGo, {milliseconds(0), milliseconds(0), milliseconds(0)});
     FAIL() << "went on without node 1";
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find("node 1"), std::string::npos) << error.what();
@@ -130,7 +130,7 @@ TEST(Handshake, DoesNotWaitForEverForASilentNode) {
 TEST(Handshake, DoesNotWaitForEverForRankZero) {
   Hub hub(2);
   Transport transport(hub.table(1));
-  EXPECT_THROW(handshake(transport, hello_of(1), nullptr, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)}),
+  EXPECT_THROW(handshake(transport, hello_of(1), nullptr, kGo, {milliseconds(0), milliseconds(0), milliseconds(0)}),
                Error);
 }
 
@@ -144,7 +144,7 @@ TEST(Handshake, TellsEveryRankWhoDoesNotSeeTheRunDirectory) {
     const Leader leader{directory.path(), {}, true};
     try {
       if (rank != 2) {
-        handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+        handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, kGo);
       } else {
         transport.send(0, encode(hello_of(2)));
         std::optional<Transport::Received> heard;
@@ -175,7 +175,7 @@ TEST(Handshake, ARankThatSeesTheRunDirectorySaysSo) {
   const auto texts = on_all(hub, 2, [&](Transport& transport) {
     const Leader leader{directory.path(), {}, true};
     shaken[transport.rank()] =
-        handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, k_go);
+        handshake(transport, hello_of(transport.rank()), transport.rank() == 0 ? &leader : nullptr, kGo);
   });
   EXPECT_EQ(texts, std::vector<std::string>(2));
   EXPECT_EQ(shaken[1].run_directory, directory.path());
@@ -188,7 +188,7 @@ TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheVerdict) {
   zero.send(1, encode(Look{"/nowhere", "mark"}));
   zero.send(1, encode(Stop{MK_BAD_DATA, "not seen"}));
   try {
-    handshake(one, hello_of(1), nullptr, k_go, {milliseconds(0), milliseconds(0), milliseconds(0)});
+    handshake(one, hello_of(1), nullptr, kGo, {milliseconds(0), milliseconds(0), milliseconds(0)});
     FAIL() << "went on";
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "not seen");
@@ -205,7 +205,7 @@ TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
   Hub hub(3);
   std::vector<Meeting> meetings(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
-    meetings[transport.rank()] = meet(transport, presence_of(transport.rank()), "0.1.0", k_go);
+    meetings[transport.rank()] = meet(transport, presence_of(transport.rank()), "0.1.0", kGo);
   });
   EXPECT_EQ(texts, std::vector<std::string>(3));
   EXPECT_EQ(meetings[0].share, (HostShare{{0}, {"host:0", "opencl:0"}, 2, 5}));
@@ -217,13 +217,13 @@ TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
 
 TEST(Meet, ARankAloneNeedsNobody) {
   Transport transport(self_transport());
-  EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", k_go).share, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
+  EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", kGo).share, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
 }
 
 TEST(Meet, RefusesAnotherVersionBeforeAnythingIsOpened) {
   Hub hub(2);
   const auto texts = on_all(hub, 2, [&](Transport& transport) {
-    meet(transport, presence_of(0), transport.rank() == 1 ? "9" : "0.1.0", k_go);
+    meet(transport, presence_of(0), transport.rank() == 1 ? "9" : "0.1.0", kGo);
   });
   for (const std::string& text : texts)
     EXPECT_NE(text.find("node 1 runs mokume 9, node 0 runs 0.1.0"), std::string::npos) << text;
@@ -233,9 +233,9 @@ TEST(Meet, IsFollowedByTheHandshakeWhoeverIsFirst) {
   Hub hub(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
     const uint32_t rank = transport.rank();
-    meet(transport, presence_of(rank), "0.1.0", k_go);
+    meet(transport, presence_of(rank), "0.1.0", kGo);
     const Leader leader{"/runs/one", {}};
-    handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, k_go);
+    handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, kGo);
   });
   EXPECT_EQ(texts, std::vector<std::string>(3));
 }
@@ -245,7 +245,7 @@ TEST(LookAt, SaysWhatADirectoryIsToEachRank) {
   const Scratch directory;
   std::vector<Seen> seen;
   const auto texts = on_all(hub, 2, [&](Transport& transport) {
-    const auto all = look_at(transport, directory.path(), k_go);
+    const auto all = look_at(transport, directory.path(), kGo);
     if (transport.rank() == 0) seen = all;
   });
   EXPECT_EQ(texts, std::vector<std::string>(2));
@@ -276,9 +276,9 @@ TEST(Handshake, RefusesGarbage) {
   Transport zero(hub.table(0)), one(hub.table(1));
   one.send(0, "{\"type\":\"HELLO\"}");
   const Leader leader{"/runs/one", {}};
-  EXPECT_THROW(handshake(zero, hello_of(0), &leader, k_go), Error);
+  EXPECT_THROW(handshake(zero, hello_of(0), &leader, kGo), Error);
   one.send(0, "{\"type\":\"REQ\",\"device\":0}");
-  EXPECT_THROW(handshake(zero, hello_of(0), &leader, k_go), Error);
+  EXPECT_THROW(handshake(zero, hello_of(0), &leader, kGo), Error);
 }
 
 TEST(Participate, OthersWaitForRankZero) {

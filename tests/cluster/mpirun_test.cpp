@@ -43,8 +43,8 @@ std::string slurp(const std::string& path) {
   return out.str();
 }
 
-constexpr const char* k_shared_memory = "";
-constexpr const char* k_tcp = "--mca btl tcp,self --mca btl_tcp_if_include lo";
+constexpr const char* kSharedMemory = "";
+constexpr const char* kTcp = "--mca btl tcp,self --mca btl_tcp_if_include lo";
 
 class Mpirun : public testing::Test {
  protected:
@@ -57,12 +57,12 @@ class Mpirun : public testing::Test {
 
   // The program as `ranks` ranks; 0: on its own, without a launcher.
   static Ended run(uint32_t ranks, const Scratch& scratch, const std::string& arguments,
-                   const std::string& network = k_shared_memory) {
+                   const std::string& network = kSharedMemory) {
     const std::string program = test::build_directory() + "/bin/test_cluster_node " + scratch.path() + " " + arguments;
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
-  static constexpr int k_segmentation_fault = 139;  // of mpirun, as the shell says it
+  static constexpr int kSegmentationFault = 139;  // of mpirun, as the shell says it
 
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
     // Open MPI keeps memory until the end; that is no leak of ours.
@@ -138,7 +138,7 @@ TEST_P(MpirunTest, ARankThatDiesCostsNothing) {
 TEST_P(MpirunTest, TheOthersEndWithoutRankZeroAndTheNextRunGoesOn) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "240 die-0", recovering());
-  if (ended.code == k_segmentation_fault) GTEST_SKIP() << "mpirun itself has crashed (docs/adr/0012)";
+  if (ended.code == kSegmentationFault) GTEST_SKIP() << "mpirun itself has crashed (docs/adr/0012)";
   for (const char* end : {"/end-1.txt", "/end-2.txt"})
     EXPECT_EQ(slurp(scratch.path() + end).rfind("node 0 died", 0), 0U) << end << "\n" << ended.output;
   const Ended again = run(2, scratch, "240", GetParam());
@@ -238,10 +238,10 @@ TEST_P(MpirunDeathTest, OneThatIsHeardAgainIsNotLost) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunDeathTest, testing::Values(k_shared_memory));
-INSTANTIATE_TEST_SUITE_P(Tcp, MpirunDeathTest, testing::Values(k_tcp));
-INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunTest, testing::Values(k_shared_memory));
-INSTANTIATE_TEST_SUITE_P(Tcp, MpirunTest, testing::Values(k_tcp));
+INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunDeathTest, testing::Values(kSharedMemory));
+INSTANTIATE_TEST_SUITE_P(Tcp, MpirunDeathTest, testing::Values(kTcp));
+INSTANTIATE_TEST_SUITE_P(SharedMemory, MpirunTest, testing::Values(kSharedMemory));
+INSTANTIATE_TEST_SUITE_P(Tcp, MpirunTest, testing::Values(kTcp));
 
 }  // namespace
 }  // namespace mokume::cluster

@@ -13,23 +13,23 @@
 namespace mokume::journal {
 namespace {
 
-const search::Plan k_plan = small_plan();
+const search::Plan kPlan = small_plan();
 
 // A journal file as a node would have written it, from any objects.
 void write_file(const Scratch& scratch, uint32_t node, const std::vector<std::string>& objects) {
   std::filesystem::create_directories(scratch.directory());
-  std::string text = seal(base::to_json(Header{kFormat, k_plan.hash, node}));
+  std::string text = seal(base::to_json(Header{kFormat, kPlan.hash, node}));
   for (const std::string& one : objects) text += seal(one);
   spill(scratch.file(node), text);
 }
 
 std::string text_of(const FitRecord& record) {
-  const search::FitKey key = k_plan.key(record.fit);
+  const search::FitKey key = kPlan.key(record.fit);
   return record_text(record, &key);
 }
 
 // The message of the Error(MK_BAD_DATA) that reading throws; "" if it does not throw.
-std::string failure(const Scratch& scratch, const search::Plan& plan = k_plan) {
+std::string failure(const Scratch& scratch, const search::Plan& plan = kPlan) {
   try {
     read_all(scratch.directory(), plan);
     return "";
@@ -46,18 +46,18 @@ void expect_failure(const Scratch& scratch, const std::vector<std::string>& word
 
 TEST(ReadAll, FindsNothingWhereThereIsNothing) {
   const Scratch scratch;
-  EXPECT_TRUE(read_all(scratch.directory(), k_plan).records.empty());
+  EXPECT_TRUE(read_all(scratch.directory(), kPlan).records.empty());
   std::filesystem::create_directories(scratch.directory());
   spill(scratch.directory() + "/notes.txt", "not a journal");
   spill(scratch.directory() + "/node-1.ndjson", "not a journal either");
-  EXPECT_TRUE(read_all(scratch.directory(), k_plan).records.empty());
+  EXPECT_TRUE(read_all(scratch.directory(), kPlan).records.empty());
 }
 
 TEST(ReadAll, MergesTheNodesSortedByFit) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(make_record(7)), text_of(make_record(3))});
   write_file(scratch, 2, {text_of(make_record(199)), text_of(make_record(5))});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   std::vector<std::pair<uint32_t, uint32_t>> found;
   for (const FitRecord& one : contents.records) found.emplace_back(one.fit, one.node);
   EXPECT_EQ(found, (std::vector<std::pair<uint32_t, uint32_t>>{{3, 0}, {5, 2}, {7, 0}, {199, 2}}));
@@ -92,7 +92,7 @@ TEST(ReadAll, RefusesADamagedHeaderWithLinesBehindIt) {
 TEST(ReadAll, RefusesAnotherPlanFormatOrNode) {
   const Scratch scratch;
   write_file(scratch, 0, {});
-  search::Plan other = k_plan;
+  search::Plan other = kPlan;
   other.hash = "another";
   EXPECT_NE(failure(scratch, other).find("another plan"), std::string::npos);
   spill(scratch.file(0), seal(R"({"mokume_journal":3,"plan_hash":"0123456789abcdef","node":0})") + "x\n");
@@ -146,7 +146,7 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
   elsewhere.end_s += 100;
   write_file(scratch, 1, {text_of(elsewhere)});
   write_file(scratch, 0, {text_of(make_record(4)), text_of(make_record(4))});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.records.size(), 1u);
   EXPECT_EQ(contents.records[0].node, 0u);
   EXPECT_EQ(contents.records[0].device, "opencl:0");
@@ -157,7 +157,7 @@ Contents read_pair(const FitRecord& first, const FitRecord& second) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(first)});
   write_file(scratch, 1, {text_of(make_record(9)), text_of(second)});
-  Contents contents = read_all(scratch.directory(), k_plan);
+  Contents contents = read_all(scratch.directory(), kPlan);
   EXPECT_EQ(contents.records.size(), 2u);
   EXPECT_EQ(contents.repeats.size(), 1u);
   for (const Disagreement& one : contents.disagreements) {
@@ -221,7 +221,7 @@ TEST(ReadAll, AResultCountsBeforeAFailure) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(failed)});
   write_file(scratch, 2, {text_of(make_record(4)), text_of(make_record(4))});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.records.size(), 1u);
   EXPECT_EQ(contents.records[0].status, FitStatus::ok);
   EXPECT_EQ(contents.records[0].node, 2u);
@@ -245,14 +245,14 @@ TEST(ReadAll, ASupersededRecordCountsAfterAllOthers) {
   write_file(scratch, 0, {base::to_json(supersede(late, 50, "host:0 was first")), text_of(late)});
   for (const FitRecord& first : {make_record(4), failed}) {
     write_file(scratch, 1, {text_of(first)});
-    const Contents contents = read_all(scratch.directory(), k_plan);
+    const Contents contents = read_all(scratch.directory(), kPlan);
     ASSERT_EQ(contents.records.size(), 1u);
     EXPECT_EQ(contents.records[0].node, 1u);
     EXPECT_TRUE(same_result(contents.records[0], first));
     EXPECT_EQ(contents.repeats.size(), 1u);
   }
   std::filesystem::remove(scratch.file(1));
-  EXPECT_EQ(read_all(scratch.directory(), k_plan).records.size(), 1u) << "better than none";
+  EXPECT_EQ(read_all(scratch.directory(), kPlan).records.size(), 1u) << "better than none";
 }
 
 TEST(ReadAll, RefitsOfTwoCandidatesDoNotDisagree) {
@@ -265,7 +265,7 @@ TEST(ReadAll, RefitsOfTwoCandidatesDoNotDisagree) {
   write_file(
       scratch, 0,
       {record_text(first, nullptr), base::to_json(supersede(first, 5, "trained again")), record_text(second, nullptr)});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.refits.size(), 1u);
   EXPECT_EQ(contents.refits[0].refit, 4u);
   EXPECT_TRUE(contents.disagreements.empty());
@@ -278,14 +278,14 @@ TEST(Rivals, AreThoseThatCountInPlaceOfOurs) {
   other.attempt = 2;
   write_file(scratch, 0, {text_of(make_record(4)), text_of(make_record(5)), text_of(same)});
   write_file(scratch, 1, {text_of(ours), text_of(other)});
-  Contents contents = read_all(scratch.directory(), k_plan);
+  Contents contents = read_all(scratch.directory(), kPlan);
   FitRecord fifth = make_record(5);
   const std::vector<FitRecord> found = rivals({ours, fifth, other}, contents);
   ASSERT_EQ(found.size(), 1u) << "what is the same result is no rival";
   EXPECT_EQ(found[0].fit, 4u);
   EXPECT_EQ(found[0].node, 0u);
   write_file(scratch, 2, {base::to_json(supersede(found[0], 50, "late"))});
-  contents = read_all(scratch.directory(), k_plan);
+  contents = read_all(scratch.directory(), kPlan);
   EXPECT_TRUE(same_result(contents.records[0], ours));
   EXPECT_TRUE(rivals({ours, fifth, other}, contents).empty());
 }
@@ -295,7 +295,7 @@ TEST(ReadAll, KeepsTheClassOfADevice) {
   record.device_class = "opencl/\"Card\"/1.2";
   const Scratch scratch;
   write_file(scratch, 0, {text_of(record), text_of(make_record(5))});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   EXPECT_EQ(contents.records.at(0).device_class, record.device_class);
   EXPECT_EQ(contents.records.at(1).device_class, "") << "as older runs wrote it";
 }
@@ -305,7 +305,7 @@ TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
   const EventRecord retired{30, EventRecord::Kind::retired, 1, "opencl:0", -1, 0, "it \"failed\" twice"};
   const EventRecord failed{20, EventRecord::Kind::failed, 1, "opencl:0", 7, 2, "bad bytes: \xFF"};
   {
-    Journal journal(scratch.directory(), 0, k_plan);
+    Journal journal(scratch.directory(), 0, kPlan);
     journal.append(retired);
     journal.append(failed);
     journal.close("done");
@@ -315,7 +315,7 @@ TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
               base::to_json(EventRecord{10, EventRecord::Kind::lost, 3, "", -1, 0, "silent"}),
               base::to_json(EventRecord{10, EventRecord::Kind::moved, 3, "", 202, 1, "no such fit"}),
               text_of(make_record(5))});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.events.size(), 3u);
   EXPECT_EQ(contents.events[0].kind, EventRecord::Kind::lost);
   EXPECT_EQ(contents.events[0].node, 3u);
@@ -341,7 +341,7 @@ TEST(ReadAll, AddsUpTheSessions) {
        base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: worked until 260
   write_file(scratch, 1,
              {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.sessions.size(), 3u);
   EXPECT_EQ(contents.sessions[0].reason, "stopped on request");
   EXPECT_TRUE(contents.sessions[0].closed);
@@ -354,10 +354,10 @@ TEST(ReadAll, AddsUpTheSessions) {
 TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   const Scratch scratch;
   for (const char* reason : {"stopped on request", "done"}) {
-    Journal journal(scratch.directory(), 0, k_plan);
+    Journal journal(scratch.directory(), 0, kPlan);
     journal.close(reason);
   }
-  const Contents contents = read_all(scratch.directory(), k_plan);
+  const Contents contents = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(contents.sessions.size(), 2u);
   EXPECT_EQ(contents.sessions[0].reason, "stopped on request");
   EXPECT_EQ(contents.sessions[1].reason, "done");
@@ -367,7 +367,7 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
 
 // The plan's slot behind its fits.
 FitRecord make_refit(uint32_t candidate) {
-  FitRecord refit = make_record(k_plan.refit_slot(0));
+  FitRecord refit = make_record(kPlan.refit_slot(0));
   refit.refit = candidate;
   return refit;
 }
@@ -378,16 +378,16 @@ TEST(ReadAll, KeepsRefitsApartFromFits) {
   refit.values = {389};
   refit.curves = {{"train_loss", {0.1, 1.0 / 3}}};
   {
-    Journal journal(scratch.directory(), 0, k_plan);
+    Journal journal(scratch.directory(), 0, kPlan);
     journal.append(refit, {});
     journal.append(make_record(2), {});
-    EXPECT_THROW(journal.append(make_record(k_plan.n_slots()), {}), Error);
+    EXPECT_THROW(journal.append(make_record(kPlan.n_slots()), {}), Error);
     journal.close("done");
   }
-  const Contents found = read_all(scratch.directory(), k_plan);
+  const Contents found = read_all(scratch.directory(), kPlan);
   ASSERT_EQ(found.records.size(), 1u);
   ASSERT_EQ(found.refits.size(), 1u);
-  EXPECT_EQ(found.refits[0].fit, k_plan.n_fits());
+  EXPECT_EQ(found.refits[0].fit, kPlan.n_fits());
   EXPECT_EQ(found.refits[0].refit, 3u);
   EXPECT_TRUE(same_result(found.refits[0], refit));
 }
@@ -401,7 +401,7 @@ TEST(ReadAll, RefusesARefitThatMakesNoSense) {
   };
   for (const std::string& bad :
        {with("\"refit\":3", "\"refit\":20"), with("\"refit\":3", "\"refit\":-1"), with("\"refit\":3,", ""),
-        with("\"n\":", "\"n\":-"), record_text(make_record(k_plan.n_slots()), nullptr)}) {
+        with("\"n\":", "\"n\":-"), record_text(make_record(kPlan.n_slots()), nullptr)}) {
     const Scratch scratch;
     write_file(scratch, 0, {bad, text_of(make_record(5))});
     expect_failure(scratch, {scratch.file(0), "line 2"});
@@ -415,10 +415,10 @@ TEST(ReadAll, RefusesARefitThatMakesNoSense) {
 
 TEST(ReadAll, TakesAFailedRefitOfNothing) {
   const Scratch scratch;
-  FitRecord refit = make_record(k_plan.refit_slot(1));
+  FitRecord refit = make_record(kPlan.refit_slot(1));
   refit.status = FitStatus::failed;
   write_file(scratch, 0, {record_text(refit, nullptr)});
-  EXPECT_FALSE(read_all(scratch.directory(), k_plan).refits.at(0).refit);
+  EXPECT_FALSE(read_all(scratch.directory(), kPlan).refits.at(0).refit);
 }
 
 TEST(BusySeconds, CountsTimeInWhichFitsOverlapOnce) {

@@ -13,16 +13,16 @@ namespace {
 // 20 x 20 candidates in 5 folds. What they take varies a hundredfold, smoothly, and a little from fold to fold; the
 // guesses know nothing of it.
 struct Surface {
-  static constexpr uint32_t k_side = 20, k_folds = 5;
+  static constexpr uint32_t kSide = 20, kFolds = 5;
   std::vector<Position> positions;
   std::vector<double> seconds;
 
   Surface() {
     const sdk::Random noise(5, sdk::Purpose::schedule);
-    for (uint32_t a = 0; a < k_side; ++a)
-      for (uint32_t b = 0; b < k_side; ++b)
-        for (uint32_t fold = 0; fold < k_folds; ++fold) {
-          const double x = a / (k_side - 1.0), y = b / (k_side - 1.0);
+    for (uint32_t a = 0; a < kSide; ++a)
+      for (uint32_t b = 0; b < kSide; ++b)
+        for (uint32_t fold = 0; fold < kFolds; ++fold) {
+          const double x = a / (kSide - 1.0), y = b / (kSide - 1.0);
           positions.push_back({0, fold, {x, y}});
           seconds.push_back(std::exp(3 * x + 1.6 * std::sin(4 * y) * x) *
                             (0.95 + 0.1 * noise.uniform(positions.size())));

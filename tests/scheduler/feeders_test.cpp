@@ -73,23 +73,23 @@ TEST(Feeders, RunEachDevicesJobsInOrderOnItsOwnThread) {
 
 // Jobs that block in their drivers must all run at once, whatever the number of cores.
 TEST(Feeders, AllRunAtOnce) {
-  constexpr uint32_t k_devices = 12;
+  constexpr uint32_t kDevices = 12;
   Ends ends;
   std::mutex mutex;
   std::condition_variable wake;
   uint32_t inside = 0;
-  Feeders feeders(k_devices, std::ref(ends));
-  for (uint32_t device = 0; device < k_devices; ++device) {
+  Feeders feeders(kDevices, std::ref(ends));
+  for (uint32_t device = 0; device < kDevices; ++device) {
     feeders.push(device, [&] {
       std::unique_lock lock(mutex);
       ++inside;
       wake.notify_all();
-      if (!wake.wait_for(lock, std::chrono::seconds(30), [&] { return inside == k_devices; })) {
+      if (!wake.wait_for(lock, std::chrono::seconds(30), [&] { return inside == kDevices; })) {
         throw std::runtime_error("starved");
       }
     });
   }
-  ASSERT_TRUE(ends.wait(k_devices));
+  ASSERT_TRUE(ends.wait(kDevices));
   EXPECT_TRUE(ends.errors().empty());
 }
 

@@ -13,8 +13,8 @@
 namespace mokume::opencl {
 namespace {
 
-Operand operand(const mk_tensor& t, bool k_is_row) {
-  return {t.offset, k_is_row ? 1 : t.row_stride, k_is_row ? t.row_stride : 1};
+Operand operand(const mk_tensor& t, bool kIsRow) {
+  return {t.offset, kIsRow ? 1 : t.row_stride, kIsRow ? t.row_stride : 1};
 }
 
 Problem problem_of(const mk_op& op) {

@@ -16,7 +16,7 @@ bool mpi_launched() {
 }
 
 const mk_transport* self_transport() {
-  static constexpr mk_transport k_self = {
+  static constexpr mk_transport kSelf = {
       sizeof(mk_transport),
       MK_ABI_MAJOR,
       MK_ABI_MINOR,
@@ -40,7 +40,7 @@ const mk_transport* self_transport() {
       nullptr,
       [](void*) {},
   };
-  return &k_self;
+  return &kSelf;
 }
 
 void Transport::send(uint32_t to, const std::string& message) {

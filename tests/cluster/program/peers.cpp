@@ -27,9 +27,9 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr uint32_t k_rounds = 20;
-constexpr size_t k_large = 8U << 20;
-constexpr std::chrono::seconds k_patience(60);
+constexpr uint32_t kRounds = 20;
+constexpr size_t kLarge = 8U << 20;
+constexpr std::chrono::seconds kPatience(60);
 
 void nap() { std::this_thread::sleep_for(std::chrono::milliseconds(1)); }
 
@@ -60,7 +60,7 @@ class Rank {
     if (how_ == "idle") die();
     if (how_ == "sending") {
       for (uint32_t to = 0; to < transport_.size(); ++to) {
-        if (to != transport_.rank() && (victim_ == 0 || to == 0)) transport_.send(to, std::string(k_large, 'x'));
+        if (to != transport_.rank() && (victim_ == 0 || to == 0)) transport_.send(to, std::string(kLarge, 'x'));
       }
       die();
     }
@@ -81,17 +81,17 @@ class Rank {
     std::vector<bool> done(transport_.size(), false);
     done[0] = true;
     bool forgotten = false;
-    const auto deadline = Clock::now() + k_patience;
+    const auto deadline = Clock::now() + kPatience;
     while (Clock::now() < deadline) {
       if (const auto received = transport_.poll()) {
         take(*received, done);
-        if (is_victim() && pongs_[1] == k_rounds) meet_fate();
+        if (is_victim() && pongs_[1] == kRounds) meet_fate();
         continue;
       }
       bool all = true;
       for (uint32_t peer = 1; peer < transport_.size(); ++peer) all = all && (done[peer] || gone(peer));
       if (all) return;
-      if (how_ == "away" && pongs_[victim_] == k_rounds && !forgotten) {
+      if (how_ == "away" && pongs_[victim_] == kRounds && !forgotten) {
         transport_.forget(victim_);
         forgotten = true;
         std::printf("forgot %u: lost %d\n", victim_, transport_.lost(victim_) ? 1 : 0);
@@ -105,8 +105,8 @@ class Rank {
 
   void take(const Transport::Received& received, std::vector<bool>& done) {
     if (received.text == "ping") {
-      if (how_ == "owed" && received.from == victim_ && pongs_[victim_] + 1 == k_rounds) {
-        transport_.send(victim_, std::string(k_large, 'x'));
+      if (how_ == "owed" && received.from == victim_ && pongs_[victim_] + 1 == kRounds) {
+        transport_.send(victim_, std::string(kLarge, 'x'));
       }
       ++pongs_[received.from];
       transport_.send(received.from, "pong");
@@ -119,15 +119,15 @@ class Rank {
 
   // The others: some rounds, and as many again after the victim's end.
   void ask() {
-    const uint32_t rounds = victim_ == 0 && how_ != "parting" ? 1000000 : 2 * k_rounds;
+    const uint32_t rounds = victim_ == 0 && how_ != "parting" ? 1000000 : 2 * kRounds;
     for (uint32_t round = 0; round < rounds; ++round) {
-      if (is_victim() && round == k_rounds) {
+      if (is_victim() && round == kRounds) {
         if (how_ == "away") std::this_thread::sleep_for(std::chrono::milliseconds(300));
         meet_fate();
       }
-      if (victim_ == 0 && round == k_rounds) {
+      if (victim_ == 0 && round == kRounds) {
         const int large = how_ == "owed" ? 1 : how_ == "receiving" ? 16 : 0;
-        for (int i = 0; i < large; ++i) transport_.send(0, std::string(k_large, 'x'));
+        for (int i = 0; i < large; ++i) transport_.send(0, std::string(kLarge, 'x'));
       }
       transport_.send(0, "ping");
       if (!wait_for_pong()) return;
@@ -136,7 +136,7 @@ class Rank {
   }
 
   bool wait_for_pong() {
-    const auto deadline = Clock::now() + k_patience;
+    const auto deadline = Clock::now() + kPatience;
     while (Clock::now() < deadline) {
       const auto received = transport_.poll();
       if (received && received->text == "pong") return true;

@@ -19,7 +19,7 @@
 namespace mokume::mpi {
 namespace {
 
-constexpr uint32_t k_link_local = 169U << 8 | 254U;  // 169.254.0.0/16
+constexpr uint32_t kLinkLocal = 169U << 8 | 254U;  // 169.254.0.0/16
 
 std::optional<asio::ip::address> address_of(const sockaddr* raw) {
   if (raw == nullptr) return std::nullopt;
@@ -27,7 +27,7 @@ std::optional<asio::ip::address> address_of(const sockaddr* raw) {
     sockaddr_in v4{};
     std::memcpy(&v4, raw, sizeof(v4));
     const asio::ip::address_v4 address(ntohl(v4.sin_addr.s_addr));
-    if ((address.to_uint() >> 16) != k_link_local) return address;
+    if ((address.to_uint() >> 16) != kLinkLocal) return address;
   }
   if (raw->sa_family == AF_INET6) {
     sockaddr_in6 v6{};
@@ -60,8 +60,8 @@ std::vector<asio::ip::address> addresses(const std::string& network) {
   std::vector<asio::ip::address> found;
   std::set<std::string> names;
   for (const ifaddrs* one = list; one != nullptr; one = one->ifa_next) {
-    constexpr unsigned k_at_work = IFF_UP | IFF_RUNNING;
-    if ((one->ifa_flags & k_at_work) != k_at_work || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
+    constexpr unsigned kAtWork = IFF_UP | IFF_RUNNING;
+    if ((one->ifa_flags & kAtWork) != kAtWork || (one->ifa_flags & IFF_LOOPBACK) != 0) continue;
     const auto address = address_of(one->ifa_addr);
     if (!address) continue;
     names.insert(fmt::format("{} ({})", one->ifa_name, address->to_string()));

@@ -25,13 +25,13 @@ namespace {
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
 
-constexpr std::chrono::seconds k_connect(5), k_answer(20), k_refused(4);
-constexpr std::chrono::milliseconds k_again(50);
-constexpr int k_buffer = 2 << 20;
-constexpr uint32_t k_largest = std::numeric_limits<int32_t>::max();
+constexpr std::chrono::seconds kConnect(5), kAnswer(20), kRefused(4);
+constexpr std::chrono::milliseconds kAgain(50);
+constexpr int kBuffer = 2 << 20;
+constexpr uint32_t kLargest = std::numeric_limits<int32_t>::max();
 
 // Asio moves at most 64 KB at a time unless it is told otherwise.
-size_t everything(const asio::error_code& error, size_t) { return error ? 0 : k_largest; }
+size_t everything(const asio::error_code& error, size_t) { return error ? 0 : kLargest; }
 
 // No child process keeps a connection open behind its parent's back.
 template <class Socket>
@@ -120,11 +120,11 @@ std::string Links::invite(bool this_host_only, const std::string& network) {
   asio::error_code error;
   near_.open(Local(), error);
   if (!error) keep_to_this_process(near_);
-  if (!error) near_.bind(local_place(hex(name.data(), k_secret)), error);
+  if (!error) near_.bind(local_place(hex(name.data(), kSecret)), error);
   if (!error) near_.listen(asio::socket_base::max_listen_connections, error);
   if (!error) accept(near_);
-  std::string text = fmt::format("{} {} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), k_secret),
-                                 hex(theirs_.data(), k_secret), hex(name.data(), k_secret));
+  std::string text = fmt::format("{} {} {} {}", acceptor_.local_endpoint().port(), hex(ours_.data(), kSecret),
+                                 hex(theirs_.data(), kSecret), hex(name.data(), kSecret));
   for (const auto& address : where) text += " " + address.to_string();
   return text;
 }
@@ -184,14 +184,14 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   uint16_t port = 0;
   std::string ours, theirs, name;
   words >> port >> ours >> theirs >> name;
-  if (!unhex(ours, ours_.data(), k_secret) || !unhex(theirs, theirs_.data(), k_secret))
+  if (!unhex(ours, ours_.data(), kSecret) || !unhex(theirs, theirs_.data(), kSecret))
     throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
   std::vector<tcp::endpoint> places;
   for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
   const Local::endpoint near = local_place(name);
   // Rank 0 has listened since before it said where: refused everywhere for a while, it is there no more.
   auto heard = Clock::now();  // of a place that did not refuse
-  for (auto now = heard; now < deadline && now - heard < k_refused; now = Clock::now()) {
+  for (auto now = heard; now < deadline && now - heard < kRefused; now = Clock::now()) {
     if (reach(near, deadline) == Outcome::reached) return;  // on another host nobody has that name
     bool refused = !places.empty();
     for (const tcp::endpoint& place : places) {
@@ -200,7 +200,7 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
       refused = refused && outcome == Outcome::refused;
     }
     if (!refused) heard = Clock::now();
-    std::this_thread::sleep_for(k_again);
+    std::this_thread::sleep_for(kAgain);
   }
   std::string tried;
   for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
@@ -230,8 +230,8 @@ Links::Outcome Links::reach(const Stream::endpoint& where, Clock::time_point dea
                       });
   });
   // Somebody who is there may be slow to answer; one behind a firewall never is there.
-  run_until(std::min(deadline, Clock::now() + k_connect), [&] { return attempt->connected || attempt->over; });
-  if (attempt->connected) run_until(std::min(deadline, Clock::now() + k_answer), [&] { return attempt->over; });
+  run_until(std::min(deadline, Clock::now() + kConnect), [&] { return attempt->connected || attempt->over; });
+  if (attempt->connected) run_until(std::min(deadline, Clock::now() + kAnswer), [&] { return attempt->over; });
   if (attempt->outcome == Outcome::reached) {
     open(0, std::move(attempt->socket));
   } else {
@@ -249,8 +249,8 @@ void Links::open(int peer, Stream::socket socket) {
   of.socket.non_blocking(true);
   // By itself the kernel begins with less than a bucket of a team's sums, and grows slowly, that of a local socket
   // never. Where it allows less than this, what TCP's grows to is more.
-  if (near || limit_of("wmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::send_buffer_size(k_buffer));
-  if (!near && limit_of("rmem_max") >= k_buffer) of.socket.set_option(asio::socket_base::receive_buffer_size(k_buffer));
+  if (near || limit_of("wmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::send_buffer_size(kBuffer));
+  if (!near && limit_of("rmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::receive_buffer_size(kBuffer));
   of.state = State::open;
   read_header(peer);
 }
@@ -264,7 +264,7 @@ void Links::read_header(int peer) {
                      const Header& header = link(peer).header;
                      const bool known = header.kind >= static_cast<uint32_t>(Kind::message) &&
                                         header.kind <= static_cast<uint32_t>(Kind::verdict);
-                     if (error || !known || header.bytes > k_largest) return close(peer);
+                     if (error || !known || header.bytes > kLargest) return close(peer);
                      read_body(peer);
                    });
 }

@@ -98,8 +98,8 @@ class Links {
   struct Guest;    // who has connected to rank 0 and not yet proven who it is
   struct Attempt;  // to reach rank 0
 
-  static constexpr size_t k_secret = 16;
-  using Secret = std::array<unsigned char, k_secret>;
+  static constexpr size_t kSecret = 16;
+  using Secret = std::array<unsigned char, kSecret>;
 
   template <class Acceptor>
   void accept(Acceptor& acceptor);

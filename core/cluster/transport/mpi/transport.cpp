@@ -33,13 +33,13 @@ using mokume::mpi::Links;
 using mokume::mpi::Watch;
 using Kind = Links::Kind;
 
-constexpr std::string_view k_everybody = "everybody", k_not_everybody = "not everybody";
-constexpr std::chrono::seconds k_leave(30);  // for those who only shut down
-constexpr std::chrono::seconds k_start_limit(120);
-constexpr std::chrono::seconds k_connect(5);  // at least
-constexpr const char* k_start_variable = "MOKUME_MPI_START_S";
-constexpr const char* k_network_variable = "MOKUME_MPI_NETWORK";
-constexpr int k_exit_run_again = 75;
+constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everybody";
+constexpr std::chrono::seconds kLeave(30);  // for those who only shut down
+constexpr std::chrono::seconds kStartLimit(120);
+constexpr std::chrono::seconds kConnect(5);  // at least
+constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
+constexpr const char* kNetworkVariable = "MOKUME_MPI_NETWORK";
+constexpr int kExitRunAgain = 75;
 
 void check(int code, const char* call) {
   if (code == MPI_SUCCESS) return;
@@ -79,12 +79,12 @@ class Mpi {
     const bool one_host = all_on_this_host();
     std::array<char, 4096> invitation{};
     if (rank_ == 0) {
-      const char* network = std::getenv(k_network_variable);
+      const char* network = std::getenv(kNetworkVariable);
       try {
         const std::string text = links_.invite(one_host, network == nullptr ? "" : network);
         if (text.size() >= invitation.size())
           throw Error(MK_INTERNAL,
-                      std::string("this host has too many addresses; name a network: ") + k_network_variable);
+                      std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
         std::copy(text.begin(), text.end(), invitation.begin());
       } catch (...) {
         tell(invitation);  // nothing: the others need not wait
@@ -123,7 +123,7 @@ class Mpi {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
       if (arrived->kind == Kind::farewell) parted_[static_cast<size_t>(arrived->from)] = true;
       if (arrived->kind == Kind::verdict) {
-        everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == k_everybody;
+        everybody_ = std::string_view(arrived->bytes.get(), arrived->size) == kEverybody;
       }
     }
     return std::nullopt;
@@ -178,8 +178,7 @@ class Mpi {
     }
     const auto gone = [&](int peer) { return links_.lost(peer); };
     const bool everybody = !any(gone);
-    for (int peer = 1; peer < size_; ++peer)
-      links_.send(peer, Kind::verdict, everybody ? k_everybody : k_not_everybody);
+    for (int peer = 1; peer < size_; ++peer) links_.send(peer, Kind::verdict, everybody ? kEverybody : kNotEverybody);
     links_.flush(std::max(deadline, Clock::now() + std::chrono::seconds(1)));
     return everybody && !any(gone);
   }
@@ -199,16 +198,16 @@ class Mpi {
 };
 
 std::chrono::seconds start_limit() {
-  const char* text = std::getenv(k_start_variable);
+  const char* text = std::getenv(kStartVariable);
   const long seconds = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
-  return seconds > 0 ? std::chrono::seconds(seconds) : k_start_limit;
+  return seconds > 0 ? std::chrono::seconds(seconds) : kStartLimit;
 }
 
 // Without the usual end: a thread is inside MPI and does not come back, or others are.
 void end(const mokume::sdk::Host& host, const std::string& why) {
   host.log(MK_LOG_ERROR, "mpi", why);
   std::fflush(nullptr);
-  _exit(k_exit_run_again);
+  _exit(kExitRunAgain);
 }
 
 void initialize() {
@@ -271,7 +270,7 @@ mk_transport make_table() {
   };
   table.shutdown = [](void* self) {
     const std::unique_ptr<Mpi> mpi(&of(self));
-    mpi->leave(k_leave);
+    mpi->leave(kLeave);
   };
   return table;
 }
@@ -285,13 +284,13 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
       end(mokume::sdk::Host(host),
           "MPI has not started within " + std::to_string(limit.count()) +
               " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
-              k_start_variable + " where starting takes longer");
+              kStartVariable + " where starting takes longer");
     });
     const Watch::Call call(watch);
     const auto begin = Clock::now();
     initialize();
     // Before the watch, which knows less.
-    const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + k_connect);
+    const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + kConnect);
     std::unique_ptr<Mpi> mpi;
     try {
       mpi = std::make_unique<Mpi>(deadline);

@@ -5,12 +5,12 @@
 namespace mokume::mpi {
 namespace {
 
-constexpr int k_looks = 10;
+constexpr int kLooks = 10;
 
 }  // namespace
 
 Watch::Watch(std::chrono::milliseconds limit, std::function<void()> late)
-    : pause_(limit / k_looks), late_(std::move(late)), thread_([this] { look(); }) {}
+    : pause_(limit / kLooks), late_(std::move(late)), thread_([this] { look(); }) {}
 
 Watch::~Watch() {
   {
@@ -29,7 +29,7 @@ void Watch::turn() {
 void Watch::look() {
   std::unique_lock lock(mutex_);
   unsigned long seen = 0;
-  for (int same = 0; same < k_looks;) {
+  for (int same = 0; same < kLooks;) {
     if (wake_.wait_for(lock, pause_, [this] { return over_; })) return;
     const bool waits = turns_ % 2 == 1 && turns_ == seen;
     same = waits ? same + 1 : 0;
