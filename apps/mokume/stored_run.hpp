@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "device/select.hpp"
 #include "device/device.hpp"
 #include "sdk/error.hpp"
 

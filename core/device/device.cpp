@@ -42,6 +42,12 @@ Device& device_of(void* self) { return *static_cast<Device*>(self); }
 
 }  // namespace
 
+std::string Listed::device_class() const {
+  std::string text = backend;
+  for (const char* part : {info.name, info.platform, info.driver, info.isa}) text += std::string(" / ") + part;
+  return text;
+}
+
 std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
                                      std::shared_ptr<Device> fallback) {
   std::unique_ptr<Device> device(new Device);

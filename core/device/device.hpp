@@ -28,20 +28,6 @@ struct Listed {
   std::string device_class() const;
 };
 
-// A part of a selection matches no device.
-class NoMatch : public Error {
- public:
-  NoMatch(const std::string& wanted, const std::string& text) : Error(MK_DEVICE_ERROR, text), wanted_(wanted) {}
-  const std::string& wanted() const { return wanted_; }
-
- private:
-  std::string wanted_;
-};
-
-// Devices selected by SEL (see docs/design). Throws NoMatch, which lists what there is, if a part matches nothing. The
-// order is the order of the list; each device once; one physical device once under `all`.
-std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection);
-
 using Choices = std::map<std::string, std::string>;
 
 // One open device with its compute queue. Used by one thread at a time.

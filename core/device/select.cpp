@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/text.hpp"
-#include "device/device.hpp"
+#include "device/select.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::device {
@@ -97,12 +97,6 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
 }
 
 }  // namespace
-
-std::string Listed::device_class() const {
-  std::string text = backend;
-  for (const char* part : {info.name, info.platform, info.driver, info.isa}) text += std::string(" / ") + part;
-  return text;
-}
 
 std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection) {
   Positions taken;

@@ -1,46 +1,40 @@
 #include "journal/journal.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
-#include "base/clock.hpp"
-#include "base/files.hpp"
 #include "journal/line.hpp"
 
 namespace mokume::journal {
-namespace {
 
-// A new name in a directory survives a power cut only once the directory itself is on the disk.
-void sync_directory(const std::filesystem::path& directory) {
-  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0 || ::fsync(file) != 0) {
-    const std::string cause = std::strerror(errno);
-    if (file >= 0) ::close(file);
-    throw Error(MK_STORAGE, fmt::format("cannot sync the directory {}: {}", directory.string(), cause));
+// A failure of the disk costs no finished fit.
+template <class Body>
+void Journal::stored(const Body& body) {
+  try {
+    body();
+  } catch (const Error& e) {
+    if (e.status() != MK_STORAGE) throw;
+    throw Error(MK_STORAGE,
+                fmt::format("{}; finished fits are kept: mend this and run the same command again", e.what()));
   }
-  ::close(file);
 }
 
-}  // namespace
-
 Journal::Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
-                 std::chrono::milliseconds interval)
-    : node_(node), plan_(plan), interval_(interval) {
-  path_ = (std::filesystem::path(directory) / file_name(node)).string();
-  try {
-    open_file(directory);
-  } catch (...) {
-    if (file_ >= 0) ::close(file_);
-    throw;
-  }
-  pending_.text = seal(base::to_json(SessionLine{"start", base::wall_s(), ""}));
+                 std::chrono::milliseconds interval, const base::Disk& disk, const base::Clock& clock)
+    : path_((std::filesystem::path(directory) / file_name(node)).string()),
+      node_(node),
+      plan_(plan),
+      interval_(interval),
+      clock_(clock) {
+  stored([&] {
+    file_ = disk.open(directory, file_name(node));
+    written_ = good_bytes();
+    file_->cut(written_);
+  });
+  if (written_ == 0) commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
+  pending_.text = seal(base::to_json(SessionLine{"start", clock_.wall_s(), ""}));
   pending_.on_durable.emplace_back();
   appended_ = 1;
   writer_ = std::thread([this] { write_loop(); });
@@ -53,28 +47,12 @@ Journal::~Journal() {
     // The failure has been reported through on_failure; what is on the disk is whole.
   }
   stop_writer();
-  ::close(file_);
-}
-
-void Journal::open_file(const std::string& directory) {
-  std::error_code cause;
-  const bool made = std::filesystem::create_directories(directory, cause);
-  if (cause) throw Error(MK_STORAGE, fmt::format("cannot create {}: {}", directory, cause.message()));
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (file_ < 0) throw_errno("cannot open");
-  written_ = good_bytes();
-  if (::ftruncate(file_, static_cast<off_t>(written_)) != 0) throw_errno("cannot cut the torn last line of");
-  if (written_ == 0) {
-    commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
-    sync_directory(directory);
-    if (made) sync_directory(std::filesystem::absolute(directory).lexically_normal().parent_path());
-  }
 }
 
 // How much of an existing file is kept: all but a last line that a crash tore. The lines between are the reader's
 // business.
 uint64_t Journal::good_bytes() const {
-  const std::string text = base::read_file(path_);
+  const std::string text = file_->read();
   size_t good = text.rfind('\n') + 1;  // npos + 1 == 0
   if (good > 0 && good == text.size()) {
     const size_t before = good < 2 ? std::string::npos : text.rfind('\n', good - 2);
@@ -132,7 +110,7 @@ void Journal::flush() {
 }
 
 void Journal::close(const std::string& reason) {
-  add_line(seal(base::to_json(SessionLine{"stop", base::wall_s(), reason})), {});
+  add_line(seal(base::to_json(SessionLine{"stop", clock_.wall_s(), reason})), {});
   stop_writer();
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);
@@ -186,21 +164,23 @@ void Journal::write_loop() {
 }
 
 void Journal::commit(const std::string& text) {
-  size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = ::write(file_, text.data() + done, text.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) break;
-    done += static_cast<size_t>(n);
-  }
-  if (done < text.size() || ::fdatasync(file_) != 0) {
-    const int cause = errno;
-    // Leaves whole lines behind if it can; if not, the next start cuts the torn one.
-    [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(written_));
-    errno = cause;
-    throw_errno("cannot write");
-  }
+  stored([&] {
+    try {
+      file_->append(text);
+    } catch (const Error&) {
+      cut_torn_line();
+      throw;
+    }
+  });
   written_ += text.size();
+}
+
+// Leaves whole lines if it can; if not, the next start cuts the torn one.
+void Journal::cut_torn_line() noexcept {
+  try {
+    file_->cut(written_);
+  } catch (const std::exception&) {
+  }
 }
 
 void Journal::fail(const Error& error) {
@@ -213,11 +193,6 @@ void Journal::fail(const Error& error) {
   if (!handler_ || handled_) return;
   handled_ = true;
   handler_(error);
-}
-
-void Journal::throw_errno(const char* what) const {
-  throw Error(MK_STORAGE, fmt::format("{} {}: {}; finished fits are kept: mend this and run the same command again",
-                                      what, path_, std::strerror(errno)));
 }
 
 }  // namespace mokume::journal

@@ -7,12 +7,15 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
+#include "base/disk.hpp"
 #include "journal/record.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
@@ -23,9 +26,10 @@ class Journal {
  public:
   // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and notes the start of a
   // session. Error(MK_BAD_DATA) if the file belongs to another plan or node, Error(MK_STORAGE) if it cannot be
-  // written, here and in all of the below. Two commits are at least `interval` apart.
+  // written, here and in all of the below. `disk` and `clock` outlive it. Two commits are at least `interval` apart.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
-          std::chrono::milliseconds interval = std::chrono::milliseconds(20));
+          std::chrono::milliseconds interval = std::chrono::milliseconds(20),
+          const base::Disk& disk = base::system_disk(), const base::Clock& clock = base::system_clock());
   ~Journal();  // close("interrupted") unless closed
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -57,7 +61,6 @@ class Journal {
     std::vector<std::function<void()>> on_durable;
   };
 
-  void open_file(const std::string& directory);
   uint64_t good_bytes() const;
   bool is_own(const std::string& header) const;
   void add_line(std::string line, std::function<void()> on_durable);
@@ -65,13 +68,16 @@ class Journal {
   void commit(const std::string& text);
   void fail(const Error& error);
   void stop_writer();
-  [[noreturn]] void throw_errno(const char* what) const;
+  void cut_torn_line() noexcept;
+  template <class Body>
+  static void stored(const Body& body);
 
   std::string path_;
   uint32_t node_;
   search::Plan plan_;
   std::chrono::milliseconds interval_;
-  int file_ = -1;
+  const base::Clock& clock_;
+  std::unique_ptr<base::AppendFile> file_;
   uint64_t written_ = 0;  // bytes of the file that are whole lines on the disk
 
   std::mutex mutex_;

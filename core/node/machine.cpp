@@ -5,6 +5,7 @@
 #include "cluster/directory.hpp"
 #include "device/budget.hpp"
 #include "device/core_plan.hpp"
+#include "device/select.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
 

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "device/device.hpp"
+#include "device/select.hpp"
 #include "sdk/error.hpp"
 #include "sdk/plugin.hpp"
 

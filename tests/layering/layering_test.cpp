@@ -35,6 +35,7 @@ TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
 
 std::vector<std::string> of(const std::string& path, const std::string& text) {
   return violations({{path, text + "\n"},
+                     {path.substr(0, path.rfind('.')) + ".hpp", ""},
                      {"core/base/files.hpp", ""},
                      {"core/device/device.hpp", ""},
                      {"core/sdk/error.hpp", ""},
@@ -118,6 +119,18 @@ TEST(Checker, SeesLongFiles) {
   for (int i = 0; i < 600; ++i) text += "x\n";
   EXPECT_TRUE(violations({{"scripts/x.py", text}}).empty());
   EXPECT_EQ(violations({{"scripts/x.py", text + "x\n"}}).size(), 1U);
+}
+
+TEST(Checker, SeesSourcesWithoutAHeaderAndFullFolders) {
+  EXPECT_EQ(violations({{"core/base/x.cpp", ""}}).size(), 1U);
+  EXPECT_TRUE(violations({{"core/base/x.cpp", ""}, {"core/base/x.hpp", ""}, {"core/base/x_more.cpp", ""}}).empty());
+  std::vector<Source> full;
+  for (int i = 0; i < 25; ++i) {
+    const std::string stem = "core/base/x" + std::to_string(i);
+    full.push_back({stem + ".cpp", ""});
+    full.push_back({stem + ".hpp", ""});
+  }
+  EXPECT_EQ(violations(full).size(), 1U);
 }
 
 TEST(Checker, CodeKeepsItsLines) {

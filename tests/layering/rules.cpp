@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <set>
 #include <sstream>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxLines = 600;
+constexpr size_t kMaxSources = 24;  // in a folder of core
 
 // Low to high: a folder includes itself and what stands before it.
 constexpr std::array<std::string_view, 17> kLayers = {"abi",    "sdk",     "base",      "registry", "device",  "data",
@@ -164,10 +166,12 @@ class Checker {
     for (const Source& source : tree_) {
       source_ = &source;
       check_length();
+      check_header();
       if (!is_c_family(source.path)) continue;
       check_includes();
       check_names();
     }
+    check_folders();
     return found_;
   }
 
@@ -180,6 +184,27 @@ class Checker {
     const auto lines = static_cast<size_t>(std::count(source_->text.begin(), source_->text.end(), '\n'));
     if (lines > kMaxLines)
       report(lines, "more than " + std::to_string(kMaxLines) + " lines: cut it where a reader would");
+  }
+
+  // A source of core has a header of its name; one that continues a large class says so: policy_next.cpp, policy.hpp.
+  void check_header() {
+    const std::string& path = source_->path;
+    if (!starts_with(path, "core/") || !ends_with(path, ".cpp") || starts_with(path, "core/cluster/transport/mpi/"))
+      return;
+    const std::string stem = path.substr(0, path.size() - 4);
+    const size_t mark = stem.rfind('_');
+    const bool continues = mark > folder_of(path).size() && paths_.count(stem.substr(0, mark) + ".hpp") != 0;
+    if (paths_.count(stem + ".hpp") == 0 && !continues) report(1, "it has no header of its name: " + stem + ".hpp");
+  }
+
+  void check_folders() {
+    std::map<std::string, size_t> sources;
+    for (const Source& source : tree_)
+      if (starts_with(source.path, "core/") && ends_with(source.path, ".cpp")) ++sources[folder_of(source.path)];
+    for (const auto& [folder, count] : sources)
+      if (count > kMaxSources)
+        found_.push_back(folder + ": " + std::to_string(count) + " sources: more than " + std::to_string(kMaxSources) +
+                         " are no room with one purpose");
   }
 
   void check_includes() {
