@@ -13,7 +13,7 @@ namespace mokume::report {
 namespace {
 
 // The value of a name in the palette, where the light theme's is the first and the dark theme's the last.
-std::string_view value_of(std::string_view name, bool dark) {
+std::string_view token_value(std::string_view name, bool dark) {
   const std::string key = fmt::format("--{}:", name);
   std::string_view rest = palette_css();
   rest.remove_prefix((dark ? rest.rfind(key) : rest.find(key)) + key.size());
@@ -27,7 +27,7 @@ std::string with_literals(std::string_view css, bool dark) {
     text += css.substr(0, at);
     css.remove_prefix(at + kVariable.size());
     const size_t end = css.find(')');
-    text += value_of(css.substr(0, end), dark);
+    text += token_value(css.substr(0, end), dark);
     css.remove_prefix(end + 1);
   }
   return text += css;
@@ -36,7 +36,7 @@ std::string with_literals(std::string_view css, bool dark) {
 // Nine stops of equal steps in OKLab lightness (0.28 to 0.935), hue from 305 to 104 degrees, chroma within sRGB.
 std::vector<Colour> scale_stops() {
   std::vector<Colour> stops;
-  for (const std::string& stop : base::split(value_of("scale", false), ' ')) {
+  for (const std::string& stop : base::split(token_value("scale", false), ' ')) {
     const auto code = static_cast<uint32_t>(std::stoul(stop.substr(1), nullptr, 16));
     stops.push_back({static_cast<uint8_t>(code >> 16), static_cast<uint8_t>(code >> 8), static_cast<uint8_t>(code)});
   }
