@@ -32,7 +32,7 @@ struct Workload {
   // The last so many bundles are refits, each on its own: nothing is known of them before Policy::fill().
   uint32_t refits = 0;
   // A refit of the best candidate follows on the fits of each bootstrap, and takes this many times one of its fits;
-  // 0: none does. What may have a long refit behind it goes first: the longest of the candidates that may win.
+  // 0: none does. A fit that a long refit may follow goes first: the longest of the candidates that may win.
   double refit_share = 0;
 };
 
@@ -59,7 +59,7 @@ struct Pick {
   bool backup = false;            // another unit is at these bundles too
 };
 
-//   Order       by critical path: what a bundle and the refit behind it take, longest first.
+//   Order       by critical path: the time of a bundle and of the refit that follows it, longest first.
 //   Bundles     bundles of one affinity are given together while that leaves every unit enough to do, one by one then.
 //   Slow units  leave a bundle that they would end after the rest, and after a faster unit would.
 //   Stragglers  when nothing is left to give, an idle unit gets a copy of what it would end clearly sooner.

@@ -22,6 +22,7 @@
 #include "cluster/coordinator/coordinator.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
+#include "support/scratch.hpp"
 
 namespace mokume::cluster {
 
@@ -104,24 +105,7 @@ class Hub {
   std::deque<Node> nodes_;
 };
 
-class Scratch {
- public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mokume-cluster-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error(MK_INTERNAL, "cannot create " + pattern);
-    path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-  const std::string& path() const { return path_; }
-
- private:
-  std::string path_;
-};
+using test::Scratch;
 
 inline search::Plan make_plan(uint32_t n_fits) {
   search::Plan plan;

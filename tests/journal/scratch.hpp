@@ -10,28 +10,14 @@
 #include "journal/record.hpp"
 #include "sdk/error.hpp"
 #include "search/plan.hpp"
+#include "support/scratch.hpp"
 
 namespace mokume::journal {
 
-class Scratch {
+class Scratch : public test::Scratch {
  public:
-  Scratch() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "mokume-journal-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) throw Error(MK_INTERNAL, "cannot create " + pattern);
-    path_ = pattern;
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string directory() const { return path_ + "/journal"; }
+  std::string directory() const { return path() + "/journal"; }
   std::string file(uint32_t node) const { return directory() + "/node-000" + std::to_string(node) + ".ndjson"; }
-
- private:
-  std::string path_;
 };
 
 inline search::Plan small_plan(uint32_t candidates = 20) {

@@ -13,8 +13,9 @@ constexpr int64_t kScratchFloats = int64_t{16} << 20;  // of all work-items, unl
 constexpr int64_t kSpace = 36;                         // elements of a transformed tile: SPACE of winograd.cl
 constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
 
-// Of input and output together: keeps transformed weights below 40 MB, the tiles summed at once below 80 MB, and what
-// one work-item has below 5 MB. A constant, so that no other figure of a device decides about bits.
+// The limit for input and output channels together keeps transformed weights below 40 MB, the tiles summed at once
+// below 80 MB, and what one work-item has below 5 MB. A constant, so that no other figure of a device decides about
+// bits.
 constexpr int64_t kMostChannels = 1024;
 
 // `block`: channels side by side, KC of winograd.cl.

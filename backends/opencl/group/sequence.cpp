@@ -113,7 +113,7 @@ Kernels kernels_of(std::span<const Recording> members) {
   return kernels;
 }
 
-// Those that arguments are, NULL among them.
+// Lists the buffers among the arguments, with NULL where an argument is none.
 std::vector<cl_mem> buffers_of(std::span<const Recording> members) {
   std::vector<cl_mem> buffers;
   for (const Recording& member : members)

@@ -21,7 +21,7 @@ class Names {
     }
   }
 
-  // Of functions and types; of macros.
+  // The names of functions and types, and those of macros.
   const std::set<std::string>& names() const { return names_; }
   const std::set<std::string>& macros() const { return macros_; }
 

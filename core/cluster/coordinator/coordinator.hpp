@@ -94,7 +94,7 @@ class Coordinator {
     uint32_t failures = 0;         // of leases that held it
     bool alone = false;            // never again together with others
     std::string too_large;         // what the device said that could not hold it
-    std::optional<uint32_t> next;  // the part behind it, of the same bundle
+    std::optional<uint32_t> next;  // the fit that follows it, of the same bundle
     bool held_back = false;        // until what comes before it is done: it may build on what that found
   };
 
