@@ -8,7 +8,7 @@
 namespace mokume::cli_test {
 namespace {
 
-constexpr const char* kMpirun =
+constexpr const char* kTwoRanks =
     "OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 mpirun --oversubscribe -np 2 ";
 
 class Trust : public testing::Test {
@@ -136,11 +136,11 @@ TEST_F(Trust, RanksLoadWhatTheCommandNames) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const std::string run = run_of(with_model());
   fs::remove_all(run + "/models");
-  const Ended refused = place.shell(kMpirun + Place::program() + " resume " + run);
+  const Ended refused = place.shell(kTwoRanks + Place::program() + " resume " + run);
   EXPECT_EQ(refused.code, 4) << refused.err;
   EXPECT_FALSE(marked()) << refused.err;
   const Ended named =
-      place.shell(kMpirun + Place::program() + " resume " + run + " --plugins \"" + library().string() + "\"");
+      place.shell(kTwoRanks + Place::program() + " resume " + run + " --plugins \"" + library().string() + "\"");
   EXPECT_EQ(named.code, 0) << named.err;
   EXPECT_TRUE(marked());
 }
