@@ -84,7 +84,7 @@ void StoredRun::warn_of_backends() const {
   const std::vector<std::string> known = runtime_.registry().available(MK_PLUGIN_BACKEND);
   std::set<std::string> lacking;
   for (const auto& device : run::read_run_record(directory_).devices) {
-    const std::string backend = device.value("backend", "");
+    const std::string& backend = device.backend;
     const bool wanted_by_name = config_.devices.find(backend) != std::string::npos;  // that fails, and tells the cure
     if (std::find(known.begin(), known.end(), backend) == known.end() && !wanted_by_name &&
         holds(unsearched_, "backends/" + backend + ".so"))

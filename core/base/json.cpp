@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "sdk/json.hpp"
+
 namespace mokume::base {
 
 using nlohmann::json;
@@ -56,7 +58,7 @@ JsonReader::JsonReader(const json& object, FloatSource* floats) : object_(object
 
 const json* JsonReader::find(const char* key) const {
   const auto found = object_.find(key);
-  return found == object_.end() ? nullptr : &*found;
+  return found == object_.end() || found->is_null() ? nullptr : &*found;
 }
 
 const json& JsonReader::required(const char* key) const {
@@ -86,9 +88,11 @@ void JsonReader::read(const json& value, const char* key, Floats& member) const 
 }
 
 json parse_json(std::string_view text) {
-  json parsed = json::parse(text, nullptr, false);
-  if (parsed.is_discarded()) throw Error(MK_BAD_DATA, "it is not JSON");
-  return parsed;
+  try {
+    return sdk::parse_json<json>(text);
+  } catch (const json::parse_error&) {
+    throw Error(MK_BAD_DATA, "it is not JSON");
+  }
 }
 
 std::string indented(const std::string& text) { return nlohmann::ordered_json::parse(text).dump(1, ' ', false) + "\n"; }

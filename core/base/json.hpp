@@ -18,7 +18,8 @@
 // has no word for NaN and the infinities, which stand as texts. Bytes that are no UTF-8 become U+FFFD.
 //
 // Reading trusts nothing: whatever is missing, of another type or out of range is an Error(MK_BAD_DATA) that names the
-// field. Fields that no member describes are skipped, so that an older version reads what a newer one wrote.
+// field. Fields that no member describes are skipped, so that an older version reads what a newer one wrote. A field
+// that is null counts as missing.
 #pragma once
 
 #include <cmath>
@@ -77,7 +78,11 @@ class JsonWriter {
   }
   template <class T>
   void optional(const char* key, const T& value) {
-    if (!(value == T())) (*this)(key, value);
+    if constexpr (requires { value.empty(); }) {
+      if (!value.empty()) (*this)(key, value);
+    } else {
+      if (!(value == T())) (*this)(key, value);
+    }
   }
 
   // {"NAME":[...],...} from a list of structs with a `name` and `values`; like optional() in all else.
@@ -266,8 +271,8 @@ std::string to_json(const T& value) {
 // Error(MK_BAD_DATA) also if `text` is no JSON.
 nlohmann::json parse_json(std::string_view text);
 
-template <class T>
-T from_json(const nlohmann::json& json, FloatSource* floats = nullptr) {
+template <class T, std::same_as<nlohmann::json> Json>  // exactly: a text would become a JSON string
+T from_json(const Json& json, FloatSource* floats = nullptr) {
   T value{};
   JsonReader(nlohmann::json::object(), floats).read(json, "it", value);
   return value;

@@ -48,6 +48,13 @@ struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
   double fill = 0;                  // numeric: its mean, which an empty cell becomes under Missing::mean
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("name", self.name);
+    field("levels", self.levels);
+    field("fill", self.fill);
+  }
 };
 
 // The shape of a row: an image of features = height * width * channels values, channels innermost. A row that is no

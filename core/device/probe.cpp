@@ -7,12 +7,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <limits>
 #include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "sdk/error.hpp"
 #include "sdk/ops.hpp"
 
@@ -110,6 +111,22 @@ class Probe {
   const Clock& clock_;
 };
 
+// What the cache keeps of a device.
+struct SpeedFile {
+  std::string device_class;
+  uint64_t cores = 0;
+  Speed speed;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    constexpr double kMost = std::numeric_limits<double>::max();
+    field("class", self.device_class);
+    field("cores", self.cores);
+    field("gflops", self.speed.gflops, 0.0, kMost);
+    field("gbytes", self.speed.gbytes, 0.0, kMost);
+  }
+};
+
 std::string file_of(const std::string& directory, const Listed& device, size_t cores) {
   const bool on_cores = device.info.kind == MK_DEVICE_CPU || (device.info.flags & MK_DEVICE_SOFTWARE) != 0;
   const std::string key = device.device_class() + " on " + (on_cores ? std::to_string(cores) + " cores" : "its own");
@@ -132,23 +149,18 @@ Speed probe(Device& device, const Clock& clock) {
 std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores) {
   if (cache_directory.empty()) return std::nullopt;
   try {
-    const auto file = nlohmann::json::parse(base::read_file(file_of(cache_directory, device, cores), 10000));
-    const Speed speed{file.at("gflops").get<double>(), file.at("gbytes").get<double>()};
-    const bool sane = std::isfinite(speed.gflops) && std::isfinite(speed.gbytes) && speed.gflops >= 0 &&
-                      speed.gbytes >= 0 && file.at("class") == device.device_class();
-    return sane ? std::optional(speed) : std::nullopt;
-  } catch (const std::exception&) {
+    const auto file = base::from_json<SpeedFile>(base::read_file(file_of(cache_directory, device, cores), 10000));
+    return file.device_class == device.device_class() ? std::optional(file.speed) : std::nullopt;
+  } catch (const Error&) {
     return std::nullopt;
   }
 }
 
 void remember_speed(const std::string& cache_directory, const Listed& device, size_t cores, const Speed& speed) {
   if (cache_directory.empty()) return;
-  const nlohmann::ordered_json file = {
-      {"class", device.device_class()}, {"cores", cores}, {"gflops", speed.gflops}, {"gbytes", speed.gbytes}};
+  const SpeedFile file{device.device_class(), cores, speed};
   try {
-    base::write_file(file_of(cache_directory, device, cores),
-                     file.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+    base::write_file(file_of(cache_directory, device, cores), base::to_json(file) + "\n");
   } catch (const Error&) {
     // The next run measures again.
   }

@@ -6,13 +6,25 @@
 #include <filesystem>
 
 #include "base/files.hpp"
-#include "report/tables/profile.hpp"
+#include "base/json.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A node's file.
+struct NodeProfile {
+  uint32_t node = 0;
+  std::vector<report::DeviceProfile> devices;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("node", self.node);
+    field("devices", self.devices);
+  }
+};
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;
 
@@ -37,7 +49,7 @@ void ProfileFile::keep(size_t at, const std::string& id, const std::string& name
   report::DeviceProfile profile{node_, id, name, std::move(rows)};
   const std::lock_guard lock(mutex_);
   profiles_[at] = std::move(profile);
-  base::write_file(path_, report::profile_json(node_, profiles_));
+  base::write_file(path_, base::indented(base::to_json(NodeProfile{node_, profiles_})));
 }
 
 void remove_profiles(const std::string& run_directory) {
@@ -48,8 +60,11 @@ std::vector<report::DeviceProfile> read_profiles(const std::string& run_director
   std::vector<report::DeviceProfile> all;
   for (const std::string& file : files_of(run_directory)) {
     try {
-      for (report::DeviceProfile& profile : report::read_profile_json(base::read_file(file, kMostBytes)))
-        if (!profile.rows.empty()) all.push_back(std::move(profile));
+      auto profile = base::from_json<NodeProfile>(base::read_file(file, kMostBytes));
+      for (report::DeviceProfile& device : profile.devices) {
+        device.node = profile.node;
+        if (!device.rows.empty()) all.push_back(std::move(device));
+      }
     } catch (const Error& e) {
       throw Error(MK_BAD_DATA, file + " is no profile of this program (" + e.what() + "): remove it");
     }

@@ -50,7 +50,7 @@ struct Certainty {
 // Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.
 inline constexpr size_t kThumbnailSide = 64;
 struct Thumbnail {
-  size_t width = 0, height = 0;
+  uint64_t width = 0, height = 0;
   std::vector<uint8_t> grey;
 };
 
@@ -61,6 +61,18 @@ struct Exemplar {
   std::string label;    // its class
   Certainty certainty;  // of all members
   Thumbnail picture;    // none if rows are no images
+
+  // As models/vote.json keeps it, with the names of the classes once for all.
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("kind", self.kind);
+    field("row", self.row, int64_t{0}, INT64_MAX);
+    field("label", self.label);
+    field("width", self.picture.width, uint64_t{0}, uint64_t{kThumbnailSide});
+    field("height", self.picture.height, uint64_t{0}, uint64_t{kThumbnailSide});
+    field("grey", self.picture.grey);
+    field("members", self.certainty.members);
+  }
 };
 
 // The answers of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
@@ -78,6 +90,13 @@ struct DeviceProfile {
   std::string id;    // "opencl:0"
   std::string name;  // of the device
   std::vector<device::ProfileRow> rows;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("id", self.id);
+    field("name", self.name);
+    field("rows", self.rows);
+  }
 };
 
 // How one device of a team spent its time in one fit and one session.
@@ -89,17 +108,42 @@ struct TeamShare {
   double busy_s = 0;         // computing
   double idle_s = 0;         // waiting for the busiest device
   double reduce_s = 0;       // waiting for gradients to be exchanged, while no device computes
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fit", self.fit);
+    field("node", self.node);
+    field("device", self.device);
+    field("name", self.name);
+    field("units", self.units);
+    field("busy_s", self.busy_s);
+    field("idle_s", self.idle_s);
+    field("reduce_s", self.reduce_s);
+  }
 };
 
 // A split of the work that holds from a point in the training on: it follows the speeds that devices show.
 struct TeamSplit {
   uint32_t fit = 0;
   std::string at, shares;  // "epoch 2, batch 17", "5+3"
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fit", self.fit);
+    field("at", self.at);
+    field("shares", self.shares);
+  }
 };
 
 struct TeamAccount {
   std::vector<TeamShare> shares;
   std::vector<TeamSplit> splits;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("shares", self.shares);
+    field("splits", self.splits);
+  }
 };
 
 // How the devices' speeds are known.

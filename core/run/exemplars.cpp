@@ -5,7 +5,7 @@
 #include <functional>
 #include <numeric>
 
-#include "journal/fields.hpp"
+#include "base/json.hpp"
 #include "report/charts/certainty_plot.hpp"
 #include "report/tables/certainty.hpp"
 
@@ -13,7 +13,6 @@ namespace mokume::run {
 namespace {
 
 constexpr size_t kOfEachKind = 4;
-constexpr uint64_t kMaxSide = 4096;  // of a picture in a file; those of today are thumbnails
 
 double entropy(std::span<const double> sums) {
   const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -39,30 +38,6 @@ report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
     grey[i] = x * at(data.scale, feature, 1) + at(data.mean, feature, 0);
   }
   return report::thumbnail(width, height, grey);
-}
-
-std::vector<double> certainties_from(const nlohmann::json& list, size_t classes) {
-  if (!list.is_array() || list.size() != classes) journal::bad_field("members", "a list with a number for each class");
-  std::vector<double> row;
-  for (const nlohmann::json& value : list) {
-    row.push_back(journal::to_real(value, "members"));
-    if (!(row.back() >= 0 && row.back() <= 1.001)) journal::bad_field("members", "a list of certainties");
-  }
-  return row;
-}
-
-report::Thumbnail picture_from(const nlohmann::json& object) {
-  report::Thumbnail picture;
-  picture.width = journal::whole_field(object, "width", kMaxSide);
-  picture.height = journal::whole_field(object, "height", kMaxSide);
-  for (const uint32_t grey : journal::u32_list_field(object, "grey")) {
-    if (grey > 255) journal::bad_field("grey", "a list of numbers up to 255");
-    picture.grey.push_back(static_cast<uint8_t>(grey));
-  }
-  if (picture.grey.size() != picture.width * picture.height)
-    journal::bad_field("grey", "as long as the picture is large");
-  return report::thumbnail(picture.width, picture.height,
-                           std::vector<double>(picture.grey.begin(), picture.grey.end()));
 }
 
 }  // namespace
@@ -106,33 +81,15 @@ std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::s
   return chosen;
 }
 
-nlohmann::ordered_json exemplars_to_json(const std::vector<report::Exemplar>& exemplars) {
-  auto list = nlohmann::ordered_json::array();
-  for (const report::Exemplar& one : exemplars)
-    list.push_back({{"kind", one.kind},
-                    {"row", one.row},
-                    {"label", one.label},
-                    {"width", one.picture.width},
-                    {"height", one.picture.height},
-                    {"grey", one.picture.grey},
-                    {"members", one.certainty.members}});
-  return list;
-}
-
-std::vector<report::Exemplar> exemplars_from_json(const nlohmann::json& list, const std::vector<std::string>& classes) {
-  std::vector<report::Exemplar> exemplars;
-  for (const nlohmann::json& object : list) {
-    report::Exemplar& one = exemplars.emplace_back();
-    one.kind = journal::text_field(object, "kind");
-    one.row = static_cast<int64_t>(journal::whole_field(object, "row", INT64_MAX));
-    one.label = journal::text_field(object, "label");
-    one.certainty.classes = classes;
-    for (const nlohmann::json& member : journal::array_field(object, "members"))
-      one.certainty.members.push_back(certainties_from(member, classes.size()));
-    if (one.certainty.members.empty()) journal::bad_field("members", "a list with a member");
-    one.picture = picture_from(object);
+void check(const report::Exemplar& exemplar, size_t classes) {
+  const report::Thumbnail& picture = exemplar.picture;
+  if (picture.grey.size() != picture.width * picture.height) base::bad_field("grey", "as long as the picture is large");
+  if (exemplar.certainty.members.empty()) base::bad_field("members", "a list with a member");
+  for (const std::vector<double>& member : exemplar.certainty.members) {
+    if (member.size() != classes) base::bad_field("members", "a list with a number for each class");
+    for (const double certainty : member)
+      if (!(certainty >= 0 && certainty <= 1.001)) base::bad_field("members", "a list of certainties");
   }
-  return exemplars;
 }
 
 }  // namespace mokume::run

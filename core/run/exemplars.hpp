@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,8 +20,7 @@ std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                std::span<const size_t> vote);
 
-nlohmann::ordered_json exemplars_to_json(const std::vector<report::Exemplar>& exemplars);
-// Error(MK_BAD_DATA) that names the field.
-std::vector<report::Exemplar> exemplars_from_json(const nlohmann::json& list, const std::vector<std::string>& classes);
+// Error(MK_BAD_DATA) names the field of an exemplar from a file that makes no sense.
+void check(const report::Exemplar& exemplar, size_t classes);
 
 }  // namespace mokume::run

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <tuple>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "journal/read.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
@@ -29,8 +29,7 @@ std::vector<std::string> newest_first(const std::string& runs) {
 // Older journals name devices only; run.json knows their classes.
 void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run) {
   std::map<std::pair<uint32_t, std::string>, std::string> classes;
-  for (const auto& device : run.devices)
-    classes[{device.value("node", 0U), device.value("id", "")}] = device.value("class", "");
+  for (const DeviceRecord& device : run.devices) classes[{device.node, device.id}] = device.device_class;
   for (journal::FitRecord& record : records)
     if (record.device_class.empty()) record.device_class = classes[{record.node, record.device}];
 }
@@ -92,13 +91,14 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
   return made;
 }
 
-nlohmann::json read_rates(const std::string& file) {
+using AllRates = std::map<std::string, Rates>;
+
+AllRates read_rates(const std::string& file) {
   try {
-    nlohmann::json all = nlohmann::json::parse(base::read_file(file, 1U << 20));
-    if (all.is_object()) return all;
-  } catch (const std::exception&) {  // there is none, or it is damaged: it is made anew
+    return base::from_json<AllRates>(base::read_file(file, 1U << 20));
+  } catch (const Error&) {  // there is none, or it is damaged: it is made anew
+    return {};
   }
-  return nlohmann::json::object();
 }
 
 }  // namespace
@@ -128,23 +128,18 @@ void remember_rates(const std::string& file, const std::string& key, const sched
     seconds += one.seconds;
     for (const uint32_t fit : one.fits) cost += guesses.at(fit);
   }
-  nlohmann::json all = read_rates(file);
-  if (!all[key].is_object()) all[key] = nlohmann::json::object();
+  AllRates all = read_rates(file);
   for (const auto& [device_class, sum] : sums)
     if (!device_class.empty() && sum.first > 0 && sum.second > 0) all[key][device_class] = sum.first / sum.second;
   try {
-    base::write_file(file, all.dump(1) + "\n");
+    base::write_file(file, base::indented(base::to_json(all)));
   } catch (const std::exception&) {  // the cache may be read-only or full
   }
 }
 
 Rates remembered_rates(const std::string& file, const std::string& key) {
-  Rates rates;
-  const nlohmann::json all = read_rates(file);
-  const auto found = all.find(key);
-  if (found == all.end() || !found->is_object()) return rates;
-  for (const auto& [device_class, rate] : found->items())
-    if (rate.is_number() && rate.get<double>() > 0) rates[device_class] = rate.get<double>();
+  Rates rates = read_rates(file)[key];
+  std::erase_if(rates, [](const auto& rate) { return !(rate.second > 0); });
   return rates;
 }
 

@@ -31,14 +31,9 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   record_.config_sha256 = base::sha256(resolved);
   record_.plan_hash = experiment.plan().hash;
   const data::Dataset& d = experiment.data();
-  record_.data = {{"name", d.name},
-                  {"rows", d.train.rows},
-                  {"features", d.train.features},
-                  {"classes", d.class_names.size()},
-                  {"test_rows", d.test.rows},
-                  {"sha256", d.sha256}};
-  if (!d.columns.empty()) record_.data["columns"] = columns_to_json(d.columns);
-  record_.environment = {{"version", MOKUME_VERSION}, {"compiler", __VERSION__}, {"command", request.command}};
+  record_.data = {d.name,      d.train.rows, d.train.features, static_cast<int64_t>(d.class_names.size()),
+                  d.test.rows, d.sha256,     d.columns};
+  record_.environment = {MOKUME_VERSION, __VERSION__, request.command};
   std::filesystem::create_directories(directory_.path() + "/logs");
   write();
 }
@@ -46,44 +41,26 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
 void RecordedRun::note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes) {
   const double now = base::wall_s();
   std::set<std::string> classes(record_.device_classes.begin(), record_.device_classes.end());
-  for (size_t node = 0; node < nodes.size(); ++node)
+  for (uint32_t node = 0; node < nodes.size(); ++node)
     for (const cluster::LocalDevice& d : nodes[node]) {
       classes.insert(d.device_class);
-      const auto known = std::find_if(record_.devices.begin(), record_.devices.end(), [&](const auto& e) {
-        return e.value("node", size_t{0}) == node && e.value("id", std::string()) == d.id;
-      });
-      nlohmann::ordered_json sessions = nlohmann::ordered_json::array();
-      if (known != record_.devices.end()) sessions = known->value("sessions", sessions);
+      auto known = std::find_if(record_.devices.begin(), record_.devices.end(),
+                                [&](const DeviceRecord& e) { return e.node == node && e.id == d.id; });
+      if (known == record_.devices.end()) known = record_.devices.insert(known, DeviceRecord());
+      std::vector<double> sessions = std::move(known->sessions);
       sessions.push_back(now);
-      if (known != record_.devices.end() && known->value("class", std::string()) == d.device_class) {
-        (*known)["sessions"] = sessions;
-        continue;
-      }
-      // New; or the node is another machine than before.
-      nlohmann::ordered_json entry = {{"node", node},
-                                      {"id", d.id},
-                                      {"backend", d.backend},
-                                      {"name", d.name},
-                                      {"vendor", d.vendor},
-                                      {"class", d.device_class},
-                                      {"budget_bytes", d.budget_bytes},
-                                      {"speed", d.speed},
-                                      {"sessions", sessions}};
-      if (known != record_.devices.end())
-        *known = std::move(entry);
-      else
-        record_.devices.push_back(std::move(entry));
+      if (known->device_class != d.device_class)  // it is new; or the node is another machine than before
+        *known = {node, d.id, d.backend, d.name, d.vendor, d.device_class, d.budget_bytes, d.speed, {}};
+      known->sessions = std::move(sessions);
     }
   record_.device_classes.assign(classes.begin(), classes.end());
 }
 
 void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& nodes) const {
-  for (const auto& known : record_.devices)
-    for (size_t node = 0; node < nodes.size(); ++node)
-      for (cluster::LocalDevice& d : nodes[node])
-        if (known.value("node", size_t{0}) == node && known.value("id", std::string()) == d.id &&
-            known.value("class", std::string()) == d.device_class && known.value("speed", 0.0) > 0)
-          d.speed = known.value("speed", 0.0);
+  for (const DeviceRecord& known : record_.devices)
+    if (known.node < nodes.size() && known.speed > 0)
+      for (cluster::LocalDevice& d : nodes[known.node])
+        if (known.id == d.id && known.device_class == d.device_class) d.speed = known.speed;
 }
 
 std::string RecordedRun::reproducibility(bool team) const {

@@ -197,9 +197,9 @@ class NodeRun {
     record.choices = choices;
     record.state = "running";
     record.exit_reason.clear();
-    record.environment["host"] = cluster::host_name();
-    record.environment["nodes"] = transport_.size();
-    record.environment["reproducibility"] = recorded_->reproducibility(request_.config.team);
+    record.environment.host = cluster::host_name();
+    record.environment.nodes = transport_.size();
+    record.environment.reproducibility = recorded_->reproducibility(request_.config.team);
     recorded_->write();
   }
 

@@ -14,9 +14,9 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/sealed.hpp"
 #include "sdk/error.hpp"
-#include "sdk/json.hpp"
 
 namespace mokume::run {
 namespace {
@@ -72,56 +72,17 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
 
 }  // namespace
 
-namespace {
-
-// Whether every entry has fields of the types that Keeper::note_devices() writes, or lacks them.
-bool are_devices(const nlohmann::ordered_json& devices) {
-  const auto has = [](const nlohmann::ordered_json& entry, const char* name, auto&& suits) {
-    const auto found = entry.find(name);
-    return found == entry.end() || suits(*found);
-  };
-  return devices.is_array() && std::all_of(devices.begin(), devices.end(), [&](const auto& entry) {
-           if (!entry.is_object()) return false;
-           for (const char* name : {"id", "backend", "name", "vendor", "class"})
-             if (!has(entry, name, [](const auto& v) { return v.is_string(); })) return false;
-           for (const char* name : {"node", "budget_bytes"})
-             if (!has(entry, name, [](const auto& v) { return v.is_number_unsigned(); })) return false;
-           const auto are_times = [](const auto& v) {
-             return v.is_array() && std::all_of(v.begin(), v.end(), [](const auto& time) { return time.is_number(); });
-           };
-           return has(entry, "sessions", are_times) && has(entry, "speed", [](const auto& v) { return v.is_number(); });
-         });
-}
-
-}  // namespace
-
 void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
 
 RunRecord read_run_record(const std::string& path) {
   const std::string file = path + "/" + kRecord;
   try {
     const auto text = base::unseal_file(base::read_file(file, 64U << 20));
-    if (!text)
-      throw Error(MK_BAD_DATA,
-                  file + " is damaged (its checksum differs): restore it, or start a new run with --fresh");
-    const auto json = sdk::parse_json<nlohmann::ordered_json>(text->object);
-    RunRecord record;
+    if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
+    auto record = base::from_json<RunRecord>(text->object);
     record.checked = text->checked;
-    record.config_sha256 = json.value("config_sha256", "");
-    record.plan_hash = json.at("plan_hash").get<std::string>();
-    record.state = json.at("state").get<std::string>();
-    record.exit_reason = json.value("exit_reason", "");
-    record.choices = json.at("choices").get<std::map<std::string, device::Choices>>();
-    record.device_classes = json.value("device_classes", std::vector<std::string>());
-    record.data = json.value("data", nlohmann::ordered_json::object());
-    record.devices = json.value("devices", nlohmann::ordered_json::array());
-    record.environment = json.value("environment", nlohmann::ordered_json::object());
-    if (!record.data.is_object() || !record.environment.is_object() || !are_devices(record.devices))
-      throw Error(MK_BAD_DATA, file +
-                                   " is damaged (data, environment or devices are not what was written): restore it, "
-                                   "or start a new run with --fresh");
     return record;
-  } catch (const nlohmann::json::exception& e) {
+  } catch (const Error& e) {
     throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");
   }
 }
@@ -139,25 +100,6 @@ bool is_held(const std::string& path) {
   const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(file);
   return held;
-}
-
-nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns) {
-  auto json = nlohmann::ordered_json::array();
-  for (const data::Column& c : columns) json.push_back({{"name", c.name}, {"levels", c.levels}, {"fill", c.fill}});
-  return json;
-}
-
-std::vector<data::Column> columns_of(const RunRecord& record) {
-  std::vector<data::Column> columns;
-  try {
-    for (const auto& c : record.data.value("columns", nlohmann::ordered_json::array()))
-      columns.push_back({c.at("name").get<std::string>(), c.at("levels").get<std::vector<std::string>>(),
-                         c.at("fill").get<double>()});
-  } catch (const nlohmann::json::exception& e) {
-    throw Error(MK_BAD_DATA, std::string(kRecord) + " is damaged (data.columns: " + e.what() +
-                                 "): restore it, or start a new run with --fresh");
-  }
-  return columns;
 }
 
 RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
@@ -212,17 +154,7 @@ RunDirectory::~RunDirectory() {
 RunRecord RunDirectory::read_record() const { return read_run_record(path_); }
 
 void RunDirectory::write_record(const RunRecord& record) const {
-  nlohmann::ordered_json json;
-  json["plan_hash"] = record.plan_hash;
-  json["config_sha256"] = record.config_sha256;
-  json["state"] = record.state;
-  json["exit_reason"] = record.exit_reason;
-  json["choices"] = record.choices;
-  json["device_classes"] = record.device_classes;
-  json["data"] = record.data;
-  json["devices"] = record.devices;
-  json["environment"] = record.environment;
-  base::write_file(path_ + "/" + kRecord, base::seal(json.dump(2)));
+  base::write_file(path_ + "/" + kRecord, base::seal(base::indented(base::to_json(record))));
 }
 
 }  // namespace mokume::run

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -13,18 +12,90 @@
 
 namespace mokume::run {
 
+// A device that took part in the run.
+struct DeviceRecord {
+  uint32_t node = 0;
+  std::string id, backend, name, vendor, device_class;
+  uint64_t budget_bytes = 0;
+  double speed = 0;                   // measured before the run, relative to the others; 0: unknown
+  std::vector<double> sessions = {};  // when each of its sessions began, in seconds since the epoch
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("node", self.node);
+    field("id", self.id);
+    field("backend", self.backend);
+    field("name", self.name);
+    field("vendor", self.vendor);
+    field.optional("class", self.device_class);
+    field.optional("budget_bytes", self.budget_bytes);
+    field.optional("speed", self.speed);
+    field.optional("sessions", self.sessions);
+  }
+};
+
+// The data set that the run was started with.
+struct DataRecord {
+  std::string name;
+  int64_t rows = 0, features = 0, classes = 0, test_rows = 0;
+  std::string sha256;
+  std::vector<data::Column> columns;  // how the columns of a CSV file became features; empty for other sources
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("name", self.name);
+    field("rows", self.rows, int64_t{0}, INT64_MAX);
+    field("features", self.features, int64_t{0}, INT64_MAX);
+    field("classes", self.classes, int64_t{0}, INT64_MAX);
+    field("test_rows", self.test_rows, int64_t{0}, INT64_MAX);
+    field("sha256", self.sha256);
+    field.optional("columns", self.columns);
+  }
+};
+
+// Where and how the last session ran, for people.
+struct Environment {
+  std::string version, compiler, command;
+  std::string host = {};
+  uint64_t nodes = 0;
+  std::string reproducibility = {};
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field.optional("version", self.version);
+    field.optional("compiler", self.compiler);
+    field.optional("command", self.command);
+    field.optional("host", self.host);
+    field.optional("nodes", self.nodes);
+    field.optional("reproducibility", self.reproducibility);
+  }
+};
+
 // run.json: what this run is and what it must repeat.
 struct RunRecord {
   std::string plan_hash;
   std::string state = "running";  // running | stopped | done | failed fits
   std::string exit_reason;
   std::map<std::string, device::Choices> choices;  // by device class: fixed before the first fit
-  nlohmann::ordered_json data;                     // name, rows, features, classes, test_rows, sha256, columns
-  nlohmann::ordered_json devices = nlohmann::ordered_json::array();  // all that took part: node, id, backend, name, ...
-  nlohmann::ordered_json environment;                                // version, compiler, hosts
-  std::vector<std::string> device_classes;                           // that took part
-  std::string config_sha256;                                         // of config.resolved.toml; "": an older version's
-  bool checked = true;  // it was read from a file with a checksum, which older versions' lack
+  std::vector<std::string> device_classes;         // that took part
+  DataRecord data;
+  std::vector<DeviceRecord> devices;  // all that took part
+  Environment environment;
+  std::string config_sha256;  // of config.resolved.toml; "": an older version's
+  bool checked = true;        // it was read from a file with a checksum, which older versions' lack
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("plan_hash", self.plan_hash);
+    field.optional("config_sha256", self.config_sha256);
+    field("state", self.state);
+    field.optional("exit_reason", self.exit_reason);
+    field("choices", self.choices);
+    field.optional("device_classes", self.device_classes);
+    field("data", self.data);
+    field("devices", self.devices);
+    field("environment", self.environment);
+  }
 };
 
 // A run directory held by this process: a lock on `lock` until destruction. Move-only.
@@ -66,9 +137,5 @@ void check_config_file(const std::string& path, const RunRecord& record);
 
 // Reads run.json below `path` without a lock. Error(MK_BAD_DATA) names the file.
 RunRecord read_run_record(const std::string& path);
-
-// How the columns of a CSV file became features, as run.json keeps it under data.columns; empty for other sources.
-nlohmann::ordered_json columns_to_json(const std::vector<data::Column>& columns);
-std::vector<data::Column> columns_of(const RunRecord& record);  // Error(MK_BAD_DATA)
 
 }  // namespace mokume::run

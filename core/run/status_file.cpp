@@ -8,16 +8,14 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "cluster/directory.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::run {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kPause = 2;  // seconds between two writes
 constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
@@ -38,61 +36,15 @@ void replace_file(const std::string& path, const std::string& text) {
     std::filesystem::remove(fresh, ignored);
 }
 
-std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
-
 // A file of another version, or half of one, is as good as none.
-template <class Parse>
-auto read_json(const std::string& path, const Parse& parse) -> std::optional<decltype(parse(Json()))> {
+template <class T>
+std::optional<T> read_json(const std::string& path) {
   if (!std::filesystem::exists(path)) return std::nullopt;
   try {
-    return parse(Json::parse(base::read_file(path, 1U << 28)));
+    return base::from_json<T>(base::read_file(path, 1U << 28));
   } catch (const Error&) {
     return std::nullopt;
-  } catch (const nlohmann::json::exception&) {
-    return std::nullopt;
   }
-}
-
-Json to_json(const LiveStatus& status) {
-  Json devices = Json::array();
-  for (const DeviceStatus& d : status.devices)
-    devices.push_back({{"node", d.node},
-                       {"id", d.id},
-                       {"name", d.name},
-                       {"budget_bytes", d.budget_bytes},
-                       {"state", d.state},
-                       {"what", d.what},
-                       {"share", d.share},
-                       {"since", d.since_s}});
-  return {{"time", status.time_s},   {"host", status.host},
-          {"pid", status.pid},       {"phase", status.phase},
-          {"fits", status.fits},     {"done", status.done},
-          {"failed", status.failed}, {"eta_s", status.eta_s ? Json(*status.eta_s) : Json(nullptr)},
-          {"devices", devices}};
-}
-
-LiveStatus status_from(const Json& json) {
-  LiveStatus status;
-  json.at("time").get_to(status.time_s);
-  json.at("host").get_to(status.host);
-  json.at("pid").get_to(status.pid);
-  json.at("phase").get_to(status.phase);
-  json.at("fits").get_to(status.fits);
-  json.at("done").get_to(status.done);
-  json.at("failed").get_to(status.failed);
-  if (!json.at("eta_s").is_null()) status.eta_s = json.at("eta_s").get<double>();
-  for (const Json& entry : json.at("devices")) {
-    DeviceStatus& d = status.devices.emplace_back();
-    entry.at("node").get_to(d.node);
-    entry.at("id").get_to(d.id);
-    entry.at("name").get_to(d.name);
-    entry.at("budget_bytes").get_to(d.budget_bytes);
-    entry.at("state").get_to(d.state);
-    entry.at("what").get_to(d.what);
-    entry.at("share").get_to(d.share);
-    entry.at("since").get_to(d.since_s);
-  }
-  return status;
 }
 
 bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
@@ -195,12 +147,12 @@ void StatusFile::write_if_due() {
 
 void StatusFile::write() {
   const LiveStatus status = snapshot();
-  replace_file(path_, dump(to_json(status)));
+  replace_file(path_, base::indented(base::to_json(status)));
   written_s_ = status.time_s;
 }
 
 std::optional<LiveStatus> read_live_status(const std::string& run_directory) {
-  return read_json(run_directory + kStatus, status_from);
+  return read_json<LiveStatus>(run_directory + kStatus);
 }
 
 void remove_live_status(const std::string& run_directory) {
@@ -209,24 +161,11 @@ void remove_live_status(const std::string& run_directory) {
 }
 
 void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles) {
-  Json list = Json::array();
-  // A cost that is no number becomes null.
-  for (const scheduler::Bundle& b : bundles) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
-  replace_file(run_directory + kBundles, list.dump() + "\n");
+  replace_file(run_directory + kBundles, base::to_json(bundles) + "\n");
 }
 
 std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory) {
-  const auto found = read_json(run_directory + kBundles, [](const Json& list) {
-    std::vector<scheduler::Bundle> bundles;
-    for (const Json& entry : list) {
-      scheduler::Bundle& b = bundles.emplace_back();
-      entry.at("fits").get_to(b.fits);
-      b.cost = entry.at("cost").is_null() ? std::nan("") : entry.at("cost").get<double>();
-      entry.at("bytes").get_to(b.bytes);
-    }
-    return bundles;
-  });
-  return found.value_or(std::vector<scheduler::Bundle>());
+  return read_json<std::vector<scheduler::Bundle>>(run_directory + kBundles).value_or(std::vector<scheduler::Bundle>());
 }
 
 std::vector<double> cost_by_fit(const std::vector<scheduler::Bundle>& bundles, uint32_t n_fits) {

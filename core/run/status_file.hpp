@@ -24,6 +24,18 @@ struct DeviceStatus {
   std::string what;            // working: in the model's words; retired, lost: why
   double share = 0;            // working: how far it is, in [0, 1]
   double since_s = 0;          // it has been so; seconds since the epoch
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("node", self.node);
+    field("id", self.id);
+    field("name", self.name);
+    field("budget_bytes", self.budget_bytes);
+    field("state", self.state);
+    field("what", self.what);
+    field("share", self.share);
+    field("since", self.since_s);
+  }
 };
 
 struct LiveStatus {
@@ -34,6 +46,19 @@ struct LiveStatus {
   uint64_t fits = 0, done = 0, failed = 0;
   std::optional<double> eta_s;  // seconds left for the fits; none: not known yet
   std::vector<DeviceStatus> devices;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("time", self.time_s);
+    field("host", self.host);
+    field("pid", self.pid);
+    field("phase", self.phase);
+    field("fits", self.fits);
+    field("done", self.done);
+    field("failed", self.failed);
+    field("eta_s", self.eta_s);
+    field("devices", self.devices);
+  }
 };
 
 // Rank 0's side. Calls come from one thread.

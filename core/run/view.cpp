@@ -34,26 +34,16 @@ config::Config read_config(registry::Registry& registry, const std::string& dire
   return *parsed.config;
 }
 
-std::string text_of(const nlohmann::ordered_json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : "";
-}
-
-int64_t number_of(const nlohmann::ordered_json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+std::string environment_text(const Environment& e) {
+  return fmt::format("version: {}\ncompiler: {}\ncommand: {}\nhost: {}\nnodes: {}\nreproducibility: {}\n", e.version,
+                     e.compiler, e.command, e.host, e.nodes, e.reproducibility);
 }
 
 void add_devices(report::RunView& view, const RunRecord& record) {
   const auto busy = journal::busy_seconds(report::all_work(view));
   uint32_t last_node = 0;
-  for (const auto& entry : record.devices) {
-    report::DeviceUse use;
-    use.node = static_cast<uint32_t>(number_of(entry, "node"));
-    use.id = text_of(entry, "id");
-    use.backend = text_of(entry, "backend");
-    use.name = text_of(entry, "name");
-    use.vendor = text_of(entry, "vendor");
+  for (const DeviceRecord& device : record.devices) {
+    report::DeviceUse use{device.node, device.id, device.backend, device.name, device.vendor};
     use.fits = static_cast<uint64_t>(std::count_if(view.records.begin(), view.records.end(), [&](const auto& r) {
       return r.node == use.node && r.device == use.id;
     }));
@@ -68,9 +58,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
                     const std::string& directory) {
   contents.records = report::all_work(view);
   std::vector<report::Member> members;
-  for (const auto& entry : record.devices)
-    members.push_back({static_cast<uint32_t>(number_of(entry, "node")), text_of(entry, "id"), text_of(entry, "class"),
-                       entry.value("speed", 0.0), entry.value("sessions", std::vector<double>())});
+  for (const DeviceRecord& d : record.devices) members.push_back({d.node, d.id, d.device_class, d.speed, d.sessions});
   const report::Efficiency found =
       report::efficiency(members, contents, cost_by_fit(read_bundles(directory), view.plan.n_fits()));
   view.efficiency = found.value;
@@ -101,12 +89,12 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.name = config.name;
   view.model = config.model;
   view.seed = config.seed_text;
-  view.data_name = text_of(record.data, "name");
-  view.data_sha256 = text_of(record.data, "sha256");
-  view.data_rows = number_of(record.data, "rows");
-  view.data_features = number_of(record.data, "features");
-  view.data_classes = number_of(record.data, "classes");
-  view.data_test_rows = number_of(record.data, "test_rows");
+  view.data_name = record.data.name;
+  view.data_sha256 = record.data.sha256;
+  view.data_rows = record.data.rows;
+  view.data_features = record.data.features;
+  view.data_classes = record.data.classes;
+  view.data_test_rows = record.data.test_rows;
   view.plan = config::make_plan(config, view.data_sha256, view.data_rows);
   view.plan_hash = view.plan.hash;
   if (view.plan.hash != record.plan_hash)
@@ -144,10 +132,9 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   add_team(view, directory);
   view.state = record.state;
   view.config_toml = config::to_toml(config);
-  for (const auto& [key, value] : record.environment.items())
-    view.environment += fmt::format("{}: {}\n", key, value.is_string() ? value.get<std::string>() : value.dump());
+  view.environment = environment_text(record.environment);
   view.reproduce = "mokume run experiment.toml --fresh";
-  if (const std::string command = text_of(record.environment, "command"); !command.empty()) view.reproduce = command;
+  if (!record.environment.command.empty()) view.reproduce = record.environment.command;
   return view;
 }
 

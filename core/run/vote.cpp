@@ -2,14 +2,13 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/sealed.hpp"
 #include "data/npy.hpp"
-#include "journal/fields.hpp"
 #include "node/models.hpp"
 #include "run/exemplars.hpp"
 #include "run/tally.hpp"
@@ -19,10 +18,34 @@ namespace mokume::run {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 constexpr const char* kVote = "/models/vote.json";
 constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
+
+// models/vote.json.
+struct VoteFile {
+  report::Vote vote;
+  std::optional<int64_t> errors;  // none where the members predict numbers
+  std::vector<std::string> classes;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("members", self.vote.members);
+    field("n", self.vote.test.n, int64_t{0}, INT64_MAX);
+    field("mse", self.vote.test.mse);
+    field("errors", self.errors);
+    field.optional("classes", self.classes);
+    field.optional("doubt", self.vote.doubt);  // older runs have none
+    field.optional("exemplars", self.vote.exemplars);
+  }
+  void check() const {
+    if (vote.test.mse) return;
+    if (!errors || *errors < 0 || *errors > vote.test.n) base::bad_field("errors", "a number of test rows");
+    if (classes.empty()) base::bad_field("classes", "a list of names");
+    if (!std::is_sorted(vote.doubt.begin(), vote.doubt.end())) base::bad_field("doubt", "ascending");
+    for (const report::Exemplar& exemplar : vote.exemplars) run::check(exemplar, classes.size());
+  }
+};
 
 // A member's predictions, checked: they come from a file.
 node::Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
@@ -133,18 +156,15 @@ void write_vote(const std::string& run_directory, const node::Experiment& experi
   const std::vector<std::string> paths = predictions_of(run_directory, experiment, refits);
   const auto exists = [](const std::string& path) { return fs::exists(path); };
   if (paths.empty() || !std::all_of(paths.begin(), paths.end(), exists)) return;
-  const report::Vote vote =
-      test.labels.empty() ? mean_of_numbers(paths, experiment) : vote_of_classes(paths, experiment);
-  nlohmann::ordered_json json = {{"members", vote.members}, {"n", vote.test.n}};
-  if (vote.test.mse) {
-    json["mse"] = *vote.test.mse;
+  VoteFile file;
+  if (test.labels.empty()) {
+    file.vote = mean_of_numbers(paths, experiment);
   } else {
-    json["errors"] = vote.test.errors;
-    json["classes"] = experiment.data().class_names;
-    json["doubt"] = vote.doubt;
-    json["exemplars"] = exemplars_to_json(vote.exemplars);
+    file.vote = vote_of_classes(paths, experiment);
+    file.errors = file.vote.test.errors;
+    file.classes = experiment.data().class_names;
   }
-  base::write_file(run_directory + kVote, base::seal(json.dump(-1, ' ', false, Json::error_handler_t::replace)));
+  base::write_file(run_directory + kVote, base::seal(base::to_json(file)));
 }
 
 std::optional<report::Vote> read_vote(const std::string& run_directory) {
@@ -155,25 +175,10 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
     throw Error(MK_BAD_DATA, path + " is damaged (its checksum differs): restore it, or `mokume resume " +
                                  run_directory + "` writes it again");
   try {
-    const auto json = nlohmann::json::parse(text->object, nullptr, false);
-    report::Vote vote;
-    vote.members = journal::u32_field(json, "members");
-    vote.test.n = static_cast<int64_t>(journal::whole_field(json, "n", INT64_MAX));
-    if (journal::find_field(json, "mse") != nullptr) {
-      vote.test.mse = journal::real_field(json, "mse");
-      return vote;
-    }
-    vote.test.errors = static_cast<int64_t>(journal::whole_field(json, "errors", static_cast<uint64_t>(vote.test.n)));
-    std::vector<std::string> classes;
-    for (const auto& name : journal::array_field(json, "classes"))
-      classes.push_back(journal::to_string(name, "classes"));
-    if (classes.empty()) journal::bad_field("classes", "a list of names");
-    if (journal::find_field(json, "doubt") != nullptr)  // older runs have none
-      for (const auto& nats : journal::array_field(json, "doubt"))
-        vote.doubt.push_back(journal::to_real(nats, "doubt"));
-    if (!std::is_sorted(vote.doubt.begin(), vote.doubt.end())) journal::bad_field("doubt", "ascending");
-    vote.exemplars = exemplars_from_json(journal::array_field(json, "exemplars"), classes);
-    return vote;
+    auto file = base::from_json<VoteFile>(text->object);
+    file.vote.test.errors = file.errors.value_or(0);
+    for (report::Exemplar& exemplar : file.vote.exemplars) exemplar.certainty.classes = file.classes;
+    return std::move(file.vote);
   } catch (const Error&) {
     return std::nullopt;
   }

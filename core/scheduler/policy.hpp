@@ -24,6 +24,14 @@ struct Bundle {
   double cost = 0;        // the model's guess, in a unit that all bundles share; what is no number counts as longest
   uint64_t bytes = 0;     // what a device must hold at least
   uint32_t affinity = 0;  // bundles of one affinity share work: together they cost less than apart
+
+  // As a run directory keeps it.
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fits", self.fits);
+    field("cost", self.cost);
+    field("bytes", self.bytes);
+  }
 };
 
 struct Workload {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/files.hpp"
+#include "base/json.hpp"
 #include "base/sealed.hpp"
 #include "sdk/error.hpp"
 
@@ -85,7 +86,7 @@ void Account::add_split(uint32_t fit, const std::string& at, const std::string& 
 void Account::write() const {
   if (run_directory_.empty()) return;
   try {
-    base::write_file(account_file(run_directory_), base::seal(report::team_json(account_)));
+    base::write_file(account_file(run_directory_), base::seal(base::to_json(account_)));
   } catch (const Error& e) {
     log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
   }
@@ -97,7 +98,7 @@ report::TeamAccount read_team_account(const std::string& run_directory) {
   try {
     const auto text = base::unseal_file(base::read_file(file, kMostBytes));
     if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
-    return report::read_team_json(text->object);
+    return base::from_json<report::TeamAccount>(text->object);
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, file + " is no account of a team (" + e.what() + "): remove it");
   }

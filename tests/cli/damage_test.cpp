@@ -205,7 +205,7 @@ TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsAndSaysSo) {
   const std::string said = place_.mokume(predicts).out;
   std::string record = slurp(run / "run.json");
   record = record.substr(0, record.rfind(",\"crc\"")) + "}\n";
-  const size_t begin = record.find("  \"config_sha256\"");
+  const size_t begin = record.find(" \"config_sha256\"");
   record.erase(begin, record.find('\n', begin) + 1 - begin);
   place_.write("d/run.json", record);
   fs::remove(run / "models/best/SHA256SUMS");

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "report/support.hpp"
-#include "sdk/error.hpp"
 
 namespace mokume::report {
 namespace {
@@ -42,17 +41,6 @@ TEST(ProfileReport, ManyOpsEndInOneLineThatKeepsTheSum) {
   for (int k = 0; k < 100; ++k) many.rows.push_back({"forward", "op " + std::to_string(k), 1, 1.0, 0, 0});
   const std::string text = profile_text(many);
   EXPECT_HAS(text, "...         61 more, in logs/                         61     61.000   61.0%");
-}
-
-TEST(ProfileReport, FilesReadBackAndDamagedOnesAreRefused) {
-  const std::string text = profile_json(1, {profile()});
-  const std::vector<DeviceProfile> back = read_profile_json(text);
-  ASSERT_EQ(back.size(), 1U);
-  EXPECT_EQ(profile_json(1, back), text);
-  for (const char* bad : {"", "[]", "{\"node\":0}", "{\"node\":0,\"devices\":[{\"id\":1}]}",
-                          "{\"node\":0,\"devices\":[{\"id\":\"a\",\"name\":\"b\",\"rows\":[{\"phase\":\"p\",\"what\":"
-                          "\"w\",\"calls\":1,\"seconds\":-1,\"flops\":0,\"bytes\":0}]}]}"})
-    EXPECT_THROW(read_profile_json(bad), Error) << bad;
 }
 
 }  // namespace

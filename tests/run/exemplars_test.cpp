@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/json.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::run {
@@ -50,8 +51,7 @@ TEST(Exemplars, ComeBackFromJson) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
-  const auto json = nlohmann::json::parse(exemplars_to_json(chosen).dump());
-  const auto back = exemplars_from_json(json, rows.data.class_names);
+  const auto back = base::from_json<std::vector<report::Exemplar>>(base::to_json(chosen));
   ASSERT_EQ(back.size(), chosen.size());
   EXPECT_EQ(back[5].row, chosen[5].row);
   EXPECT_EQ(back[5].certainty.members, chosen[5].certainty.members);
@@ -62,11 +62,11 @@ TEST(Exemplars, DamagedOnesAreRefused) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};
-  const auto good = nlohmann::json::parse(exemplars_to_json(chosen).dump());
+  const auto good = base::parse_json(base::to_json(chosen.front()));
   const auto refused = [&](const char* key, const nlohmann::json& value) {
     nlohmann::json bad = good;
-    bad[0][key] = value;
-    EXPECT_THROW(exemplars_from_json(bad, rows.data.class_names), Error) << key << value;
+    bad[key] = value;
+    EXPECT_THROW(check(base::from_json<report::Exemplar>(bad), rows.data.class_names.size()), Error) << key << value;
   };
   refused("members", nlohmann::json::array());
   refused("members", {{0.5}});

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/files.hpp"
+#include "base/json.hpp"
 #include "journal/journal.hpp"
 
 namespace mokume::run {
@@ -88,8 +90,11 @@ TEST(FitTimes, AnEarlierRunOfThePlanKnowsBest) {
   const Directory directory;
   const std::string runs = directory.path("runs"), run = runs + "/2026-01-01_000000";
   fs::create_directories(run);
-  std::ofstream(run + "/run.json") << R"({"plan_hash":"0123","state":"done","choices":{},
-    "devices":[{"node":0,"id":"host:0","class":"host|cpu"}]})";
+  RunRecord written;
+  written.plan_hash = plan().hash;
+  written.state = "done";
+  written.devices = {{0, "host:0", "host", "CPU", "", "host|cpu"}};
+  base::write_file(run + "/run.json", base::to_json(written));
   {
     journal::Journal journal(run + "/journal", 0, plan());
     journal.append(record(0, 0, 10, 14), {});

@@ -2,23 +2,12 @@
 
 #include <fmt/format.h>
 
-#include "report/tables/json.hpp"
-
 namespace mokume::report {
 namespace {
 
 using device::ProfileRow;
 
 constexpr size_t kMostOps = 40;
-
-const auto kRowFields = [](auto& row, const auto& visit) {
-  visit("phase", row.phase);
-  visit("what", row.what);
-  visit("calls", row.calls);
-  visit("seconds", row.seconds);
-  visit("flops", row.flops);
-  visit("bytes", row.bytes);
-};
 
 // The first rows, and one that sums up the others.
 std::vector<ProfileRow> first_rows(std::vector<ProfileRow> rows) {
@@ -74,28 +63,6 @@ std::string profile_text(const DeviceProfile& profile) {
   for (const ProfileLine& line : tables.ops)
     text += text_line(fmt::format("{:<11} {:<34}", line.names[0], line.names[1]), line);
   return text;
-}
-
-std::string profile_json(uint32_t node, const std::vector<DeviceProfile>& profiles) {
-  const auto fields = [](const DeviceProfile& profile, const auto& visit) {
-    visit("id", profile.id);
-    visit("name", profile.name);
-    visit("rows", json_list(profile.rows, kRowFields));
-  };
-  return json_text({{"node", node}, {"devices", json_list(profiles, fields)}}, 1);
-}
-
-std::vector<DeviceProfile> read_profile_json(const std::string& text) {
-  const nlohmann::json all = parse_object(text);
-  std::vector<DeviceProfile> profiles;
-  for (const nlohmann::json& device : journal::array_field(all, "devices")) {
-    profiles.push_back({journal::u32_field(all, "node"), journal::text_field(device, "id"),
-                        journal::text_field(device, "name"), read_list<ProfileRow>(device, "rows", kRowFields)});
-    for (const ProfileRow& row : profiles.back().rows)
-      if (!(row.seconds >= 0 && row.flops >= 0 && row.bytes >= 0))
-        throw Error(MK_BAD_DATA, "a number of \"" + row.what + "\" is negative");
-  }
-  return profiles;
 }
 
 }  // namespace mokume::report

@@ -26,9 +26,4 @@ struct ProfileTables {
 };
 ProfileTables profile_tables(const DeviceProfile& profile);
 
-// One node's file in logs/: {"node", "devices": [{"id", "name", "rows": [{"phase", "what", "calls", "seconds", "flops",
-// "bytes"}]}]}. Reading throws Error(MK_BAD_DATA) that says what is wrong, without a file's name.
-std::string profile_json(uint32_t node, const std::vector<DeviceProfile>& profiles);
-std::vector<DeviceProfile> read_profile_json(const std::string& text);
-
 }  // namespace mokume::report

@@ -4,16 +4,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
 #include "report/tables/efficiency.hpp"
 #include "report/tables/format.hpp"
-#include "report/tables/json.hpp"
 #include "report/tables/stats.hpp"
 
 namespace mokume::report {
 namespace {
 
+using Json = nlohmann::ordered_json;
 using journal::FitRecord;
 using journal::FitStatus;
 
@@ -52,17 +53,6 @@ std::string metric_text(const Metric& metric, double value) {
              : base::shortest(value);
 }
 
-const auto kDeviceFields = [](const DeviceUse& use, const auto& visit) {
-  visit("node", use.node);
-  visit("id", use.id);
-  visit("backend", use.backend);
-  visit("name", use.name);
-  visit("vendor", use.vendor);
-  visit("fits", use.fits);
-  visit("busy_s", use.busy_s);
-  visit("speed", use.speed);
-};
-
 Json json_best(const RunView& view) {
   if (!view.best || *view.best >= view.plan.candidates.size()) return nullptr;
   const auto& values = view.plan.candidates[*view.best];
@@ -74,6 +64,20 @@ Json json_best(const RunView& view) {
           {"params", params},
           {"mean", row.complete ? Json(row.mean) : Json()},
           {"sd", row.complete ? Json(row.sd) : Json()}};
+}
+
+Json json_devices(const RunView& view) {
+  Json list = Json::array();
+  for (const DeviceUse& use : view.devices)
+    list.push_back({{"node", use.node},
+                    {"id", use.id},
+                    {"backend", use.backend},
+                    {"name", use.name},
+                    {"vendor", use.vendor},
+                    {"fits", use.fits},
+                    {"busy_s", use.busy_s},
+                    {"speed", use.speed}});
+  return list;
 }
 
 Json json_test(const RunView& view) {
@@ -190,12 +194,12 @@ std::string summary_json(const RunView& view) {
                       {"test", json_test(view)},
                       {"wall_s", view.wall_s},
                       {"fit_s", busy_seconds(view)},
-                      {"devices", json_list(view.devices, kDeviceFields)},
+                      {"devices", json_devices(view)},
                       {"nodes", view.nodes},
                       {"efficiency", view.efficiency},
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
-  return json_text(summary, 2);
+  return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace mokume::report

@@ -3,30 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "report/tables/json.hpp"
-
 namespace mokume::report {
-namespace {
-
-const auto kShareFields = [](auto& share, const auto& visit) {
-  visit("busy_s", share.busy_s);
-  visit("device", share.device);
-  visit("fit", share.fit);
-  visit("idle_s", share.idle_s);
-  visit("name", share.name);
-  visit("node", share.node);
-  visit("reduce_s", share.reduce_s);
-  visit("units", share.units);
-};
-
-const auto kSplitFields = [](auto& split, const auto& visit) {
-  visit("at", split.at);
-  visit("fit", split.fit);
-  visit("shares", split.shares);
-};
-
-}  // namespace
-
 double present_seconds(const TeamShare& share) { return share.busy_s + share.idle_s + share.reduce_s; }
 
 std::vector<TeamShare> by_device(const TeamAccount& account) {
@@ -53,16 +30,6 @@ double efficiency_of(const TeamAccount& account) {
     all += speed * present_seconds(row);
   }
   return all > 0 ? at_work / all : 0;
-}
-
-std::string team_json(const TeamAccount& account) {
-  return json_text(
-      {{"shares", json_list(account.shares, kShareFields)}, {"splits", json_list(account.splits, kSplitFields)}}, 1);
-}
-
-TeamAccount read_team_json(const std::string& text) {
-  const nlohmann::json all = parse_object(text);
-  return {read_list<TeamShare>(all, "shares", kShareFields), read_list<TeamSplit>(all, "splits", kSplitFields)};
 }
 
 }  // namespace mokume::report

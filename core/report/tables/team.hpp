@@ -18,8 +18,4 @@ std::vector<TeamShare> by_device(const TeamAccount& account);
 // second. 0 without shares.
 double efficiency_of(const TeamAccount& account);
 
-// logs/team.json. Reading throws Error(MK_BAD_DATA) that says what is wrong, without a file's name.
-std::string team_json(const TeamAccount& account);
-TeamAccount read_team_json(const std::string& text);
-
 }  // namespace mokume::report
