@@ -1,4 +1,4 @@
-// layout.h as C++20 sees it; layout.c is its C11 twin.
+// The C++20 view of layout.h; layout.c is the C11 view.
 #include "layout.h"
 
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 namespace {
 
-// Numbers are compiled into libraries: each keeps its meaning for as long as the ABI does.
+// Numbers are compiled into libraries: each keeps its meaning as long as the ABI exists.
 TEST(Layout, NumbersThatCrossTheBoundaryStay) {
   EXPECT_EQ(MK_OK, 0);
   EXPECT_EQ(MK_CANCELLED, 7);

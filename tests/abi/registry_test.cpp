@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A host whose log is kept: the zoo's libraries tell it when they are started and shut down.
+// A host that keeps its log: the libraries of the zoo log when they are started and shut down.
 class FakeHost {
  public:
   FakeHost() {
@@ -42,7 +42,7 @@ class FakeHost {
   std::mutex mutex_;
 };
 
-// A directory of plugins of its own for each test, with private permissions whatever the umask of the build was.
+// Each test has its own plugin directory, with private permissions whatever the umask of the build was.
 class RegistryTest : public testing::Test {
  protected:
   RegistryTest() {
@@ -63,7 +63,7 @@ class RegistryTest : public testing::Test {
     return root_ + "/" + tree;
   }
 
-  // Copies one animal of the zoo to where it would be installed.
+  // Copies one library of the zoo to the place where it would be installed.
   std::string install(const std::string& animal, const std::string& kind = "backends", const std::string& tree = "a",
                       const std::string& as = "") {
     const std::string path = directory(tree) + "/" + kind + "/" + (as.empty() ? animal : as) + ".so";
@@ -72,7 +72,7 @@ class RegistryTest : public testing::Test {
     return path;
   }
 
-  // Loads backend `name` from tree "a", expects that it is refused at `stage`, and returns the reason.
+  // Loads backend `name` from tree "a", expects it to be refused at `stage`, and returns the reason.
   std::string refusal(const std::string& name, const std::string& stage) {
     Registry registry(host_.table(), {directory("a")});
     EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, name), nullptr);
@@ -299,7 +299,7 @@ TEST_F(RegistryTest, RelativeDirectoriesAreRefusedAndReported) {
   install("good");
   setenv("MOKUME_PLUGIN_PATH", "a::./a", 1);
   const fs::path before = fs::current_path();
-  fs::current_path(root_);  // where the relative entries would work
+  fs::current_path(root_);  // the relative entries would work here
   Registry registry(host_.table(), {"a", ""});
   EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, "good"), nullptr);
   fs::current_path(before);

@@ -1,4 +1,4 @@
-// What the libraries of this build export: the query and nothing else.
+// The libraries of this build export only the query.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -51,7 +51,7 @@ TEST(Symbols, TheCheckSeesALibraryWithoutTheQuery) {
   EXPECT_EQ(exported(zoo / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
 }
 
-#ifdef NDEBUG  // debug information is about this machine
+#ifdef NDEBUG  // debug information contains paths of this machine
 bool holds(const fs::path& file, const std::string& text) {
   std::ifstream in(file, std::ios::binary);
   std::stringstream all;
@@ -59,7 +59,7 @@ bool holds(const fs::path& file, const std::string& text) {
   return all.str().find(text) != std::string::npos;
 }
 
-// They go to other machines.
+// The programs are copied to other machines.
 TEST(Programs, CarryNoPathOfTheMachineThatBuiltThem) {
   const std::string build = test::build_directory();
   for (const char* folder : {"/bin", "/lib"})

@@ -16,7 +16,7 @@
 namespace mokume::base {
 namespace {
 
-// A shell as the child. What it prints is in `lines` once it has ended.
+// A shell as the child. Its output is in `lines` once it has exited.
 struct Shell {
   explicit Shell(const std::string& script, std::vector<std::string> environment = {})
       : child({"/bin/sh", {"sh", "-c", script}, std::move(environment), [this](const std::string& line) {
@@ -78,7 +78,7 @@ TEST(Child, IsKilledWithTheObjectAndBefore) {
     EXPECT_TRUE(shell.child.running());
     EXPECT_EQ(::kill(pid, 0), 0);
   }
-  EXPECT_EQ(::kill(pid, 0), -1);  // also given back to the system
+  EXPECT_EQ(::kill(pid, 0), -1);  // the system has freed the process id, too
   Shell shell("sleep 600 & wait");
   std::thread([&] { shell.child.kill(); }).join();
   EXPECT_EQ(shell.child.wait(), "was killed");
@@ -93,7 +93,7 @@ TEST(Child, ItsEndIsSeenWithoutWaitingForIt) {
 }
 
 TEST(Child, HasItsSocketAndNoOtherDescriptor) {
-  // As a library would: not closed by exec.
+  // Libraries open files like this: exec does not close them.
   const int open_file = open("/dev/null", O_RDONLY);
   const int high = fcntl(open_file, F_DUPFD, 100);
   Shell shell("ls /proc/$$/fd; printf '\\003\\000\\000\\000yes' >&3");

@@ -91,7 +91,7 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
 }
 
 TEST_F(Files, SumsTellAChangedFile) {
-  check_sums(directory_);  // none: nothing to check
+  check_sums(directory_);  // no sums: nothing to check
   write_file(path("a"), "abc");
   write_file(path("b"), "");
   fs::create_directory(path("inner"));
@@ -123,7 +123,7 @@ TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
   EXPECT_EQ(pieces.hex(), sha256("abc"));
 }
 
-// Sets variables for one test and puts the old values back.
+// Sets variables for one test and restores the old values.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -144,7 +144,7 @@ TEST_F(Files, CacheDirectoryIsMadePrivate) {
   const Environment xdg("XDG_CACHE_HOME", path("a/b"));
   EXPECT_EQ(cache_directory(), path("a/b/mokume"));
   EXPECT_EQ(fs::status(path("a/b/mokume")).permissions(), fs::perms::owner_all);
-  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it is there already
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it exists already
 }
 
 TEST_F(Files, ARelativeCacheHomeIsIgnored) {

@@ -22,7 +22,7 @@ class Frames : public testing::Test {
       if (end >= 0) close(end);
   }
   void close_first() { close(std::exchange(ends_[0], -1)); }
-  // Bytes that send_frame() would not have sent.
+  // Bytes that send_frame() would never send.
   void send_raw(const void* bytes, size_t count) {
     EXPECT_EQ(send(ends_[0], bytes, count, 0), static_cast<ssize_t>(count));
   }
@@ -40,7 +40,7 @@ class Frames : public testing::Test {
 };
 
 TEST_F(Frames, ComeAsTheyWereSentAndThenTheEnd) {
-  // More than any socket holds: it comes in pieces, while the sender waits.
+  // More than any socket buffers: it arrives in pieces while the sender waits.
   std::string large(5'000'000, 'x');
   large[large.size() / 2] = '\0';
   std::thread sender([&] {

@@ -75,7 +75,7 @@ TEST_F(LogFile, GetsEverythingFromInfoWithATimestampAndAppends) {
     log.info("svc", "text");
   }
   std::string content = read_file(path);
-  for (char& c : content) c = c >= '0' && c <= '9' ? '0' : c == '+' ? '-' : c;  // whatever the time and its zone
+  for (char& c : content) c = c >= '0' && c <= '9' ? '0' : c == '+' ? '-' : c;  // hides the time and its zone
   const std::string line = "0000-00-00T00:00:00.000-00:00 info: svc: text\n";
   EXPECT_EQ(content, line + line);
 }

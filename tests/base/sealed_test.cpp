@@ -22,7 +22,7 @@ TEST(Sealed, AFileOfAnOlderVersionIsTakenAsOne) {
 
 TEST(Sealed, EveryFlippedBitIsSeen) {
   const std::string sealed = seal(kObject);
-  for (size_t at = 0; at + 1 < sealed.size(); ++at)  // the last one is a newline that says nothing
+  for (size_t at = 0; at + 1 < sealed.size(); ++at)  // the last byte is a newline, which carries no information
     for (int bit = 0; bit < 8; ++bit) {
       std::string flipped = sealed;
       flipped[at] = static_cast<char>(flipped[at] ^ (1 << bit));

@@ -38,7 +38,7 @@ TEST(Closest, RefusesWhatIsTooFar) {
   const std::vector<std::string> keys = {"folds", "C", "to"};
   EXPECT_EQ(closest("fo", keys), "");  // three edits
   EXPECT_EQ(closest("k", keys), "");   // one edit is not less than half of one letter
-  EXPECT_EQ(closest("ta", keys), "");  // nor of two
+  EXPECT_EQ(closest("ta", keys), "");  // nor half of two
   EXPECT_EQ(closest("faldz", keys), "folds");
   EXPECT_EQ(closest("xaldz", keys), "");
   EXPECT_EQ(closest("", keys), "");

@@ -1,4 +1,4 @@
-// One device in a child process, without a run around it.
+// One device in a child process, without a run.
 #include "node/child_session.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class Collector : public cluster::Reporter {
   bool refuse = false, stop = false;
 };
 
-// "fault:0" in a child that fails as MOKUME_FAULT said when it was started.
+// "fault:0" in a child that fails as MOKUME_FAULT requested when the child was started.
 class AProcess : public testing::Test {
  protected:
   AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
@@ -93,7 +93,7 @@ TEST_F(AProcess, ReportsEveryFit) {
   EXPECT_EQ(device->info().id, "fault:0");
   device->run(attempt_, collector_, nullptr);
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
-  EXPECT_FALSE(device->choices().empty());  // the model records its own
+  EXPECT_FALSE(device->choices().empty());  // the model records its own choices
 }
 
 TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
@@ -105,7 +105,7 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// Whose work it was is for the coordinator to judge.
+// The coordinator judges what is to blame.
 TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
   for (uint32_t k = 0; k < ChildSession::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
@@ -164,7 +164,7 @@ TEST_F(AProcess, IsToldToStop) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// What the run throws at a report comes back once the child has stopped, and the child is as good as before.
+// An error that the run throws at a report comes back once the child has stopped, and the child stays usable.
 TEST_F(AProcess, AReportThatIsRefusedEndsTheWorkWithThatError) {
   const auto device = open();
   collector_.refuse = true;
@@ -205,7 +205,7 @@ TEST_F(AProcess, ThatHangsWhileItsDeviceIsOpenedIsEnded) {
   EXPECT_TRUE(children_of(getpid()).empty());
 }
 
-// The others go on, and so may this one.
+// Other devices continue, and this one may recover.
 TEST_F(AProcess, ThatDiesBeforeTheFirstWorkIsNoReasonToEndTheRun) {
   const auto device = open();
   const auto children = children_of(getpid());
@@ -218,7 +218,7 @@ TEST_F(AProcess, ThatDiesBeforeTheFirstWorkIsNoReasonToEndTheRun) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// Between the end of one child and the start of the next there is none to kill.
+// Between the end of one child and the start of the next there is no child to kill.
 TEST_F(AProcess, ThatIsKilledWhileItIsReplacedStaysKilled) {
   const auto device = open();
   const auto children = children_of(getpid());
@@ -226,7 +226,7 @@ TEST_F(AProcess, ThatIsKilledWhileItIsReplacedStaysKilled) {
   kill(children[0], SIGKILL);
   ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
   ChildSession* to_kill = device.get();
-  const auto kill_once = [](void* self) {  // the log says that it died, and nothing else speaks then
+  const auto kill_once = [](void* self) {  // the log reports the death, and writes nothing else at that time
     if (ChildSession* one = std::exchange(*static_cast<ChildSession**>(self), nullptr)) one->kill();
   };
   log_.set_around(

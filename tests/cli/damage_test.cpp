@@ -1,4 +1,4 @@
-// Run directories that are damaged, cut, or none at all: one sentence that names place and cure, no internal fault.
+// Run directories that are damaged, cut, or missing: one sentence that names place and cure, no internal fault.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ use = "host"
     for (const std::string& phrase : phrases)
       EXPECT_NE(ended.err.find(phrase), std::string::npos) << arguments << ": " << phrase << "\n" << ended.err;
   }
-  // A copy of the run `name` as ./d.
+  // Copies the run `name` to ./d.
   fs::path copy(const std::string& name) const {
     fs::remove_all(place_.path() / "d");
     fs::copy(whole_->run(name), place_.path() / "d", fs::copy_options::recursive);
@@ -62,7 +62,7 @@ use = "host"
 };
 Place* Damage::whole_ = nullptr;
 
-// The length stays, and so does what a reader of the format can see: a weight is another.
+// The length stays the same, and a reader of the format notices nothing: only a weight changes.
 void flip_the_last_byte(const fs::path& file) {
   std::string content = slurp(file);
   content.back() = static_cast<char>(content.back() ^ 1);
@@ -112,7 +112,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
     for (const auto& entry : fs::directory_iterator(whole_->run(name) / "models/best")) {
       const fs::path file = run / "models/best" / entry.path().filename();
       const std::string said = "models/best/" + file.filename().string();
-      if (file.filename() == "SHA256SUMS") continue;  // of older runs there is none
+      if (file.filename() == "SHA256SUMS") continue;  // older runs have none
       fs::resize_file(file, fs::file_size(file) / 2);
       expect("predict d --data digits,test=own", 3, {said, "mokume resume d` trains the model again"});
       place_.write("d/" + said, "\x1b[2J\xff garbage");
@@ -124,7 +124,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
       flip_the_last_byte(file);
       expect("predict d --data digits,test=own", 3, {said, "mokume resume d` trains the model again"});
       fs::copy_file(entry.path(), file, fs::copy_options::overwrite_existing);
-      if (name == "small" && file.extension() == ".libsvm") break;  // one stands for all ten
+      if (name == "small" && file.extension() == ".libsvm") break;  // one file stands for all ten
     }
     fs::remove_all(run / "models/best");
     expect("resume d", 0, {"refitting"});
@@ -149,7 +149,7 @@ TEST_F(Damage, AnOptionThatIsShortForAKeyIsNamedAsItWasTyped) {
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
 }
 
-// Flips one bit in every byte of a small file, or in as many places as `places` of a larger one.
+// Flips one bit in every byte of a small file, or in `places` bytes of a larger one.
 template <class Body>
 void for_flipped(const fs::path& file, size_t places, const Body& body) {
   const std::string whole = slurp(file);
@@ -163,12 +163,12 @@ void for_flipped(const fs::path& file, size_t places, const Body& body) {
   std::ofstream(file, std::ios::binary) << whole;
 }
 
-// Every file that what is said of a run depends on.
+// Every file on which the outcome of a run depends.
 TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
   constexpr size_t kPlaces = 40;
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
-    // A line at the end of a journal may be torn by a kill; of a whole run it is when the last session ended.
+    // A kill may tear the last line of a journal; in a complete run that line holds the end of the last session.
     const auto said_of = [&] {
       const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
       return slurp(run / "results.csv") + summary["best"].dump() + summary["test"].dump() + summary["fits"].dump();
@@ -226,7 +226,7 @@ TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
   const std::string vote = slurp(run / "models/vote.json");
   for_flipped(run / "models/vote.json", 40, [&](const std::string& what) {
     const Ended ended = place_.mokume("report " + run.string());
-    if (ended.code == 0) return;  // a newline behind the last bracket
+    if (ended.code == 0) return;  // a newline after the last bracket
     EXPECT_EQ(ended.code, 3) << what;
     EXPECT_NE(ended.err.find("vote.json is damaged"), std::string::npos) << what << ended.err;
   });

@@ -1,5 +1,5 @@
-// Run directories that an earlier version wrote (commit 3a47840) are resumed, reported and predicted from. Their device
-// is the reference implementation, whose results are the same on every machine.
+// Resumes, reports on and predicts from run directories that an earlier version wrote (commit 3a47840). Their device is
+// the reference implementation, whose results are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"

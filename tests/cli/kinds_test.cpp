@@ -1,4 +1,4 @@
-// Runs of every kind of validation and target, with the model `mean` of this folder.
+// Runs with every kind of validation and target, with the model `mean` of this folder.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -1,11 +1,11 @@
-// `mokume predict RUN IMAGE`, and ensembles: what a user sees of one picture, and of rows.
+// `mokume predict RUN IMAGE` and ensembles: the output for one picture, and for rows.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "data/load.hpp"
 #include "cli/shell.hpp"
 #include "data/dataset.hpp"
+#include "data/load.hpp"
 #include "data/pictures.hpp"
 
 namespace mokume::cli_test {
@@ -52,7 +52,7 @@ const data::Dataset& digits() {
   return kDigits;
 }
 
-// A row of the test set as somebody would draw it: dark on white, 12 pixels for each of its own, on a larger page.
+// A row of the test set as a person would draw it: dark on white, 12 pixels for each of its own, on a larger page.
 Canvas drawn(size_t row) {
   Canvas page(500, 420, 255);
   for (uint32_t y = 0; y < 28; ++y)
@@ -73,7 +73,7 @@ class PictureRun : public testing::Test {
       runs_->write("net.toml", net_experiment(seed));
       ASSERT_EQ(runs_->mokume("run net.toml").code, 0);
     }
-    // What a bagging run leaves: three members and no best model.
+    // A bagging run leaves three members and no best model.
     ensemble_ = runs_->path() / "ensemble";
     fs::copy(runs_->run("net1"), ensemble_, fs::copy_options::recursive);
     fs::remove_all(ensemble_ / "models/best");
@@ -215,7 +215,7 @@ TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
   const Ended two = predict("some", "a.png");
   expect(two, 0, {"some is not finished: these are the 2 members that it has"});
   EXPECT_NE(two.out.find(" of 2 members)"), std::string::npos) << two.out;
-  fs::remove(run / "models/member-002/SHA256SUMS");  // or it would say that the file is another
+  fs::remove(run / "models/member-002/SHA256SUMS");  // otherwise the program would report a changed file
   std::string manifest = slurp(run / "models/member-002/manifest.json");
   manifest.replace(manifest.find("255"), 3, "254");
   place_.write("some/models/member-002/manifest.json", manifest);

@@ -1,4 +1,4 @@
-// The model that others are copied from keeps what docs/howto/add-model.md asks for.
+// The template model fulfils the requirements of docs/howto/add-model.md.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

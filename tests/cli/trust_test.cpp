@@ -1,4 +1,4 @@
-// Whoever hands over a run directory or an experiment file does not choose what code runs here.
+// A person who hands over a run directory or an experiment file does not choose what code runs here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Trust : public testing::Test {
   }
   ~Trust() override { unsetenv("MOKUME_MARK"); }
 
-  // A shell needs quotes for it.
+  // A path that a shell must quote.
   fs::path library() const { return place.path() / "its owner's libraries"; }
   std::string directories() const { return "plugins.directories = [\"" + library().string() + "\"]\n"; }
   std::string with_model(const std::string& devices = "host", const std::string& more = "") const {
@@ -42,8 +42,8 @@ class Trust : public testing::Test {
     return place.run("small").string();
   }
 
-  // The command loads nothing and ends with this code and one sentence, whose command, run as it is printed, loads the
-  // libraries and ends well.
+  // The command loads nothing and exits with this code and one sentence. The command printed in that sentence, run as
+  // it is, loads the libraries and succeeds.
   void expect_cure(const std::string& arguments, int code) const {
     const Ended refused = place.mokume(arguments);
     EXPECT_EQ(refused.code, code) << arguments << "\n" << refused.err;
