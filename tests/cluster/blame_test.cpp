@@ -1,4 +1,4 @@
-// The fit, its candidate or the device: which is to blame?
+// Tests whether the fit, its candidate or the device is blamed.
 #include "cluster/coordinator/failures.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// All devices of node 0 are at work at the same time, and answer by a failure if `poison` says so.
+// All devices of node 0 work at the same time, and fail where `poison` returns true.
 void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
     std::vector<std::optional<Grant>> grants;
@@ -196,7 +196,7 @@ TEST(Failures, AreProvenByWorkOfTheSameDevice) {
   EXPECT_FALSE(failures.proven(5));
   failures.worked(0);
   EXPECT_TRUE(failures.proven(5));
-  EXPECT_FALSE(failures.failed(0, {6}));  // the row has ended
+  EXPECT_FALSE(failures.failed(0, {6}));  // the consecutive failures have ended
 }
 
 }  // namespace

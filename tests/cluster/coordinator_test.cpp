@@ -45,7 +45,7 @@ std::string error_text(Workload setup, const Nodes& nodes) {
   }
 }
 
-// Node 0 hears of a stop at once, the others when they next say something.
+// Node 0 learns of a stop at once, the others with their next message.
 void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, size_t n_nodes,
                     const std::string& word) {
   const auto stops = only<Stop>(out);
@@ -63,7 +63,7 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
 
 TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
   Workload setup = make_work(4, 1);
-  setup.bundles.bundles[3].bytes = 5000;  // the longest
+  setup.bundles.bundles[3].bytes = 5000;  // the longest bundle
   TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
   EXPECT_TRUE(coordinator.start(0).empty());
   const auto small = say(coordinator, 0, Request{0});
@@ -78,7 +78,7 @@ TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
-// Two candidates of two folds; the folds that are done say that the second candidate takes longer.
+// Two candidates of two folds; the finished folds show that the second candidate takes longer.
 TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     Workload setup = make_work(4, 1);
@@ -142,7 +142,7 @@ TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
 TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   Workload setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};
-  TestCoordinator coordinator(setup, {{}, {}});  // needs no device either
+  TestCoordinator coordinator(setup, {{}, {}});  // this needs no device either
   EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
   TestCoordinator empty(Workload{}, {{}});
   EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
@@ -222,7 +222,7 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});
-    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
+    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // a repeat is allowed
     journal::FitRecord other = result_of(2);
     other.values[1] += 1e-9;
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
@@ -247,7 +247,7 @@ TEST(Coordinator, PassesOnWhatDevicesDo) {
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
-// Agents as a list of things each may do next; one is drawn at random until the run is over.
+// Agents as a list of the actions that each may take next; a random one is chosen until the run is over.
 struct Player {
   uint32_t node = 0;
   uint32_t device = 0;

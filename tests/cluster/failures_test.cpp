@@ -1,4 +1,4 @@
-// Work that fails, hangs or does not fit: who gets it next, who is blamed, and how it ends.
+// Work that fails, hangs or does not fit: which device gets it next, what is blamed, and how it ends.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Answers every grant of the devices of node 0: by a failure if `poison` says so, else by its results.
+// Answers every grant of the devices of node 0: with a failure where `poison` returns true, otherwise with results.
 void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
     active = false;
@@ -70,7 +70,7 @@ TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
   const Grant whole = desk.expect_grant(0);
   EXPECT_EQ(whole.attempt.fits.size(), 6u);
   desk.fail(0, whole);
-  const Grant again = desk.expect_grant(0);  // once may be chance
+  const Grant again = desk.expect_grant(0);  // a single failure may be chance
   EXPECT_EQ(again.attempt.fits.size(), 6u);
   desk.say(0, Done{again.lease, {result_of(0)}});
   desk.fail(0, again);
@@ -96,7 +96,7 @@ class TakenApart : public testing::Test {
     desk.fail(0, desk.expect_grant(0));
     desk.fail(0, desk.expect_grant(0));
   }
-  bool gets_something(uint32_t device) {  // now: in a while it may get a copy
+  bool gets_something(uint32_t device) {  // at this time: later it may get a copy
     const auto out = desk.say(0, Request{device});
     return std::any_of(out.begin(), out.end(),
                        [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
@@ -214,7 +214,7 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
 
 TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
   Desk whole(make_work(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
-  const Grant all = whole.expect_grant(0, 1);  // on the largest there is
+  const Grant all = whole.expect_grant(0, 1);  // on the largest device
   ASSERT_EQ(all.attempt.fits.size(), 3u);
   whole.fail(0, all, MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_TRUE(whole.given_up().empty());
@@ -289,7 +289,7 @@ TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{stuck.lease});
   const Grant again = desk.expect_grant(0, 0);
   EXPECT_EQ(again.attempt.fits, stuck.attempt.fits);
-  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // it is known
+  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // the coordinator already knows about it
   EXPECT_EQ(desk.count(Kind::retired), 1u);
   desk.finish(0, again);
   EXPECT_TRUE(desk.finished());

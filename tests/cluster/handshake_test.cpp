@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs `body` for every rank in a thread of its own, inside participate(); returns the text each one threw, or "".
+// Runs `body` for every rank in a thread of its own, inside participate(); returns the text that each threw, or "".
 std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
   std::vector<std::string> texts(n);
   std::vector<std::thread> threads;
@@ -126,7 +126,7 @@ TEST(Handshake, DoesNotWaitForEverForASilentNode) {
   }
 }
 
-// The same of the other side: rank 0 may have been killed.
+// The same from the other side: rank 0 may have been killed.
 TEST(Handshake, DoesNotWaitForEverForRankZero) {
   Hub hub(2);
   Transport transport(hub.table(1));

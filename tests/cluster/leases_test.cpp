@@ -1,4 +1,4 @@
-// Nodes that fall silent, come back, and say things twice: on a clock of the test's own.
+// Nodes that fall silent, come back, and repeat messages, on a simulated clock.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -34,7 +34,7 @@ TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(100000);
   EXPECT_TRUE(desk.events().empty());
-  const auto copy = desk.ask(0);  // it has become a straggler
+  const auto copy = desk.ask(0);  // the lease has become a straggler
   EXPECT_TRUE(!copy || copy->attempt.backup);
   desk.finish(1, held);
   EXPECT_TRUE(desk.finished());
@@ -70,12 +70,12 @@ TEST_F(Leases, OfANodeThatComesBackStillCount) {
   ASSERT_EQ(desk.count(Kind::returned), 1u);
   EXPECT_TRUE(desk.coordinator().lost().empty());
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
-  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // twice does no harm
+  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // repeating it does no harm
   const Grant rest = desk.expect_grant(1);               // it takes part again
   EXPECT_EQ(rest.attempt.fits, std::vector<uint32_t>{0});
   desk.finish(1, rest);
   leave_node_0();
-  EXPECT_FALSE(desk.coordinator().over());  // it is waited for again
+  EXPECT_FALSE(desk.coordinator().over());  // the coordinator waits for it again
   desk.say(1, Bye{});
   EXPECT_TRUE(desk.coordinator().over());
 }
@@ -90,7 +90,7 @@ TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
   desk.pass(31, {1});
   desk.pass(1);
   ASSERT_EQ(desk.count(Kind::returned), 1u);
-  for (int i = 0; i < 2; ++i) desk.finish(0, desk.expect_grant(0));  // it must not wait for the faster one
+  for (int i = 0; i < 2; ++i) desk.finish(0, desk.expect_grant(0));  // node 0 must not wait for the faster node
   EXPECT_TRUE(desk.finished());
 }
 
@@ -147,7 +147,7 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   EXPECT_TRUE(desk.cancelled(0).empty());
   desk.finish(1, held);
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});
-  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});  // until it has ended
+  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});  // until the lease has ended
   EXPECT_TRUE(desk.cancelled(1).empty());
   desk.say(0, LeaseEnd{again.lease, MK_CANCELLED, "cancelled", 1, {}});
   EXPECT_TRUE(desk.cancelled(0).empty());
@@ -167,7 +167,7 @@ TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost
 
 TEST_F(Leases, SurviveTheSleepOfNodeZero) {
   desk.sleep(1000);
-  desk.pass(5, {1});  // node 1 has said nothing yet, but node 0 did not listen either
+  desk.pass(5, {1});  // node 1 has sent nothing yet, but node 0 did not listen either
   EXPECT_TRUE(desk.events().empty());
   desk.pass(30, {1});
   EXPECT_EQ(desk.count(Kind::lost), 1u);
@@ -188,7 +188,7 @@ TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
   desk.say(1, Bye{});
   ASSERT_EQ(desk.count(Kind::lost), 1u);
   EXPECT_EQ(desk.events()[0].text, "node 1 left");
-  desk.say(1, Heartbeat{});  // it waits for the end
+  desk.say(1, Heartbeat{});  // node 1 waits for the end
   EXPECT_EQ(desk.count(Kind::returned), 0u);
   desk.finish(0, desk.expect_grant(0));
   leave_node_0();
@@ -221,7 +221,7 @@ std::optional<Stop> both_did_it(const std::string& other_device, const journal::
   EXPECT_EQ(first.attempt.fits, second.attempt.fits);
   desk.say(0, Done{second.lease, {result_of(1)}});
   desk.say(1, Done{first.lease, {other}});
-  EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first counts
+  EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first record counts
   return desk.coordinator().stopped();
 }
 

@@ -20,7 +20,7 @@ using Kind = Links::Kind;
 
 Clock::time_point in(Clock::duration time) { return Clock::now() + time; }
 
-// As a rank on another host reads it: nobody there listens under the local name.
+// The invitation as a rank on another host reads it: no socket there has the local name.
 std::string from_afar(const std::string& invitation) {
   std::istringstream words(invitation);
   std::string word, text;
@@ -89,7 +89,7 @@ TEST_P(Connected, CarryMessagesOfAnySizeInOrderBothWays) {
   EXPECT_FALSE(ranks[0]->lost(1) || ranks[0]->lost(2) || ranks[1]->lost(0));
 }
 
-// As a node does that leaves: it waits and speaks, and listens no more.
+// Like a node that leaves: it waits and sends, but no longer reads.
 TEST_P(Connected, MessagesLeaveThoughOthersLieUnread) {
   const auto ranks = meet(2);
   for (const char* text : {"unread", "unread too"}) ranks[0]->send(1, Kind::message, text);
@@ -122,7 +122,7 @@ TEST_P(Connected, WhatARankSaidBeforeItsEndIsHeardFirst) {
 TEST_P(Connected, AnEndInTheMiddleOfALargeMessageIsOne) {
   auto ranks = meet(2);
   const std::string large(64 << 20, 'x');
-  ranks[1]->send(0, Kind::message, large);  // nobody flushes it
+  ranks[1]->send(0, Kind::message, large);  // without a flush
   ranks[0]->send(1, Kind::message, large);
   ranks[1].reset();
   EXPECT_TRUE(loses(*ranks[0], 1));
@@ -161,14 +161,14 @@ TEST_P(Connected, OnlyTheStarIsConnected) {
 TEST_P(Connected, AWaitEndsWhenItIsAskedTo) {
   const auto ranks = meet(2);
   const auto start = Clock::now();
-  ranks[0]->wake();  // before it begins
+  ranks[0]->wake();  // before the wait begins
   EXPECT_FALSE(ranks[0]->poll());
   ranks[0]->wait(100s);
   std::thread other([&] {
     std::this_thread::sleep_for(20ms);
     ranks[0]->wake();
   });
-  // It may end early, for what was left over.
+  // The wait may end early because of an earlier event.
   for (int i = 0; i < 3 && Clock::now() < start + 15ms; ++i) ranks[0]->wait(100s);
   other.join();
   std::thread peer([&] {
@@ -180,7 +180,7 @@ TEST_P(Connected, AWaitEndsWhenItIsAskedTo) {
   EXPECT_LT(Clock::now() - start, 90s);
 }
 
-// Says `hello` to rank 0: what is answered, "" if it shows one the door.
+// Sends `hello` to rank 0 and returns the answer, or "" if rank 0 closes the connection.
 std::string knock(asio::generic::stream_protocol::endpoint door, const std::string& hello) {
   asio::io_context io;
   asio::generic::stream_protocol::socket socket(io);
@@ -226,7 +226,7 @@ TEST(Links, DoNotTakeAnotherServiceForRank0) {
     asio::read(socket, asio::buffer(hello));
     asio::write(socket, asio::buffer(hello.data(), 16));
     asio::error_code ignored;
-    asio::read(socket, asio::buffer(hello), ignored);  // until it goes
+    asio::read(socket, asio::buffer(hello), ignored);  // until the peer disconnects
     other.close();
   });
   std::istringstream words(invitation);
@@ -283,7 +283,7 @@ TEST(Links, MeetWithoutANetwork) {
   Links zero(0, 2), one(1, 2);
   const std::string invitation = zero.invite(true, "");
   auto joined = std::async(std::launch::async, [&] {
-    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // nobody listens on port 1
+    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // no process listens on port 1
   });
   zero.welcome(in(60s));
   joined.get();

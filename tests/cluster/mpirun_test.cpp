@@ -62,7 +62,7 @@ class Mpirun : public testing::Test {
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
-  static constexpr int kSegmentationFault = 139;  // of mpirun, as the shell says it
+  static constexpr int kSegmentationFault = 139;  // exit code of mpirun as the shell reports it
 
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
     // Open MPI keeps memory until the end; that is no leak of ours.
@@ -165,7 +165,7 @@ TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunGoesOn) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("600"));
 }
 
-// Ranks that die while they speak by the bare transport.
+// Ranks that die while they exchange messages over the bare transport.
 class MpirunDeathTest : public MpirunTest {
  protected:
   static Ended peers(uint32_t victim, const std::string& how) {
@@ -178,7 +178,7 @@ class MpirunDeathTest : public MpirunTest {
     return ended;
   }
 
-  // A process that has ended counts as gone before its parent asks how: mpirun of Open MPI 5 leaves that to init.
+  // A process that has exited counts as gone before its parent reaps it: mpirun of Open MPI 5 leaves that to init.
   static bool is_gone(pid_t pid) {
     if (kill(pid, 0) != 0) return errno == ESRCH;
     const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");  // "PID (NAME) STATE ..."

@@ -1,4 +1,4 @@
-// Refits: what a coordinator gives out once the fits of a bootstrap are done.
+// Refits: what a coordinator grants once the fits of a bootstrap are done.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -34,8 +34,8 @@ TEST(Refits, FollowOnTheirFits) {
   EXPECT_EQ(desk.coordinator().records().size(), 3u);
 }
 
-// Of a fit that two devices of unlike classes did the first counts, wherever the files put it: the refit follows from
-// it.
+// If two devices of different classes did the same fit, the first record counts, wherever the files put it, and the
+// refit follows from it.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   Workload setup = bagged(1);
   TestRules rules;
@@ -78,8 +78,8 @@ TEST(Refits, TrainedAgainHaveAnAttemptOfTheirOwn) {
   EXPECT_EQ(desk.expect_grant(0).attempt.number, 4u);
 }
 
-// Two bootstraps of candidates that take 4 and 1, of which one fold each is done: a long refit is ahead where the long
-// one leads, and what is left of that bootstrap goes first.
+// Two bootstraps with candidates that take 4 and 1; one fold of each is done. A long refit is ahead if the long
+// candidate leads, and the rest of that bootstrap goes first.
 TEST(Refits, AheadDecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
     Workload setup = make_work(8);

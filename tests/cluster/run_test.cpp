@@ -1,4 +1,4 @@
-// Whole runs: agents, coordinator, journals and feeders together, over nodes that are threads of this process.
+// Whole runs of agents, coordinator, journals and feeders, over nodes that are threads of this process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -107,7 +107,7 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
 
 TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   std::atomic<uint32_t> done{0};
-  AllStarted all_started(6);  // a node that is stopped before its first fit says so by an error
+  AllStarted all_started(6);  // a node that is stopped before its first fit reports that as an error
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     const uint32_t turn = ++done;
@@ -138,7 +138,7 @@ TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   EXPECT_GE(again, n_fits_ - kept);
 }
 
-// On one node the pump sleeps until something happens: a flag set from outside must still be seen.
+// On one node the pump sleeps until something happens: it must still notice a flag set from outside.
 TEST_F(RunTest, AStopWakesASleepingNode) {
   std::atomic<bool> working{false};
   std::thread outside([&] {
@@ -176,7 +176,7 @@ TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
 
 TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
   n_fits_ = bundle_size_ * 4;
-  std::atomic<uint32_t> nodes{0};  // a bit for each
+  std::atomic<uint32_t> nodes{0};  // one bit per node
   std::string what;
   double share = 0;
   on_device_state_ = [&](uint32_t node, uint32_t, const std::string& text, double part) {
@@ -186,7 +186,7 @@ TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
   };
   AllStarted all_started(4);
   run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
-    reporter.progress("gamma 0.1", 7.5);  // more than all is all
+    reporter.progress("gamma 0.1", 7.5);  // more than everything counts as everything
     all_started(node, device);
     for (int i = 0; i < 6000 && nodes != 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     do_all(node, device, item, reporter);

@@ -48,7 +48,7 @@ TEST(Share, RanksOfDifferentHostsKeepEverything) {
 
 TEST(Share, EqualCoresAreCutEvenlyInTheirOrder) {
   EXPECT_EQ(cores_of({rank("a", {0, 1}), rank("a", {0, 1})}), (std::vector<Cores>{{0}, {1}}));
-  // Hyper-threads beside each other stay together.
+  // Neighbouring hyper-threads stay together.
   EXPECT_EQ(cores_of({rank("a", {0, 4, 1, 5}), rank("a", {0, 4, 1, 5})}), (std::vector<Cores>{{0, 4}, {1, 5}}));
   EXPECT_EQ(cores_of({rank("a", {0, 1, 2, 3, 4}), rank("b", {7}), rank("a", {0, 1, 2, 3, 4})}),
             (std::vector<Cores>{{0, 1}, {7}, {2, 3, 4}}));
@@ -111,7 +111,7 @@ TEST(Share, AGpuThatTwoPlatformsListGoesToOneRank) {
 }
 
 TEST(Share, GpusThatTheLauncherGaveToOneRankStayThere) {
-  // As with CUDA_VISIBLE_DEVICES: each rank calls its own opencl:0.
+  // As with CUDA_VISIBLE_DEVICES: each rank calls its own GPU opencl:0.
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0, "opencl:0")}), rank("a", {1}, {gpu(1, "opencl:0")})}),
             (std::vector<Ids>{{"opencl:0"}, {"opencl:0"}}));
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0), gpu(1)}), rank("a", {1}, {gpu(0)})}),

@@ -1,4 +1,4 @@
-// Parameters in segments: where they are cut, and that cutting them changes no bit of a training.
+// Parameters in segments: where they are cut, and that cutting changes no bit of a training.
 #include "parameters.hpp"
 
 #include "harness.hpp"
@@ -94,7 +94,7 @@ TEST(Segments, LeaveLinearWeightsOut) {
   const Segments rest(network.parameters, UINT64_MAX, std::array{2});
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
   const std::vector<CommonRun> runs = common_runs(whole, rest);
-  ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and what follows the large weight
+  ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and everything after the large weight
   EXPECT_EQ(runs[0].size, 30);
   EXPECT_EQ(runs[1].at_a, network.parameters[3].offset);
   EXPECT_EQ(runs[1].at_b, 30);
@@ -106,7 +106,7 @@ class Cuts : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, Cuts, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-// Parameters and states after some steps, in an engine of these options.
+// Parameters and states after some steps, in an engine with these options.
 std::vector<std::vector<float>> trained(const sdk::Device& device, const Settings& settings, int64_t batch,
                                         const EngineOptions& options) {
   const Network network = network_of(settings);
@@ -166,7 +166,7 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
               << " hidden, gradients " << gradients << ", segments of " << most;
         if (gradients) continue;
         const auto apart = trained(world.device(), settings, batch, {});
-        // OpenCL's fused steps sum the input gradient in another order: what is before the layer moves a little.
+        // OpenCL's fused steps sum the input gradient in another order, so the layers before this one change a little.
         const bool other_order =
             GetParam() == std::string("opencl") && ops::has_linear_update(optimizer, batch) && hidden > 1;
         if (other_order) {
@@ -177,7 +177,8 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
       }
 }
 
-// Whatever lies between layers that take their steps on the way back, and whoever looks there at what a relu gave.
+// Networks with different ops between layers that take their steps in the backward pass, and with other readers of a
+// relu's output there.
 TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";

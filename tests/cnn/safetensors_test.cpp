@@ -30,7 +30,7 @@ class Safetensors : public testing::Test {
 
   void put(const std::string& content) const { std::ofstream(path(), std::ios::binary) << content; }
 
-  // A file of this header and so many bytes of data.
+  // A file with this header and this many bytes of data.
   void put(const std::string& json, size_t data) const {
     const uint64_t length = json.size();
     put(std::string(reinterpret_cast<const char*>(&length), 8) + json + std::string(data, '\1'));
@@ -294,7 +294,7 @@ TEST_F(Safetensors, AFileThatShrinksWhileItIsReadIsRefused) {
             std::string::npos);
 }
 
-// Whatever bytes are changed: an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
+// Whichever bytes change, the result is an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
 TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   example(kWeights, kCounts, &kStep).write(path());
   const std::string whole = bytes();

@@ -1,4 +1,5 @@
-// One network on several devices: the bits of one device, whoever computes which shard; and averages of weights.
+// One network on several devices: the bits of one device, whichever member computes which shard; and averages of
+// weights.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -25,13 +26,13 @@ class InTeam : public testing::TestWithParam<const char*> {
     if (!world(0).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   }
 
-  // A device of its own for each member, all of one class.
+  // A device for each member, all of one class.
   World& world(uint32_t member) {
     while (worlds_.size() <= member) worlds_.push_back(std::make_unique<World>(GetParam()));
     return *worlds_[member];
   }
 
-  // Each member's outcome; none where it was cancelled. `patience`: of the leader's sink.
+  // Each member's outcome; none if it was cancelled. `patience` applies to the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
                                             int patience = kNever, std::vector<double> speeds = {},
                                             const std::string& splits = "") {
@@ -81,7 +82,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   }
 
   Pictures pictures_;
-  std::string account_;  // what teams have told, one after the other
+  std::string account_;  // the accounts of all teams, one after the other
   std::vector<std::unique_ptr<World>> worlds_;
 };
 
@@ -143,7 +144,7 @@ TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
 TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
-  // Asked every 8 batches of 10 an epoch: in the middle of the second.
+  // The training checks for a stop every 8 of the 10 batches of an epoch: here in the middle of the second.
   const auto stopped = train(2, synchronous_settings(), scratch.str(), 1);
   EXPECT_FALSE(stopped[0] || stopped[1]) << "it was cancelled";
   const auto resumed = train(3, synchronous_settings(), scratch.str());
@@ -153,7 +154,7 @@ TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
 }
 
-// Looks come every 8 batches, and an epoch has 10, the last of them not full: the fifth falls between two epochs.
+// Checks come every 8 batches, and an epoch has 10, the last one not full: the fifth check falls between two epochs.
 TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
   s.epochs = 6;
@@ -173,7 +174,7 @@ Settings local_settings() {
   return s;
 }
 
-// The mean of what two steps of one batch each leave is what one step of both leaves.
+// The mean of the results of two steps of one batch each equals the result of one step of both.
 TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
   Settings s = local_settings();
   set_layer(s, 3, dropout(0));
@@ -227,7 +228,7 @@ TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
-// Averages follow from who did what: with the splits of another training this one ends with its bits.
+// Averages depend on the split: with the splits of another training this one gives its bits.
 TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
@@ -243,13 +244,13 @@ TEST_P(InTeam, RepeatsRecordedShares) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_)), first) << "what was told can be repeated";
 }
 
-// A training that went back to its checkpoint has told places twice: the last time counts.
+// A training that went back to its checkpoint reports some places twice: the last report counts.
 TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   Settings s = local_settings();
   s.epochs = 3;
   const Scratch scratch;
   EXPECT_FALSE(train(2, s, scratch.str(), 1, {3, 1})[0]);
-  account_ += "epoch 3, batch 1: 1+1\n";  // of what came to nothing
+  account_ += "epoch 3, batch 1: 1+1\n";  // a report of work that was lost
   const auto resumed = train(2, s, scratch.str(), kNever, {1, 3});
   ASSERT_TRUE(resumed[0]);
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);

@@ -1,4 +1,4 @@
-// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, refusals, saved models.
+// Whole trainings: the same bits every time, also after a cancel; stop rules, divergence, refusals, saved models.
 #include "training.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
                             linear(20, true), relu(), linear(4, true)});
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   const ops::OptimizerSettings optimizers[] = {{ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8},
-                                               {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // steps on the way back
+                                               {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // fused steps
                                                {ops::Optimizer::rmsprop, 0.002, 0, 0.9, 0, 1e-8},
                                                {ops::Optimizer::rmsprop, 0.002, 0, 0.9, 0.5, 1e-8},
                                                {ops::Optimizer::adadelta, 1, 0, 0.9, 0, 1e-6}};
@@ -70,7 +70,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
     Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
     train(undisturbed, whole);
     const Scratch scratch;
-    for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and further on
+    for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and later
       Sink sink{patience};
       const mk_fit_sink table = sink.table();
       Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
@@ -82,7 +82,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
   }
 }
 
-// Two batches an epoch: between epochs is the only place to look.
+// With two batches an epoch, the training can check for a stop only between epochs.
 TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -152,8 +152,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A file with a flipped bit, or from an older version without a checksum, is not resumed, and the training that begins
-// anew gives the results of an undisturbed one.
+// A file with a flipped bit, or from an older version without a checksum, is not resumed. The training starts over and
+// gives the results of an undisturbed one.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -238,7 +238,7 @@ TEST_P(Trainings, StopByRule) {
   }
 }
 
-// A regression with these diverges within a few steps.
+// A regression with these settings diverges within a few steps.
 Settings too_fast() {
   Settings settings = small_settings();
   set_layer(settings, 5, linear(1, true));
@@ -262,7 +262,7 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
   EXPECT_TRUE(training.record().history.validation_loss.size() < loss.size());
 }
 
-// The training looks for a stop every 8 of its 240 batches: 30 times if it continues.
+// The training checks for a stop every 8 of its 240 batches: 30 times if it continues.
 TEST_P(Trainings, EndSoonWithoutALoss) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
@@ -284,7 +284,7 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
   settings.epochs = 1;
-  settings.batch_size = kRows;  // one step, after a loss that is a number
+  settings.batch_size = kRows;  // one step, after a finite loss
   settings.optimizer = {ops::Optimizer::sgd, 1e38, 0, 0, 0, 0};
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink sink{kNever};
@@ -295,7 +295,7 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
   EXPECT_TRUE(training.record().diverged);
 }
 
-// Epochs of thirty batches, and of two: these end whenever somebody looks.
+// Epochs of thirty batches and of two; with the latter every check falls at the end of an epoch.
 TEST_P(Trainings, SayHowFarTheyAre) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -368,12 +368,12 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
 
   std::ofstream(scratch.str() + "/manifest.json") << "{}";
   EXPECT_THROW(Fitted::load(scratch.str()), Error);
-  // Finite, and too large for its outputs to be.
+  // Finite weights, but too large for finite outputs.
   std::fill(fitted.parameters.begin(), fitted.parameters.end(), 3e38F);
   EXPECT_THROW(fitted.predict(*device_, pictures.x.data(), kRows, a.data(), p.data()), Error);
 }
 
-// The message of the error that making a network ends in.
+// The message of the error that making this network throws.
 std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 6, 1, false}) {
   Settings s;
   s.layers = layers(all);
