@@ -1,4 +1,4 @@
-// Whatever the bytes, parse() and render_all() end, and either there is a config or a reason.
+// On any bytes, parse() and render_all() return, and give either a config or a reason.
 #include <string>
 
 #include "config/support.hpp"
@@ -125,7 +125,7 @@ TEST(Fuzz, DamagedFiles) {
   damage(kFormsFile);
 }
 
-// Large files stay quick: nothing is quadratic in the number of mistakes or values.
+// Large files are fast: nothing is quadratic in the number of mistakes or values.
 TEST(Fuzz, LargeFiles) {
   std::string keys;
   for (int i = 0; i < 5000; ++i) keys += "k" + std::to_string(i) + " = 1\n";

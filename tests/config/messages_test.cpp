@@ -1,4 +1,4 @@
-// A user sees one message for each mistake, and it shows the place.
+// A user gets one message for each mistake, and it shows the place.
 #include <string>
 
 #include "config/support.hpp"
@@ -443,7 +443,7 @@ TEST(Messages, DeepNestingIsRefused) {
     EXPECT_NE(result.diagnostics[0].message.find("nested too deeply"), std::string::npos);
   }
   EXPECT_EQ(parse_text("x = " + std::string(100'000, '[')).diagnostics.size(), 1U);
-  // Dots in numbers, texts and comments nest nothing.
+  // Dots in numbers, strings and comments add no nesting.
   std::string list = "C = [1.5";
   for (int i = 2; i < 500; ++i) list += ", " + std::to_string(i) + ".5";
   const std::string dots(300, '.');

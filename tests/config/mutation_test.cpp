@@ -1,4 +1,4 @@
-// Every single-character typo of every key of a file is reported alone, where it stands, with what was meant.
+// Every single-character typo in every key of a file is reported alone, at its place, with the intended key.
 #include <set>
 #include <string>
 
@@ -72,7 +72,7 @@ TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
       ASSERT_EQ(d.length, typo.size()) << render(d, mutated);
       ASSERT_EQ(d.message.find("unknown key '" + typo + "' "), 0U) << render(d, mutated);
       ASSERT_FALSE(d.note.empty());
-      // One edit must be less than half the word; shorter words are told by the list of known keys.
+      // One edit must be less than half the word; for shorter words the message lists the known keys.
       if (typo.size() < 3) {
         ASSERT_TRUE((d.note).find(original) != std::string::npos) << render(d, mutated);
         continue;

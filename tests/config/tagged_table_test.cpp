@@ -1,4 +1,4 @@
-// Tagged tables, "$name", and how both reach a model.
+// Tagged tables and "$name", and how both reach a model.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -20,11 +20,11 @@ std::string searched(const std::string& params, const std::string& options, cons
 struct Expected {
   std::string message;
   std::string hint;
-  std::string note;   // a part of it
-  std::string under;  // the text that the carets stand under
+  std::string note;   // a part of the note
+  std::string under;  // the text that the carets mark
 };
 
-// The diagnostics of a text, which must be these and stand where `under` first occurs in it.
+// Expects exactly these diagnostics, each at the first occurrence of its `under`.
 void expect_errors(const std::string& text, const std::vector<Expected>& expected) {
   const ParseResult result = parse_text(text);
   ASSERT_EQ(result.diagnostics.size(), expected.size()) << all_messages(result, text);
@@ -207,7 +207,7 @@ TEST(SetTaggedTables, ChangesOneKeyOrOneTable) {
     EXPECT_EQ(message(bad), "this is no setting") << bad;
 }
 
-// ---- what is made from them
+// ---- their output
 
 const std::string kRich =
     searched("width = [8, 16]\nrate = { linear = [0.5, 1], n = 2 }\n",

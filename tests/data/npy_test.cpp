@@ -38,8 +38,8 @@ TEST_F(Npy, KeepsEveryBit) {
   EXPECT_EQ(read_npy(path("a.npy")).columns, 10);
 }
 
-// As numpy.lib.format describes version 1.0: magic, version, length, a literal that ends in a newline on a 64-byte
-// edge.
+// The layout that numpy.lib.format describes for version 1.0: magic, version, length, a literal that ends in a newline
+// at a 64-byte boundary.
 TEST_F(Npy, WritesWhatNumPyReads) {
   write_npy(path("a.npy"), {1, 2, {1, 2}});
   const std::string all = bytes();

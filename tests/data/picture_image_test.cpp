@@ -1,4 +1,4 @@
-// How pictures become the images of a model.
+// Conversion of pictures to the images of a model.
 #include <algorithm>
 #include <cmath>
 #include <numeric>

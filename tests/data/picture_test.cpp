@@ -1,4 +1,4 @@
-// Pictures as users have them, and as somebody who means harm would make them.
+// Pictures as users have them, and malicious ones.
 #include "data/picture.hpp"
 #include "data/picture_image.hpp"
 
@@ -81,11 +81,11 @@ std::string exif(int orientation, bool little) {
          n(orientation) + zero + zero + zero;
 }
 
-// What is up left in the stored picture has its place in the one that is seen; EXIF 2.3, 4.6.4.
+// Where the first pixel of the stored picture appears in the displayed one; EXIF 2.3, 4.6.4.
 TEST_F(PictureTest, PhotosAreTurnedUpright) {
   Canvas stored(32, 16, 0);
   stored.fill(0, 0, 8, 8, 255);
-  stored.fill(8, 0, 8, 8, 128);  // tells turned from mirrored
+  stored.fill(8, 0, 8, 8, 128);  // distinguishes rotated from mirrored
   struct Corner {
     bool right, bottom, wide;
   };
@@ -141,7 +141,7 @@ TEST_F(PictureTest, AFileThatIsCutIsRefused) {
   const Bytes pixels = read(whole).pixels;
   for (size_t size = 8; size < whole.size(); ++size) {
     try {
-      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // behind the last pixel
+      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // after the last pixel
       EXPECT_GT(size, whole.size() - 24);
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_BAD_DATA) << e.what();
@@ -179,7 +179,7 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
       }
 }
 
-// A scan that is repeated costs its writer a few bytes, and its reader a pass over the picture.
+// A repeated scan costs its writer a few bytes, and its reader a pass over the picture.
 TEST_F(PictureTest, ScansWithoutEndAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {

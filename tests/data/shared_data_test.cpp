@@ -1,4 +1,4 @@
-// Real data sets, where MOKUME_DATA says they are.
+// Real data sets, if MOKUME_DATA names a folder that contains them.
 #include <numeric>
 
 #include "data/load.hpp"

@@ -89,7 +89,7 @@ TEST(DeviceChoices, AModelRecordsItsOwn) {
   view.set_choice("svc.panel", "64");
   EXPECT_EQ(view.choice("svc.panel"), "64");
   EXPECT_EQ(device->choices().at("svc.panel"), "64");
-  view.set_choice(std::string(100, 'k').c_str(), "1");  // no room for it in the boundary's struct
+  view.set_choice(std::string(100, 'k').c_str(), "1");  // too long for the boundary's struct
   EXPECT_EQ(device->choices().size(), 1U);
 }
 
@@ -363,7 +363,7 @@ TEST(DeviceServices, KernelSourceComesWithTheDeviceAndItsQueue) {
     EXPECT_NE(device, nullptr);
     EXPECT_NE(queue, nullptr);
   }
-  backend.kernel_source.struct_size = 8;  // shorter than what this program would call
+  backend.kernel_source.struct_size = 8;  // shorter than the table that this program calls
   const auto old = Device::open(backend.listed(), {}, 64, nullptr);
   EXPECT_EQ(old->services()->kernel_source(old->services()->self, &device, &queue), nullptr);
 }

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A device on which time is what its ops cost: a call takes 10 us, then `gflops` and `gbytes` as given.
+// A device with simulated time: a call takes 10 us, then `gflops` and `gbytes` set the rates.
 class ProbeTest : public testing::Test {
  protected:
   ProbeTest() {

@@ -34,7 +34,7 @@ std::vector<Listed> list(const std::vector<Sketch>& sketches) {
   return listed;
 }
 
-// A machine with one of everything; the second GPU is listed by two platforms.
+// A machine with one device of every kind; two platforms list the second GPU.
 std::vector<Listed> machine() {
   return list({
       {"host", "Xeon", "host", "", "oneDNN 2.6", MK_DEVICE_CPU, 0, "cpu:0-7"},
@@ -107,7 +107,7 @@ TEST(Select, ByBackendAndKind) {
 
 TEST(Select, ByBackendAndIndex) {
   EXPECT_EQ(chosen("opencl:4"), (Ids{"opencl:4"}));
-  EXPECT_EQ(chosen("opencl:5"), (Ids{"opencl:5"}));  // a checker, asked for by name
+  EXPECT_EQ(chosen("opencl:5"), (Ids{"opencl:5"}));  // a checker, selected by name
   for (const char* bad : {"opencl:6", "opencl:", "opencl:-1", "opencl:0x0", "opencl:4294967296", "opencl:1 2"})
     refusal(machine(), bad);
 }

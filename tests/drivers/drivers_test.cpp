@@ -1,4 +1,4 @@
-// Drivers that cannot be used: what the user is told.
+// The messages to the user about drivers that cannot be used.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Runs the program with the driver `library` alone, and a cache of its own.
+// Runs the program with the driver `library` alone, and with its own cache.
 Ended with_driver(const Place& place, const std::string& library, const std::string& command) {
   place.write("driver.icd", library + "\n");
   const std::string here = place.path().string();

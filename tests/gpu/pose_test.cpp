@@ -1,4 +1,4 @@
-// The cards and what they refuse. Without this the suites that run through a pose could pass by refusing nothing.
+// The cards and what they refuse. Without these tests the suites on a pose could pass because it refuses nothing.
 #include <gtest/gtest.h>
 
 #include <filesystem>
