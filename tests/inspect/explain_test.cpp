@@ -124,7 +124,7 @@ TEST(ExplainFit, OfADeadRunWaitsForTheNext) {
   const std::string text = explain_fit(killed(), 4);
   EXPECT_HAS(text, "nobody is at it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS_NOT(text, "devices hold");
-  Inspection early = running();  // before it wrote anything
+  Inspection early = running();  // before the node wrote anything
   early.last.reset();
   EXPECT_HAS(explain_fit(early, 4), "it waits, or a device is at it\n");
 }
@@ -236,7 +236,7 @@ TEST(ExplainFit, ThatWasGivenUpWasComputedByNobody) {
     EXPECT_HAS_NOT(text, "computed by");
   }
   EXPECT_HAS(explain_fit(run, 6), "tries it again");
-  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay so
+  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay failed
   EXPECT_HAS_NOT(explain_fit(run, 6), "tries it again");
 }
 

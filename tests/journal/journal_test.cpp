@@ -183,7 +183,7 @@ TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
   EXPECT_THROW(journal.append(make_record(2), {}), Error);
 }
 
-// Any cut of the last line leaves a journal that reads as if the line had never been, and that can be gone on with.
+// With the last line cut anywhere, a journal reads as if the line did not exist, and can be resumed.
 TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
@@ -246,7 +246,7 @@ TEST(Journal, ReportsADirectoryItCannotCreate) {
   EXPECT_THROW(Journal(scratch.directory(), 0, small_plan()), Error);
 }
 
-// A file-size limit stands for a full disk: write() fails in the middle of a line.
+// A file-size limit imitates a full disk: write() fails in the middle of a line.
 TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
@@ -300,8 +300,8 @@ TEST(Journal, TellsAFailureToAHandlerThatComesLater) {
   EXPECT_EQ(told, 1u);
 }
 
-// A child writes as fast as it can and says through a pipe what it was told is durable; SIGKILL takes it at some
-// moment. What it said must be in the file.
+// A child writes as fast as it can and reports through a pipe which records it was told are durable; SIGKILL stops it
+// at some moment. The reported records must be in the file.
 void write_until_killed(const std::string& directory, const search::Plan& plan, int pipe) {
   Journal journal(directory, 0, plan, std::chrono::milliseconds(1));
   for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {

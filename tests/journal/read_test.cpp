@@ -76,7 +76,7 @@ TEST(ReadAll, RefusesAnyDamageInTheMiddle) {
     spill(scratch.file(0), damaged);
     expect_failure(scratch, {scratch.file(0), "line 3", "delete the line"});
   }
-  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then written on behind
+  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then more lines appended
   expect_failure(scratch, {"line 3"});
 }
 
@@ -152,7 +152,7 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
   EXPECT_EQ(contents.records[0].device, "opencl:0");
 }
 
-// Two lines of fit 4, on nodes 0 and 1: what reading says of them.
+// Reads two lines of fit 4, from nodes 0 and 1, and returns the outcome.
 Contents read_pair(const FitRecord& first, const FitRecord& second) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(first)});
@@ -338,7 +338,7 @@ TEST(ReadAll, AddsUpTheSessions) {
   write_file(
       scratch, 0,
       {base::to_json(SessionLine{"start", 100, ""}), base::to_json(SessionLine{"stop", 150, "stopped on request"}),
-       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: worked until 260
+       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: it worked until 260
   write_file(scratch, 1,
              {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
   const Contents contents = read_all(scratch.directory(), kPlan);
@@ -365,7 +365,7 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   EXPECT_LT(contents.wall_s, 60);
 }
 
-// The plan's slot behind its fits.
+// The plan's slot after its fits.
 FitRecord make_refit(uint32_t candidate) {
   FitRecord refit = make_record(kPlan.refit_slot(0));
   refit.refit = candidate;

@@ -14,7 +14,7 @@ namespace {
 TEST(House, KeepsItsRules) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   for (const std::string& violation : violations(tree)) ADD_FAILURE() << violation;
-  // The rules hold for an empty tree as well: this one is not.
+  // The rules also hold for an empty tree, so this checks that the tree has files.
   const auto count = [&](const std::string& path) {
     return std::count_if(tree.begin(), tree.end(), [&](const Source& s) { return s.path == path; });
   };
@@ -31,7 +31,7 @@ TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
   }
 }
 
-// ---- the checker itself
+// ---- tests of the checker
 
 std::vector<std::string> of(const std::string& path, const std::string& text) {
   return violations({{path, text + "\n"},

@@ -183,7 +183,7 @@ TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
   EXPECT_NE(plot(view, "loss"), "");
 }
 
-// `count` bootstraps of one candidate each; member m ends at a loss of 1 + m.
+// `count` bootstraps of one candidate each; member m finishes at a loss of 1 + m.
 RunView bagged(uint32_t count) {
   RunView view = grid(1, 1);
   view.plan.bootstraps = count;
@@ -225,7 +225,7 @@ TEST(Curves, MembersHaveAPlotOfTheirOwn) {
   EXPECT_EQ(plot(view, "members-accuracy"), "");
 }
 
-// As the lines end one above the other, so do the entries of the legend; a member keeps its colour.
+// The entries of the legend have the order in which the lines end from top to bottom; a member keeps its colour.
 TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
   RunView view = bagged(12);
   view.refits[5].curves = {{"train_loss", {40, 2, kNan}}};

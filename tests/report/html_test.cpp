@@ -39,7 +39,7 @@ TEST(Html, RefersToNoOtherFile) {
   for (const char* part : {" src=", " href=", "@import", "url(", "<link", "@font-face"}) {
     EXPECT_HAS_NOT(text, part) << part;
   }
-  // The only address is SVG's name space.
+  // The only address is the SVG namespace.
   EXPECT_EQ(occurrences(text, "http"), occurrences(text, "http://www.w3.org/2000/svg"));
 }
 

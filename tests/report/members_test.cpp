@@ -12,7 +12,7 @@ using testing::occurrences;
 using testing::page;
 using testing::xml_fault;
 
-// Three bootstraps with one candidate of their own each, whose folds err by (9 - c) + fold of 10 rows.
+// Three bootstraps with one candidate each, whose folds err by (9 - c) + fold of 10 rows.
 RunView ensemble() {
   RunView view = grid(3, 1);
   view.plan.bootstraps = 3;
@@ -42,7 +42,7 @@ TEST(Members, TheirValidationIsInTheHeadline) {
   EXPECT_HAS(page(view), "no member yet");
 }
 
-// The whole of many pictures would push everything else off the page.
+// Many full-size pictures would push everything else off the page.
 TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
   RunView view = ensemble();
   for (const char* kind : {"easy", "misclassified"})

@@ -75,7 +75,7 @@ TEST(Summarise, IncompleteFailedAndNonFiniteRankLast) {
   failed.status = journal::FitStatus::failed;
   auto endless = record(4, 0);
   endless.values[1] = std::numeric_limits<double>::quiet_NaN();
-  // Candidate 0 failed a fold, 1 misses one, 2 has a value that is no number, 3 is whole but bad.
+  // Candidate 0 failed a fold, 1 lacks one, 2 has a value that is not a number, 3 is complete but bad.
   const auto rows = summarise(plan_of(4, 1, 2), error_metrics(),
                               {failed, record(1, 0), record(2, 0), endless, record(5, 0), record(6, 9), record(7, 9)});
   EXPECT_FALSE(rows[0].complete || rows[1].complete || rows[2].complete);

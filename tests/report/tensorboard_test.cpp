@@ -31,7 +31,7 @@ uint32_t masked(const std::string& bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-// The data of every record, whose sums are checked on the way.
+// The data of every record; checks the sums too.
 std::vector<std::string> records_of(const std::string& file) {
   std::vector<std::string> records;
   for (size_t at = 0; at < file.size();) {

@@ -26,7 +26,7 @@ TEST(Tally, CertaintyDecidesBetweenEqualVotes) {
   EXPECT_EQ(tally.votes(1), 1U);
 }
 
-// The second member is the surer one by less than single precision tells, in which a run keeps what its members say.
+// The second member is more certain by less than single precision shows, in which a run keeps its members' predictions.
 TEST(Tally, CountsCertaintiesAsTheyAreKept) {
   Tally tally(1, 2);
   tally.add({{0}, {1 - 1e-10, 0}});

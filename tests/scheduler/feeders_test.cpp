@@ -16,7 +16,7 @@
 namespace mokume::scheduler {
 namespace {
 
-// Counts ends, and waits for them.
+// Counts finished jobs, and waits for them.
 class Ends {
  public:
   void operator()(uint32_t device, const std::exception_ptr& error) {

@@ -66,7 +66,7 @@ TEST(Policy, TakesAPieceApart) {
   EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{parts[0]}));
 }
 
-// Ends what `unit` holds, all of it done.
+// Finishes the work of `unit`.
 void finish(Policy& policy, uint32_t unit, const Pick& what, double seconds, double now) {
   policy.ended(unit, what.bundles, seconds, now);
 }
@@ -118,7 +118,7 @@ TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
 }
 
 TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
-  // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 wait behind what may have to be refitted.
+  // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 come after work that may have to be refitted.
   Workload workload =
       of({{{0}, 9, 1, 0}, {{1}, 2, 1, 1}, {{2}, 6, 1, 2}, {{3}, 1, 1, 3}, {{4}, 2, 1, 4}, {{5}, 1, 1, 5}});
   workload.positions = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {0, 1, {0.2}}, {1, 0, {0.4}}, {1, 1, {0.4}}};
@@ -174,7 +174,7 @@ TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
   EXPECT_EQ(policy.next(0, 50)->bundles, (std::vector<uint32_t>{refit}));
 }
 
-// A unit that is 30 times slower, and knows it.
+// A unit that is 30 times slower, and whose speed is known.
 TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 4, 1, 1}, {{2}, 0.01, 1, 2}}), {{"fast", 10, 30}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
@@ -216,7 +216,7 @@ TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
 TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
   Policy policy(of({{{0}, 2, 1, 0}, {{1}, 2, 1, 1}, {{2}, 2, 1, 2}}), {{"fast", 10, 4}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 2; ++i) policy.wait(i);
-  finish(policy, 0, *policy.next(0, 0), 1, 1);  // 2 of cost take it 1 s, and the slow one 4 s
+  finish(policy, 0, *policy.next(0, 0), 1, 1);  // a cost of 2 takes it 1 s, and the slow one 4 s
   ASSERT_TRUE(policy.next(0, 1));
   policy.wait(2);
   EXPECT_FALSE(policy.next(1, 1.5)) << "the fast one would end both within 3 s";
@@ -226,7 +226,7 @@ TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
 TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"slow", 10, 1}, {"fast", 10, 8}, {"fast", 10, 8}});
   policy.wait(0);
-  finish(policy, 1, *policy.next(1, 0), 1, 1);  // 4 of cost take a fast unit 1 s, the slow one 8 s
+  finish(policy, 1, *policy.next(1, 0), 1, 1);  // a cost of 4 takes a fast unit 1 s, the slow one 8 s
   policy.retire(1);
   policy.retire(2);
   policy.wait(1);

@@ -72,7 +72,7 @@ TEST(Simulate, ARefitWaitsForItsBootstrap) {
   }
 }
 
-// Floors of what the simulator itself says of the policy; each fails if one of its rules is taken away.
+// Lower bounds on the simulated results of the policy; each fails if one of the policy's rules is removed.
 TEST(Simulate, OursKeepsEqualUnitsBusy) {
   EXPECT_GT(simulate(grid(equal(4)), Rule::ours).efficiency, 0.99);
   EXPECT_GT(simulate(grid(equal(12)), Rule::ours).efficiency, 0.97);
@@ -94,7 +94,7 @@ TEST(Simulate, WhatIsKnownFromEarlierRunsHelps) {
 
 TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   Scenario one = grid(equal(6));
-  one.units[5].speed = 0.05;  // a card that throttles: its class says otherwise
+  one.units[5].speed = 0.05;  // a card that throttles: it differs from its class
   const Simulated ours = simulate(one, Rule::ours);
   EXPECT_GT(ours.backups, 0U);
   EXPECT_GT(ours.efficiency, 0.9);

@@ -1,4 +1,4 @@
-// Shape rules, tolerances and costs: what holds without a device.
+// Shape rules, tolerances and costs, which need no device.
 #include "sdk/ops.hpp"
 
 #include <gtest/gtest.h>

@@ -30,7 +30,7 @@ TEST(Random, IsAPureFunctionOfItsIndex) {
   }
 }
 
-// The values are those of when indices had 32 bits.
+// These values date from the time when indices had 32 bits.
 TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
   const Random random(7, Purpose::weights, 3, 4);
   EXPECT_EQ(random.bits64(0), 0x8c93b68e0c459a6eU);
@@ -51,7 +51,7 @@ TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
   EXPECT_EQ(seen.size(), 2 * drawn);
 }
 
-// Streams that shared numbers would show as repeated values; among 64-bit values chance does not.
+// Streams that share numbers would repeat values; chance does not repeat 64-bit values.
 TEST(Random, StreamsAreApart) {
   std::set<uint64_t> seen;
   size_t drawn = 0;
@@ -62,7 +62,7 @@ TEST(Random, StreamsAreApart) {
           const Random random(seed, purpose, id0, id1);
           for (uint32_t index = 0; index < 50; ++index, ++drawn) {
             seen.insert(random.bits64(index));
-            // Two 32-bit draws glued together must not be what the 64-bit draws give.
+            // Two joined 32-bit draws must differ from the 64-bit draws.
             seen.insert((uint64_t{random.bits(2 * index)} << 32) | random.bits(2 * index + 1));
           }
         }

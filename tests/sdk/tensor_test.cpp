@@ -36,7 +36,7 @@ TEST(Tensor, BuildersFillTheView) {
 
 TEST(Tensor, ExtentEndsBehindTheLastElement) {
   EXPECT_EQ(extent(matrix(nullptr, 3, 5)), 15);
-  EXPECT_EQ(extent(matrix(nullptr, 3, 5, 8, 2)), 2 + 16 + 5);  // no gap behind the last row
+  EXPECT_EQ(extent(matrix(nullptr, 3, 5, 8, 2)), 2 + 16 + 5);  // no gap after the last row
   EXPECT_EQ(extent(matrix(nullptr, 1, 5, 100, 2)), 7);
   EXPECT_EQ(extent(matrix(nullptr, 0, 5, 8, 2)), 2);
   EXPECT_EQ(extent(matrix(nullptr, 3, 0, 8, 2)), 2);
@@ -62,7 +62,7 @@ TEST(Tensor, CheckViewAllowsWhatIsOdd) {
     EXPECT_NO_THROW(check_view("gemm", "a", t, MK_F32)) << shape(t);
 }
 
-// Whatever check_view lets pass has an extent that cannot have overflowed.
+// A view that check_view accepts has an extent that cannot have overflowed.
 TEST(Tensor, ExtentsOfCheckedViewsDoNotOverflow) {
   const int64_t sizes[] = {0, 1, 2, 1000, int64_t{1} << 24, int64_t{1} << 48, INT64_MAX / 2, INT64_MAX};
   for (const int64_t rows : sizes)

@@ -1,4 +1,4 @@
-// Streams against what NumPy itself drew (bench/peers/numpy_vectors.py).
+// Compares streams with the draws of NumPy (bench/peers/numpy_vectors.py).
 #include "search/numpy_random.hpp"
 
 #include <gtest/gtest.h>
@@ -82,7 +82,7 @@ TEST(Pcg64, HalvesWaitForEachOther) {
   EXPECT_EQ(bits.next32(), static_cast<uint32_t>(vectors::kRaw[2]));
 }
 
-// Seven of each range, so that a half of a word waits from one range to the next.
+// Seven of each range, so that half of a word is left over from one range to the next.
 TEST(Generator, IntegersOfEveryRange) {
   Generator one_by_one = generator();
   Generator at_once = generator();

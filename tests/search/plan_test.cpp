@@ -76,7 +76,7 @@ TEST(Random, DrawsEachParameterFromItsOwnStream) {
     EXPECT_EQ(std::get<int64_t>(all[c][2]), static_cast<int64_t>(stream(2).below(0, 7)) - 3);
     EXPECT_EQ(std::get<std::string>(all[c][3]), std::string(1, static_cast<char>('a' + stream(3).below(0, 3))));
   }
-  // The number of candidates and the parameters behind do not change a draw.
+  // A draw does not depend on the number of candidates or on later parameters.
   const auto fewer = random_candidates({spaces[0], spaces[1]}, 3, 77);
   for (size_t c = 0; c < 3; ++c) EXPECT_TRUE(fewer[c] == std::vector<Value>(all[c].begin(), all[c].begin() + 2));
   EXPECT_FALSE(random_candidates(spaces, 50, 78) == all);

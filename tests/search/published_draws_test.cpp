@@ -123,7 +123,7 @@ TEST(PublishedDraws, FoldsListsAndRealsOfAnySize) {
   }
 }
 
-// So that a part of a study can be replayed, and a longer one begins as the shorter does.
+// This allows replaying a part of a study, and makes a longer one begin like the shorter one.
 TEST(PublishedDraws, ABootstrapDoesNotDependOnHowManyFollow) {
   const auto two = published_draws(kStudySeed, 2, 3, study_spaces(), kStudyRows, 5);
   ASSERT_EQ(two.size(), 2U);

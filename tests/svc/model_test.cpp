@@ -1,4 +1,4 @@
-// Refit, predict, save and load: LIBSVM's own svm-predict reads what is saved.
+// Refit, predict, save and load: LIBSVM's own svm-predict reads the saved files.
 #include <unistd.h>
 
 #include <cmath>
