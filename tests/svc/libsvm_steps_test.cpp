@@ -39,8 +39,7 @@ TEST_P(SvcSteps, EndInTheModelOfSvmTrain) {
   const double difference[] = {1e-5, 1e-5, 2e-3};
   candidates[0].c = 0.005, candidates[0].gamma = 1e-5;  // nearly every row could be a support vector
   candidates[1].c = 0.5, candidates[1].gamma = 1e-3;
-  candidates[2].c = 20,
-  candidates[2].gamma = 0.05;  // well determined, and far too long to take identical steps to the end
+  candidates[2].c = 20, candidates[2].gamma = 0.05;  // well determined, and far too long for identical steps
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const fs::path scratch = fs::temp_directory_path() / ("mokume-svc-steps-" + std::to_string(getpid()));
