@@ -9,7 +9,7 @@
         sum of the two alone on a core
     python3 bench/parallel/parallel.py throttled [--rounds 3] [--out FILE]
         the same network at a batch of 256 in 32 shards on two ranks, PoCL with one core each; the second may use its
-        core for a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); compared with both alone
+        core for a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against both alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
         fully connected networks of growing size at batch 16 for each rank: how much longer a step takes in a team than
         alone; the same for PyTorch's DistributedDataParallel over gloo (needs torch)
