@@ -122,7 +122,7 @@ TEST_F(RegistryTest, AGoodBackendIsStartedOnceAndShutDown) {
   EXPECT_EQ(host_.lines, (std::vector<std::string>{"good start", "good shutdown"}));
 }
 
-TEST_F(RegistryTest, ModelsAndTransportsLiveInTheirOwnDirectories) {
+TEST_F(RegistryTest, ModelsAndTransportsHaveTheirOwnDirectories) {
   install("good_model", "plugins");
   install("good_transport", "transports");
   {
@@ -135,7 +135,7 @@ TEST_F(RegistryTest, ModelsAndTransportsLiveInTheirOwnDirectories) {
                                                    "good_transport shutdown", "good_model shutdown"}));
 }
 
-TEST_F(RegistryTest, ManyThreadsGetOneLibrary) {
+TEST_F(RegistryTest, ConcurrentLoadsReturnOneLibrary) {
   install("good");
   Registry registry(host_.table(), {directory("a")});
   std::vector<const Library*> found(4);
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
         Animal{"null_slot", "start", {"function 11 of its table is null"}}),
     [](const auto& p) { return std::string(p.param.name); });
 
-TEST_F(RegistryTest, WhatIsNoLibraryIsRefused) {
+TEST_F(RegistryTest, AFileThatIsNotALibraryIsRefused) {
   const std::string path = directory("a") + "/backends/text.so";
   std::ofstream(path) << "not a library\n";
   chmod(path.c_str(), 0644);
@@ -231,21 +231,21 @@ TEST_F(RegistryTest, AFileOfAnotherUserIsRefused) {
   EXPECT_TRUE(contains(text, "belongs to user 12345, not to root or user 0")) << text;
 }
 
-TEST_F(RegistryTest, WhatIsNoRegularFileIsRefused) {
+TEST_F(RegistryTest, AFileThatIsNotRegularIsRefused) {
   fs::create_directory(directory("a") + "/backends/folder.so");
   EXPECT_TRUE(contains(refusal("folder", "permissions"), "not a regular file"));
   ASSERT_EQ(mkfifo((directory("a") + "/backends/pipe.so").c_str(), 0600), 0);
   EXPECT_TRUE(contains(refusal("pipe", "permissions"), "not a regular file"));
 }
 
-TEST_F(RegistryTest, ALinkToAGoodOneIsFine) {
+TEST_F(RegistryTest, ALinkToAGoodLibraryIsAccepted) {
   const std::string target = install("good", "backends", "elsewhere");
   fs::create_symlink(target, directory("a") + "/backends/good.so");
   Registry registry(host_.table(), {directory("a")});
   EXPECT_EQ(registry.load(MK_PLUGIN_BACKEND, "good").path, target);
 }
 
-TEST_F(RegistryTest, ALinkIsOnlyAsGoodAsWhatItLeadsTo) {
+TEST_F(RegistryTest, ALinkIsRefusedIfItsTargetWouldBe) {
   const std::string target = install("good", "backends", "elsewhere");
   fs::create_symlink(target, directory("a") + "/backends/good.so");
   fs::create_symlink(root_ + "/nowhere", directory("a") + "/backends/dangling.so");
@@ -323,7 +323,7 @@ TEST_F(RegistryTest, NamesCannotLeaveTheDirectory) {
   EXPECT_TRUE(host_.lines.empty());
 }
 
-TEST_F(RegistryTest, WhatIsMissingSaysWhereItWasLookedForAndWhatThereIs) {
+TEST_F(RegistryTest, AMissingLibraryErrorListsTheSearchedPlacesAndTheAvailableNames) {
   install("good");
   install("wrong_magic");
   Registry registry(host_.table(), {directory("a")});

@@ -38,14 +38,14 @@ std::vector<fs::path> libraries_of(const fs::path& directory) {
   return found;
 }
 
-TEST(Symbols, EveryLibraryExportsTheQueryAlone) {
+TEST(Symbols, EveryLibraryExportsOnlyTheQuery) {
   const std::vector<fs::path> libraries = libraries_of(test::libraries());
   ASSERT_FALSE(libraries.empty()) << "build the backends and plugins first";
   for (const fs::path& library : libraries)
     EXPECT_EQ(exported(library), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL}) << library;
 }
 
-TEST(Symbols, TheCheckSeesALibraryWithoutTheQuery) {
+TEST(Symbols, TheCheckDetectsALibraryWithoutTheQuery) {
   const fs::path zoo = test::build_directory() + "/tests/abi/zoo";
   EXPECT_NE(exported(zoo / "no_symbol.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
   EXPECT_EQ(exported(zoo / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
@@ -60,7 +60,7 @@ bool holds(const fs::path& file, const std::string& text) {
 }
 
 // The programs are copied to other machines.
-TEST(Programs, CarryNoPathOfTheMachineThatBuiltThem) {
+TEST(Programs, ContainNoPathOfTheBuildMachine) {
   const std::string build = test::build_directory();
   for (const char* folder : {"/bin", "/lib"})
     for (const auto& entry : fs::recursive_directory_iterator(build + folder))

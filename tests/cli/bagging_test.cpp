@@ -128,7 +128,7 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
 }
 
 // Only the missing member is trained again.
-TEST(Bagging, ALostMemberIsMadeUpFor) {
+TEST(Bagging, ALostMemberIsTrainedAgain) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
@@ -145,7 +145,7 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
 }
 
 // A stopped run keeps the members that are done, and they can predict.
-TEST(Bagging, StoppedBeforeItsEndItHasTheMembersThatAreDone) {
+TEST(Bagging, AStoppedRunKeepsTheFinishedMembers) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"cnn\"\nbagging.bootstraps = 12\nvalidation.folds = 0\ndevices.use = \"host\"\n"
@@ -244,7 +244,7 @@ TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   EXPECT_TRUE(summary(only(place.path() / "runs/bag"))["test"].is_null());
 }
 
-TEST(Bagging, OfNumbersTakesTheirMean) {
+TEST(Bagging, RegressionAveragesTheMembers) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"cnn\"\ndata = { source = \"friedman\", limit = 300 }\n"
@@ -262,7 +262,7 @@ TEST(Bagging, OfNumbersTakesTheirMean) {
       << "a mean cannot be worse than its members";
 }
 
-TEST(Bagging, DamagedPredictionsAreSaidSo) {
+TEST(Bagging, DamagedPredictionsAreReported) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);

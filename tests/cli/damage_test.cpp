@@ -69,7 +69,7 @@ void flip_the_last_byte(const fs::path& file) {
   std::ofstream(file, std::ios::binary) << content;
 }
 
-TEST_F(Damage, WhatIsNoRunDirectoryIsNamed) {
+TEST_F(Damage, ADirectoryThatIsNotARunIsNamed) {
   place_.write("file", "");
   fs::create_directory(place_.path() / "empty");
   for (const char* command : {"status", "explain", "report", "resume"}) {
@@ -80,7 +80,7 @@ TEST_F(Damage, WhatIsNoRunDirectoryIsNamed) {
   }
 }
 
-TEST_F(Damage, ARecordThatIsDamagedOrGoneSaysWhatToDo) {
+TEST_F(Damage, ADamagedOrMissingRecordNamesTheCure) {
   const fs::path run = copy("small");
   std::string deep = R"({"plan_hash":"x","state":"done","choices":{},"environment":)";
   deep += std::string(200000, '[') + std::string(200000, ']') + "}";
@@ -106,7 +106,7 @@ TEST_F(Damage, AFinishedRunWithoutItsJournalKeepsItsTablesUntilItIsComputedAgain
   EXPECT_EQ(slurp(run / "results.csv"), results);
 }
 
-TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
+TEST_F(Damage, ATruncatedModelNamesTheCommandThatTrainsItAgain) {
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
     for (const auto& entry : fs::directory_iterator(whole_->run(name) / "models/best")) {
@@ -133,7 +133,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
   }
 }
 
-TEST_F(Damage, WhereNothingCanBeWrittenTheCauseAndTheCureAreSaid) {
+TEST_F(Damage, AWriteFailureNamesTheCauseAndTheCure) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --out /proc/none", 2, {"cannot create /proc/none/small", "--out"});
   expect("doctor --out /proc/none", 2, {"cannot write '/proc/", "choose another directory with --out"});
@@ -143,7 +143,7 @@ TEST_F(Damage, WhereNothingCanBeWrittenTheCauseAndTheCureAreSaid) {
   expect("report d", 75, {"cannot write 'd/results.csv'", "check free space and permissions"});
 }
 
-TEST_F(Damage, AnOptionThatIsShortForAKeyIsNamedAsItWasTyped) {
+TEST_F(Damage, AnOptionThatSetsAKeyIsNamedAsItWasTyped) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --seed -3 --set data.limit=400", 2, {"--> --seed, column 6"});
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
@@ -164,7 +164,7 @@ void for_flipped(const fs::path& file, size_t places, const Body& body) {
 }
 
 // Every file on which the outcome of a run depends.
-TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
+TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
   constexpr size_t kPlaces = 40;
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
@@ -199,7 +199,7 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
   }
 }
 
-TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsAndSaysSo) {
+TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsWithAWarning) {
   const fs::path run = copy("net");
   const std::string predicts = "predict d --data digits,limit=40 --devices host";
   const std::string said = place_.mokume(predicts).out;

@@ -32,7 +32,7 @@ class Hosts : public testing::Test {
   Place place_;
 };
 
-TEST_F(Hosts, RanksOfAHostGetCoresOfTheirOwn) {
+TEST_F(Hosts, RanksOfOneHostGetSeparateCores) {
   const Ended ended = place_.shell(kMpirun + "-np 2 " + Place::program() + " doctor");
   ASSERT_EQ(ended.code, 0) << ended.out << ended.err;
   const std::regex line("  [01] +[^ ]+ +([0-9,-]+) +yes .* ms");
@@ -95,7 +95,7 @@ TEST(Host, ADeviceIsMeasuredOnceAndRemembered) {
 }
 
 // With one device no speed is needed, so none is measured.
-TEST(Host, OnlyARunOfSeveralDevicesMeasuresThem) {
+TEST(Host, OnlyARunOnSeveralDevicesMeasuresThem) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended alone = place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " run e.toml");

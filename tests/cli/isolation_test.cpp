@@ -44,7 +44,7 @@ bool works(const Place& place) {
   return slurp(place.run("small") / "journal/node-0000.ndjson").find("\"fit\":") != std::string::npos;
 }
 
-TEST(Isolation, ADeviceGivesTheSameBytesInAProcessOfItsOwn) {
+TEST(Isolation, ADeviceInItsOwnProcessGivesTheSameBytes) {
   for (const char* device : {"host", "opencl:0"}) {
     const Place place;
     place.write("e.toml", small_experiment(device));
@@ -97,7 +97,7 @@ TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
+TEST(Isolation, AnInvalidMessageIsADeviceError) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
   const Ended ended = place.shell("MOKUME_FAULT=garbage:4 " + Place::program() + " run e.toml" + kProcess);
@@ -105,7 +105,7 @@ TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
   EXPECT_NE(ended.err.find("the message is not a JSON object"), std::string::npos) << ended.err;
 }
 
-TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
+TEST(Isolation, ADeviceErrorIsTheSameWithAndWithoutIsolation) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
   std::string texts[2];
@@ -119,7 +119,7 @@ TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutOnEitherSide) {
+TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutWithAndWithoutIsolation) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0,host"));
   const std::string run = "MOKUME_FAULT=closed " + Place::program() + " run --fresh e.toml --out ";
@@ -137,7 +137,7 @@ TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutOnEitherSide) {
   EXPECT_EQ(results(place, "apart"), results(place, "plain"));
 }
 
-TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
+TEST(Isolation, AKilledParentLeavesNoChildNotEvenAHungOne) {
   for (const char* fault : {"", "hang:4"}) {
     const Place place;
     place.write("e.toml", faulty_experiment("fault:0", 3000));
@@ -157,7 +157,7 @@ TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
   }
 }
 
-TEST(Isolation, StopsInGoodOrderThoughTheWholeGroupIsSignalled) {
+TEST(Isolation, StopsCleanlyWhenTheWholeProcessGroupIsSignalled) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));
   const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
@@ -173,7 +173,7 @@ TEST(Isolation, StopsInGoodOrderThoughTheWholeGroupIsSignalled) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, AStoppedNetworkGoesOnFromItsCheckpointToTheSameBytes) {
+TEST(Isolation, AStoppedNetworkResumesFromItsCheckpointToTheSameBytes) {
   const Place place;
   place.write("e.toml", R"(name = "small"
 model = "cnn"
@@ -206,7 +206,7 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, ChildrenOfRanksAreNoRanks) {
+TEST(Isolation, ChildrenOfRanksAreNotRanks) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
   place.write("e.toml", small_experiment("host"));
@@ -220,7 +220,7 @@ TEST(Isolation, ChildrenOfRanksAreNoRanks) {
 
 // The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from the
 // files that it left.
-TEST(Isolation, ARefitThatLosesItsChildGoesOnInTheNext) {
+TEST(Isolation, ARefitThatLosesItsChildResumesInTheNext) {
   const Place place;
   place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
                             "\"]\ndevices = { use = \"host\", isolation = \"process\" }\n"
@@ -261,7 +261,7 @@ TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, TheChildIsNotForUsers) {
+TEST(Isolation, UsersCannotStartTheChild) {
   const Place place;
   const Ended ended = place.mokume("device-child 1");
   EXPECT_EQ(ended.code, 2);

@@ -54,7 +54,7 @@ out_features = 10
 )";
 }
 
-TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
+TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   const Place place;
   place.write("e.toml", experiment(6));
   const Ended dry = place.mokume("run e.toml --dry-run");
@@ -113,7 +113,7 @@ out_features = 10
   EXPECT_EQ(refused.code, 4) << refused.err;
 }
 
-TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
+TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(200));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
@@ -139,7 +139,7 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
 
 // A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the
 // same bytes.
-TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
+TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(60));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
@@ -221,7 +221,7 @@ TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   EXPECT_NE(damaged.err.find("profile-0001.json is no profile"), std::string::npos) << damaged.err;
 }
 
-TEST(Network, FaultsAreSentences) {
+TEST(Network, ErrorsAreReportedInSentences) {
   const Place place;
   place.write("e.toml", experiment(2));
   const auto expect = [](const Ended& ended, int code, const std::vector<std::string>& words) {

@@ -137,7 +137,7 @@ TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
   EXPECT_EQ(one["certainty"][0][static_cast<size_t>(digits().test.labels[0])], 1) << "a vote counts as certain";
 }
 
-TEST_F(PictureRun, DoubtIsHeldAgainstThatOfTheTestRows) {
+TEST_F(PictureRun, DoubtIsComparedWithThatOfTheTestRows) {
   place_.write("a.png", drawn(0).png_file());
   const fs::path run = place_.path() / "voted";
   fs::copy(ensemble_, run, fs::copy_options::recursive);
@@ -157,7 +157,7 @@ TEST_F(PictureRun, DoubtIsHeldAgainstThatOfTheTestRows) {
   for (const char* odd : {"[]", "[9,0]", "7", "[\"a\"]"}) EXPECT_EQ(below(3, odd), json()) << odd;
 }
 
-TEST_F(PictureRun, WhatIsNoDigitGetsAnAnswerToo) {
+TEST_F(PictureRun, APictureThatIsNotADigitGetsAnAnswerToo) {
   Canvas board(280, 280, 0);
   for (uint32_t i = 0; i < 64; ++i)
     if ((i / 8 + i % 8) % 2 == 0) board.fill(35 * (i % 8), 35 * (i / 8), 35, 35, 255);
@@ -205,7 +205,7 @@ TEST_F(PictureRun, RowsArePredictedByMajority) {
   EXPECT_GT(differ, 0U) << "the members are too alike for this test";
 }
 
-TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
+TEST_F(PictureRun, AMissingMemberIsReportedAndAnUnlikeOneRefused) {
   place_.write("a.png", drawn(0).png_file());
   const fs::path run = place_.path() / "some";
   fs::copy(ensemble_, run, fs::copy_options::recursive);
@@ -224,7 +224,7 @@ TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
   expect(predict("some", "a.png"), 3, {"member-002", "trains the model again"});
 }
 
-TEST_F(PictureRun, BadPicturesAreSentences) {
+TEST_F(PictureRun, BadPicturesAreReportedInSentences) {
   const std::string whole = drawn(0).png_file();
   place_.write("cut.png", whole.substr(0, whole.size() / 2));
   expect(predict(run("svm"), "cut.png"), 3, {"'cut.png' is a damaged or cut PNG file"});
@@ -239,7 +239,7 @@ TEST_F(PictureRun, BadPicturesAreSentences) {
   expect(predict(run("svm"), "a.png --svg no/such.svg"), 75, {"cannot write 'no/such.svg'"});
 }
 
-TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
+TEST_F(PictureRun, RunsThatCannotReadPicturesAreReportedInSentences) {
   place_.write("a.png", drawn(0).png_file());
   place_.write("t.csv", "a,b,c,label\n1,2,3,x\n2,1,3,y\n1,2,4,x\n2,1,4,y\n");
   place_.write("e.toml",
@@ -252,7 +252,7 @@ TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
   expect(predict(table, "a.png"), 2, {"holds no model yet: finish the run with `mokume resume "});
 }
 
-TEST(VoteOfABaggingRun, IsWhatPredictSaysOfTheTestRows) {
+TEST(VoteOfABaggingRun, MatchesThePredictionsOfTheTestRows) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"svc\"\nseed = 3\ndata = { source = \"digits\", limit = 200, standardize = "

@@ -73,7 +73,7 @@ void expect_exit_0(const std::function<bool()>& body) {
   EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-TEST(Refit, ThatHangsIsDoneByAnotherDevice) {
+TEST(Refit, IsDoneByAnotherDeviceWhenItHangs) {
   expect_exit_0([] {
     const Place place;
     // Two bootstraps, so that each device gets one.
@@ -83,7 +83,7 @@ TEST(Refit, ThatHangsIsDoneByAnotherDevice) {
   });
 }
 
-TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
+TEST(Refit, LeavesTheTablesWhenItHangsOnTheOnlyDevice) {
   expect_exit_0([] {
     const Place place;
     const HangingRun ended = run_hanging(place, "fault:0");
@@ -94,7 +94,7 @@ TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
 
 // A late result of another device class may turn a near tie after the refit. Then the only way to one winner is to
 // train the other candidate, which must then count.
-TEST(Refit, OfACandidateThatIsNoMoreTheBestIsReplaced) {
+TEST(Refit, IsReplacedWhenItsCandidateIsNoLongerTheBest) {
   const Place place;
   place.write("e.toml", R"(name = "small"
 model = "svc"
@@ -130,7 +130,7 @@ devices.use = "host"
 }
 
 // One of two ranks refits, and only rank 1 receives the stop.
-TEST(Refit, StopsWhenAnyRankIsAskedTo) {
+TEST(Refit, StopsWhenAnyRankReceivesAStop) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
   place.write("e.toml", R"(name = "small"

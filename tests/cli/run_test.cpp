@@ -61,7 +61,7 @@ int worst_difference(const std::string& a, const std::string& b) {
   return worst;
 }
 
-TEST(Run, LeavesEverythingTheDesignLists) {
+TEST(Run, LeavesEveryFileListedInTheDesign) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended run = place.mokume("run e.toml");
@@ -101,7 +101,7 @@ TEST(Run, LeavesEverythingTheDesignLists) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
-TEST(Run, GoesOnAfterAKillToTheSameBytes) {
+TEST(Run, ResumesAfterAKillToTheSameBytes) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLong));
   for (const int fits : {0, 1, 9}) {
@@ -128,7 +128,7 @@ TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");
 }
 
-TEST(Run, DrainsOnSigtermAndGoesOn) {
+TEST(Run, DrainsOnSigtermAndResumes) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLong));
   const pid_t pid = place.start({"run", "e.toml"});

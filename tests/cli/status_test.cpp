@@ -42,7 +42,7 @@ int a_fit_that_waits(const std::string& run) {
   return -1;
 }
 
-TEST(Status, TellsALiveRunFromADeadOne) {
+TEST(Status, DistinguishesLiveAndDeadRuns) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLongRun));
   const pid_t pid = place.start({"run", "e.toml"});
@@ -87,7 +87,7 @@ TEST(Status, TellsALiveRunFromADeadOne) {
   EXPECT_TRUE(has(wrong.err, "'37' is no fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
 }
 
-TEST(Compare, SeesWhetherARunIsTheSame) {
+TEST(Compare, ReportsWhetherTwoRunsAreTheSame) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   for (const char* run : {"run e.toml --out a", "run e.toml --out b", "run e.toml --out c --set data.limit=400"})
@@ -106,7 +106,7 @@ TEST(Compare, SeesWhetherARunIsTheSame) {
   EXPECT_EQ(place.mokume("compare " + run("a")).code, 2);
 }
 
-TEST(Status, EfficiencySaysWhereItsSpeedsAreFrom) {
+TEST(Status, EfficiencyNamesTheSourceOfItsSpeeds) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
@@ -168,7 +168,7 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-TEST(FullDisk, OfARealFileSystemStopsTheRunAndLosesNothing) {
+TEST(FullDisk, OnARealFileSystemStopsTheRunAndLosesNothing) {
   const Place place;
   const SmallDisk disk(place);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a file system";

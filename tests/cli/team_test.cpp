@@ -122,7 +122,7 @@ TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
   }
 }
 
-TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
+TEST_F(InTeam, ResumesWithOtherRanksAfterAStop) {
   const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread stopper([&] {
@@ -139,7 +139,7 @@ TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
   EXPECT_EQ(bytes_of(run), alone(text));
 }
 
-TEST_F(InTeam, GoesOnWithoutARankThatIsKilled) {
+TEST_F(InTeam, ContinuesWithoutAKilledRank) {
   const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread killer([&] {
@@ -164,7 +164,7 @@ TEST_F(InTeam, AveragesWeights) {
 }
 
 // "fault" is the first backend in alphabetical order, so its device leads.
-TEST(Team, GoesOnWithoutTheDeviceThatLed) {
+TEST(Team, ContinuesWithoutTheDeviceThatLed) {
   const Place place, good;
   place.write("e.toml",
               std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
@@ -177,7 +177,7 @@ TEST(Team, GoesOnWithoutTheDeviceThatLed) {
   EXPECT_EQ(bytes_of(place.run("net")), bytes_of(good.run("net")));
 }
 
-TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
+TEST_F(InTeam, ContinuesWithoutADeviceOfAnotherRank) {
   place_.write("e.toml",
                std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
@@ -213,7 +213,7 @@ TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   EXPECT_EQ(repeat("other-again"), uneven);
 }
 
-TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
+TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInSeparateProcesses) {
   const std::string text = experiment(4, kSynchronous);
   const Bytes one = alone(text);
   place_.write("e.toml", text);

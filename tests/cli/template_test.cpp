@@ -46,7 +46,7 @@ TEST(Template, OneDeviceAndTwoWriteTheSameBytes) {
     EXPECT_EQ(slurp(one.run("t") / file), slurp(two.run("t") / file)) << file;
 }
 
-TEST(Template, FaultsAreSentences) {
+TEST(Template, ErrorsAreReportedInSentences) {
   const Place place;
   place.write("e.toml", experiment());
   EXPECT_EQ(place.mokume("run e.toml --set search.params.shrink=[2]").code, 2);

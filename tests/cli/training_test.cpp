@@ -21,7 +21,7 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-TEST(Training, EveryAttemptGoesOnFromTheScratchOfTheOneBefore) {
+TEST(Training, EveryAttemptResumesFromTheScratchFilesOfTheOneBefore) {
   const Place place;
   place.write("e.toml", experiment("epochs = 4\ndie_in = 2\n"));
   // The process dies once in each fit and once in the refit. A fit that found nothing in its scratch directory would
@@ -54,7 +54,7 @@ TEST(Training, CurvesGoIntoJournalReportAndEventFiles) {
   EXPECT_FALSE(fs::exists(run / "scratch"));
 }
 
-TEST(Training, NothingIsDrawnOfAModelWithoutCurves) {
+TEST(Training, AModelWithoutCurvesGetsNoPlot) {
   const Place place;
   place.write("e.toml", experiment(""));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);

@@ -74,7 +74,7 @@ TEST_F(Trust, NoCommandLoadsTheModelThatARunRecorded) {
   EXPECT_EQ(place.mokume("status --plugins \"its owner's libraries\" " + run).code, 0) << "a path from here";
 }
 
-TEST_F(Trust, ARunOfTheSameFileGoesOnSinceTheFileNamesItsLibraries) {
+TEST_F(Trust, RunningTheSameFileAgainResumesBecauseItNamesItsLibraries) {
   place.write("e.toml", with_backend("fault:0"));
   EXPECT_NE(place.shell("MOKUME_FAULT=crash:20 " + Place::program() + " run e.toml").code, 0);
   EXPECT_TRUE(marked());
@@ -104,7 +104,7 @@ TEST_F(Trust, NoCommandLoadsTheBackendThatARunRecorded) {
   expect_cure("resume " + run, 4);
 }
 
-TEST_F(Trust, DevicesOfTheirOwnProcessesLoadWhatTheCommandNames) {
+TEST_F(Trust, DevicesInSeparateProcessesLoadTheLibrariesThatTheCommandNames) {
   const std::string run = run_of(with_model("host", "devices.isolation = \"process\"\n"));
   fs::remove_all(run + "/models");
   expect_cure("resume " + run, 4);
@@ -132,7 +132,7 @@ TEST_F(Trust, AModelOfTheSameNameIsNotTakenFromARun) {
   }
 }
 
-TEST_F(Trust, RanksLoadWhatTheCommandNames) {
+TEST_F(Trust, RanksLoadTheLibrariesThatTheCommandNames) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const std::string run = run_of(with_model());
   fs::remove_all(run + "/models");

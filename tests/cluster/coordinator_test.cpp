@@ -61,7 +61,7 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
   }
 }
 
-TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
+TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   Workload setup = make_work(4, 1);
   setup.bundles.bundles[3].bytes = 5000;  // the longest bundle
   TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
@@ -79,7 +79,7 @@ TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
 }
 
 // Two candidates of two folds; the finished folds show that the second candidate takes longer.
-TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
+TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     Workload setup = make_work(4, 1);
     for (uint32_t fit = 0; fit < 4; ++fit) {
@@ -97,7 +97,7 @@ TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
   EXPECT_EQ(first_grant({{device_class, {0}, 9}, {device_class, {2}, 1}}), std::vector<uint32_t>{1});
 }
 
-TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
+TEST(Coordinator, FinishesOnceEveryFitIsOnDiskAndAnswersEveryNodeThatReports) {
   TestCoordinator coordinator(make_work(2, 2), {{make_device("host:0")}, {}});
   const Grant grant = granted(say(coordinator, 0, Request{0}));
   EXPECT_EQ(grant.attempt.number, 1u);
@@ -121,7 +121,7 @@ TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
   EXPECT_EQ(records[0].device_class, "class of host:0");
 }
 
-TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
+TEST(Coordinator, SkipsFinishedFitsAndPassesOnTheirNotes) {
   Workload setup = make_work(6, 3);
   for (const uint32_t fit : {0u, 1u, 2u, 4u}) setup.done.push_back(result_of(fit));
   setup.done.back().attempt = 2;
@@ -160,7 +160,7 @@ TEST(Coordinator, RefusesARunInWhichNothingFits) {
   EXPECT_NE(error_text(make_work(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
 }
 
-TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
+TEST(Coordinator, RefusesBundlesThatDoNotPartitionTheFits) {
   const Nodes nodes = {{make_device("host:0")}};
   Workload twice = make_work(4, 2);
   twice.bundles.bundles[0].fits.push_back(3);
@@ -173,7 +173,7 @@ TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
   EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
 }
 
-TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
+TEST(Coordinator, StopsForTheFirstReasonAndStillAcceptsResults) {
   TestCoordinator coordinator(make_work(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
   const Grant grant = granted(say(coordinator, 1, Request{0}));
   expect_stopped(coordinator, say(coordinator, 1, Stop{MK_INTERNAL, "opencl:0: it broke"}), 2,
@@ -189,7 +189,7 @@ TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
   EXPECT_EQ(coordinator.records().size(), 1u);
 }
 
-TEST(Coordinator, StopsOverNonsense) {
+TEST(Coordinator, StopsOnInvalidMessages) {
   const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
   const auto broken = [&](const Message& message, const std::string& word) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
@@ -206,7 +206,7 @@ TEST(Coordinator, StopsOverNonsense) {
   broken(Finish{}, "node 0");
 }
 
-TEST(Coordinator, StopsOverResultsThatCannotBe) {
+TEST(Coordinator, StopsOnImpossibleResults) {
   const Nodes nodes = {{make_device("host:0")}};
   {
     TestCoordinator coordinator(make_work(4, 2), nodes);
@@ -236,7 +236,7 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
   }
 }
 
-TEST(Coordinator, PassesOnWhatDevicesDo) {
+TEST(Coordinator, PassesOnTheStateOfDevices) {
   Workload setup = make_work(1, 1);
   std::string heard;
   TestCoordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
@@ -330,7 +330,7 @@ void play(uint32_t seed) {
   for (uint32_t fit = 0; fit < n_fits; ++fit) EXPECT_TRUE(journal::same_result(records[fit], result_of(fit)));
 }
 
-TEST(Coordinator, EveryFitOnceInAnyOrderOfMessages) {
+TEST(Coordinator, CountsEveryFitOnceInAnyOrderOfMessages) {
   for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) play(seed);
 }
 

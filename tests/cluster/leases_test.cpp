@@ -30,7 +30,7 @@ class Leases : public testing::Test {
   Grant held;
 };
 
-TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
+TEST_F(Leases, LastAsLongAsTheirNodeSendsHeartbeats) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(100000);
   EXPECT_TRUE(desk.events().empty());
@@ -40,7 +40,7 @@ TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
+TEST_F(Leases, AreReassignedWithoutAWaitWhenTheirNodeFallsSilent) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(30, {1});
   EXPECT_TRUE(desk.events().empty());
@@ -64,7 +64,7 @@ TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
   EXPECT_FALSE(desk.coordinator().stopped());
 }
 
-TEST_F(Leases, OfANodeThatComesBackStillCount) {
+TEST_F(Leases, StillCountWhenTheirNodeComesBack) {
   lose_node_1();
   desk.say(1, Done{held.lease, {result_of(1)}});
   ASSERT_EQ(desk.count(Kind::returned), 1u);
@@ -80,7 +80,7 @@ TEST_F(Leases, OfANodeThatComesBackStillCount) {
   EXPECT_TRUE(desk.coordinator().over());
 }
 
-TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
+TEST(LeasesOfANodeThatComesBack, DoNotMakeOthersWaitForItsDevice) {
   LocalDevice slow = make_device("slow:0"), fast = make_device("fast:0");
   slow.speed = 1;
   fast.speed = 100;
@@ -110,7 +110,7 @@ TEST(LeasesOfANodeThatComesBack, AreWaitedForIfNoOtherDeviceIsLeft) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
+TEST_F(Leases, AreCancelledOnAReturningNodeOnceOthersHaveDoneTheirFits) {
   lose_node_1();
   desk.nodes(2);
   desk.finish(0, desk.expect_grant(0));
@@ -120,7 +120,7 @@ TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
   EXPECT_EQ(desk.expect_grant(1).attempt.fits, std::vector<uint32_t>{0});
 }
 
-TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
+TEST_F(Leases, RetireTheDeviceIfTheyHangOnAReturningNode) {
   lose_node_1();
   desk.nodes(2);
   desk.say(1, Heartbeat{{{0, held.lease, "epoch 3", 0.5, 601}}});
@@ -129,7 +129,7 @@ TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
   EXPECT_EQ(desk.count(Kind::failed), 0u) << "its fit is others' by now";
 }
 
-TEST_F(Leases, ThatEndLateWithAFailureCountForNothing) {
+TEST_F(Leases, DoNotCountIfTheyEndLateWithAFailure) {
   lose_node_1();
   desk.fail(1, held);
   EXPECT_EQ(desk.count(Kind::failed), 0u);
@@ -156,7 +156,7 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost) {
+TEST_F(Leases, AreNotRepeatedWhileResultsAwaitTheDiskUnlessTheNodeIsLost) {
   desk.finish(0, desk.expect_grant(0));
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 1, {1}});
   EXPECT_FALSE(desk.ask(0));
@@ -165,7 +165,7 @@ TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost
   EXPECT_EQ(desk.expect_grant(0).attempt.fits, std::vector<uint32_t>{1});
 }
 
-TEST_F(Leases, SurviveTheSleepOfNodeZero) {
+TEST_F(Leases, SurviveASuspensionOfNodeZero) {
   desk.sleep(1000);
   desk.pass(5, {1});  // node 1 has sent nothing yet, but node 0 did not listen either
   EXPECT_TRUE(desk.events().empty());
@@ -183,7 +183,7 @@ TEST_F(Leases, ANodeThatDiesWhileTheRunEndsIsNotWaitedFor) {
   EXPECT_TRUE(desk.coordinator().over());
 }
 
-TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
+TEST_F(Leases, AreReassignedAtOnceWhenTheirNodeLeavesOrIsKnownToBeDead) {
   desk.finish(0, desk.expect_grant(0));
   desk.say(1, Bye{});
   ASSERT_EQ(desk.count(Kind::lost), 1u);
@@ -202,7 +202,7 @@ TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
   EXPECT_EQ(other.coordinator().lost(), std::vector<uint32_t>{1});
 }
 
-TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
+TEST_F(Leases, StopTheRunWithoutLossIfEveryNodeWithADeviceIsLost) {
   Desk poor(make_work(2), {{}, {make_device("host:0")}});
   poor.nodes(2);
   poor.pass(31, {1});
@@ -225,7 +225,7 @@ std::optional<Stop> both_did_it(const std::string& other_device, const journal::
   return desk.coordinator().stopped();
 }
 
-TEST(Duplicates, OfOneClassMustBeTheSame) {
+TEST(Duplicates, OnOneDeviceClassMustBeIdentical) {
   EXPECT_FALSE(both_did_it("host:0", result_of(1)));
   journal::FitRecord other = result_of(1);
   other.values[1] += 1e-9;
@@ -236,7 +236,7 @@ TEST(Duplicates, OfOneClassMustBeTheSame) {
       << stopped->reason;
 }
 
-TEST(Duplicates, OfDifferentClassesMayDiffer) {
+TEST(Duplicates, OnDifferentDeviceClassesMayDiffer) {
   journal::FitRecord other = result_of(1);
   other.values[1] += 1e-9;
   EXPECT_FALSE(both_did_it("opencl:0", other));

@@ -69,7 +69,7 @@ TEST(LostPeer, IsNotWaitedForAtTheEnd) {
             "no such file");
 }
 
-TEST(LostPeer, CannotBeWhereTheTransportLosesNobody) {
+TEST(LostPeer, DoesNotExistOnATransportThatLosesNoPeer) {
   Transport alone(self_transport());
   alone.forget(0);
   EXPECT_FALSE(alone.lost(0));

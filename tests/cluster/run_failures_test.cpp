@@ -71,7 +71,7 @@ TEST_F(RunTest, AnExceptionOfAnyTypeIsAnError) {
   EXPECT_NE(results[0].error.find("unknown type"), std::string::npos);
 }
 
-TEST_F(RunTest, WorkThatGivesUpUnaskedIsAnError) {
+TEST_F(RunTest, CancellingWithoutARequestIsAnError) {
   const auto results = run_nodes(
       2, [](uint32_t, uint32_t, const Attempt&, Reporter&) { throw Error(MK_CANCELLED, "no wish to go on"); });
   EXPECT_EQ(results[0].code, MK_INTERNAL);
@@ -91,7 +91,7 @@ TEST_F(RunTest, ABadDataSetEndsTheRunAtOnce) {
   EXPECT_LE(items, 4u);
 }
 
-TEST_F(RunTest, AModelThatReportsWronglyIsAnError) {
+TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   const std::vector<std::pair<Work, std::string>> cases = {
       {[](uint32_t, uint32_t, const Attempt&, Reporter&) {}, "without a result for fit"},
       {[](uint32_t, uint32_t, const Attempt& item, Reporter& r) { r.report(result_of(item.fits[0] + 30)); },
@@ -135,7 +135,7 @@ TEST_F(RunTest, ANodeThatDiesIsLostAndTheOthersFinish) {
   EXPECT_EQ(lost, 1u);
 }
 
-TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
+TEST_F(RunTest, WithoutNodeZeroANodeKeepsItsResultsAndStops) {
   Hub hub(2);
   Transport zero(hub.table(0));
   std::thread dead([&] { only_hello(zero, scratch_.path(), {make_device("host:0")}); });
@@ -162,7 +162,7 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
 }
 
 // In a process of its own, which exits like a run with hanging work.
-TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
+TEST_F(RunTest, WorkThatHangsIsAbandoned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto child = [&] {
     bool abandoned = false;
@@ -217,7 +217,7 @@ TEST(Attend, AnswersTheOthersWhileItWorks) {
   EXPECT_THROW(attend(zero, [] { throw Error(MK_BAD_DATA, "no"); }), Error);
 }
 
-TEST(Participate, ANodeBeatsWhileItWaitsForTheEnd) {
+TEST(Participate, ANodeSendsHeartbeatsWhileItWaitsForTheEnd) {
   Hub hub(2);
   Transport zero(hub.table(0)), one(hub.table(1));
   std::thread other([&] { participate(one, [] {}); });

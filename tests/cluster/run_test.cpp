@@ -40,7 +40,7 @@ TEST_F(RunTest, ThreeNodesDoEveryFitOnceAndAllTakePart) {
   for (const journal::Session& one : read().sessions) EXPECT_TRUE(one.closed);
 }
 
-TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroHearsOfIt) {
+TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroReceivesIt) {
   uint32_t heard = 0, missing = 0;
   on_record_ = [&](const journal::FitRecord& record) {
     std::ifstream in(journals() + "/" + journal::file_name(record.node));
@@ -73,7 +73,7 @@ TEST_F(RunTest, ANodeIsToldOnceItsFitIsOnTheDisk) {
   EXPECT_EQ(missing, 0u);
 }
 
-TEST_F(RunTest, FillsInWhereAndWhen) {
+TEST_F(RunTest, RecordsWhereAndWhenEachFitRan) {
   n_fits_ = bundle_size_ = 2;
   devices_ = 1;
   const auto results = run_nodes(1, [](uint32_t, uint32_t, const Attempt& item, Reporter& reporter) {
@@ -105,7 +105,7 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
   EXPECT_LE(by_slow, 5u);  // an even split would give it 10
 }
 
-TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
+TEST_F(RunTest, AStopCancelsEverywhereAndTheNextRunResumes) {
   std::atomic<uint32_t> done{0};
   AllStarted all_started(6);  // a node that is stopped before its first fit reports that as an error
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
@@ -155,7 +155,7 @@ TEST_F(RunTest, AStopWakesASleepingNode) {
   EXPECT_EQ(results[0].error, "");
 }
 
-TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
+TEST_F(RunTest, PassesOnTheNotesOfFinishedFits) {
   {
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
     for (const uint32_t fit : {3u, 5u, 20u}) journal.append(result_of(fit), {});
@@ -174,7 +174,7 @@ TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
   EXPECT_EQ(notes, (std::map<uint32_t, std::string>{{3, "n3"}, {5, "n5"}, {20, "n20"}}));
 }
 
-TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
+TEST_F(RunTest, ReportsTheStateOfDevicesToRankZero) {
   n_fits_ = bundle_size_ * 4;
   std::atomic<uint32_t> nodes{0};  // one bit per node
   std::string what;
@@ -196,7 +196,7 @@ TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
   EXPECT_EQ(share, 1.0);
 }
 
-TEST_F(RunTest, AFullDiskEndsTheRunWithNothingCountedThatIsNotWritten) {
+TEST_F(RunTest, AFullDiskEndsTheRunAndOnlyWrittenFitsCount) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);

@@ -27,7 +27,7 @@ uint64_t bytes_of_rows(int64_t rows, int64_t hidden = 70) {
   return static_cast<uint64_t>(rows * hidden) * sizeof(float);
 }
 
-TEST(Segments, AreOneWhereAllFits) {
+TEST(Segments, AreASingleOneIfEverythingFits) {
   const Network network = network_of(settings_of({}));
   const Segments whole(network.parameters, UINT64_MAX);
   ASSERT_EQ(whole.count(), 1U);
@@ -38,7 +38,7 @@ TEST(Segments, AreOneWhereAllFits) {
   }
 }
 
-TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
+TEST(Segments, CutLinearWeightsAfterWholeBlocksOfRows) {
   const Network network = network_of(settings_of({}));
   const Segments cut(network.parameters, bytes_of_rows(700));
   const std::vector<Extent>& weight = cut.extents()[2];
@@ -58,7 +58,7 @@ TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
   for (size_t k = 0; k < network.parameters.size(); ++k) EXPECT_EQ(cut.extents()[k].size(), k == 2 ? 3U : 1U) << k;
 }
 
-TEST(Segments, SayWhichLayerIsTooLarge) {
+TEST(Segments, NameTheLayerThatIsTooLarge) {
   const auto message = [](uint64_t most) -> std::string {
     try {
       const Segments cut(network_of(settings_of({})).parameters, most);
@@ -73,7 +73,7 @@ TEST(Segments, SayWhichLayerIsTooLarge) {
   EXPECT_NE(message(100).find("layer 1 needs 108 bytes"), std::string::npos) << message(100);
 }
 
-TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
+TEST(Segments, AreReadAndWrittenFromAnyElement) {
   const World world("host");
   const Network network = network_of(settings_of({}));
   StackMemory memory(world.device());
@@ -88,7 +88,7 @@ TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
   EXPECT_TRUE(std::equal(middle.begin(), middle.end(), values.begin() + 1234));
 }
 
-TEST(Segments, LeaveLinearWeightsOut) {
+TEST(Segments, CanOmitALinearWeight) {
   const Network network = network_of(settings_of({}));
   const Segments whole(network.parameters, UINT64_MAX);
   const Segments rest(network.parameters, UINT64_MAX, std::array{2});
@@ -179,7 +179,7 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
 
 // Networks with different ops between layers that take their steps in the backward pass, and with other readers of a
 // relu's output there.
-TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
+TEST_P(Cuts, TakeTheSameStepsInTheBackwardPass) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const LayerJson conv = conv2d(3, 3, 2, 0, true);
@@ -199,7 +199,7 @@ TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
     }
 }
 
-TEST(Engines, WithoutGradientsSaySo) {
+TEST(Engines, ReportThatTheyHaveNoGradients) {
   const World world("host");
   const ops::OptimizerSettings sgd{ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0}, adam{ops::Optimizer::adam, 0.1};
   const Network network = network_of(settings_of(sgd));

@@ -84,7 +84,7 @@ class Stacks : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, Stacks, testing::Values("host", "opencl", "sequences"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST_P(Stacks, GiveTheBitsOfOneByOne) {
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainings) {
   std::vector<Member> members;
   for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(member(m));
   const auto outcomes = train_stack(members);
@@ -95,7 +95,7 @@ TEST_P(Stacks, GiveTheBitsOfOneByOne) {
   }
 }
 
-TEST_P(Stacks, FusedStepsToo) {
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithFusedSteps) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
     made.settings.layers =
@@ -110,7 +110,7 @@ TEST_P(Stacks, FusedStepsToo) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
 }
 
-TEST_P(Stacks, OneThatDivergesOrStopsLeavesTheOthersAlone) {
+TEST_P(Stacks, AMemberThatDivergesOrStopsDoesNotAffectTheOthers) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
     if (m == 0) made.settings.optimizer.lr = 1e30;
@@ -139,7 +139,7 @@ TEST_P(Stacks, ResumeFromTheirCheckpoints) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
 }
 
-TEST(SameShape, IsAboutShapesAlone) {
+TEST(SameShape, ConsidersOnlyShapes) {
   const Member a = member(0), b = member(1);
   EXPECT_TRUE(same_shape(a.network, a.settings, b.network, b.settings));
   const auto differs = [&](const std::function<void(Settings&)>& change) {

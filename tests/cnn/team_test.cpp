@@ -86,7 +86,7 @@ class InTeam : public testing::TestWithParam<const char*> {
   std::vector<std::unique_ptr<World>> worlds_;
 };
 
-TEST_P(InTeam, TheBitsOfOneDevice) {
+TEST_P(InTeam, GivesTheBitsOfOneDevice) {
   const auto alone = train(1, synchronous_settings());
   ASSERT_TRUE(alone[0]);
   EXPECT_GT(alone[0]->train_accuracy.back(), 0.6);
@@ -98,7 +98,7 @@ TEST_P(InTeam, TheBitsOfOneDevice) {
   EXPECT_EQ(uneven[1], alone[0]);
 }
 
-TEST_P(InTeam, MoreMembersThanShards) {
+TEST_P(InTeam, MayHaveMoreMembersThanShards) {
   Settings s = synchronous_settings();
   s.parallel.shards = 2;
   const auto alone = train(1, s), three = train(3, s);
@@ -106,7 +106,7 @@ TEST_P(InTeam, MoreMembersThanShards) {
 }
 
 // The same batch without shards sums its gradients in another order.
-TEST_P(InTeam, TheLossOfOneLargeBatch) {
+TEST_P(InTeam, ReachesTheLossOfOneLargeBatch) {
   Settings s = synchronous_settings();
   s.epochs = 1;
   const auto in_team = train(2, s);
@@ -122,7 +122,7 @@ TEST_P(InTeam, TheLossOfOneLargeBatch) {
   EXPECT_NEAR(in_team[0]->validation_loss[0], plain.record().history.validation_loss[0], 1e-5);
 }
 
-TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
+TEST_P(InTeam, ScalesTheBatchAndTheRateByTheNumberOfDevices) {
   Settings s = synchronous_settings();
   s.parallel.batch_scope = "per_device";
   s.batch_size = 13;
@@ -175,7 +175,7 @@ Settings local_settings() {
 }
 
 // The mean of the results of two steps of one batch each equals the result of one step of both.
-TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
+TEST_P(InTeam, AveragingAfterEveryBatchEqualsOneLargeBatch) {
   Settings s = local_settings();
   set_layer(s, 3, dropout(0));
   s.epochs = 2;
@@ -205,7 +205,7 @@ TEST_P(InTeam, LocalStepsLearn) {
   EXPECT_GT(once[0]->train_accuracy.back(), 0.8);
 }
 
-TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
+TEST_P(InTeam, RefusesANetworkWithoutAParallelOption) {
   Settings s = small_settings();
   const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   try {
@@ -216,7 +216,7 @@ TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
   }
 }
 
-TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
+TEST_P(InTeam, KeepsTheOriginalBatchWithOneBatchForEachDevice) {
   Settings s = synchronous_settings();
   s.parallel.batch_scope = "per_device";
   s.batch_size = 8;
@@ -256,7 +256,7 @@ TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);
 }
 
-TEST(RecordedShares, RefuseWhatMakesNoSense) {
+TEST(RecordedShares, RefuseInvalidText) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
     team::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
@@ -271,7 +271,7 @@ TEST(RecordedShares, RefuseWhatMakesNoSense) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, InTeam, testing::Values("host", "opencl"));
 
-TEST(Period, GrowsBehindTheWarmup) {
+TEST(Period, GrowsAfterTheWarmup) {
   Parallel p;
   p.period = 10;
   p.warmup_epochs = 2;
@@ -285,7 +285,7 @@ TEST(Period, GrowsBehindTheWarmup) {
   EXPECT_EQ(periods(), (std::vector<int64_t>{1, 1, 2, 4, 8, 10}));
 }
 
-TEST(Split, EndsAsEarlyAsItGets) {
+TEST(Split, FinishesAsEarlyAsPossible) {
   EXPECT_EQ(split(8, {1, 1}), (std::vector<int64_t>{4, 4}));
   EXPECT_EQ(split(8, {1, 1, 1}), (std::vector<int64_t>{3, 3, 2}));
   EXPECT_EQ(split(16, {4, 1}), (std::vector<int64_t>{13, 3}));
@@ -293,7 +293,7 @@ TEST(Split, EndsAsEarlyAsItGets) {
   EXPECT_EQ(split(0, {1}), (std::vector<int64_t>{0}));
 }
 
-TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
+TEST(Split, RetriesIdleMembersLessAndLessOften) {
   Backoff chances(3);
   std::vector<int> tried;
   for (int look = 1; look <= 500; ++look)
@@ -305,7 +305,7 @@ TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
   EXPECT_EQ(tried, (std::vector<int>{64, 192, 448}));
 }
 
-TEST(Split, FollowsWhatDevicesShow) {
+TEST(Split, FollowsTheMeasuredSpeeds) {
   Speeds speeds({3, 1});
   speeds.measure({4, 4}, {1, 400});
   EXPECT_EQ(speeds.now(), (std::vector<double>{3, 1})) << "it was building its kernels";

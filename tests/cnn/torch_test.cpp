@@ -75,7 +75,7 @@ class LikeTorch : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, LikeTorch, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
+TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const sdk::Device device = world.device();

@@ -83,7 +83,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
 }
 
 // With two batches an epoch, the training can check for a stop only between epochs.
-TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
+TEST_P(Trainings, CanBeStoppedEvenIfTheirEpochsAreShort) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
@@ -107,7 +107,7 @@ TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
   EXPECT_EQ(resumed.record().history.train_loss, undisturbed.record().history.train_loss);
 }
 
-TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
+TEST_P(Trainings, StartOverIfTheCheckpointIsDamagedOrForeign) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   const Settings settings = small_settings();
@@ -247,7 +247,7 @@ Settings too_fast() {
   return settings;
 }
 
-TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
+TEST_P(Trainings, EndIfTheLossIsNotANumber) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   const Settings settings = too_fast();
@@ -263,7 +263,7 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
 }
 
 // The training checks for a stop every 8 of its 240 batches: 30 times if it continues.
-TEST_P(Trainings, EndSoonWithoutALoss) {
+TEST_P(Trainings, EndSoonAfterTheLossIsNotANumber) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   Settings settings = too_fast();
@@ -279,7 +279,7 @@ TEST_P(Trainings, EndSoonWithoutALoss) {
   EXPECT_EQ(sink.patience, kNever - 1);
 }
 
-TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
+TEST_P(Trainings, EndAsDivergedIfTheirLastStepDiverged) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
@@ -296,7 +296,7 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
 }
 
 // Epochs of thirty batches and of two; with the latter every check falls at the end of an epoch.
-TEST_P(Trainings, SayHowFarTheyAre) {
+TEST_P(Trainings, ReportTheirProgress) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   for (const int64_t batch : {8, 128}) {
@@ -324,7 +324,7 @@ TEST_P(Trainings, SayHowFarTheyAre) {
   }
 }
 
-TEST_P(Trainings, TakeTheMemoryThatIsPlanned) {
+TEST_P(Trainings, UseThePlannedMemory) {
   const Pictures pictures(true);
   Settings settings = small_settings();
   settings.layers = layers({flatten(), normalise(0, 1, true), linear(70, true), dropout(0.2), linear(1, true)});
@@ -386,7 +386,7 @@ std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 
   return "";
 }
 
-TEST(Networks, AreRefusedWithTheLayerAndTheCure) {
+TEST(Networks, RefusalsNameTheLayerAndTheCure) {
   const auto has = [](const std::string& text, const std::vector<std::string>& words) {
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
   };
@@ -404,7 +404,7 @@ TEST(Networks, AreRefusedWithTheLayerAndTheCure) {
   EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");
 }
 
-TEST(Networks, ThatDoNotFitSayWhatTheyNeed) {
+TEST(Networks, NameTheCureIfTheyDoNotFit) {
   const World world("host");
   Settings s;
   s.layers = layers({flatten(), linear(100'000'000, true), linear(4, true)});

@@ -53,7 +53,7 @@ std::set<std::string> typos_of(const std::string& word) {
   return typos;
 }
 
-TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
+TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneAtItsPlace) {
   const std::string text = golden("full.toml");
   good(text);
   size_t tried = 0, suggested = 0;
@@ -86,7 +86,7 @@ TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
   EXPECT_GT(suggested, tried * 8 / 10);
 }
 
-TEST(Mutations, KnownKeysInTheWrongTableAreSentHome) {
+TEST(Mutations, KnownKeysInTheWrongTableNameTheRightTable) {
   const auto hint = [](const std::string& text) {
     const ParseResult result = parse_text(text);
     EXPECT_EQ(result.diagnostics.size(), 1U) << all_messages(result, text);

@@ -75,7 +75,7 @@ TEST(TaggedTables, WholeDefaultsAreFilledIn) {
   expect_errors(experiment("net"), {{"net needs a value for 'layers'", "add it to [model_options]", "", "\"net\""}});
 }
 
-TEST(TaggedTables, EveryFaultIsReportedWhereItStands) {
+TEST(TaggedTables, EveryFaultIsReportedAtItsPlace) {
   expect_errors(net("optimizer = { type = \"sdg\", lr = 1 }\n"
                     "[[model_options.layers]]\ntype = \"conv2d\"\nout_channel = 3\nkernel_size = 0\n"
                     "[[model_options.layers]]\ntype = \"dropout\"\np = \"much\"\nlimit = 3\n"
@@ -118,7 +118,7 @@ TEST(TaggedTables, WrongKindsOfValueAreExplained) {
 
 // ---- "$name"
 
-TEST(References, StandForWhatACandidateHas) {
+TEST(References, TakeTheValuesOfTheCandidate) {
   const Config c = good(searched("width = [8, 16]\nrate = [1, 1e-05]\nmomentum = 0.5\n",
                                  "epochs = \"$width\"\noptimizer = { type = \"sgd\", lr = \"$rate\" }\n"
                                  "[[model_options.layers]]\ntype = \"conv2d\"\nout_channels = \"$width\"\n"

@@ -95,7 +95,7 @@ TEST_F(Idx, RefusesDamagedAndHugeGzip) {
   });
 }
 
-TEST_F(Idx, RefusesWhatIsNotAFile) {
+TEST_F(Idx, RefusesAPathThatIsNotAFile) {
   expect_error(MK_BAD_DATA, {"none", "cannot be opened", "No such file"}, [&] { read_idx(path("none"), "", 0); });
   expect_error(MK_BAD_DATA, {directory_, "not a regular file"}, [&] { read_idx(directory_, "", 0); });
 }

@@ -22,7 +22,7 @@ class PictureTest : public DataTest {
   }
 };
 
-TEST_F(PictureTest, PngOfEveryKind) {
+TEST_F(PictureTest, PngOfEveryKindIsRead) {
   const Picture rgb = read(png(2, 1, kPngRgb, {'\x01', '\x02', '\x03', '\xff', '\x80', '\x00'}));
   EXPECT_EQ(rgb.width, 2);
   EXPECT_EQ(rgb.height, 1);
@@ -51,7 +51,7 @@ TEST_F(PictureTest, TransparencyIsLaidOnWhite) {
             (Bytes{10, 20, 30, 255, 255, 255}));
 }
 
-TEST_F(PictureTest, JpegIsToldFromPngByItsContent) {
+TEST_F(PictureTest, JpegIsDistinguishedFromPngByItsContent) {
   std::string red;
   for (int i = 0; i < 16 * 8; ++i) red += std::string("\xe6\x14\x14", 3);
   const Picture colour = read(jpeg(16, 8, 3, red), "b.png");
@@ -112,7 +112,7 @@ TEST_F(PictureTest, PhotosAreTurnedUpright) {
   }
 }
 
-TEST_F(PictureTest, WhatIsNoPictureIsRefused) {
+TEST_F(PictureTest, AFileThatIsNotAPictureIsRefused) {
   for (const std::string content : {"", "\x89PNG", "GIF89a", "not a picture", "\xff\xd8"})
     expect_refused(content, {"a.png", "is neither a PNG nor a JPEG file; convert it"});
   expect_refused("\x89PNG\r\n\x1a\n", {"is a damaged or cut PNG file"});
@@ -123,7 +123,7 @@ TEST_F(PictureTest, WhatIsNoPictureIsRefused) {
   EXPECT_EQ(read(png(1, 1, kPngGrey, "\x07"), "\x1b[2Jx.png").name, "?[2Jx.png") << "a name goes to a terminal";
 }
 
-TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsTaken) {
+TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsAllocated) {
   expect_refused(png(100'000, 250'000, kPngGrey, std::string(250'000, 'x')), {"more than the 100 million allowed"});
   std::string large = jpeg(16, 16, 1, std::string(256, 'x'));
   const size_t sof = large.find("\xff\xc0");
@@ -134,7 +134,7 @@ TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsTaken) {
   expect_error(MK_BAD_DATA, {"big.png", "67108864"}, [&] { read_picture(path("big.png")); });
 }
 
-TEST_F(PictureTest, AFileThatIsCutIsRefused) {
+TEST_F(PictureTest, ATruncatedFileIsRefused) {
   Canvas canvas(40, 30, 255);
   canvas.fill(10, 10, 7, 9, 30);
   const std::string whole = canvas.png_file();
@@ -180,7 +180,7 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
 }
 
 // A repeated scan costs its writer a few bytes, and its reader a pass over the picture.
-TEST_F(PictureTest, ScansWithoutEndAreRefused) {
+TEST_F(PictureTest, EndlessScansAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {
     if (started) return;

@@ -59,7 +59,7 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   EXPECT_DOUBLE_EQ(phases[1].bytes, 80);
 }
 
-TEST(Profile, AKernelIsARowWithoutWhatRanInsideOfIt) {
+TEST(Profile, TheRowOfAKernelExcludesTheTimeOfNestedOps) {
   double now = 0;
   Profile profile([&] { return now; });
   profile.begin(MK_SCOPE_PHASE, "solve");

@@ -119,10 +119,10 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
-TEST_F(Networks, of_a_stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
+TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
 // 5,120 more steps of a solver that has not converged, at 512 a launch.
-TEST(Solver, of_5120_steps) {
+TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());

@@ -92,7 +92,7 @@ nlohmann::json run_json(const fs::path& run) { return nlohmann::json::parse(slur
 
 class Program : public testing::TestWithParam<const char*> {};
 
-TEST_P(Program, a_grid_and_a_network_agree_with_the_processor) {
+TEST_P(Program, a_grid_and_a_network_agree_with_the_cpu) {
   const Place plain, posed;
   for (const Place* place : {&plain, &posed}) {
     place->write("svc.toml", small_experiment("opencl"));

@@ -155,7 +155,7 @@ TEST(Journal, CloseDoesNotWaitForTheInterval) {
   EXPECT_EQ(durable, 1u);
 }
 
-TEST(Journal, DoesNotHurryWithoutNeed) {
+TEST(Journal, DoesNotCommitBeforeTheIntervalWithoutAFlush) {
   const Scratch scratch;
   std::atomic<bool> durable{false};
   Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
@@ -167,7 +167,7 @@ TEST(Journal, DoesNotHurryWithoutNeed) {
   EXPECT_TRUE(durable);
 }
 
-TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
+TEST(Journal, RefusesFitsOutsideThePlanAndNotesThatAreNotText) {
   const Scratch scratch;
   Journal journal(scratch.directory(), 0, small_plan());
   EXPECT_THROW(journal.append(make_record(202), {}), Error);
@@ -226,7 +226,7 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheHeader) {
   }
 }
 
-TEST(Journal, RefusesToGoOnWithTheFileOfAnotherPlan) {
+TEST(Journal, RefusesToResumeTheFileOfAnotherPlan) {
   const Scratch scratch;
   { const Journal journal(scratch.directory(), 0, small_plan()); }
   search::Plan other = small_plan();
@@ -247,7 +247,7 @@ TEST(Journal, ReportsADirectoryItCannotCreate) {
 }
 
 // A file-size limit imitates a full disk: write() fails in the middle of a line.
-TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
+TEST(Journal, ReportsAFullDiskAndCallsNothingDurable) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
   std::atomic<uint32_t> durable{0}, failures{0};
@@ -281,7 +281,7 @@ TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
   EXPECT_TRUE(contents.notices.empty()) << "the part that was written should have been cut off again";
 }
 
-TEST(Journal, TellsAFailureToAHandlerThatComesLater) {
+TEST(Journal, ReportsAFailureToALaterHandler) {
   const Scratch scratch;
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -314,7 +314,7 @@ void write_until_killed(const std::string& directory, const search::Plan& plan, 
   while (true) pause();
 }
 
-TEST(Journal, HoldsWhatItCalledDurableAfterSigkill) {
+TEST(Journal, HoldsEveryDurableRecordAfterSigkill) {
   const search::Plan plan = small_plan(200);
   for (int round = 0; round < 5; ++round) {
     const Scratch scratch;

@@ -56,7 +56,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 class Bad : public testing::TestWithParam<Case> {};
 
-TEST_P(Bad, IsSeenOnceWithItsPlace) {
+TEST_P(Bad, IsReportedOnceWithItsPlace) {
   const std::vector<std::string> found = of(GetParam().path, std::string("\n") + GetParam().text);
   ASSERT_EQ(found.size(), 1U) << GetParam().text;
   EXPECT_EQ(found[0].find(std::string(GetParam().path) + ":2: "), 0U) << found[0];
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Good : public testing::TestWithParam<Case> {};
 
-TEST_P(Good, IsLeftAlone) { EXPECT_EQ(of(GetParam().path, GetParam().text), std::vector<std::string>{}); }
+TEST_P(Good, IsNotReported) { EXPECT_EQ(of(GetParam().path, GetParam().text), std::vector<std::string>{}); }
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, Good,
@@ -114,14 +114,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"core/base/x.cpp", "auto s = R\"x(getenv( \" )x\"; auto t = \"\\\"rand(\";"}),
     case_name);
 
-TEST(Checker, SeesLongFiles) {
+TEST(Checker, ReportsLongFiles) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += "x\n";
   EXPECT_TRUE(violations({{"scripts/x.py", text}}).empty());
   EXPECT_EQ(violations({{"scripts/x.py", text + "x\n"}}).size(), 1U);
 }
 
-TEST(Checker, SeesSourcesWithoutAHeaderAndFullFolders) {
+TEST(Checker, ReportsSourcesWithoutAHeaderAndFullFolders) {
   EXPECT_EQ(violations({{"core/base/x.cpp", ""}}).size(), 1U);
   EXPECT_TRUE(violations({{"core/base/x.cpp", ""}, {"core/base/x.hpp", ""}, {"core/base/x_more.cpp", ""}}).empty());
   std::vector<Source> full;
@@ -133,7 +133,7 @@ TEST(Checker, SeesSourcesWithoutAHeaderAndFullFolders) {
   EXPECT_EQ(violations(full).size(), 1U);
 }
 
-TEST(Checker, CodeKeepsItsLines) {
+TEST(Checker, KeepsTheLinesOfTheCode) {
   EXPECT_EQ(code_only("a /* b\nc */ d // e\nf \"g\" '\\'' h"), "a     \n     d     \nf          h");
   EXPECT_EQ(code_only("\"open"), "     ");
   EXPECT_EQ(code_only("/*"), "  ");

@@ -122,7 +122,7 @@ TEST(CertaintyText, KeepsToTheWidthAndTheMostLikelyClasses) {
   }
 }
 
-TEST(CertaintySvg, HasABoxForEachClassAndBothSchemes) {
+TEST(CertaintySvg, HasABoxForEachClassAndBothColourSchemes) {
   const std::string svg = certainty_svg(twelve(), "digit <7>.png");
   EXPECT_EQ(xml_fault(svg), "");
   EXPECT_EQ(occurrences(svg, "class=\"median\""), 10U);

@@ -63,7 +63,7 @@ TEST(Efficiency, ATeamsWorkIsThatOfAllItsDevices) {
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 0.9);
 }
 
-TEST(Efficiency, RepeatsAreNoWork) {
+TEST(Efficiency, RepeatsDoNotCountAsWork) {
   journal::Contents contents = two_devices();
   contents.repeats = {at_work(0, 0, "b", 5, 10)};
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
@@ -95,7 +95,7 @@ TEST(Efficiency, ARetiredDeviceCountsUntilItsRetirement) {
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
-TEST(Efficiency, ALateResultOfARetiredDeviceIsWork) {
+TEST(Efficiency, ALateResultOfARetiredDeviceCountsAsWork) {
   journal::Contents contents = two_devices();
   contents.events = {event(3, Kind::retired, 0, "b")};
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 1);

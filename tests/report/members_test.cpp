@@ -32,7 +32,7 @@ TEST(Members, AreShownWithTheirVote) {
   EXPECT_HAS(text, "vote 8.00 %</text>");
 }
 
-TEST(Members, TheirValidationIsInTheHeadline) {
+TEST(Members, AreValidatedInTheHeadline) {
   RunView view = ensemble();
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
@@ -43,7 +43,7 @@ TEST(Members, TheirValidationIsInTheHeadline) {
 }
 
 // Many full-size pictures would push everything else off the page.
-TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
+TEST(Members, ShowTwoPicturesOfEachKindAtOnce) {
   RunView view = ensemble();
   for (const char* kind : {"easy", "misclassified"})
     for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)

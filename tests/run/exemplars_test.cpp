@@ -46,7 +46,7 @@ TEST(Exemplars, AreTheSureTheWrongAndTheDoubtful) {
   EXPECT_EQ(chosen[0].picture.grey, (std::vector<uint8_t>{50, 100, 150, 200})) << "as it was before the scaling";
 }
 
-TEST(Exemplars, ComeBackFromJson) {
+TEST(Exemplars, RoundTripThroughJson) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
@@ -58,7 +58,7 @@ TEST(Exemplars, ComeBackFromJson) {
   EXPECT_EQ(back[5].picture.grey, chosen[5].picture.grey);
 }
 
-TEST(Exemplars, DamagedOnesAreRefused) {
+TEST(Exemplars, AreRefusedIfDamaged) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};

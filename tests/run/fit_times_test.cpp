@@ -84,7 +84,7 @@ TEST(FitTimes, RatesAreKeptByModelDataAndClass) {
   remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}});  // not an error
 }
 
-TEST(FitTimes, AnEarlierRunOfThePlanKnowsBest) {
+TEST(FitTimes, AnEarlierRunOfThePlanTakesPrecedence) {
   const Directory directory;
   const std::string runs = directory.path("runs"), run = runs + "/2026-01-01_000000";
   fs::create_directories(run);

@@ -27,7 +27,7 @@ TEST(Tally, CertaintyDecidesBetweenEqualVotes) {
 }
 
 // The second member is more certain by less than single precision shows, in which a run keeps its members' predictions.
-TEST(Tally, CountsCertaintiesAsTheyAreKept) {
+TEST(Tally, CountsCertaintiesInTheStoredPrecision) {
   Tally tally(1, 2);
   tally.add({{0}, {1 - 1e-10, 0}});
   tally.add({{1}, {0, 1 - 1e-12}});

@@ -22,7 +22,7 @@ Cores on_new_thread() {
   return cores;
 }
 
-TEST(Cores, AThreadInheritsThemFromItsStarter) {
+TEST(Cores, AThreadInheritsThemFromItsCreator) {
   const Cores all = allowed_core_list();
   ASSERT_FALSE(all.empty());
   const Cores last = {all.back()};
@@ -41,7 +41,7 @@ TEST(Cores, AnEmptyListChangesNothing) {
   EXPECT_EQ(allowed_core_list(), all);
 }
 
-TEST(Cores, ACoreThatIsNotThereIsNamed) {
+TEST(Cores, AMissingCoreIsNamed) {
   try {
     run_on({100000});
     FAIL() << "ran on core 100000";
@@ -50,7 +50,7 @@ TEST(Cores, ACoreThatIsNotThereIsNamed) {
   }
 }
 
-TEST(Cores, HyperThreadsAndProcessorsStandTogether) {
+TEST(Cores, HyperThreadsAndProcessorsAreAdjacent) {
   const Cores all = allowed_core_list("/nowhere");
   if (all.size() < 2) GTEST_SKIP() << "one core has one order";
   std::string root = testing::TempDir() + "mokume-cores-XXXXXX";

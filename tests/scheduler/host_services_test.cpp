@@ -47,7 +47,7 @@ TEST_F(HostServicesTest, TakesItsThreadsFromTheAffinityMask) {
 }
 
 // Ranks that share a host learn their part after the program has started.
-TEST_F(HostServicesTest, LooksAtTheCoresOnlyWhenThreadsAreWanted) {
+TEST_F(HostServicesTest, ReadsTheCoresOnlyWhenThreadsAreNeeded) {
   const HostServices host(log_, 0, "");
   {
     const OnCores here({allowed_core_list().back()});

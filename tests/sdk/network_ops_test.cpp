@@ -43,7 +43,7 @@ TEST(WindowTest, CountsItsPixels) {
   EXPECT_EQ(remainder.out_width(), 3);
 }
 
-TEST(WindowTest, RefusesWhatFitsNoImage) {
+TEST(WindowTest, RefusesAWindowThatFitsNoImage) {
   const auto refused = [](const char* part, auto&& change) {
     const Window w = changed(kWindow, change);
     expect_refused(conv2d(m(2, 126), m(18, 4), {}, w, Activation::none, m(2, 80)), part);

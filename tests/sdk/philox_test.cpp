@@ -17,7 +17,7 @@ TEST(Philox, GivesThePublishedAnswers) {
             (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Philox, IsKnownWhileCompiling) {
+TEST(Philox, RunsAtCompileTime) {
   static_assert(philox({0, 0, 0, 0}, {0, 0})[0] == 0x6627e8d5);
   static_assert(Random(1, Purpose::folds).bits(0) == Random(1, Purpose::folds).bits(0));
 }
@@ -31,7 +31,7 @@ TEST(Random, IsAPureFunctionOfItsIndex) {
 }
 
 // These values date from the time when indices had 32 bits.
-TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
+TEST(Random, KeepsItsValuesBelow32BitsAndHasDifferentOnesBeyond) {
   const Random random(7, Purpose::weights, 3, 4);
   EXPECT_EQ(random.bits64(0), 0x8c93b68e0c459a6eU);
   EXPECT_EQ(random.bits64(5), 0xf95f48c316ae7f90U);
@@ -52,7 +52,7 @@ TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
 }
 
 // Streams that share numbers would repeat values; chance does not repeat 64-bit values.
-TEST(Random, StreamsAreApart) {
+TEST(Random, StreamsDoNotOverlap) {
   std::set<uint64_t> seen;
   size_t drawn = 0;
   for (const uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32})

@@ -34,7 +34,7 @@ TEST(Tensor, BuildersFillTheView) {
   EXPECT_EQ(line.offset, 4);
 }
 
-TEST(Tensor, ExtentEndsBehindTheLastElement) {
+TEST(Tensor, ExtentEndsAfterTheLastElement) {
   EXPECT_EQ(extent(matrix(nullptr, 3, 5)), 15);
   EXPECT_EQ(extent(matrix(nullptr, 3, 5, 8, 2)), 2 + 16 + 5);  // no gap after the last row
   EXPECT_EQ(extent(matrix(nullptr, 1, 5, 100, 2)), 7);
@@ -42,7 +42,7 @@ TEST(Tensor, ExtentEndsBehindTheLastElement) {
   EXPECT_EQ(extent(matrix(nullptr, 3, 0, 8, 2)), 2);
 }
 
-TEST(Tensor, CheckViewNamesWhatIsWrong) {
+TEST(Tensor, CheckViewNamesTheMistake) {
   const auto text = [](mk_tensor t) {
     return refusal(MK_INVALID_ARGUMENT, [&] { check_view("gemm", "a", t, MK_F32); });
   };
@@ -56,7 +56,7 @@ TEST(Tensor, CheckViewNamesWhatIsWrong) {
   EXPECT_NE(text(vector(nullptr, 1, INT64_MAX)).find("too large"), std::string::npos);
 }
 
-TEST(Tensor, CheckViewAllowsWhatIsOdd) {
+TEST(Tensor, CheckViewAcceptsUnusualViews) {
   for (const mk_tensor& t : {matrix(nullptr, 0, 0), matrix(nullptr, 1, 5, 2), matrix(nullptr, 5, 0, 3),
                              matrix(nullptr, 1 << 20, 1 << 20), vector(nullptr, 1, int64_t{1} << 48)})
     EXPECT_NO_THROW(check_view("gemm", "a", t, MK_F32)) << shape(t);

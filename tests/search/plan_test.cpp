@@ -17,7 +17,7 @@ using Kind = Space::Kind;
 Space list(const std::string& name, std::vector<Value> values) { return {Kind::list, name, std::move(values), 0, 0}; }
 Space range(Kind kind, double low, double high) { return {kind, "p", {}, low, high}; }
 
-TEST(ToText, IsWhatResultsShow) {
+TEST(ToText, MatchesTheResults) {
   EXPECT_EQ(to_text(0.1), "0.1");
   EXPECT_EQ(to_text(1.0), "1");
   EXPECT_EQ(to_text(0.1 + 0.2), "0.30000000000000004");
@@ -28,7 +28,7 @@ TEST(ToText, IsWhatResultsShow) {
   EXPECT_EQ(to_text(false), "false");
 }
 
-TEST(Grid, LastParameterVariesFastest) {
+TEST(Grid, TheLastParameterVariesFastest) {
   const auto c =
       grid_candidates({list("a", {1.0, 2.0}), list("b", {std::string("x"), std::string("y"), std::string("z")})});
   ASSERT_EQ(c.size(), 6U);
@@ -39,13 +39,13 @@ TEST(Grid, LastParameterVariesFastest) {
   }
 }
 
-TEST(Grid, OfNothingIsOneCandidateWithoutParameters) {
+TEST(Grid, WithoutParametersIsOneCandidate) {
   const auto c = grid_candidates({});
   ASSERT_EQ(c.size(), 1U);
   EXPECT_TRUE(c[0].empty());
 }
 
-TEST(Grid, RefusesWhatIsNoList) {
+TEST(Grid, RefusesAParameterWithoutAList) {
   EXPECT_THROW(grid_candidates({list("a", {})}), Error);
   EXPECT_THROW(grid_candidates({range(Kind::real_uniform, 0, 1)}), Error);
 }

@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl")
 #define REQUIRE_DEVICE(world) \
   if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
 
-TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
+TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
   if (!have_libsvm()) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
   World world(GetParam());
   REQUIRE_DEVICE(world);
@@ -91,7 +91,7 @@ TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
   for (const char* end : {".train", ".test", ".model", ".out"}) std::filesystem::remove(base + end);
 }
 
-TEST_P(SvcOnDevice, CopiesSettledSolutionsAndTheyAreRight) {
+TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3);
@@ -142,7 +142,7 @@ TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
   }
 }
 
-TEST_P(SvcOnDevice, KeepsItsBudgetAndItsResults) {
+TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
   const Blobs blobs(900, 5, 3, 3);
   const auto candidates = line_of_c(0.5);
   const Experiment experiment(blobs, candidates, 3);
@@ -219,7 +219,7 @@ TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
 
 // A few kernel values that overflow among many that do not: the solver meets each of them in turn, and none may lead it
 // out of its rows.
-TEST_P(SvcOnDevice, FailsAFitWhereSomeKernelValuesOverflow) {
+TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   for (const float huge : {1e19F, 3e19F, 1e25F, 1e38F}) {
@@ -236,7 +236,7 @@ TEST_P(SvcOnDevice, FailsAFitWhereSomeKernelValuesOverflow) {
   }
 }
 
-TEST_P(SvcOnDevice, LearnsWhereAFoldLacksAClass) {
+TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   Blobs blobs(90, 5, 3, 3);
@@ -291,7 +291,7 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
 }
 
 // A divided bundle is done in its order, which is that of the chain.
-TEST(SvcBundles, GoAlongCWhateverTheOrderOfThePlan) {
+TEST(SvcBundles, FollowCWhateverTheOrderOfThePlan) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);
   auto candidates = line_of_c(0.1);
@@ -311,7 +311,7 @@ TEST(SvcBundles, GoAlongCWhateverTheOrderOfThePlan) {
 }
 
 // Wide kernels take many steps, narrow ones have many support vectors: those in between finish soonest.
-TEST(SvcBundles, AreGuessedToTakeLongestAtBothEndsOfGamma) {
+TEST(SvcBundles, AreExpectedToTakeLongestAtBothEndsOfGamma) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);
   std::vector<Candidate> candidates;

@@ -30,7 +30,7 @@ void write_rows(const std::string& path, const Blobs& blobs, int32_t positive) {
   }
 }
 
-TEST_P(SvcSteps, EndInTheModelOfSvmTrain) {
+TEST_P(SvcSteps, ReachTheModelOfSvmTrain) {
   if (std::system("command -v svm-train >/dev/null") != 0) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
   World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
