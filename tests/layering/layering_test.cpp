@@ -11,7 +11,7 @@
 namespace mokume::layering {
 namespace {
 
-TEST(House, KeepsItsRules) {
+TEST(Tree, KeepsItsRules) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   for (const std::string& violation : violations(tree)) ADD_FAILURE() << violation;
   // The rules also hold for an empty tree, so this checks that the tree has files.
@@ -22,7 +22,7 @@ TEST(House, KeepsItsRules) {
     EXPECT_EQ(count(path), 1) << path;
 }
 
-TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
+TEST(Tree, TheOpSetIsSmallAndItsNamesAreUnique) {
   EXPECT_EQ(MK_OP_CAP, 32);
   EXPECT_LE(std::size(ops::kOps), 32U);
   for (size_t i = 0; i < std::size(ops::kOps); ++i) {

@@ -32,7 +32,7 @@ TEST(Members, AreShownWithTheirVote) {
   EXPECT_HAS(text, "vote 8.00 %</text>");
 }
 
-TEST(Members, AreValidatedInTheHeadline) {
+TEST(Members, HaveTheirValidationInTheHeadline) {
   RunView view = ensemble();
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
