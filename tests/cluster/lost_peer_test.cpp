@@ -1,4 +1,4 @@
-// What a node does before and after the fits when the transport reports that a peer is gone.
+// A node's actions before and after the fits when the transport reports that a peer is gone.
 #include <gtest/gtest.h>
 
 #include "cluster/fixtures.hpp"

@@ -36,7 +36,7 @@ struct FakeBackend {
   bool compute = true;                            // false: ops leave their output unchanged
   std::function<void(const mk_op&)> on_submit{};  // called for every op
 
-  // What happened.
+  // Observations.
   std::map<std::string, std::string> choices_given;
   std::vector<int32_t> submitted;  // op codes
   uint64_t copied_bytes = 0;

@@ -1,4 +1,4 @@
-// What the ops for networks refuse, without a device.
+// Refusals of the ops for networks, without a device.
 #include <gtest/gtest.h>
 
 #include <cmath>
