@@ -1,4 +1,4 @@
-# Flags and the few functions that every folder uses.
+# Compiler flags, and the functions that every folder uses.
 include_guard()
 include(CheckCXXCompilerFlag)
 
@@ -15,18 +15,19 @@ if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
-# Hot loops ask for -O3 and an instruction set themselves.
+# Hot loops request -O3 and an instruction set themselves.
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 set(CMAKE_C_FLAGS_RELEASE "-O2 -DNDEBUG")
 
-# Contraction would make a result depend on what the compiler fused; fma is written where it is meant.
+# Contraction would make a result depend on what the compiler fused; the code calls fma where it means it.
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Werror -ffp-contract=off)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # False alarms of g++ 12: members of a std::variant that is not in that state, and std::string's operator+ (PR 105329).
+  # False alarms of g++ 12: members of a std::variant that is not in that state, and std::string's operator+ (PR
+  # 105329).
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-maybe-uninitialized> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
 if(CMAKE_UNITY_BUILD)
-  add_compile_options(-Wno-shadow)  # of another file's names
+  add_compile_options(-Wno-shadow)  # names of other files in the unity build
 endif()
 
 set(MOKUME_SANITIZE "" CACHE STRING "address, undefined or thread")
@@ -63,7 +64,7 @@ file(CONFIGURE OUTPUT ${MOKUME_GENERATED_DIR}/abi/abi_hash.h CONTENT
 #endif
 ")
 
-# mokume_module(<target> KIND backends|plugins|transports NAME <name> SOURCES ...): a shared library found at run time,
+# mokume_module(<target> KIND backends|plugins|transports NAME <name> SOURCES ...): a shared library loaded at run time,
 # with one exported symbol and no undefined ones.
 function(mokume_module target)
   cmake_parse_arguments(arg "" "KIND;NAME" "SOURCES" ${ARGN})
@@ -77,12 +78,13 @@ function(mokume_module target)
   endif()
   set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${arg_NAME} LINK_DEPENDS ${script}
     LIBRARY_OUTPUT_DIRECTORY ${MOKUME_LIBRARY_DIR}/${arg_KIND})
-  # The registry refuses what others may write to, which a umask of 002 would make of it.
+  # The registry refuses files that others may write to, and a umask of 002 would create such files.
   add_custom_command(TARGET ${target} POST_BUILD
     COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
 endfunction()
 
-# mokume_embed(<target> <file>...): each file as `inline constexpr char k_<stem>[]` in <generated>/<stem>.embed.hpp.
+# mokume_embed(<target> <file>...): embeds each file as `inline constexpr char k_<stem>[]` in
+# <generated>/<stem>.embed.hpp.
 function(mokume_embed target)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/embedded)
   foreach(file IN LISTS ARGN)

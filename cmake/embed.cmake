@@ -1,5 +1,5 @@
-# Writes a text file as a C++ string constant, in pieces that every compiler's literal limit allows. With ROOT, a line
-# `#include "x.cl"` or `"x.h"` stands for that file below ROOT where it comes first, and for nothing after that.
+# Writes a text file as a C++ string constant, in pieces that every compiler's literal limit allows. With ROOT, the
+# first line `#include "x.cl"` or `"x.h"` of each file is replaced by that file below ROOT, and later ones are dropped.
 file(READ ${IN} text)
 get_filename_component(from ${IN} NAME)
 if(ROOT)

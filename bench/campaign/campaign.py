@@ -1,23 +1,23 @@
 #!/usr/bin/env python3
-"""Kills processes of real runs at random moments, and looks whether anything was lost.
+"""Kills processes of real runs at random moments, and checks whether anything was lost.
 
     bench/campaign/campaign.py [--runs 200] [--seed 1] [--out bench/results/campaign.json]
 
 Every run is `mokume run` of one small SVC grid under mpirun on 2 to 4 ranks, MPI over shared memory or over TCP on
-loopback, with and without --enable-recovery. One process is killed with SIGKILL at a moment drawn from the time that an
-undisturbed run takes: a rank, rank 0, or, with devices in processes of their own, one of these. Then:
+loopback, with and without --enable-recovery. One process is killed with SIGKILL at a moment drawn from the time of an
+undisturbed run: a rank, rank 0, or, with devices in processes of their own, a device's process. Then:
 
-* no run takes longer than --limit seconds (that is a hang); an mpirun that stays when every process of the run has
-  ended, one of them killed inside MPI_Init, is Open MPI's own (docs/adr/0012): it is killed after some seconds and
-  counted, not held against the run;
-* a killed device, and with --enable-recovery a killed rank, costs nothing: the run completes, if it had joined it;
-* after any other death, the same command, on another number of ranks, completes the run and ends with 0;
-* results.csv is byte for byte that of an undisturbed run on one rank, and no two lines of the journals disagree;
+* no run takes longer than --limit seconds (that is a hang); an mpirun that remains after every process of the run has
+  exited, one of them killed inside MPI_Init, is a fault of Open MPI (docs/adr/0012): it is killed after some seconds
+  and counted, not held against the run;
+* a killed device, and with --enable-recovery a killed rank that had joined the run, costs nothing: the run completes;
+* after any other death, the same command, on another number of ranks, completes the run and exits with 0;
+* results.csv is byte-identical to that of an undisturbed run on one rank, and no two lines of the journals disagree;
 * no process of the run is left.
 
-With --enable-recovery mpirun's own exit code is 0 whatever happens, so whether a run is complete is asked of its run.json.
-Run k of seed s is the same case whenever it is drawn (--only k repeats it); the moment it hits is the machine's.
-Exits with 1 if anything of this fails. Needs Open MPI 4.1 and a build with the preset `release` or `bench`.
+With --enable-recovery mpirun's own exit code is always 0, so run.json shows whether a run is complete. Run k of seed s
+is always the same case (--only k repeats it); the moment it hits depends on the machine. Exits with 1 if any check
+fails. Needs Open MPI 4.1 and a build with the preset `release` or `bench`.
 """
 import argparse
 import collections
@@ -50,11 +50,11 @@ C = {{ log10 = [-1, 4], n = 6 }}
 gamma = [0.0005, 0.001, 0.002, 0.005, 0.01]
 """
 FITS = 6 * 5 * 3
-LAUNCHER_PATIENCE_S = 15  # mpirun ends within milliseconds of its last process, or never
+LAUNCHER_PATIENCE_S = 15  # mpirun exits within milliseconds of its last process, or never
 
 
 class Process:
-    """What /proc says of one process."""
+    """The information in /proc about one process."""
 
     def __init__(self, pid):
         self.pid = pid
@@ -78,7 +78,7 @@ def processes():
             try:
                 found.append(Process(int(name)))
             except OSError:
-                pass  # it has ended
+                pass  # it has exited
     return [p for p in found if p.state not in "ZX"]
 
 
@@ -103,7 +103,7 @@ class Job:
                                       stdout=self.log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def members(self):
-        """Every process of the run but mpirun itself: they all work in its directory."""
+        """Every process of the run except mpirun itself: they all work in its directory."""
         return [p for p in processes() if p.directory == self.folder and p.pid != self.child.pid]
 
     def rank(self, number):
@@ -120,7 +120,7 @@ class Job:
         return next((p.pid for p in self.members() if p.parent == parent), None) if parent else None
 
     def kill(self, victim, number, deadline):
-        """Kills once the victim exists. Whether it did."""
+        """Kills the victim once it exists; returns whether it did."""
         while self.child.poll() is None and time.monotonic() < deadline:
             pid = self.device_of(number) if victim == "device" else self.rank(number)
             if pid is not None:
@@ -133,8 +133,8 @@ class Job:
         return False
 
     def wait(self, limit):
-        """Exit code; None if a process of the run hangs, "launcher" if mpirun does, alone."""
-        seen = None  # when there was somebody last
+        """Exit code; None if a process of the run hangs, "launcher" if only mpirun hangs."""
+        seen = None  # the last time that a process existed
         while True:
             try:
                 return self.child.wait(0.05)
@@ -150,9 +150,9 @@ class Job:
                 return None
 
     def end(self, limit):
-        """What wait() says, how many processes outlive the run, and its seconds."""
+        """The result of wait(), the number of processes that outlive the run, and its seconds."""
         code = self.wait(limit)
-        deadline = time.monotonic() + 2  # the last of them may just be ending
+        deadline = time.monotonic() + 2  # the last of them may just be exiting
         while code is not None and self.members() and time.monotonic() < deadline:
             time.sleep(0.02)
         left = self.members()
@@ -183,11 +183,11 @@ def complete(folder):
 
 
 def journals_agree(folder):
-    """Every fit and the refit are there, and all lines of one say the same."""
+    """Every fit and the refit are there, and all lines of a fit agree."""
     said = collections.defaultdict(set)
     for path in glob.glob(os.path.join(folder, "runs/campaign/*/journal/node-*.ndjson")):
         with open(path, "rb") as f:
-            for line in f.read().split(b"\n")[:-1]:  # what follows the last newline was torn off
+            for line in f.read().split(b"\n")[:-1]:  # text after the last newline was torn off
                 try:
                     record = json.loads(line)
                 except ValueError:
@@ -203,7 +203,7 @@ def write_experiment(folder, digits):
 
 
 def undisturbed(args, ranks, isolation=False):
-    """results.csv and seconds of a run that nobody disturbs; ranks 0: without mpirun."""
+    """results.csv and seconds of an undisturbed run; ranks 0: without mpirun."""
     with tempfile.TemporaryDirectory(prefix="mokume-campaign-") as folder:
         write_experiment(folder, args.digits)
         code, _, seconds = Job(args, folder, ranks, "shared memory", False, isolation).end(args.limit)
@@ -214,7 +214,7 @@ def undisturbed(args, ranks, isolation=False):
 
 
 class Case:
-    """What run k of a seed does; a pure function of both."""
+    """The case of run k of a seed; a pure function of both."""
 
     def __init__(self, seed, k, victims):
         draw = random.Random(f"{seed}/{k}")
@@ -234,8 +234,8 @@ class Case:
 
 
 def play(args, case, seconds, expected):
-    """One killed run, and another where that is needed. A dictionary of what happened; "faults" is empty if all is
-    well."""
+    """One killed run, and another if needed. Returns a dictionary of the outcome; "faults" is empty if there are
+    none."""
     folder = tempfile.mkdtemp(prefix="mokume-campaign-")
     write_experiment(folder, args.digits)
     isolation = case.victim == "device"
@@ -316,7 +316,7 @@ def main():
     args.build = os.path.abspath(args.build)
     if shutil.which("mpirun") is None:
         print("there is no mpirun here (package openmpi-bin)", file=sys.stderr)
-        return 77  # skipped, to ctest
+        return 77  # tells ctest that the test was skipped
 
     victims = args.victims.split(",") if args.victims else ["rank", "coordinator"]
     if not args.victims:

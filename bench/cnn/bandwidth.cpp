@@ -16,7 +16,7 @@
 namespace mokume::bench {
 namespace {
 
-constexpr size_t kLanes = 64;  // sums side by side, so that adding never waits
+constexpr size_t kLanes = 64;  // independent sums, so that an addition never waits
 
 size_t cores() {
   cpu_set_t set;
@@ -24,7 +24,7 @@ size_t cores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? static_cast<size_t>(CPU_COUNT(&set)) : 1;
 }
 
-// Memory in huge pages where the system has them, as the backends' large buffers.
+// Memory in huge pages if the system has them, like the backends' large buffers.
 class Floats {
  public:
   explicit Floats(size_t n) : bytes_(n * sizeof(float)) {
@@ -42,7 +42,7 @@ class Floats {
   void* memory_;
 };
 
-// Runs body(first, last) on an equal part of [0, n) per core; seconds until the last is done.
+// Runs body(first, last) on an equal part of [0, n) per core; returns the seconds until the last is done.
 double on_all_cores(size_t n, const std::function<void(size_t, size_t)>& body) {
   const size_t parts = cores();
   const auto start = std::chrono::steady_clock::now();
@@ -77,7 +77,7 @@ struct BandwidthProbe::Arrays {
   explicit Arrays(size_t count) : n(count), weight(count), state(count) {}
   size_t n;
   Floats weight, state;
-  std::atomic<float> kept{0};  // so that no sum is left out
+  std::atomic<float> kept{0};  // so that no sum is optimised away
 };
 
 BandwidthProbe::BandwidthProbe(double bytes) : arrays_(std::make_unique<Arrays>(static_cast<size_t>(bytes / 8))) {

@@ -21,7 +21,7 @@ class BandwidthProbe {
   BandwidthProbe(const BandwidthProbe&) = delete;
   BandwidthProbe& operator=(const BandwidthProbe&) = delete;
 
-  // One pass of each kind on all cores this process may use, some hundredths of a second.
+  // One pass of each kind on all cores this process may use; it takes some hundredths of a second.
   Bandwidth pass();
 
  private:

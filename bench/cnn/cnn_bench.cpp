@@ -1,5 +1,5 @@
-// Images a second of the published networks, trained and inferred on one device; one JSON line. For
-// bench/peers/cnn_torch.py, which runs it alternating with PyTorch.
+// Images per second of the published networks, trained and inferred on one device; prints one JSON line.
+// bench/peers/cnn_torch.py runs it alternating with PyTorch.
 //
 //   cnn_bench NETWORK BATCH train|epochs|infer|floor|together:N SECONDS [DEVICE]
 //       NETWORK: guide, lightning or N,KERNEL,HIDDEN of the study; 0,0,HIDDEN without its convolution
@@ -8,7 +8,7 @@
 //           printed: memory that is shared with others gives twice as much in one second as in another
 //       together: N networks in one stack, images of all of them a second
 //
-// The images are made and resident; time runs after a warm-up, in which kernels are built.
+// The images are generated and resident; time runs after a warm-up, in which kernels are built.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -46,7 +46,7 @@ int64_t run_in_epochs(std::span<Training* const> members, int64_t most) {
   return done;
 }
 
-// Batches of each network a second: after a warm-up, and waited for every 50 ms or so, as in a training.
+// Batches of each network per second: after a warm-up, with a wait every 50 ms or so, as in a training.
 double batches_per_s(std::span<Training* const> members, double seconds) {
   constexpr double kWaitSeconds = 0.05;
   int64_t most = 4, batches = 0;
@@ -98,7 +98,7 @@ double median(std::vector<double> values) {
 
 struct Share {
   double step_s, floor_s;  // medians
-  double share;            // median of what each turn came to
+  double share;            // median over the rounds
   bench::Bandwidth bandwidth;
 };
 
@@ -136,7 +136,7 @@ Share share_of_floor(const sdk::Host& host, const sdk::Device& device, const Net
   return {median(steps), median(floors), median(shares), {median(reads), median(updates)}};
 }
 
-// Whole epochs, each of which carries all images from host memory to the device again.
+// Whole epochs, each of which copies all images from host memory to the device again.
 double epochs(const sdk::Host& host, const sdk::Device& device, const Network& network, const Settings& settings,
               const mk_data& data, double seconds) {
   const ResidentData resident(device, data);
@@ -189,7 +189,7 @@ int run(int argc, char** argv) {
   uint32_t count = 0;
   sdk::call(table->enumerate, table->self, &info[0], 8U, &count);
   if (count == 0) throw Error(MK_DEVICE_ERROR, "no device of " + backend);
-  // Variants that a long training comes to use are used from the first step on.
+  // Variants that a long training switches to are used from the first step on.
   const device::Choices choices = backend == "opencl" ? device::Choices{{"sequence", "always"}} : device::Choices{};
   const auto opened = device::Device::open({backend, 0, table, info[0]}, choices, uint64_t{20} << 30, nullptr);
   const sdk::Device device(opened->services());

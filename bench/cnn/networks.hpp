@@ -1,4 +1,4 @@
-// The published networks by name: what cnn_bench measures and tests/gpu counts.
+// The published networks by name: cnn_bench measures them, and tests/gpu counts their commands.
 #pragma once
 
 #include <cstdio>

@@ -2,9 +2,9 @@
 //
 //   gemm_bench [DEVICE] [ROUNDS] [PLUGIN]     defaults: Portable (PoCL), 9, the opencl.so of this build
 //
-// The two sides alternate, so that whatever else the machine does meets both alike; a row shows the medians over the
-// rounds and the median of the rounds' ratios. Data lies on the device before the clock starts, as it does in a run. A
-// difference beyond the op's tolerance ends the program with exit code 1.
+// The two sides alternate, so that other load on the machine affects both equally. A row shows the medians over the
+// rounds and the median of the rounds' ratios. Data is on the device before the clock starts, as in a run. If a
+// difference exceeds the op's tolerance, the program exits with code 1.
 #include <dlfcn.h>
 #include <oneapi/dnnl/dnnl.h>
 #include <sched.h>
@@ -37,7 +37,7 @@ constexpr Shape kShapes[] = {{512, 512, 512, false},
                              {1024, 1024, 1024, false},
                              {2048, 2048, 2048, false},
                              {5000, 5000, 784, true},
-                             // Fully connected layers, forward and back, at batch 1, 10 and 128.
+                             // Fully connected layers, forward and backward, at batch 1, 10 and 128.
                              {1, 128, 9216, false},
                              {10, 227, 5733, false},
                              {10, 128, 57600, false},
@@ -51,7 +51,7 @@ int cores() {
   return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-// oneDNN brings its OpenMP library along; the compiler of this program need not have one.
+// oneDNN brings its own OpenMP library; the compiler of this program need not have one.
 void set_openmp_threads(int count) {
   if (void* set = dlsym(RTLD_DEFAULT, "omp_set_num_threads")) reinterpret_cast<void (*)(int)>(set)(count);
 }
@@ -171,7 +171,7 @@ bool compare(const mk_backend& backend, mk_device* device, const Shape& s, int r
   const mk_tensor tb = s.transpose_b ? sdk::matrix(db, s.n, s.k) : sdk::matrix(db, s.k, s.n);
   const mk_op op = ops::gemm(sdk::matrix(da, s.m, s.k), false, tb, s.transpose_b, sdk::matrix(dout, s.m, s.n));
   const double flop = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
-  // As a run does it: one product behind the other, for some milliseconds.
+  // As in a run: one product after the other, for some milliseconds.
   const int times = std::max(1, static_cast<int>(2e9 / flop));
   const auto run_ours = [&] { side.run(op, times); };
   const auto run_theirs = [&] {

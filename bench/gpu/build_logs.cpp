@@ -1,10 +1,10 @@
-// An OpenCL layer that writes down what the driver's compiler says of every program, CLBlast's included:
+// An OpenCL layer that records the compiler output of the driver for every program, including CLBlast's:
 //
 //   OPENCL_LAYERS=/path/build_logs.so BUILD_LOGS=/path/directory PROGRAM...
 //
-// Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. Programs made of binaries are
-// left out: nothing is compiled for them. NVIDIA's compiler tells registers and spills only when it is asked to; the
-// option changes nothing else. No other function of OpenCL is touched.
+// Each build leaves PID-NUMBER.json there: kernels, options, code, seconds and the log. Programs created from binaries
+// are left out, because nothing is compiled for them. NVIDIA's compiler reports registers and spills only on request;
+// the option changes nothing else. No other function of OpenCL is touched.
 #include <unistd.h>
 
 #include <atomic>
@@ -19,7 +19,7 @@ namespace {
 
 const cl_icd_dispatch* below = nullptr;
 
-// Ends with the zero that the text has, if any.
+// Stops at the terminating zero of the text, if any.
 template <class Call>
 std::string text_of(const Call& call) {
   size_t size = 0;

@@ -1,11 +1,12 @@
-// Products and convolutions of the published networks and of the SVC grid, one op at a time on one device: a JSON line
-// for each, with the choices that the device made.
+// Products and convolutions of the published networks and of the SVC grid, one op at a time on one device: prints a
+// JSON line for each, with the choices that the device made.
 //
 //   op_bench [BACKEND [SECONDS [MOST_GFLOP [KEY=VALUE,...]]]]
 //
 // Defaults: opencl, 0.2 s for each shape, shapes of any size, the device's own choices. MOST_GFLOP leaves out larger
-// ops. The first device of the backend is measured. Operands lie on the device; ops follow each other without a wait
-// for some milliseconds, as in a training; the median of such rounds counts. Operations are those of the definition.
+// ops. The first device of the backend is measured. Operands are on the device. Ops follow each other without a wait
+// for some milliseconds, as in a training, and the median of these rounds counts. The number of operations is that of
+// the op's definition.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -74,7 +75,7 @@ double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
     device.finish();
     return now_s() - start;
   };
-  run(1);  // kernels are built
+  run(1);  // builds the kernels
   int times = 1;
   while (times < 10000 && run(times) < kRound_s) times *= 2;
   std::vector<double> rounds;
@@ -84,7 +85,7 @@ double seconds_of(const sdk::Device& device, const mk_op& op, double seconds) {
   return median(rounds);
 }
 
-// Numbers of [-1, 1), the same 2^20 again and again.
+// Numbers in [-1, 1), the same 2^20 again and again.
 sdk::Buffer numbers(const sdk::Device& device, int64_t count) {
   static const std::vector<float> some = [] {
     const sdk::Random random(1, sdk::Purpose::search, 1);
@@ -171,7 +172,7 @@ device::Choices choices_of(const std::string& list) {
   return choices;
 }
 
-// One shape that fails, for want of memory say, costs no other.
+// A shape that fails, for example for lack of memory, does not affect the others.
 bool attempt(const char* name, const std::function<void()>& body) {
   try {
     body();

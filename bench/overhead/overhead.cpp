@@ -1,11 +1,11 @@
-// What scheduling costs beside the work: no-op fits over the whole path (coordinator, transport, agent, feeder,
-// journal); how long a device waits from the end of one lease to the start of the next, which is the round trip of a
+// The overhead of scheduling. Measures no-op fits over the whole path (coordinator, transport, agent, feeder, journal);
+// the time that a device waits from the end of one lease to the start of the next, which is the round trip of a
 // request; and a commit of the journal alone.
 //
 //   bench_overhead [FITS=10000] [FITS_PER_BUNDLE=1] [DIRECTORY=.]
 //   mpirun -np 4 --oversubscribe --bind-to none bench_overhead 10000
 //
-// DIRECTORY says which file system is measured; what is written there is removed again. Prints one JSON object.
+// DIRECTORY selects the file system to measure; the files written there are removed. Prints one JSON object.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -82,7 +82,7 @@ cluster::Workload make_work(const Options& options) {
   work.n_fits = options.n_fits;
   for (uint32_t fit = 0; fit < options.n_fits; fit += options.per_bundle) {
     scheduler::Bundle& bundle = work.bundles.bundles.emplace_back();
-    bundle.affinity = fit;  // each on its own
+    bundle.affinity = fit;  // each device on its own
     for (uint32_t i = fit; i < std::min(options.n_fits, fit + options.per_bundle); ++i) bundle.fits.push_back(i);
   }
   return work;
@@ -108,7 +108,7 @@ class NoRefits : public cluster::RefitRules {
   std::optional<double> loss(const journal::FitRecord&) const override { return std::nullopt; }
 };
 
-// Median seconds between two leases of a device: of the nodes other than rank 0 where there are some.
+// Median seconds between two leases of a device, on the nodes other than rank 0 if there are any.
 double round_trip_seconds(std::vector<journal::FitRecord> records) {
   std::stable_sort(records.begin(), records.end(), [](const auto& a, const auto& b) {
     return std::tie(a.node, a.start_s, a.end_s) < std::tie(b.node, b.start_s, b.end_s);
@@ -128,7 +128,7 @@ struct Figures {
   double round_trip = 0;  // rank 0 only
 };
 
-// Every rank.
+// On every rank.
 Figures run_fits(cluster::Transport& transport, const Options& options) {
   const bool leads = transport.rank() == 0;
   Instant device;

@@ -1,4 +1,4 @@
-// What one submit costs through core's Device on the null backend: checks, bounds and dispatch, no computing.
+// The cost of one submit through core's Device on the null backend: checks, bounds and dispatch, no computing.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>

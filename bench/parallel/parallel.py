@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
-"""One network trained by several ranks: the whole program, by turns with one rank alone on one core.
+"""One network trained by several ranks: the whole program, alternating with one rank alone on one core.
 
     python3 bench/parallel/parallel.py speed [--rounds 3] [--out FILE]
         the Lightning network at batch 128 for each rank: one rank on one core, two ranks of a core each (synchronous, and
-        averaged every 16 batches), images a second of a training on made pictures
+        averaged every 16 batches), images per second of a training on generated pictures
     python3 bench/parallel/parallel.py unequal [--rounds 3] [--out FILE]
-        the same network at a batch of 128 on PoCL and the host device together, a core each, in one process; against the
-        sum of what each does alone on a core
+        the same network at a batch of 128 on PoCL and the host device, one core each, in one process; compared with the
+        sum of the two alone on a core
     python3 bench/parallel/parallel.py throttled [--rounds 3] [--out FILE]
-        the same network at a batch of 256 in 32 shards on two ranks, PoCL with a core each, of which the second may use its
+        the same network at a batch of 256 in 32 shards on two ranks, PoCL with one core each; the second may use its
         core for a quarter of the time (a control group's quota; needs root and cgroup v1 or v2); against both alone
     python3 bench/parallel/parallel.py reduce [--rounds 3] [--ranks 2 4] [--out FILE]
-        fully connected networks of growing size at batch 16 for each rank: what a step takes longer in a team than alone;
-        the same of PyTorch's DistributedDataParallel over gloo (needs torch)
+        fully connected networks of growing size at batch 16 for each rank: how much longer a step takes in a team than
+        alone; the same for PyTorch's DistributedDataParallel over gloo (needs torch)
 
-Times are those of the training in the journal: data are loaded before. Each run trains for a while and for twice as long;
-the difference counts, so that what happens once drops out (kernels, the first split, the test).
+Times are those of the training in the journal: data are loaded before. Each run trains for a while and then for twice
+as long. The difference counts, so that one-time costs drop out (kernels, the first split, the test).
 """
 import argparse
 import concurrent.futures
@@ -53,7 +53,7 @@ out_features = 10
 
 
 def write_images(folder, rows):
-    """Of 28 x 28, as the built-in digits have too few: about as many pixels are ink as in those."""
+    """Images of 28 x 28, because the built-in digits are too few, with about as many ink pixels."""
     draw = random.Random(1)
     for part, count in (("train", rows), ("t10k", 100)):
         images = bytearray(struct.pack(">4i", 2051, count, 28, 28))
@@ -72,7 +72,7 @@ def write_images(folder, rows):
 
 
 def experiment(layers, batch, parallel, rows, place):
-    """One training on `rows` made images, and a test on few, whose time drops out."""
+    """One training on `rows` generated images, and a test on a few, whose time drops out."""
     folder = pathlib.Path(place) / f"images-{rows}"
     if not folder.is_dir():
         folder.mkdir()
@@ -101,7 +101,7 @@ parallel = {parallel}
 
 
 def fit_seconds(mokume, text, epochs, ranks, cores, place, team=False, last=()):
-    """Of one run of the program; `cores`: a list for taskset; `last`: what the last rank is started with."""
+    """Seconds of one run of the program. `cores`: a list for taskset; `last`: a prefix for the last rank."""
     config = pathlib.Path(place) / "parallel.toml"
     config.write_text(text)
     out = pathlib.Path(place) / f"out-{time.monotonic_ns()}"
@@ -129,7 +129,7 @@ def seconds_per_epoch(mokume, text, epochs, ranks, cores, place, team=False, las
 
 
 def two_at_a_time(args, text, cores, place):
-    """Epochs a second of two runs that know nothing of each other, a core each: the ceiling of this machine."""
+    """Epochs per second of two independent runs, one core each: the ceiling of this machine."""
     places = [pathlib.Path(place) / f"core-{core}" for core in cores]
     for one in places:
         one.mkdir(exist_ok=True)
@@ -210,7 +210,7 @@ def throttled(args, place):
     text = experiment(LIGHTNING, 256, '{ type = "synchronous", shards = 32 }', trained, place)
     rates = {name: [] for name in ("whole", "quarter", "both")}
     with Quarter() as quarter:
-        # The team begins with equal shares: the longer its runs, the less hangs on how fast it leaves them.
+        # The team begins with equal shares, so longer runs depend less on how fast it adapts them.
         cases = {"whole": (1, cores[:1], (), 3), "quarter": (1, cores[1:], quarter, 1), "both": (2, cores, quarter, 6)}
         for _ in range(args.rounds):
             for name, (ranks, use, last, epochs) in cases.items():
@@ -224,7 +224,7 @@ def throttled(args, place):
 
 
 def torch_step(hidden, ranks, cores, seconds):
-    """Seconds a step of a rank at batch 16, from a process of PyTorch for each rank."""
+    """Seconds per step of a rank at batch 16, with a PyTorch process for each rank."""
     done = subprocess.run([sys.executable, str(ROOT / "bench/peers/ddp_torch.py"), str(hidden), str(ranks), str(seconds)],
                           capture_output=True, text=True, preexec_fn=lambda: os.sched_setaffinity(0, cores))
     if done.returncode != 0:

@@ -4,10 +4,10 @@
     python3 bench/parallel/simulate.py [--results bench/results/parallel.json]
                                        [--gigabytes-per-s 1.25 ...]
 
-A step of a device at batch 128 takes what cnn_bench measured (the device: two cores of this machine). A reduction among n
-ranks goes through rank 0 and takes a + 2 (n - 1) bytes / bandwidth: a, and the bandwidth of this machine's memory, are a
-line through the reductions that parallel.py measured; other bandwidths (networks) are given. Nothing overlaps: the worst
-case. Averages carry the optimizer's states too.
+A step of a device at batch 128 takes the time that cnn_bench measured (the device: two cores of this machine). A
+reduction among n ranks goes through rank 0 and takes a + 2 (n - 1) bytes / bandwidth. A line through the reductions
+that parallel.py measured gives a and the bandwidth of this machine's memory; other bandwidths (networks) are given.
+Nothing overlaps: the worst case. Averages carry the optimizer's states too.
 """
 import argparse
 import json
@@ -20,7 +20,7 @@ DEVICES = [2, 4, 8, 16, 32, 64]
 
 
 def fit(rows):
-    """Latency (s) and bytes a second of the reductions measured with 2 ranks."""
+    """Latency (s) and bytes per second of the reductions measured with 2 ranks."""
     points = [(2 * 4 * r["parameters"], r["mokume_reduction_ms"] / 1e3) for r in rows if r["ranks"] == 2]
     (x0, y0), (x1, y1) = min(points), max(points)
     per_byte = (y1 - y0) / (x1 - x0)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Many small networks: mokume side by side against mokume one by one, PyTorch one by one and torch.func's vmap, by turns.
+"""Compares many small networks side by side in mokume with mokume and PyTorch one by one and torch.func's vmap.
 
     python3 bench/peers/cnn_together_torch.py [--bench build/release/bin/cnn_bench] [--rounds 5] [--seconds 4] [--out FILE]
                                               [--counts 8,32] [--batch 10] [0,0,100 4,5,32 ...]
 
-Networks as in cnn_torch.py. Images of all networks a second: of one by one, those of one. vmap takes the gradients of all
-networks' losses at once and steps stacked parameters in place; each network has rows of its own. Medians of the rounds and
-of the rounds' ratios. Needs torch.
+Networks as in cnn_torch.py. The sides alternate. Images per second of all networks; one by one, those of one network.
+vmap takes the gradients of all networks' losses at once and steps stacked parameters in place; each network has its own
+rows. Medians of the rounds and of the rounds' ratios. Needs torch.
 """
 import argparse
 import json

@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
-"""Images a second of the published networks with PyTorch on a CUDA device: eager and as a captured graph, fp32 and TF32.
+"""Images per second of the published networks with PyTorch on a CUDA device: eager and captured graph, fp32 and TF32.
 
     python3 bench/peers/cnn_torch_cuda.py [--cases guide:128:train 13,8,227:10:train guide:1000:infer ...]
                                           [--networks 0,0,32 4,5,32 ... --together 32]
                                           [--ops FILE] [--seconds 0.5] [--rounds 3] [--out FILE] [--device cuda]
 
-The networks, batches and made images of cnn_torch.py. Images lie on the device, and so does the order of an epoch.
+Networks, batches and generated images are those of cnn_torch.py. Images and the order of an epoch are on the device.
 Training: `eager` launches op by op; `graph` captures the whole step once (rows gathered, forward, backward, optimizer)
-and replays it. Inference carries a batch from pinned host memory and its outputs back, each time, as cnn_bench does.
---networks: --together of them at once by torch.func's vmap, at batch 10. --ops: a JSON list with the shapes that
+and replays it. Inference copies a batch from pinned host memory and its outputs back each time, as cnn_bench does.
+--networks: --together copies of each at once by torch.func's vmap, at batch 10. --ops: a JSON list with the shapes that
 bench/gpu/op_bench printed; products and convolutions one by one, launched back to back.
 
-Medians of rounds of --seconds each; every round ends with torch.cuda.synchronize(). The fastest of cuDNN's kernels is
-chosen in the warm-up. The result is written again after every case. Needs torch; --device cpu tries the eager side.
+Medians of rounds of --seconds each; every round ends with torch.cuda.synchronize(). The warm-up selects the fastest of
+cuDNN's kernels. The result is rewritten after every case. Needs torch; --device cpu tries the eager side.
 """
 import argparse
 import json
@@ -28,7 +28,7 @@ from torch import nn
 from torch.func import functional_call, grad, stack_module_state, vmap
 
 PRECISIONS = {"fp32": False, "tf32": True}
-WARM_UP = 11  # steps on a side stream before a capture, as PyTorch's documentation asks for
+WARM_UP = 11  # steps on a side stream before a capture, as PyTorch's documentation requires
 BATCH_TOGETHER = 10
 Step = Callable[[], None]
 
@@ -62,7 +62,7 @@ def captured(step: Step) -> Step:
 
 
 def rates(device: torch.device, turn: Step, images: int, seconds: float, rounds: int) -> List[float]:
-    """Images a second of each round. Turns are queued for some milliseconds before anybody waits."""
+    """Images per second of each round. Turns are queued for some milliseconds before a wait."""
     for _ in range(4):
         turn()
     wait(device)
@@ -84,7 +84,7 @@ def rates(device: torch.device, turn: Step, images: int, seconds: float, rounds:
 
 
 def batches(device: torch.device, batch: int, count: int = 0) -> Iterator[torch.Tensor]:
-    """Rows of one network, or of `count` with orders of their own; all batches are whole, as a graph wants them."""
+    """Rows of one network, or of `count` with their own orders; all batches are full, as a graph requires."""
     while True:
         order = torch.randperm(IMAGES, device=device) if count == 0 else torch.stack(
             [torch.randperm(IMAGES, device=device) for _ in range(count)])
@@ -97,7 +97,7 @@ def made_images(device: torch.device) -> Any:
 
 
 def optimizer_for(name: str, net: nn.Module, mode: str) -> torch.optim.Optimizer:
-    """As in cnn_torch.py; for a graph its step count lies on the device, too."""
+    """As in cnn_torch.py; for a graph its step count is on the device too."""
     _, optimizer_of = network(name)
     optimizer = optimizer_of(net.parameters())
     for group in optimizer.param_groups:
@@ -148,7 +148,7 @@ def inference(name: str, batch: int, device: torch.device, mode: str) -> Step:
             x.copy_(host, non_blocking=True)
             run()
             outputs.copy_(place["y"], non_blocking=True)
-        wait(device)  # somebody waits for the answer
+        wait(device)  # a real caller waits for the answer
 
     return turn
 
@@ -185,7 +185,7 @@ def side_by_side(name: str, count: int, device: torch.device, mode: str) -> Step
 
 
 def make_turn(case: str, device: torch.device, mode: str) -> Any:
-    """What a turn does, and how many images that are."""
+    """The work of a turn, and its number of images."""
     name, batch, what = case.split(":", 2)
     if what == "train":
         return training(name, int(batch), device, mode), int(batch)
@@ -196,7 +196,7 @@ def make_turn(case: str, device: torch.device, mode: str) -> Any:
 
 
 def op_of(shape: Dict[str, Any], device: torch.device) -> Step:
-    """The op of a line of op_bench, in PyTorch's own layout."""
+    """The op in a line of op_bench, in PyTorch's own layout."""
     if shape["op"] == "gemm":
         m, n, k = shape["m"], shape["n"], shape["k"]
         a = torch.randn(k, m, device=device).t() if shape["transpose_a"] else torch.randn(m, k, device=device)
@@ -217,7 +217,7 @@ def op_of(shape: Dict[str, Any], device: torch.device) -> Step:
 
 
 def attempt(what: str, body: Callable[[], Any]) -> Any:
-    """What fails, for want of memory or of an op in a graph, costs no other."""
+    """A case that fails, for lack of memory or of an op in a graph, does not affect the others."""
     try:
         return body()
     except (RuntimeError, ValueError, NotImplementedError) as error:

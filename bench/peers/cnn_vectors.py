@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses for the cnn tests to follow.
+"""Writes tests/cnn/data/torch.safetensors: PyTorch's gradients and losses, the reference of the cnn tests.
 
 Four small networks and a regression, each trained for 100 steps in fixed batches from stored weights by several
 optimizers. Run it again only if the tests need other cases; the file is part of the tree.
@@ -45,7 +45,7 @@ NETS = {
                  {"type": "adaptive_avg_pool2d", "output_size": 3},
                  {"type": "flatten"},
                  {"type": "linear", "out_features": 3, "bias": True}], (1, 8, 8)),
-    # The form of the study: the weights of "linear" of 16 outputs and more take their steps on the way back.
+    # The form of the study: the weights of "linear" of 16 outputs and more take their steps in the backward pass.
     "study": ([{"type": "conv2d", "out_channels": 8, "kernel_size": 5, "stride": 1, "padding": 0, "bias": True},
                {"type": "relu"},
                {"type": "flatten"},

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Seconds a training step of a fully connected network takes with PyTorch's DistributedDataParallel over gloo.
+"""Seconds per training step of a fully connected network with PyTorch's DistributedDataParallel over gloo.
 
     python3 bench/peers/ddp_torch.py HIDDEN RANKS SECONDS
 
@@ -41,7 +41,7 @@ def train(rank, ranks, hidden, seconds, port):
 
     run(10)
     each = run(20)
-    # Every rank must do as many.
+    # Every rank must do the same number.
     steps = torch.tensor([max(20, int(seconds / each))])
     if ranks > 1:
         dist.broadcast(steps, 0)
@@ -50,7 +50,7 @@ def train(rank, ranks, hidden, seconds, port):
         print(json.dumps({"hidden": hidden, "ranks": ranks, "step_s": each}), flush=True)
     if ranks > 1:
         dist.barrier()
-        os._exit(0)  # gloo's threads abort the process now and then when it is taken down
+        os._exit(0)  # gloo's threads sometimes abort the process while it shuts down
 
 
 def main():

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes tests/search/numpy_vectors.hpp: what NumPy draws, for the tests of core/search to follow.
+"""Writes tests/search/numpy_vectors.hpp: draws of NumPy, the reference of the tests of core/search.
 
 The published draws are made in the order of shermanlo77/multinode-gpu-study's mnist_nn. Run it again only if the tests
 need other cases; the file is part of the tree.
@@ -117,7 +117,8 @@ def published():
 
 
 def main():
-    print("// Made by bench/peers/numpy_vectors.py: what NumPy draws. Without a seed of its own, SeedSequence(2019).")
+    print("// Written by bench/peers/numpy_vectors.py: draws of NumPy. Vectors without their own seed use "
+          "SeedSequence(2019).")
     print("#pragma once\n\n#include <cstdint>\n#include <vector>\n\nnamespace mokume::search::vectors {\n")
     for part in (seeds, draws, orders, published):
         part()

@@ -22,7 +22,7 @@ from sklearn.model_selection import GridSearchCV, KFold
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import SVC
 
-C_INDICES = [2, 7, 12, 17, 21]  # the middles of five stretches of the grid
+C_INDICES = [2, 7, 12, 17, 21]  # the middles of five ranges of the grid
 GAMMA_INDICES = [3, 9, 15, 21]  # and of four
 GRID = 24
 

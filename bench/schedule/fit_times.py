@@ -3,9 +3,9 @@
 
     bench/schedule/fit_times.py RUN [--total SECONDS] > bench/results/svc-grid-times.csv
 
-A lease's time is shared over its fits by the solver's steps in their notes, plus a constant for each fit (what it takes
-to validate it). With --total, for a run on a machine that was busy with other work, only the steps are taken from the
-run, and all fits together take SECONDS.
+A lease's time is divided among its fits by the solver's steps in their notes, plus a constant for each fit (the time to
+validate it). With --total, for a run on a machine that was busy with other work, only the steps come from the run, and
+all fits take SECONDS in total.
 """
 import argparse
 import csv
@@ -14,7 +14,7 @@ import json
 import re
 import sys
 
-FIT_IN_STEPS = 1750  # a fit costs as much as this many steps beside its own
+FIT_IN_STEPS = 1750  # in addition to its own steps, a fit costs as much as this many
 
 
 def main():

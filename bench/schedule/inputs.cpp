@@ -19,7 +19,7 @@ using scheduler::Scenario;
 
 constexpr double kBandwidth = 1.3e12;  // bytes a second: scales all times alike
 constexpr double kBytesPerWeight = 20;
-constexpr double kFoldSpread = 0.3;  // of a candidate's losses, in parts of that of all candidates
+constexpr double kFoldSpread = 0.3;  // spread of a candidate's losses, relative to that of all candidates
 constexpr uint32_t kFolds = 5, kMostEpochs = 20, kBatch = 10, kRows = 60000;
 
 // Rows of numbers below a header.
@@ -39,7 +39,7 @@ std::vector<std::vector<double>> table(const std::string& path, const std::strin
   return rows;
 }
 
-// Each value as its place between the least and the greatest, on a log scale.
+// The place of each value between the least and the greatest, on a log scale.
 std::map<double, double> scaled(const std::set<double>& values) {
   std::map<double, double> positions;
   const double low = std::log(*values.begin()), high = std::log(*values.rbegin());
@@ -124,7 +124,7 @@ Scenario networks(const std::string& csv, bool refits, uint64_t seed) {
     for (uint32_t fold = 0; fold < kFolds; ++fold) {
       const auto fit = static_cast<uint32_t>(made.seconds.size());
       made.seconds.push_back(epoch_s * epochs_of(r, fold));
-      // Weights are most of what is known of a network: as a point they tell candidates apart.
+      // The number of weights is the best predictor for a network: as a point it distinguishes candidates.
       made.workload.positions.push_back({static_cast<uint32_t>(rows[r][0]), fold, {rows[r][2] / most}});
       made.workload.bundles.push_back({{fit}, rows[r][2] * kMostEpochs, 0, fit});
     }

@@ -1,4 +1,4 @@
-// What the schedule bench simulates: workloads with the times that their fits really take.
+// The inputs of the schedule benchmark: workloads with the real times of their fits.
 #pragma once
 
 #include <string>
@@ -8,12 +8,12 @@
 
 namespace mokume::bench {
 
-// Devices of equal speed, or of several: as a probe might see them, 30 % off.
+// Devices of equal or different speeds, as a probe might see them, 30 % off.
 std::vector<scheduler::SimulatedUnit> devices(size_t count, const std::vector<double>& speeds = {1});
 
-// The SVC grid from recorded times (svc-grid-times.csv: gamma,C,fold,seconds). Bundles: gamma x fold, or whole gammas;
-// each cut into `parts` equal ones of the same fits' times where a fit could be split by class (no run does that).
-// What the policy is told is the SVC plugin's guess.
+// The SVC grid from recorded times (svc-grid-times.csv: gamma,C,fold,seconds). Bundles are gamma x fold, or whole
+// gammas; each is cut into `parts` equal ones with the same times, as if a fit could be split by class (no run does
+// that). The policy receives the SVC plugin's guess.
 scheduler::Scenario svc_grid(const std::string& csv, bool whole_gammas, uint32_t parts = 1);
 
 // The networks of network-weights.csv (bootstrap,candidate,weights), 5 folds, batches of 10 of 60,000 rows. A step

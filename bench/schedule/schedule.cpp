@@ -1,10 +1,10 @@
-// Simulated: how busy 1 to 1,000 devices are under the scheduler of real runs and under simpler rules, on recorded
-// times of the SVC grid and on the 144 networks of the study under a bandwidth model.
+// Simulates how busy 1 to 1,000 devices are under the scheduler of real runs and under simpler rules, on recorded times
+// of the SVC grid and on the 144 networks of the study under a bandwidth model.
 //
-// Ours learns what fits take while it runs; "known": it knows from an earlier run. "bound": no schedule can be better.
+// "ours" learns the times of fits while it runs; "known" has them from an earlier run; "bound": no schedule can be
+// better.
 //
-//   bench_schedule [DIRECTORY WITH THE .csv FILES, bench/results if none is named] [FILE.json, where the figures are
-//   kept]
+//   bench_schedule [DIRECTORY WITH THE .csv FILES, default bench/results] [FILE.json for the figures]
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ struct Row {
   double contiguous, shuffled, first_come, ours, known, bound, hours;
 };
 
-// No schedule can be better: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
+// The bound of all schedules: the longest bundle, and each bootstrap's longest chain of a fit and its refit, must run.
 double bound_of(const Scenario& scenario) {
   double speeds = 0, fastest = 0;
   for (const auto& unit : scenario.units) {
@@ -90,7 +90,7 @@ Row mean(const std::vector<Row>& rows) {
 
 class Book {
  public:
-  // `draws`: the same question with other draws of what is not known; the mean counts.
+  // `draws`: repeats with other draws of the unknown values; the mean counts.
   void add(const std::string& title, const std::vector<Scenario>& draws, const std::vector<double>& speeds = {1}) {
     fmt::print("\n{} (simulated)\n{:>8} {:>11} {:>9} {:>11} {:>7} {:>7} {:>7} {:>9}\n", title, "devices", "contiguous",
                "shuffled", "first come", "ours", "known", "bound", "hours");

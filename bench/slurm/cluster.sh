@@ -1,9 +1,9 @@
 # shellcheck shell=bash
-# A Slurm cluster of two nodes, n1 and n2, on this one machine, without systemd and beside any other Slurm: own key,
+# A Slurm cluster of two nodes, n1 and n2, on this machine, without systemd and independent of any other Slurm: own key,
 # own ports, everything in one folder. To be sourced; needs root. Each node has two processors and two GPUs that exist
-# in Slurm's books only.
+# only in Slurm's configuration.
 #   cluster_start FOLDER     sets SLURM_CONF for sbatch, srun, scontrol
-#   cluster_stop             ends the jobs and the daemons it started, by their process numbers
+#   cluster_stop             stops the jobs and the daemons it started, by their process ids
 
 cluster_missing() {
   [ "$(id -u)" -eq 0 ] || echo "root (slurmd starts jobs in the name of users)"
@@ -16,7 +16,7 @@ cluster_missing() {
 
 cluster_pids=()
 
-# cluster_daemon LOG COMMAND...: in the background, its output in LOG, its process number kept.
+# cluster_daemon LOG COMMAND...: runs in the background, writes its output to LOG, and records its process id.
 cluster_daemon() {
   local log=$1
   shift
@@ -34,7 +34,7 @@ SlurmctldPort=$port
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
-# A job that was requeued may start again once its old credential has expired: 2 minutes unless said otherwise.
+# A requeued job may start again once its old credential has expired: after 2 minutes by default.
 AuthInfo=socket=$folder/munge.socket,cred_expire=10
 StateSaveLocation=$folder/state
 SlurmctldPidFile=$folder/slurmctld.pid
@@ -56,12 +56,12 @@ NodeName=n1 NodeHostname=n1 NodeAddr=127.0.0.1 Port=$((port + 1)) CPUs=2 Gres=gp
 NodeName=n2 NodeHostname=n2 NodeAddr=127.0.0.1 Port=$((port + 2)) CPUs=2 Gres=gpu:2
 PartitionName=main Nodes=n1,n2 Default=YES MaxTime=INFINITE State=UP
 CONF
-  # Slurm wants a device file for each GPU.
+  # Slurm requires a device file for each GPU.
   printf 'Name=gpu File=%s\n' /dev/null /dev/zero >"$folder/gres.conf"
   mkdir -p "$folder/state" "$folder/tmp"
 }
 
-# A node has a hostname and a folder for temporary files of its own: Slurm's PMIx server expects to be alone in there.
+# Each node has its own hostname and folder for temporary files, because Slurm's PMIx server expects to be alone there.
 cluster_node() {
   local folder=$1 node=$2
   mkdir -p "$folder/spool-$node" "$folder/tmp-$node"
@@ -69,7 +69,7 @@ cluster_node() {
     'hostname "$2" && mount --bind "$1/tmp-$2" "$1/tmp" && exec slurmd -D -N "$2"' node "$folder" "$node"
 }
 
-# cluster_wait SECONDS COMMAND...: until the command succeeds.
+# cluster_wait SECONDS COMMAND...: waits until the command succeeds.
 cluster_wait() {
   local end=$((SECONDS + $1))
   shift

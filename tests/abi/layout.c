@@ -1,2 +1,2 @@
-/* layout.h as C11 sees it. */
+/* The C11 view of layout.h. */
 #include "layout.h"

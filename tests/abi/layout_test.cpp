@@ -1,4 +1,4 @@
-// layout.h as C++20 sees it; layout.c is its C11 twin.
+// The C++20 view of layout.h; layout.c is the C11 view.
 #include "layout.h"
 
 #include <gtest/gtest.h>
@@ -8,8 +8,8 @@
 
 namespace {
 
-// Numbers are compiled into libraries: each keeps its meaning for as long as the ABI does.
-TEST(Layout, NumbersThatCrossTheBoundaryStay) {
+// Numbers are compiled into libraries: each keeps its meaning as long as the ABI exists.
+TEST(Layout, BoundaryConstantsKeepTheirValues) {
   EXPECT_EQ(MK_OK, 0);
   EXPECT_EQ(MK_CANCELLED, 7);
   EXPECT_EQ(MK_STORAGE, 8);
@@ -19,6 +19,6 @@ TEST(Layout, NumbersThatCrossTheBoundaryStay) {
   EXPECT_STREQ(MK_PLUGIN_QUERY_SYMBOL, "mokume_plugin_query_v1");
 }
 
-TEST(Layout, TheHashOfTheHeadersIsMade) { EXPECT_NE(MK_ABI_HASH, 0U); }
+TEST(Layout, TheHeaderHashIsGenerated) { EXPECT_NE(MK_ABI_HASH, 0U); }
 
 }  // namespace

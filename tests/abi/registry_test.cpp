@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A host whose log is kept: the zoo's libraries tell it when they are started and shut down.
+// A host that keeps its log: the libraries of the zoo log when they are started and shut down.
 class FakeHost {
  public:
   FakeHost() {
@@ -42,7 +42,7 @@ class FakeHost {
   std::mutex mutex_;
 };
 
-// A directory of plugins of its own for each test, with private permissions whatever the umask of the build was.
+// Each test has its own plugin directory, with private permissions whatever the umask of the build was.
 class RegistryTest : public testing::Test {
  protected:
   RegistryTest() {
@@ -63,7 +63,7 @@ class RegistryTest : public testing::Test {
     return root_ + "/" + tree;
   }
 
-  // Copies one animal of the zoo to where it would be installed.
+  // Copies one library of the zoo to the place where it would be installed.
   std::string install(const std::string& animal, const std::string& kind = "backends", const std::string& tree = "a",
                       const std::string& as = "") {
     const std::string path = directory(tree) + "/" + kind + "/" + (as.empty() ? animal : as) + ".so";
@@ -72,7 +72,7 @@ class RegistryTest : public testing::Test {
     return path;
   }
 
-  // Loads backend `name` from tree "a", expects that it is refused at `stage`, and returns the reason.
+  // Loads backend `name` from tree "a", expects it to be refused at `stage`, and returns the reason.
   std::string refusal(const std::string& name, const std::string& stage) {
     Registry registry(host_.table(), {directory("a")});
     EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, name), nullptr);
@@ -122,7 +122,7 @@ TEST_F(RegistryTest, AGoodBackendIsStartedOnceAndShutDown) {
   EXPECT_EQ(host_.lines, (std::vector<std::string>{"good start", "good shutdown"}));
 }
 
-TEST_F(RegistryTest, ModelsAndTransportsLiveInTheirOwnDirectories) {
+TEST_F(RegistryTest, ModelsAndTransportsHaveTheirOwnDirectories) {
   install("good_model", "plugins");
   install("good_transport", "transports");
   {
@@ -135,7 +135,7 @@ TEST_F(RegistryTest, ModelsAndTransportsLiveInTheirOwnDirectories) {
                                                    "good_transport shutdown", "good_model shutdown"}));
 }
 
-TEST_F(RegistryTest, ManyThreadsGetOneLibrary) {
+TEST_F(RegistryTest, ConcurrentLoadsReturnOneLibrary) {
   install("good");
   Registry registry(host_.table(), {directory("a")});
   std::vector<const Library*> found(4);
@@ -190,7 +190,7 @@ INSTANTIATE_TEST_SUITE_P(
         Animal{"null_slot", "start", {"function 11 of its table is null"}}),
     [](const auto& p) { return std::string(p.param.name); });
 
-TEST_F(RegistryTest, WhatIsNoLibraryIsRefused) {
+TEST_F(RegistryTest, AFileThatIsNotALibraryIsRefused) {
   const std::string path = directory("a") + "/backends/text.so";
   std::ofstream(path) << "not a library\n";
   chmod(path.c_str(), 0644);
@@ -231,21 +231,21 @@ TEST_F(RegistryTest, AFileOfAnotherUserIsRefused) {
   EXPECT_TRUE(contains(text, "belongs to user 12345, not to root or user 0")) << text;
 }
 
-TEST_F(RegistryTest, WhatIsNoRegularFileIsRefused) {
+TEST_F(RegistryTest, AFileThatIsNotRegularIsRefused) {
   fs::create_directory(directory("a") + "/backends/folder.so");
   EXPECT_TRUE(contains(refusal("folder", "permissions"), "not a regular file"));
   ASSERT_EQ(mkfifo((directory("a") + "/backends/pipe.so").c_str(), 0600), 0);
   EXPECT_TRUE(contains(refusal("pipe", "permissions"), "not a regular file"));
 }
 
-TEST_F(RegistryTest, ALinkToAGoodOneIsFine) {
+TEST_F(RegistryTest, ALinkToAGoodLibraryIsAccepted) {
   const std::string target = install("good", "backends", "elsewhere");
   fs::create_symlink(target, directory("a") + "/backends/good.so");
   Registry registry(host_.table(), {directory("a")});
   EXPECT_EQ(registry.load(MK_PLUGIN_BACKEND, "good").path, target);
 }
 
-TEST_F(RegistryTest, ALinkIsOnlyAsGoodAsWhatItLeadsTo) {
+TEST_F(RegistryTest, ALinkIsRefusedIfItsTargetWouldBe) {
   const std::string target = install("good", "backends", "elsewhere");
   fs::create_symlink(target, directory("a") + "/backends/good.so");
   fs::create_symlink(root_ + "/nowhere", directory("a") + "/backends/dangling.so");
@@ -299,7 +299,7 @@ TEST_F(RegistryTest, RelativeDirectoriesAreRefusedAndReported) {
   install("good");
   setenv("MOKUME_PLUGIN_PATH", "a::./a", 1);
   const fs::path before = fs::current_path();
-  fs::current_path(root_);  // where the relative entries would work
+  fs::current_path(root_);  // the relative entries would work here
   Registry registry(host_.table(), {"a", ""});
   EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, "good"), nullptr);
   fs::current_path(before);
@@ -323,7 +323,7 @@ TEST_F(RegistryTest, NamesCannotLeaveTheDirectory) {
   EXPECT_TRUE(host_.lines.empty());
 }
 
-TEST_F(RegistryTest, WhatIsMissingSaysWhereItWasLookedForAndWhatThereIs) {
+TEST_F(RegistryTest, AMissingLibraryErrorListsTheSearchedPlacesAndTheAvailableNames) {
   install("good");
   install("wrong_magic");
   Registry registry(host_.table(), {directory("a")});

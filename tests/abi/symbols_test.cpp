@@ -1,4 +1,4 @@
-// What the libraries of this build export: the query and nothing else.
+// The libraries of this build export only the query.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -38,20 +38,20 @@ std::vector<fs::path> libraries_of(const fs::path& directory) {
   return found;
 }
 
-TEST(Symbols, EveryLibraryExportsTheQueryAlone) {
+TEST(Symbols, EveryLibraryExportsOnlyTheQuery) {
   const std::vector<fs::path> libraries = libraries_of(test::libraries());
   ASSERT_FALSE(libraries.empty()) << "build the backends and plugins first";
   for (const fs::path& library : libraries)
     EXPECT_EQ(exported(library), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL}) << library;
 }
 
-TEST(Symbols, TheCheckSeesALibraryWithoutTheQuery) {
+TEST(Symbols, TheCheckDetectsALibraryWithoutTheQuery) {
   const fs::path zoo = test::build_directory() + "/tests/abi/zoo";
   EXPECT_NE(exported(zoo / "no_symbol.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
   EXPECT_EQ(exported(zoo / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
 }
 
-#ifdef NDEBUG  // debug information is about this machine
+#ifdef NDEBUG  // debug information contains paths of this machine
 bool holds(const fs::path& file, const std::string& text) {
   std::ifstream in(file, std::ios::binary);
   std::stringstream all;
@@ -59,8 +59,8 @@ bool holds(const fs::path& file, const std::string& text) {
   return all.str().find(text) != std::string::npos;
 }
 
-// They go to other machines.
-TEST(Programs, CarryNoPathOfTheMachineThatBuiltThem) {
+// The programs are copied to other machines.
+TEST(Programs, ContainNoPathOfTheBuildMachine) {
   const std::string build = test::build_directory();
   for (const char* folder : {"/bin", "/lib"})
     for (const auto& entry : fs::recursive_directory_iterator(build + folder))

@@ -16,7 +16,7 @@
 namespace mokume::base {
 namespace {
 
-// A shell as the child. What it prints is in `lines` once it has ended.
+// A shell as the child. Its output is in `lines` once it has exited.
 struct Shell {
   explicit Shell(const std::string& script, std::vector<std::string> environment = {})
       : child({"/bin/sh", {"sh", "-c", script}, std::move(environment), [this](const std::string& line) {
@@ -28,7 +28,7 @@ struct Shell {
 
 using Lines = std::vector<std::string>;
 
-TEST(Child, SaysHowItEnded) {
+TEST(Child, ReportsHowItExited) {
   EXPECT_EQ(Shell("exit 0").child.wait(), "ended with exit code 0");
   EXPECT_EQ(Shell("exit 3").child.wait(), "ended with exit code 3");
   EXPECT_EQ(Shell("kill -SEGV $$").child.wait(), "crashed (Segmentation fault)");
@@ -38,7 +38,7 @@ TEST(Child, SaysHowItEnded) {
   EXPECT_EQ(twice.child.wait(), "ended with exit code 1");
 }
 
-TEST(Child, ThatCannotBeStartedIsAnError) {
+TEST(Child, AFailureToStartIsAnError) {
   try {
     Child({"/no/such/program", {"none"}, {}, {}});
     FAIL();
@@ -48,13 +48,13 @@ TEST(Child, ThatCannotBeStartedIsAnError) {
   }
 }
 
-TEST(Child, EveryLineItPrintsIsHeardOfBeforeItsEnd) {
+TEST(Child, AllOutputLinesArriveBeforeTheExitIsReported) {
   Shell shell("echo out; echo error >&2; echo; printf 'last words'; kill -ABRT $$");
   EXPECT_EQ(shell.child.wait(), "crashed (Aborted)");
   EXPECT_EQ(shell.lines, (Lines{"out", "error", "last words"}));
 }
 
-TEST(Child, AnEndlessLineComesInPieces) {
+TEST(Child, AnEndlessLineArrivesInPieces) {
   Shell shell("i=0; while [ $i -lt 100 ]; do printf '%0100d' 7; i=$((i+1)); done");
   shell.child.wait();
   size_t total = 0;
@@ -63,14 +63,14 @@ TEST(Child, AnEndlessLineComesInPieces) {
   EXPECT_EQ(shell.lines.size(), 3U);
 }
 
-TEST(Child, OneThatLeavesAWriterBehindIsNotWaitedForLonger) {
+TEST(Child, ALeftoverWriterDoesNotProlongTheWait) {
   Shell shell("sleep 600 & echo $!");
   EXPECT_EQ(shell.child.wait(), "ended with exit code 0");
   ASSERT_EQ(shell.lines.size(), 1U);
   ::kill(std::atoi(shell.lines[0].c_str()), SIGKILL);
 }
 
-TEST(Child, IsKilledWithTheObjectAndBefore) {
+TEST(Child, IsKilledByKillAndByTheDestructor) {
   pid_t pid = 0;
   {
     Shell shell("sleep 600 & wait");
@@ -78,7 +78,7 @@ TEST(Child, IsKilledWithTheObjectAndBefore) {
     EXPECT_TRUE(shell.child.running());
     EXPECT_EQ(::kill(pid, 0), 0);
   }
-  EXPECT_EQ(::kill(pid, 0), -1);  // also given back to the system
+  EXPECT_EQ(::kill(pid, 0), -1);  // the system has freed the process id, too
   Shell shell("sleep 600 & wait");
   std::thread([&] { shell.child.kill(); }).join();
   EXPECT_EQ(shell.child.wait(), "was killed");
@@ -86,14 +86,14 @@ TEST(Child, IsKilledWithTheObjectAndBefore) {
   shell.child.kill();
 }
 
-TEST(Child, ItsEndIsSeenWithoutWaitingForIt) {
+TEST(Child, TheExitIsNoticedWithoutAWait) {
   Shell shell("exit 0");
   while (shell.child.running()) std::this_thread::yield();
   EXPECT_EQ(shell.child.wait(), "ended with exit code 0");
 }
 
-TEST(Child, HasItsSocketAndNoOtherDescriptor) {
-  // As a library would: not closed by exec.
+TEST(Child, InheritsOnlyItsSocket) {
+  // Libraries open files like this: exec does not close them.
   const int open_file = open("/dev/null", O_RDONLY);
   const int high = fcntl(open_file, F_DUPFD, 100);
   Shell shell("ls /proc/$$/fd; printf '\\003\\000\\000\\000yes' >&3");
@@ -105,7 +105,7 @@ TEST(Child, HasItsSocketAndNoOtherDescriptor) {
   close(open_file);
 }
 
-TEST(Child, IsDeafToTheSignalsThatStopARun) {
+TEST(Child, IgnoresTheSignalsThatStopARun) {
   Shell shell("echo ready >&3; read -r word <&3; echo $word");
   char ready[6];
   ASSERT_EQ(read(shell.child.socket(), &ready[0], sizeof(ready)), 6);
@@ -115,7 +115,7 @@ TEST(Child, IsDeafToTheSignalsThatStopARun) {
   EXPECT_EQ(shell.lines, Lines{"alive"});
 }
 
-TEST(Child, SeesTheEnvironmentItIsGiven) {
+TEST(Child, ReceivesTheGivenEnvironment) {
   Shell shell("env", {"A=1", "PATH=/usr/bin:/bin"});
   shell.child.wait();
   EXPECT_TRUE(std::find(shell.lines.begin(), shell.lines.end(), "A=1") != shell.lines.end());
@@ -123,7 +123,7 @@ TEST(Child, SeesTheEnvironmentItIsGiven) {
                            [](const std::string& line) { return line.starts_with("HOME="); }));
 }
 
-TEST(ChildEnvironment, IsWithoutWhatLaunchersSay) {
+TEST(ChildEnvironment, OmitsTheVariablesOfLaunchers) {
   const char* kNames[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",        "PMI_FD",
                           "SLURM_JOB_ID",         "MPI_LOCALRANKID",  "CUDA_VISIBLE_DEVICES",
                           "OCL_ICD_VENDORS",      "POCL_MEMORY_LIMIT"};

@@ -38,7 +38,7 @@ std::string text_of(const std::function<void()>& body, mk_status status) {
   return "";
 }
 
-TEST_F(Files, WhatIsWrittenIsRead) {
+TEST_F(Files, ReadsBackWhatWasWritten) {
   const std::string content("a\0b\n\xff", 5);
   write_file(path("x"), content);
   EXPECT_EQ(read_file(path("x")), content);
@@ -75,7 +75,7 @@ TEST_F(Files, AFailedWriteNamesThePathAndLeavesNothing) {
   EXPECT_EQ(files, 1U);
 }
 
-TEST_F(Files, ReadingRefusesWhatIsNotAFileAndWhatIsTooLarge) {
+TEST_F(Files, ReadingRefusesNonFilesAndFilesThatAreTooLarge) {
   EXPECT_NE(text_of([&] { read_file(path("none")); }, MK_BAD_DATA).find(path("none")), std::string::npos);
   text_of([&] { read_file(directory_); }, MK_BAD_DATA);
   ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
@@ -90,8 +90,8 @@ TEST_F(Files, FilesWithoutASizeAreReadToTheirEnd) {
   text_of([&] { read_file("/proc/self/status", 10); }, MK_BAD_DATA);
 }
 
-TEST_F(Files, SumsTellAChangedFile) {
-  check_sums(directory_);  // none: nothing to check
+TEST_F(Files, ChecksumsDetectAChangedFile) {
+  check_sums(directory_);  // no sums: nothing to check
   write_file(path("a"), "abc");
   write_file(path("b"), "");
   fs::create_directory(path("inner"));
@@ -123,7 +123,7 @@ TEST(Sha256Test, KnownDigests) {  // FIPS 180-4 examples
   EXPECT_EQ(pieces.hex(), sha256("abc"));
 }
 
-// Sets variables for one test and puts the old values back.
+// Sets variables for one test and restores the old values.
 class Environment {
  public:
   Environment(const char* name, const std::string& value) : name_(name) {
@@ -140,11 +140,11 @@ class Environment {
   bool was_set_ = false;
 };
 
-TEST_F(Files, CacheDirectoryIsMadePrivate) {
+TEST_F(Files, TheCacheDirectoryIsCreatedPrivate) {
   const Environment xdg("XDG_CACHE_HOME", path("a/b"));
   EXPECT_EQ(cache_directory(), path("a/b/mokume"));
   EXPECT_EQ(fs::status(path("a/b/mokume")).permissions(), fs::perms::owner_all);
-  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it is there already
+  EXPECT_EQ(cache_directory(), path("a/b/mokume"));  // also when it exists already
 }
 
 TEST_F(Files, ARelativeCacheHomeIsIgnored) {
@@ -154,7 +154,7 @@ TEST_F(Files, ARelativeCacheHomeIsIgnored) {
   EXPECT_FALSE(fs::exists("relative"));
 }
 
-TEST_F(Files, NoCacheWhereOthersMayWriteOrNothingCanBeMade) {
+TEST_F(Files, NoCacheIsUsedIfOthersMayWriteOrCreationFails) {
   const Environment home("HOME", directory_);
   {
     const Environment xdg("XDG_CACHE_HOME", directory_);

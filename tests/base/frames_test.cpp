@@ -22,7 +22,7 @@ class Frames : public testing::Test {
       if (end >= 0) close(end);
   }
   void close_first() { close(std::exchange(ends_[0], -1)); }
-  // Bytes that send_frame() would not have sent.
+  // Bytes that send_frame() would never send.
   void send_raw(const void* bytes, size_t count) {
     EXPECT_EQ(send(ends_[0], bytes, count, 0), static_cast<ssize_t>(count));
   }
@@ -39,8 +39,8 @@ class Frames : public testing::Test {
   int ends_[2];
 };
 
-TEST_F(Frames, ComeAsTheyWereSentAndThenTheEnd) {
-  // More than any socket holds: it comes in pieces, while the sender waits.
+TEST_F(Frames, ArriveUnchangedFollowedByTheEnd) {
+  // More than any socket buffers: it arrives in pieces while the sender waits.
   std::string large(5'000'000, 'x');
   large[large.size() / 2] = '\0';
   std::thread sender([&] {
@@ -54,7 +54,7 @@ TEST_F(Frames, ComeAsTheyWereSentAndThenTheEnd) {
   sender.join();
 }
 
-TEST_F(Frames, SayWhetherOneWaits) {
+TEST_F(Frames, ReportWhetherOneIsWaiting) {
   EXPECT_FALSE(frame_waits(ends_[1], 0ms));
   send_frame(ends_[0], "x");
   EXPECT_TRUE(frame_waits(ends_[1], 0ms));
@@ -63,7 +63,7 @@ TEST_F(Frames, SayWhetherOneWaits) {
   EXPECT_TRUE(frame_waits(ends_[1], 0ms));
 }
 
-TEST_F(Frames, RefuseWhatIsTooLongOrTorn) {
+TEST_F(Frames, RefuseTextsThatAreTooLongOrTorn) {
   const uint32_t too_long = kMaxFrameBytes + 1;
   send_raw(&too_long, sizeof(too_long));
   EXPECT_NE(refusal().find("536870913 bytes"), std::string::npos);
@@ -80,7 +80,7 @@ TEST_F(Frames, RefuseATornLength) {
   EXPECT_NE(refusal().find("within a message"), std::string::npos);
 }
 
-TEST_F(Frames, CannotBeSentToNobody) {
+TEST_F(Frames, CannotBeSentToAClosedSocket) {
   close_first();
   EXPECT_THROW(send_frame(ends_[1], "x"), Error);  // and no SIGPIPE
 }

@@ -39,7 +39,7 @@ TEST(LogConsole, ShowsLevelAndSource) {
   EXPECT_EQ(stderr_of([&] { log.write(MK_LOG_ERROR, "mokume", "{} %s"); }), "mokume: error: {} %s\n");
 }
 
-TEST(LogConsole, KeepsBelowItsLevelQuiet) {
+TEST(LogConsole, HidesMessagesBelowItsLevel) {
   Log log;
   EXPECT_EQ(stderr_of([&] { log.info("x", "text"); }), "");
   log.set_level(MK_LOG_DEBUG);
@@ -53,7 +53,7 @@ TEST(LogConsole, ControlCharactersCannotDriveTheTerminal) {
   EXPECT_EQ(stderr_of([&] { log.warn("", "a\x1b[2Jb\rc\td\ne"); }), "mokume: warning: a?[2Jb?c\td\ne\n");
 }
 
-TEST(LogConsole, CallsTheHooksAroundShownLinesOnly) {
+TEST(LogConsole, CallsTheHooksOnlyAroundShownLines) {
   Log log;
   std::string calls;
   log.set_around([](void* c) { *static_cast<std::string*>(c) += "<"; },
@@ -65,7 +65,7 @@ TEST(LogConsole, CallsTheHooksAroundShownLinesOnly) {
   EXPECT_EQ(calls, "<>");
 }
 
-TEST_F(LogFile, GetsEverythingFromInfoWithATimestampAndAppends) {
+TEST_F(LogFile, AppendsInfoAndAboveWithATimestamp) {
   const std::string path = directory_ + "/logs/mokume.log";
   for (int i = 0; i < 2; ++i) {
     Log log;
@@ -75,7 +75,7 @@ TEST_F(LogFile, GetsEverythingFromInfoWithATimestampAndAppends) {
     log.info("svc", "text");
   }
   std::string content = read_file(path);
-  for (char& c : content) c = c >= '0' && c <= '9' ? '0' : c == '+' ? '-' : c;  // whatever the time and its zone
+  for (char& c : content) c = c >= '0' && c <= '9' ? '0' : c == '+' ? '-' : c;  // hides the time and its zone
   const std::string line = "0000-00-00T00:00:00.000-00:00 info: svc: text\n";
   EXPECT_EQ(content, line + line);
 }
@@ -86,7 +86,7 @@ TEST_F(LogFile, AFileThatCannotBeOpenedIsAnError) {
   EXPECT_THROW(log.open_file(directory_ + "/file/log"), Error);
 }
 
-TEST(LogFileFull, AFullDiskIsToldOnceAndDoesNotThrow) {
+TEST(LogFileFull, AFullDiskIsReportedOnceAndDoesNotThrow) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   Log log;
   log.open_file("/dev/full");

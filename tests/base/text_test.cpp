@@ -19,7 +19,7 @@ TEST(Shortest, ReadsBackAndIsShort) {
     EXPECT_EQ(std::strtod(shortest(value).c_str(), nullptr), value);
 }
 
-TEST(Shortest, NamesWhatIsNoNumber) {
+TEST(Shortest, NamesNonFiniteValues) {
   EXPECT_EQ(shortest(std::nan("")), "nan");
   EXPECT_EQ(shortest(-std::nan("")), "nan");
   EXPECT_EQ(shortest(std::numeric_limits<double>::infinity()), "inf");
@@ -34,19 +34,19 @@ TEST(Closest, FindsTheLikelyWord) {
   EXPECT_EQ(closest("GAMMA", keys), "gamma");
 }
 
-TEST(Closest, RefusesWhatIsTooFar) {
+TEST(Closest, RefusesDistantWords) {
   const std::vector<std::string> keys = {"folds", "C", "to"};
   EXPECT_EQ(closest("fo", keys), "");  // three edits
   EXPECT_EQ(closest("k", keys), "");   // one edit is not less than half of one letter
-  EXPECT_EQ(closest("ta", keys), "");  // nor of two
+  EXPECT_EQ(closest("ta", keys), "");  // nor half of two
   EXPECT_EQ(closest("faldz", keys), "folds");
   EXPECT_EQ(closest("xaldz", keys), "");
   EXPECT_EQ(closest("", keys), "");
 }
 
-TEST(Closest, TheFirstOfEquals) { EXPECT_EQ(closest("abcx", {"abcd", "abce"}), "abcd"); }
+TEST(Closest, ReturnsTheFirstOfEqualMatches) { EXPECT_EQ(closest("abcx", {"abcd", "abce"}), "abcd"); }
 
-TEST(HumanBytes, OneDecimal) {
+TEST(HumanBytes, PrintsOneDecimal) {
   EXPECT_EQ(human_bytes(0), "0 B");
   EXPECT_EQ(human_bytes(1023), "1023 B");
   EXPECT_EQ(human_bytes(1024), "1.0 KiB");
@@ -55,7 +55,7 @@ TEST(HumanBytes, OneDecimal) {
   EXPECT_EQ(human_bytes(std::numeric_limits<uint64_t>::max()), "16.0 EiB");
 }
 
-TEST(HumanSeconds, TwoUnitsAtMost) {
+TEST(HumanSeconds, PrintsAtMostTwoUnits) {
   EXPECT_EQ(human_seconds(0.42), "0.4 s");
   EXPECT_EQ(human_seconds(9.97), "10 s");
   EXPECT_EQ(human_seconds(42), "42 s");
@@ -68,7 +68,7 @@ TEST(HumanSeconds, TwoUnitsAtMost) {
   EXPECT_EQ(human_seconds(-1), "unknown");
 }
 
-TEST(ParseDuration, Units) {
+TEST(ParseDuration, AcceptsEveryUnit) {
   EXPECT_EQ(parse_duration("11h30m"), 11 * 3600 + 30 * 60);
   EXPECT_EQ(parse_duration("90s"), 90);
   EXPECT_EQ(parse_duration("45m"), 45 * 60);
@@ -77,14 +77,14 @@ TEST(ParseDuration, Units) {
   EXPECT_EQ(parse_duration("1d 2h 3m 4s"), 86400 + 7200 + 180 + 4);
 }
 
-TEST(ParseDuration, RefusesTheRest) {
+TEST(ParseDuration, RefusesInvalidText) {
   for (const char* text :
        {"", " ", "90", "h", "-5s", "1m1h", "1h1h", "5 parsecs", "1e3s", "infs", "nans", "5s!", "0x5s"})
     EXPECT_FALSE(parse_duration(text)) << text;
   EXPECT_FALSE(parse_duration(std::string(400, '9') + "s"));
 }
 
-TEST(ParseBytes, Units) {
+TEST(ParseBytes, AcceptsEveryUnit) {
   EXPECT_EQ(parse_bytes("4096"), 4096U);
   EXPECT_EQ(parse_bytes("17 B"), 17U);
   EXPECT_EQ(parse_bytes("512 MiB"), uint64_t{512} << 20);
@@ -95,7 +95,7 @@ TEST(ParseBytes, Units) {
   EXPECT_EQ(parse_bytes("18446744073709551615"), std::numeric_limits<uint64_t>::max());
 }
 
-TEST(ParseBytes, RefusesTheRest) {
+TEST(ParseBytes, RefusesInvalidText) {
   for (const char* text : {"", "-1", "1.5", "12 parsecs", "1 iB", "GiB", "1 GiBs", "inf B", "nan B", "16 EiB", "1e3 B",
                            "18446744073709551616", "2 G"})
     EXPECT_FALSE(parse_bytes(text)) << text;
@@ -106,7 +106,7 @@ TEST(Split, KeepsEmptyParts) {
   EXPECT_EQ(split("", ','), (std::vector<std::string>{""}));
 }
 
-TEST(Trim, BothEnds) {
+TEST(Trim, RemovesSpaceFromBothEnds) {
   EXPECT_EQ(trim(" \t a b\r\n"), "a b");
   EXPECT_EQ(trim("  "), "");
 }

@@ -1,4 +1,4 @@
-// Bagging from end to end: members, vote, tables; with any number of ranks, killed and gone on with.
+// Bagging from end to end: members, vote and tables, with any number of ranks, killed and resumed.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// A machine of 4 bootstraps with 3 candidates of their own each.
+// An experiment of 4 bootstraps with 3 candidates each.
 std::string bagged(const std::string& model, const std::string& more) {
   return "name = \"bag\"\nmodel = \"" + model +
          "\"\nseed = 3\ndata = { source = \"digits\", limit = 300, standardize = \"features\" }\nbagging.bootstraps = "
@@ -41,7 +41,7 @@ layers = [{ type = "flatten" }, { type = "linear", out_features = "$units" }, { 
           { type = "linear", out_features = 10 }]
 )";
 
-// The one run below a directory.
+// The only run below a directory.
 fs::path only(const fs::path& directory) { return fs::directory_iterator(directory)->path(); }
 
 std::vector<std::vector<std::string>> table(const fs::path& path) {
@@ -118,7 +118,7 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
                   Place::program() + " run e.toml --out ranks");
   ASSERT_EQ(ranks.code, 0) << ranks.err;
   const Ended stopped = place.mokume("run e.toml --out again --max-time 1s");
-  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // it may have been quick
+  EXPECT_TRUE(stopped.code == 75 || stopped.code == 0) << stopped.err;  // it may have finished in time
   ASSERT_EQ(place.mokume("run e.toml --out again").code, 0);
   for (const char* out : {"ranks", "again"}) {
     const fs::path run = only(place.path() / out / "bag");
@@ -127,8 +127,8 @@ TEST(Bagging, IsTheSameOnAnyNumberOfRanksAndAfterAKill) {
   }
 }
 
-// A member that is missing is trained again, and only that one.
-TEST(Bagging, ALostMemberIsMadeUpFor) {
+// Only the missing member is trained again.
+TEST(Bagging, ALostMemberIsTrainedAgain) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
@@ -144,8 +144,8 @@ TEST(Bagging, ALostMemberIsMadeUpFor) {
   EXPECT_EQ(fs::last_write_time(run / "models/member-000"), time);
 }
 
-// A run that is stopped keeps the members that are done, and they can predict.
-TEST(Bagging, StoppedBeforeItsEndItHasTheMembersThatAreDone) {
+// A stopped run keeps the members that are done, and they can predict.
+TEST(Bagging, AStoppedRunKeepsTheFinishedMembers) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"cnn\"\nbagging.bootstraps = 12\nvalidation.folds = 0\ndevices.use = \"host\"\n"
@@ -196,7 +196,7 @@ TEST(Bagging, AListGivesEachBootstrapItsOwnMember) {
   EXPECT_NE(wrong.err.find("lists 3 candidates, but 4 bootstraps take 1 each"), std::string::npos) << wrong.err;
 }
 
-// Candidates that diverge fail; a bootstrap that has no other gives no member, and the others vote.
+// Candidates that diverge fail. A bootstrap without another candidate gives no member, and the others vote.
 TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   const Place place;
   const std::string diverging =
@@ -244,7 +244,7 @@ TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   EXPECT_TRUE(summary(only(place.path() / "runs/bag"))["test"].is_null());
 }
 
-TEST(Bagging, OfNumbersTakesTheirMean) {
+TEST(Bagging, RegressionAveragesTheMembers) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"cnn\"\ndata = { source = \"friedman\", limit = 300 }\n"
@@ -262,7 +262,7 @@ TEST(Bagging, OfNumbersTakesTheirMean) {
       << "a mean cannot be worse than its members";
 }
 
-TEST(Bagging, DamagedPredictionsAreSaidSo) {
+TEST(Bagging, DamagedPredictionsAreReported) {
   const Place place;
   place.write("e.toml", bagged("svc", kSvc));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
@@ -272,7 +272,7 @@ TEST(Bagging, DamagedPredictionsAreSaidSo) {
   const Ended again = place.mokume("resume " + run.string());
   EXPECT_EQ(again.code, 3) << again.err;
   EXPECT_NE(again.err.find("member-002/test.npy"), std::string::npos) << again.err;
-  fs::remove(run / "models/member-002/SHA256SUMS");  // as of older runs, whose values are all there is to look at
+  fs::remove(run / "models/member-002/SHA256SUMS");  // older runs have no sums, so only the values can be checked
   for (const size_t at : {0U, 1U}) {                 // the label, then a certainty
     fs::remove_all(run / "models/member-001");
     data::FloatTable said = data::read_npy((run / "models/member-000/test.npy").string());

@@ -1,4 +1,4 @@
-// One device in a child process, without a run around it.
+// One device in a child process, without a run.
 #include "node/child_session.hpp"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class Collector : public cluster::Reporter {
   bool refuse = false, stop = false;
 };
 
-// "fault:0" in a child that fails as MOKUME_FAULT said when it was started.
+// "fault:0" in a child that fails as MOKUME_FAULT requested when the child was started.
 class AProcess : public testing::Test {
  protected:
   AProcess() : host_(log_, 1, ""), registry_(host_.table(), {fault_library(), test::libraries()}) {
@@ -93,10 +93,10 @@ TEST_F(AProcess, ReportsEveryFit) {
   EXPECT_EQ(device->info().id, "fault:0");
   device->run(attempt_, collector_, nullptr);
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
-  EXPECT_FALSE(device->choices().empty());  // the model records its own
+  EXPECT_FALSE(device->choices().empty());  // the model records its own choices
 }
 
-TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
+TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkStartsAnotherChild) {
   only_once();
   const auto device = open("crash:2");
   EXPECT_TRUE(says(failure(*device), "its process crashed (Segmentation fault)"));
@@ -105,13 +105,13 @@ TEST_F(AProcess, ACrashIsAnErrorAndTheNextWorkHasAnotherChild) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// Whose work it was is for the coordinator to judge.
+// The coordinator judges what is to blame.
 TEST_F(AProcess, IsReplacedHoweverOftenItsWorkKillsIt) {
   const auto device = open("crash:1");
   for (uint32_t k = 0; k < ChildSession::kMostCrashes + 2; ++k) EXPECT_TRUE(says(failure(*device), "crashed")) << k;
 }
 
-TEST_F(AProcess, IsGivenUpWhenItsDeviceCannotBeOpenedThreeTimesInARow) {
+TEST_F(AProcess, IsAbandonedAfterThreeFailuresInARowToOpenItsDevice) {
   const auto device = open("crash:1");
   EXPECT_TRUE(says(failure(*device), "crashed"));
   setenv("MOKUME_FAULT", "closed", 1);
@@ -120,7 +120,7 @@ TEST_F(AProcess, IsGivenUpWhenItsDeviceCannotBeOpenedThreeTimesInARow) {
   EXPECT_TRUE(says(failure(*device), "lost 3 times in a row and is not started again"));
 }
 
-TEST_F(AProcess, ThatHangsCanBeKilledFromAnotherThread) {
+TEST_F(AProcess, CanBeKilledFromAnotherThreadWhenItHangs) {
   only_once();
   const auto device = open("hang:2");
   std::thread watch([&] {
@@ -132,14 +132,14 @@ TEST_F(AProcess, ThatHangsCanBeKilledFromAnotherThread) {
   device->run(attempt_, collector_, nullptr);
 }
 
-TEST_F(AProcess, ThatTalksNonsenseIsReplaced) {
+TEST_F(AProcess, IsReplacedWhenItSendsGarbage) {
   only_once();
   const auto device = open("garbage:2");
   EXPECT_TRUE(says(failure(*device), "the message is not a JSON object"));
   device->run(attempt_, collector_, nullptr);
 }
 
-TEST_F(AProcess, ThatDiesWhileIdleIsReplaced) {
+TEST_F(AProcess, IsReplacedWhenItDiesWhileIdle) {
   const auto device = open();
   const auto children = children_of(getpid());
   ASSERT_EQ(children.size(), 1U);
@@ -149,7 +149,7 @@ TEST_F(AProcess, ThatDiesWhileIdleIsReplaced) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-TEST_F(AProcess, IsToldToStop) {
+TEST_F(AProcess, ReceivesAStopRequest) {
   const auto device = open();
   collector_.stop = true;
   try {
@@ -164,8 +164,8 @@ TEST_F(AProcess, IsToldToStop) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// What the run throws at a report comes back once the child has stopped, and the child is as good as before.
-TEST_F(AProcess, AReportThatIsRefusedEndsTheWorkWithThatError) {
+// An error that the run throws at a report comes back once the child has stopped, and the child stays usable.
+TEST_F(AProcess, ARefusedReportEndsTheWorkWithItsError) {
   const auto device = open();
   collector_.refuse = true;
   try {
@@ -178,7 +178,7 @@ TEST_F(AProcess, AReportThatIsRefusedEndsTheWorkWithThatError) {
   device->run(attempt_, collector_, nullptr);
 }
 
-TEST_F(AProcess, ADeviceThatCannotBeOpenedSaysWhy) {
+TEST_F(AProcess, AFailureToOpenADeviceNamesTheReason) {
   device::Listed missing = machine_->select("fault:0").front();
   missing.index = 7;
   ChildSession device(*experiment_, log_, missing, {}, 1, setup(Place::program()));
@@ -190,7 +190,7 @@ TEST_F(AProcess, ADeviceThatCannotBeOpenedSaysWhy) {
   }
 }
 
-TEST_F(AProcess, ThatHangsWhileItsDeviceIsOpenedIsEnded) {
+TEST_F(AProcess, IsKilledWhenItHangsWhileItOpensItsDevice) {
   place_.write("hangs", "#!/bin/sh\nexec sleep 1000\n");
   const std::string program = (place_.path() / "hangs").string();
   fs::permissions(program, fs::perms::owner_all);
@@ -205,8 +205,8 @@ TEST_F(AProcess, ThatHangsWhileItsDeviceIsOpenedIsEnded) {
   EXPECT_TRUE(children_of(getpid()).empty());
 }
 
-// The others go on, and so may this one.
-TEST_F(AProcess, ThatDiesBeforeTheFirstWorkIsNoReasonToEndTheRun) {
+// Other devices continue, and this one may recover.
+TEST_F(AProcess, DoesNotEndTheRunWhenItDiesBeforeTheFirstWork) {
   const auto device = open();
   const auto children = children_of(getpid());
   ASSERT_EQ(children.size(), 1U);
@@ -218,15 +218,15 @@ TEST_F(AProcess, ThatDiesBeforeTheFirstWorkIsNoReasonToEndTheRun) {
   EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
 }
 
-// Between the end of one child and the start of the next there is none to kill.
-TEST_F(AProcess, ThatIsKilledWhileItIsReplacedStaysKilled) {
+// Between the end of one child and the start of the next there is no child to kill.
+TEST_F(AProcess, StaysKilledWhenKilledDuringItsReplacement) {
   const auto device = open();
   const auto children = children_of(getpid());
   ASSERT_EQ(children.size(), 1U);
   kill(children[0], SIGKILL);
   ASSERT_TRUE(eventually([&] { return is_dead(children[0]); }));
   ChildSession* to_kill = device.get();
-  const auto kill_once = [](void* self) {  // the log says that it died, and nothing else speaks then
+  const auto kill_once = [](void* self) {  // the log reports the death, and writes nothing else at that time
     if (ChildSession* one = std::exchange(*static_cast<ChildSession**>(self), nullptr)) one->kill();
   };
   log_.set_around(

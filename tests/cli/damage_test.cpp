@@ -1,4 +1,4 @@
-// Run directories that are damaged, cut, or none at all: one sentence that names place and cure, no internal fault.
+// Run directories that are damaged, cut, or missing: one sentence that names place and cure, no internal fault.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -50,7 +50,7 @@ use = "host"
     for (const std::string& phrase : phrases)
       EXPECT_NE(ended.err.find(phrase), std::string::npos) << arguments << ": " << phrase << "\n" << ended.err;
   }
-  // A copy of the run `name` as ./d.
+  // Copies the run `name` to ./d.
   fs::path copy(const std::string& name) const {
     fs::remove_all(place_.path() / "d");
     fs::copy(whole_->run(name), place_.path() / "d", fs::copy_options::recursive);
@@ -62,14 +62,14 @@ use = "host"
 };
 Place* Damage::whole_ = nullptr;
 
-// The length stays, and so does what a reader of the format can see: a weight is another.
+// The length stays the same, and a reader of the format notices nothing: only a weight changes.
 void flip_the_last_byte(const fs::path& file) {
   std::string content = slurp(file);
   content.back() = static_cast<char>(content.back() ^ 1);
   std::ofstream(file, std::ios::binary) << content;
 }
 
-TEST_F(Damage, WhatIsNoRunDirectoryIsNamed) {
+TEST_F(Damage, ADirectoryThatIsNotARunIsNamed) {
   place_.write("file", "");
   fs::create_directory(place_.path() / "empty");
   for (const char* command : {"status", "explain", "report", "resume"}) {
@@ -80,7 +80,7 @@ TEST_F(Damage, WhatIsNoRunDirectoryIsNamed) {
   }
 }
 
-TEST_F(Damage, ARecordThatIsDamagedOrGoneSaysWhatToDo) {
+TEST_F(Damage, ADamagedOrMissingRecordNamesTheCure) {
   const fs::path run = copy("small");
   std::string deep = R"({"plan_hash":"x","state":"done","choices":{},"environment":)";
   deep += std::string(200000, '[') + std::string(200000, ']') + "}";
@@ -106,13 +106,13 @@ TEST_F(Damage, AFinishedRunWithoutItsJournalKeepsItsTablesUntilItIsComputedAgain
   EXPECT_EQ(slurp(run / "results.csv"), results);
 }
 
-TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
+TEST_F(Damage, ATruncatedModelNamesTheCommandThatTrainsItAgain) {
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
     for (const auto& entry : fs::directory_iterator(whole_->run(name) / "models/best")) {
       const fs::path file = run / "models/best" / entry.path().filename();
       const std::string said = "models/best/" + file.filename().string();
-      if (file.filename() == "SHA256SUMS") continue;  // of older runs there is none
+      if (file.filename() == "SHA256SUMS") continue;  // older runs have none
       fs::resize_file(file, fs::file_size(file) / 2);
       expect("predict d --data digits,test=own", 3, {said, "mokume resume d` trains the model again"});
       place_.write("d/" + said, "\x1b[2J\xff garbage");
@@ -124,7 +124,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
       flip_the_last_byte(file);
       expect("predict d --data digits,test=own", 3, {said, "mokume resume d` trains the model again"});
       fs::copy_file(entry.path(), file, fs::copy_options::overwrite_existing);
-      if (name == "small" && file.extension() == ".libsvm") break;  // one stands for all ten
+      if (name == "small" && file.extension() == ".libsvm") break;  // one file stands for all ten
     }
     fs::remove_all(run / "models/best");
     expect("resume d", 0, {"refitting"});
@@ -133,7 +133,7 @@ TEST_F(Damage, AModelThatIsCutSaysHowToHaveItAgain) {
   }
 }
 
-TEST_F(Damage, WhereNothingCanBeWrittenTheCauseAndTheCureAreSaid) {
+TEST_F(Damage, AWriteFailureNamesTheCauseAndTheCure) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --out /proc/none", 2, {"cannot create /proc/none/small", "--out"});
   expect("doctor --out /proc/none", 2, {"cannot write '/proc/", "choose another directory with --out"});
@@ -143,13 +143,13 @@ TEST_F(Damage, WhereNothingCanBeWrittenTheCauseAndTheCureAreSaid) {
   expect("report d", 75, {"cannot write 'd/results.csv'", "check free space and permissions"});
 }
 
-TEST_F(Damage, AnOptionThatIsShortForAKeyIsNamedAsItWasTyped) {
+TEST_F(Damage, AnOptionThatSetsAKeyIsNamedAsItWasTyped) {
   place_.write("e.toml", small_experiment("host"));
   expect("run e.toml --seed -3 --set data.limit=400", 2, {"--> --seed, column 6"});
   expect("run e.toml --devices '' --seed x", 2, {"--> --devices, column 13", "--> --seed, column 6"});
 }
 
-// Flips one bit in every byte of a small file, or in as many places as `places` of a larger one.
+// Flips one bit in every byte of a small file, or in `places` bytes of a larger one.
 template <class Body>
 void for_flipped(const fs::path& file, size_t places, const Body& body) {
   const std::string whole = slurp(file);
@@ -163,12 +163,12 @@ void for_flipped(const fs::path& file, size_t places, const Body& body) {
   std::ofstream(file, std::ios::binary) << whole;
 }
 
-// Every file that what is said of a run depends on.
-TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
+// Every file on which the outcome of a run depends.
+TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
   constexpr size_t kPlaces = 40;
   for (const std::string name : {"small", "net"}) {
     const fs::path run = copy(name);
-    // A line at the end of a journal may be torn by a kill; of a whole run it is when the last session ended.
+    // A kill may tear the last line of a journal; in a complete run that line holds the end of the last session.
     const auto said_of = [&] {
       const auto summary = nlohmann::json::parse(slurp(run / "summary.json"));
       return slurp(run / "results.csv") + summary["best"].dump() + summary["test"].dump() + summary["fits"].dump();
@@ -199,7 +199,7 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnseen) {
   }
 }
 
-TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsAndSaysSo) {
+TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsWithAWarning) {
   const fs::path run = copy("net");
   const std::string predicts = "predict d --data digits,limit=40 --devices host";
   const std::string said = place_.mokume(predicts).out;
@@ -226,7 +226,7 @@ TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
   const std::string vote = slurp(run / "models/vote.json");
   for_flipped(run / "models/vote.json", 40, [&](const std::string& what) {
     const Ended ended = place_.mokume("report " + run.string());
-    if (ended.code == 0) return;  // a newline behind the last bracket
+    if (ended.code == 0) return;  // a newline after the last bracket
     EXPECT_EQ(ended.code, 3) << what;
     EXPECT_NE(ended.err.find("vote.json is damaged"), std::string::npos) << what << ended.err;
   });

@@ -1,5 +1,5 @@
-// Run directories that an earlier version wrote (commit 3a47840) are resumed, reported and predicted from. Their device
-// is the reference implementation, whose results are the same on every machine.
+// Resumes, reports on and predicts from run directories that an earlier version wrote (commit 3a47840). Their device is
+// the reference implementation, whose results are the same on every machine.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -21,7 +21,7 @@ class EarlierRuns : public testing::TestWithParam<const char*> {
   Place place_;
 };
 
-TEST_P(EarlierRuns, KilledOneIsResumedToTheSameResults) {
+TEST_P(EarlierRuns, AKilledRunIsResumedToTheSameResults) {
   const std::string run = copy("killed");
   const std::string journal = slurp(place_.path() / run / "journal/node-0000.ndjson");
   ASSERT_NE(journal.find("\"fit\":"), std::string::npos) << "the fixture holds no finished fit";
@@ -33,7 +33,7 @@ TEST_P(EarlierRuns, KilledOneIsResumedToTheSameResults) {
       << "finished fits were computed again or lost";
 }
 
-TEST_P(EarlierRuns, FinishedOneIsReportedAndExplained) {
+TEST_P(EarlierRuns, AFinishedRunIsReportedAndExplained) {
   const std::string run = copy("finished");
   const std::string results = slurp(place_.path() / run / "results.csv");
   const std::string summary = slurp(place_.path() / run / "summary.json");
@@ -46,7 +46,7 @@ TEST_P(EarlierRuns, FinishedOneIsReportedAndExplained) {
   EXPECT_EQ(place_.mokume("status " + run).code, 0);
 }
 
-TEST_P(EarlierRuns, FinishedOnePredicts) {
+TEST_P(EarlierRuns, AFinishedRunPredicts) {
   const std::string run = copy("finished");
   const Ended ended = place_.mokume("predict " + run + " --data digits,limit=50 --devices host:1");
   EXPECT_EQ(ended.code, 0) << ended.err;

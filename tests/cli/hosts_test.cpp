@@ -11,12 +11,12 @@
 namespace mokume::cli_test {
 namespace {
 
-// Without OpenCL drivers: the host device is enough here, and listing is quick.
+// Without OpenCL drivers: the host device is enough here, and listing is fast.
 const std::string kMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 100 mpirun "
     "--oversubscribe --bind-to none ";
 
-// The second of two ranks finds an empty file system at `shared`.
+// The second of two ranks sees an empty file system at `shared`.
 std::string with_a_blind_rank(const std::string& command) {
   const std::string program = Place::program() + " " + command;
   return kMpirun + by_rank(program, "unshare -m sh -c \"mount -t tmpfs none shared && exec " + program + "\"");
@@ -32,7 +32,7 @@ class Hosts : public testing::Test {
   Place place_;
 };
 
-TEST_F(Hosts, RanksOfAHostGetCoresOfTheirOwn) {
+TEST_F(Hosts, RanksOfOneHostGetSeparateCores) {
   const Ended ended = place_.shell(kMpirun + "-np 2 " + Place::program() + " doctor");
   ASSERT_EQ(ended.code, 0) << ended.out << ended.err;
   const std::regex line("  [01] +[^ ]+ +([0-9,-]+) +yes .* ms");
@@ -63,7 +63,7 @@ TEST_F(Hosts, ARunNamesTheNodesThatDoNotSeeItsDirectory) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_NE(ended.err.find("is not seen by node 1 on "), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("choose one with --out on a file system that all nodes share"), std::string::npos);
-  // On nodes that share it the same command goes on.
+  // On nodes that share the file system the same command resumes the run.
   const Ended again = place_.shell(kMpirun + "-np 2 " + Place::program() + " run e.toml --out shared");
   EXPECT_EQ(again.code, 0) << again.err;
 }
@@ -94,8 +94,8 @@ TEST(Host, ADeviceIsMeasuredOnceAndRemembered) {
   EXPECT_EQ(host(place.shell(devices)), measured);
 }
 
-// One device needs no speed, so that nothing is measured for it.
-TEST(Host, OnlyARunOfSeveralDevicesMeasuresThem) {
+// With one device no speed is needed, so none is measured.
+TEST(Host, OnlyARunOnSeveralDevicesMeasuresThem) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended alone = place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " run e.toml");

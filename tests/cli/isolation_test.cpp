@@ -1,4 +1,4 @@
-// Devices in child processes: the same results, and what is left when one of them crashes or its parent is killed.
+// Devices in child processes: the same results, and the outcome when a child crashes or its parent is killed.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@ std::string results(const Place& place, const std::string& out) {
   return "";
 }
 
-// An experiment whose device fails as MOKUME_FAULT says.
+// An experiment whose device fails as MOKUME_FAULT requests.
 std::string faulty_experiment(const std::string& devices, int digits = 500) {
   return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + small_experiment(devices, digits);
 }
@@ -27,7 +27,7 @@ bool maps(pid_t pid, const std::string& library) {
   return slurp("/proc/" + std::to_string(pid) + "/maps").find(library) != std::string::npos;
 }
 
-// Processor time that a process has had, in ticks.
+// Processor time that a process has used, in ticks.
 long ticks(pid_t pid) {
   const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");
   std::stringstream fields(stat.substr(std::min(stat.size(), stat.rfind(')') + 1)));
@@ -44,7 +44,7 @@ bool works(const Place& place) {
   return slurp(place.run("small") / "journal/node-0000.ndjson").find("\"fit\":") != std::string::npos;
 }
 
-TEST(Isolation, ADeviceGivesTheSameBytesInAProcessOfItsOwn) {
+TEST(Isolation, ADeviceInItsOwnProcessGivesTheSameBytes) {
   for (const char* device : {"host", "opencl:0"}) {
     const Place place;
     place.write("e.toml", small_experiment(device));
@@ -88,16 +88,16 @@ TEST(Isolation, ACrashIsAnErrorThatNamesTheSignal) {
   EXPECT_EQ(crashed.code, 4) << crashed.err;
   EXPECT_NE(crashed.err.find("fault:0"), std::string::npos) << crashed.err;
   EXPECT_NE(crashed.err.find("its process crashed (Segmentation fault)"), std::string::npos) << crashed.err;
-  // What the driver printed is in the log, beside the name of its device.
+  // The log has the driver's output, with the name of its device.
   const std::string log = slurp(place.run("small") / "logs/node-0000.log");
   EXPECT_NE(log.find("fault:0: the driver's last words"), std::string::npos) << log;
-  // The next run goes on from what was journalled, to the bytes of a run that nothing happened to.
+  // The next run resumes from the journal and gives the bytes of an undisturbed run.
   ASSERT_EQ(place.mokume(std::string("run e.toml") + kProcess).code, 0);
   ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
+TEST(Isolation, AnInvalidMessageIsADeviceError) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
   const Ended ended = place.shell("MOKUME_FAULT=garbage:4 " + Place::program() + " run e.toml" + kProcess);
@@ -105,7 +105,7 @@ TEST(Isolation, WhatIsNoMessageIsAnErrorOfTheDevice) {
   EXPECT_NE(ended.err.find("the message is not a JSON object"), std::string::npos) << ended.err;
 }
 
-TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
+TEST(Isolation, ADeviceErrorIsTheSameWithAndWithoutIsolation) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0"));
   std::string texts[2];
@@ -119,7 +119,7 @@ TEST(Isolation, AnErrorOfADeviceIsTheSameOnEitherSide) {
   EXPECT_EQ(texts[0], texts[1]);
 }
 
-TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutOnEitherSide) {
+TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutWithAndWithoutIsolation) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0,host"));
   const std::string run = "MOKUME_FAULT=closed " + Place::program() + " run --fresh e.toml --out ";
@@ -137,7 +137,7 @@ TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutOnEitherSide) {
   EXPECT_EQ(results(place, "apart"), results(place, "plain"));
 }
 
-TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
+TEST(Isolation, AKilledParentLeavesNoChildNotEvenAHungOne) {
   for (const char* fault : {"", "hang:4"}) {
     const Place place;
     place.write("e.toml", faulty_experiment("fault:0", 3000));
@@ -157,12 +157,12 @@ TEST(Isolation, AKilledParentLeavesNoChildEvenOneThatHangs) {
   }
 }
 
-TEST(Isolation, StopsInGoodOrderThoughTheWholeGroupIsSignalled) {
+TEST(Isolation, StopsCleanlyWhenTheWholeProcessGroupIsSignalled) {
   const Place place;
   place.write("e.toml", small_experiment("host", 3000));
   const pid_t pid = place.start({"run", "e.toml", "--set", "devices.isolation=process"});
   ASSERT_TRUE(eventually([&] { return works(place); })) << slurp(place.path() / "child.txt");
-  // As Ctrl-C or scancel would; the child must not take it for itself.
+  // As Ctrl-C or scancel would; the child must not react to it.
   for (const pid_t child : children_of(pid)) kill(child, SIGINT);
   for (const pid_t child : children_of(pid)) kill(child, SIGTERM);
   kill(pid, SIGINT);
@@ -173,7 +173,7 @@ TEST(Isolation, StopsInGoodOrderThoughTheWholeGroupIsSignalled) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, AStoppedNetworkGoesOnFromItsCheckpointToTheSameBytes) {
+TEST(Isolation, AStoppedNetworkResumesFromItsCheckpointToTheSameBytes) {
   const Place place;
   place.write("e.toml", R"(name = "small"
 model = "cnn"
@@ -206,7 +206,7 @@ layers = [{ type = "conv2d", out_channels = 4, kernel_size = 5 }, { type = "flat
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, ChildrenOfRanksAreNoRanks) {
+TEST(Isolation, ChildrenOfRanksAreNotRanks) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
   place.write("e.toml", small_experiment("host"));
@@ -218,9 +218,9 @@ TEST(Isolation, ChildrenOfRanksAreNoRanks) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-// The model kills its process in its second epoch, once in each fit and in the refit: what it left there is gone on
-// from.
-TEST(Isolation, ARefitThatLosesItsChildGoesOnInTheNext) {
+// The model kills its process in its second epoch, once in each fit and in the refit. The next attempt resumes from the
+// files that it left.
+TEST(Isolation, ARefitThatLosesItsChildResumesInTheNext) {
   const Place place;
   place.write("e.toml", std::string("name = \"small\"\nmodel = \"mean\"\nplugins.directories = [\"") + test_library() +
                             "\"]\ndevices = { use = \"host\", isolation = \"process\" }\n"
@@ -247,11 +247,11 @@ TEST(Isolation, ARefitThatLosesEveryChildIsReported) {
   EXPECT_EQ(place.shell(run).code, 0);
 }
 
-// Its work is tried again, by another child or another device.
+// Another child or another device tries its work again.
 TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   const Place place;
   place.write("e.toml", faulty_experiment("fault:0,host"));
-  // The first run also remembers the speeds, so that the first op of the second is one of a fit.
+  // The first run also stores the speeds, so that the first op of the second run belongs to a fit.
   const std::string run = "XDG_CACHE_HOME=$PWD/cache " + Place::program() + " run e.toml" + kProcess;
   const Ended plain = place.shell(run + " --out plain");
   ASSERT_EQ(plain.code, 0) << plain.err;
@@ -261,7 +261,7 @@ TEST(Isolation, ACrashCostsOneChildAndNotTheRun) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), results(place, "plain"));
 }
 
-TEST(Isolation, TheChildIsNotForUsers) {
+TEST(Isolation, UsersCannotStartTheChild) {
   const Place place;
   const Ended ended = place.mokume("device-child 1");
   EXPECT_EQ(ended.code, 2);

@@ -1,4 +1,4 @@
-// Runs of every kind of validation and target, with the model `mean` of this folder.
+// Runs with every kind of validation and target, with the model `mean` of this folder.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -59,7 +59,7 @@ TEST_F(Kinds, RegressionIsMeasuredAndPredicted) {
   EXPECT_EQ(place.mokume("report " + path).code, 0);
 }
 
-TEST_F(Kinds, RowsToPredictAreReadAsThoseOfTheRun) {
+TEST_F(Kinds, RowsToPredictAreReadLikeThoseOfTheRun) {
   place.write("train.csv", "y,town,a\n1.5,rome,2\n2.5,oslo,\n3.5,rome,4\n4.5,oslo,5\n");
   const Ended ended =
       run(R"(source = "csv", path = "./train.csv", target = "y", categorical = ["town"], missing = "mean")",
@@ -73,7 +73,7 @@ TEST_F(Kinds, RowsToPredictAreReadAsThoseOfTheRun) {
   EXPECT_EQ(place.mokume(predict + "csv:./train.csv,test=./new.csv").out, bare.out) << "the test file's rows";
 }
 
-TEST_F(Kinds, GapsOfRowsToPredictAreFilledThoughTheRunHadNone) {
+TEST_F(Kinds, GapsInRowsToPredictAreFilledEvenIfTheRunHadNone) {
   place.write("train.csv", "y,a\n1.5,2\n2.5,3\n3.5,4\n4.5,5\n");
   ASSERT_EQ(run(R"(source = "csv", path = "./train.csv", target = "y")", "validation.folds = 2\n").code, 0);
   const json columns = json::parse(file("run.json"))["data"]["columns"];
@@ -84,7 +84,7 @@ TEST_F(Kinds, GapsOfRowsToPredictAreFilledThoughTheRunHadNone) {
   EXPECT_NE(some.err.find("mse: 1 of 1"), std::string::npos) << some.err;
 }
 
-TEST_F(Kinds, ClassesThatNeedQuotesAndRowsWithoutALabel) {
+TEST_F(Kinds, ClassNamesAreQuotedAndUnlabelledRowsAreNotErrors) {
   place.write("train.csv",
               "a,b,y\n1,0,\"yes, maybe\"\n2,0,no\n1,1,\"yes, maybe\"\n2,1,no\n1,2,\"yes, maybe\"\n2,2,no\n");
   place.write("svc.toml",
@@ -101,7 +101,7 @@ TEST_F(Kinds, ClassesThatNeedQuotesAndRowsWithoutALabel) {
   EXPECT_EQ(place.mokume(predict + "csv:./new.csv").err.find("errors"), std::string::npos);
 }
 
-TEST(Shipped, EveryConfigIsGood) {
+TEST(Shipped, EveryConfigIsValid) {
   const Place place;
   int files = 0;
   for (const auto& entry : fs::directory_iterator(test::source_directory() + "/configs")) {
@@ -116,7 +116,7 @@ TEST(Shipped, EveryConfigIsGood) {
   EXPECT_NE(made.err.find("488001 parameters"), std::string::npos) << made.err;
 }
 
-TEST_F(Kinds, WhatTheModelHasNoMetricsForIsRefused) {
+TEST_F(Kinds, TargetsThatTheModelCannotPredictAreRefused) {
   place.write("e.toml", experiment(kCsv, ""));
   const Ended ended = place.mokume("run e.toml --set model=svc");
   EXPECT_EQ(ended.code, 3) << ended.err;
@@ -171,7 +171,7 @@ TEST_F(Kinds, WithoutValidationTheOnlyCandidateIsRefitted) {
   EXPECT_NE(searched.err.find("folds must not be 0"), std::string::npos) << searched.err;
 }
 
-TEST_F(Kinds, TheDryRunShowsWhatTheModelSaysOfItsCandidates) {
+TEST_F(Kinds, TheDryRunShowsTheModelsDescriptionOfItsCandidates) {
   const Ended one = run("source = \"digits\"", "", "--dry-run");
   EXPECT_EQ(one.code, 0);
   EXPECT_NE(one.err.find("\nrows of 28x28x1, layers []\n"), std::string::npos) << one.err;

@@ -1,4 +1,4 @@
-// Networks as a user trains them: searched, stopped, killed, gone on with, predicted with.
+// Networks as a user trains them: searched, stopped, killed, resumed, and used for predictions.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -54,7 +54,7 @@ out_features = 10
 )";
 }
 
-TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
+TEST(Network, LearnsAndLeavesTheFilesListedInTheGuide) {
   const Place place;
   place.write("e.toml", experiment(6));
   const Ended dry = place.mokume("run e.toml --dry-run");
@@ -77,7 +77,7 @@ TEST(Network, LearnsAndLeavesWhatTheGuideLists) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
-// 12.6 MB of weights and as much momentum; gradients of them exist nowhere, so 32 MB are enough.
+// 12.6 MB of weights and as much momentum; gradients of them are never stored, so 32 MB are enough.
 TEST(Network, NeedsNoMemoryForGradientsThatAreNeverKept) {
   const Place place;
   place.write("e.toml", R"(name = "wide"
@@ -113,7 +113,7 @@ out_features = 10
   EXPECT_EQ(refused.code, 4) << refused.err;
 }
 
-TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
+TEST(Network, GivesTheSameBytesAfterStopsAndKills) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(200));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
@@ -126,8 +126,8 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   for (const int signal : {SIGTERM, SIGKILL, SIGTERM}) {
     fs::remove(said);
     const pid_t pid = place.start({"run", "e.toml"});
-    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // before, nothing minds signals
-    std::this_thread::sleep_for(60ms);                                               // some batches on
+    for (int k = 0; k < 20000 && !started(); ++k) std::this_thread::sleep_for(1ms);  // no handler before that
+    std::this_thread::sleep_for(60ms);                                               // some batches later
     kill(pid, signal);
     const int code = Place::wait(pid);
     EXPECT_TRUE(code == 75 || code == 128 + SIGKILL) << code << slurp(place.path() / "child.txt");
@@ -137,9 +137,9 @@ TEST(Network, StoppedAndKilledItEndsInTheSameBytes) {
   EXPECT_EQ(bytes_of(place.run("net")), expected);
 }
 
-// A bit of the checkpoint of a stopped training is flipped: the next session says so and trains anew, to the same
-// bytes.
-TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
+// A flipped bit in the checkpoint of a stopped training: the next session reports it and trains from the start, to the
+// same bytes.
+TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingStartsOver) {
   const Place undisturbed;
   undisturbed.write("e.toml", experiment(60));
   ASSERT_EQ(undisturbed.mokume("run e.toml").code, 0);
@@ -156,7 +156,7 @@ TEST(Network, ADamagedCheckpointIsSetAsideAndTheTrainingBeginsAnew) {
              fs::exists(place.run("net") / "logs/status.json");
     };
     for (int k = 0; k < 20000 && !works(); ++k) std::this_thread::sleep_for(1ms);
-    std::this_thread::sleep_for(60ms);  // some batches on
+    std::this_thread::sleep_for(60ms);  // some batches later
     kill(pid, SIGTERM);
     Place::wait(pid);
     for (const auto& entry : fs::recursive_directory_iterator(place.run("net")))
@@ -187,7 +187,7 @@ TEST(Network, TwoNodesWriteTheSameBytesAsOne) {
   EXPECT_TRUE(bytes_of(two.run("net")) == bytes_of(one.run("net")));
 }
 
-// PoCL shows as many devices of one class as it is told to.
+// PoCL shows as many devices of one class as an environment variable requests.
 TEST(Network, TwoDevicesOfAClassWriteTheSameBytesAsOne) {
   const Place one, two;
   if (one.shell(Place::program() + " devices").out.find("Portable Computing Language") == std::string::npos)
@@ -221,7 +221,7 @@ TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   EXPECT_NE(damaged.err.find("profile-0001.json is no profile"), std::string::npos) << damaged.err;
 }
 
-TEST(Network, FaultsAreSentences) {
+TEST(Network, ErrorsAreReportedInSentences) {
   const Place place;
   place.write("e.toml", experiment(2));
   const auto expect = [](const Ended& ended, int code, const std::vector<std::string>& words) {
@@ -247,7 +247,7 @@ TEST(Network, FaultsAreSentences) {
       << "of the rows that were to be validated, whenever it failed: " << slurp(place.run("line") / "results.csv");
   expect(place.mokume("run line.toml --fresh --set validation.folds=0"), 5,
          {"the refit failed", "diverged", "lower lr"});
-  // By its only step, behind its only loss.
+  // Diverges in its only step, after its only loss.
   rows = "x,y\n";
   for (int k = 1; k <= 40; ++k) rows += std::to_string(k) + "e15," + std::to_string(k) + "e16\n";
   place.write("line.csv", rows);

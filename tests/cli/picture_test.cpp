@@ -1,11 +1,11 @@
-// `mokume predict RUN IMAGE`, and ensembles: what a user sees of one picture, and of rows.
+// `mokume predict RUN IMAGE` and ensembles: the output for one picture, and for rows.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 
-#include "data/load.hpp"
 #include "cli/shell.hpp"
 #include "data/dataset.hpp"
+#include "data/load.hpp"
 #include "data/pictures.hpp"
 
 namespace mokume::cli_test {
@@ -52,7 +52,7 @@ const data::Dataset& digits() {
   return kDigits;
 }
 
-// A row of the test set as somebody would draw it: dark on white, 12 pixels for each of its own, on a larger page.
+// A row of the test set as a person would draw it: dark on white, 12 pixels for each of its own, on a larger page.
 Canvas drawn(size_t row) {
   Canvas page(500, 420, 255);
   for (uint32_t y = 0; y < 28; ++y)
@@ -73,7 +73,7 @@ class PictureRun : public testing::Test {
       runs_->write("net.toml", net_experiment(seed));
       ASSERT_EQ(runs_->mokume("run net.toml").code, 0);
     }
-    // What a bagging run leaves: three members and no best model.
+    // A bagging run leaves three members and no best model.
     ensemble_ = runs_->path() / "ensemble";
     fs::copy(runs_->run("net1"), ensemble_, fs::copy_options::recursive);
     fs::remove_all(ensemble_ / "models/best");
@@ -137,7 +137,7 @@ TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
   EXPECT_EQ(one["certainty"][0][static_cast<size_t>(digits().test.labels[0])], 1) << "a vote counts as certain";
 }
 
-TEST_F(PictureRun, DoubtIsHeldAgainstThatOfTheTestRows) {
+TEST_F(PictureRun, DoubtIsComparedWithThatOfTheTestRows) {
   place_.write("a.png", drawn(0).png_file());
   const fs::path run = place_.path() / "voted";
   fs::copy(ensemble_, run, fs::copy_options::recursive);
@@ -157,7 +157,7 @@ TEST_F(PictureRun, DoubtIsHeldAgainstThatOfTheTestRows) {
   for (const char* odd : {"[]", "[9,0]", "7", "[\"a\"]"}) EXPECT_EQ(below(3, odd), json()) << odd;
 }
 
-TEST_F(PictureRun, WhatIsNoDigitGetsAnAnswerToo) {
+TEST_F(PictureRun, APictureThatIsNotADigitGetsAnAnswerToo) {
   Canvas board(280, 280, 0);
   for (uint32_t i = 0; i < 64; ++i)
     if ((i / 8 + i % 8) % 2 == 0) board.fill(35 * (i % 8), 35 * (i / 8), 35, 35, 255);
@@ -205,7 +205,7 @@ TEST_F(PictureRun, RowsArePredictedByMajority) {
   EXPECT_GT(differ, 0U) << "the members are too alike for this test";
 }
 
-TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
+TEST_F(PictureRun, AMissingMemberIsReportedAndAnUnlikeOneRefused) {
   place_.write("a.png", drawn(0).png_file());
   const fs::path run = place_.path() / "some";
   fs::copy(ensemble_, run, fs::copy_options::recursive);
@@ -215,7 +215,7 @@ TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
   const Ended two = predict("some", "a.png");
   expect(two, 0, {"some is not finished: these are the 2 members that it has"});
   EXPECT_NE(two.out.find(" of 2 members)"), std::string::npos) << two.out;
-  fs::remove(run / "models/member-002/SHA256SUMS");  // or it would say that the file is another
+  fs::remove(run / "models/member-002/SHA256SUMS");  // otherwise the program would report a changed file
   std::string manifest = slurp(run / "models/member-002/manifest.json");
   manifest.replace(manifest.find("255"), 3, "254");
   place_.write("some/models/member-002/manifest.json", manifest);
@@ -224,7 +224,7 @@ TEST_F(PictureRun, AMemberThatIsMissingIsSaidAndOneThatIsOddRefused) {
   expect(predict("some", "a.png"), 3, {"member-002", "trains the model again"});
 }
 
-TEST_F(PictureRun, BadPicturesAreSentences) {
+TEST_F(PictureRun, BadPicturesAreReportedInSentences) {
   const std::string whole = drawn(0).png_file();
   place_.write("cut.png", whole.substr(0, whole.size() / 2));
   expect(predict(run("svm"), "cut.png"), 3, {"'cut.png' is a damaged or cut PNG file"});
@@ -239,7 +239,7 @@ TEST_F(PictureRun, BadPicturesAreSentences) {
   expect(predict(run("svm"), "a.png --svg no/such.svg"), 75, {"cannot write 'no/such.svg'"});
 }
 
-TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
+TEST_F(PictureRun, RunsThatCannotReadPicturesAreReportedInSentences) {
   place_.write("a.png", drawn(0).png_file());
   place_.write("t.csv", "a,b,c,label\n1,2,3,x\n2,1,3,y\n1,2,4,x\n2,1,4,y\n");
   place_.write("e.toml",
@@ -252,7 +252,7 @@ TEST_F(PictureRun, RunsThatCannotReadPicturesAreSentences) {
   expect(predict(table, "a.png"), 2, {"holds no model yet: finish the run with `mokume resume "});
 }
 
-TEST(VoteOfABaggingRun, IsWhatPredictSaysOfTheTestRows) {
+TEST(VoteOfABaggingRun, MatchesThePredictionsOfTheTestRows) {
   const Place place;
   place.write("e.toml",
               "name = \"bag\"\nmodel = \"svc\"\nseed = 3\ndata = { source = \"digits\", limit = 200, standardize = "

@@ -1,4 +1,4 @@
-// Refits on devices that hang, and with ranks that are asked to stop.
+// Refits on devices that hang, and with ranks that are requested to stop.
 #include <gtest/gtest.h>
 
 #include <csignal>
@@ -19,7 +19,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// One candidate and no fits: a refit of each bootstrap is all there is.
+// One candidate and no fits: the run consists of a refit of each bootstrap.
 std::string only_refits(const std::string& devices, const std::string& bagging) {
   return std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + bagging +
          "name = \"small\"\nmodel = \"svc\"\ndata = { source = \"digits\", limit = 200 }\nvalidation.folds = 0\n"
@@ -33,16 +33,16 @@ struct HangingRun {
   bool abandoned = false;
 };
 
-// A run in this very process, whose "fault:0" hangs in its first op; it has to end by _exit.
+// A run in this process, whose "fault:0" hangs in its first op; the process has to exit by _exit.
 HangingRun run_hanging(const Place& place, const std::string& devices, const std::string& bagging = "") {
   const std::string text = only_refits(devices, bagging);
   place.write("e.toml", text);
   setenv("XDG_CACHE_HOME", (place.path() / "cache").c_str(), 1);
-  // The first run remembers the speeds, so that the first op of the second is one of the refit.
+  // The first run stores the speeds, so that the first op of the second run belongs to the refit.
   if (place.mokume("run e.toml --out plain").code != 0) _exit(98);
   setenv("MOKUME_FAULT", "hang:1", 1);
   if (chdir(place.path().c_str()) != 0) _exit(99);
-  // What hangs uses all this until the process ends.
+  // The hanging work uses these objects until the process exits.
   auto& log = *new base::Log;
   auto& host = *new scheduler::HostServices(log, 1, "");
   const std::vector<std::string> libraries = {fault_library(), test::libraries()};
@@ -73,17 +73,17 @@ void expect_exit_0(const std::function<bool()>& body) {
   EXPECT_EXIT(_exit(body() ? 0 : 1), testing::ExitedWithCode(0), "");
 }
 
-TEST(Refit, ThatHangsIsDoneByAnotherDevice) {
+TEST(Refit, IsDoneByAnotherDeviceWhenItHangs) {
   expect_exit_0([] {
     const Place place;
-    // Two of them, so that each device gets one.
+    // Two bootstraps, so that each device gets one.
     const HangingRun ended = run_hanging(place, "fault:0,host", "bagging.bootstraps = 2\n");
     return ended.abandoned && ended.result.state == "done" && fs::exists(place.run("small") / "models/member-000") &&
            fs::exists(place.run("small") / "models/member-001");
   });
 }
 
-TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
+TEST(Refit, LeavesTheTablesWhenItHangsOnTheOnlyDevice) {
   expect_exit_0([] {
     const Place place;
     const HangingRun ended = run_hanging(place, "fault:0");
@@ -92,9 +92,9 @@ TEST(Refit, ThatHangsOnTheOnlyDeviceLeavesTheTables) {
   });
 }
 
-// As when a late result of another device class turns a near tie after the refit: there is no way back to one winner
-// but to train the other, which must then count.
-TEST(Refit, OfACandidateThatIsNoMoreTheBestIsReplaced) {
+// A late result of another device class may turn a near tie after the refit. Then the only way to one winner is to
+// train the other candidate, which must then count.
+TEST(Refit, IsReplacedWhenItsCandidateIsNoLongerTheBest) {
   const Place place;
   place.write("e.toml", R"(name = "small"
 model = "svc"
@@ -129,8 +129,8 @@ devices.use = "host"
   EXPECT_NE(slurp(run / "models/best/manifest.json").find("\"C\""), std::string::npos);
 }
 
-// One of two ranks refits, and rank 1 alone is asked to stop.
-TEST(Refit, StopsWhenAnyRankIsAskedTo) {
+// One of two ranks refits, and only rank 1 receives the stop.
+TEST(Refit, StopsWhenAnyRankReceivesAStop) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const Place place;
   place.write("e.toml", R"(name = "small"

@@ -1,4 +1,4 @@
-// Whole runs: what they leave, kills, resumes, nodes and devices.
+// Whole runs: their files, kills, resumes, nodes and devices.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLong = 3000;  // digits of a run that is to be interfered with
+constexpr int kLong = 3000;  // digits of a run that the tests interrupt
 
 // results.csv of an undisturbed run on one host device.
 const std::string& undisturbed(int digits = 500) {
@@ -35,7 +35,7 @@ void wait_for(const Place& place, int fits) {
     if (!fs::exists(place.path() / "runs/small") || place.run("small").empty()) return false;
     if (fits == 0) return fs::exists(place.run("small") / "run.json");
     const std::string journal = slurp(place.run("small") / "journal/node-0000.ndjson");
-    return std::count(journal.begin(), journal.end(), '\n') > fits;  // one line of header
+    return std::count(journal.begin(), journal.end(), '\n') > fits;  // one header line
   };
   for (int k = 0; k < 20000 && !there(); ++k) std::this_thread::sleep_for(1ms);
 }
@@ -61,7 +61,7 @@ int worst_difference(const std::string& a, const std::string& b) {
   return worst;
 }
 
-TEST(Run, LeavesEverythingTheDesignLists) {
+TEST(Run, LeavesEveryFileListedInTheDesign) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const Ended run = place.mokume("run e.toml");
@@ -87,7 +87,7 @@ TEST(Run, LeavesEverythingTheDesignLists) {
   EXPECT_EQ(summary["fits"], 36);
   EXPECT_EQ(summary["test"]["n"], 1000);
 
-  // A finished run is not gone on with; its report can be made again, byte for byte.
+  // A finished run is not resumed; its report can be written again, byte for byte.
   const std::string before = slurp(d / "report.html");
   for (const char* file : {"report.html", "results.csv", "summary.json"}) fs::remove(d / file);
   EXPECT_EQ(place.mokume("report " + d.string()).code, 0);
@@ -101,7 +101,7 @@ TEST(Run, LeavesEverythingTheDesignLists) {
   EXPECT_EQ(std::count(predicted.out.begin(), predicted.out.end(), '\n'), 51);
 }
 
-TEST(Run, GoesOnAfterAKillToTheSameBytes) {
+TEST(Run, ResumesAfterAKillToTheSameBytes) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLong));
   for (const int fits : {0, 1, 9}) {
@@ -115,7 +115,7 @@ TEST(Run, GoesOnAfterAKillToTheSameBytes) {
   EXPECT_EQ(slurp(place.run("small") / "results.csv"), undisturbed(kLong));
 }
 
-// Whatever kills it before that, the next run goes on from it.
+// If the run is killed before that, the next run resumes it.
 TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
@@ -128,7 +128,7 @@ TEST(Run, IsDoneOnlyOnceEverythingIsWritten) {
   EXPECT_EQ(Place::wait(pid), 0) << slurp(place.path() / "child.txt");
 }
 
-TEST(Run, DrainsOnSigtermAndGoesOn) {
+TEST(Run, DrainsOnSigtermAndResumes) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLong));
   const pid_t pid = place.start({"run", "e.toml"});
@@ -136,7 +136,7 @@ TEST(Run, DrainsOnSigtermAndGoesOn) {
   kill(pid, SIGTERM);
   EXPECT_EQ(Place::wait(pid), 75) << slurp(place.path() / "child.txt");
   EXPECT_EQ(nlohmann::json::parse(slurp(place.run("small") / "run.json"))["state"], "stopped");
-  // What an unfinished fit may have left to go on from stays until the run is done.
+  // Files from which an unfinished fit could resume stay until the run is done.
   const fs::path scratch = place.run("small") / "scratch";
   fs::create_directories(scratch / "fit-999999/deep");
   const Ended rest = place.mokume("resume " + place.run("small").string());
@@ -190,8 +190,8 @@ TEST(Run, DevicesCanBeSwappedAndMixed) {
   if (probe.code == 4) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   ASSERT_EQ(probe.code, 0) << probe.err;
   EXPECT_LE(worst_difference(slurp(place.run("small") / "results.csv"), undisturbed(kLong)), 2);
-  // One device may have done all before the other is open: the work, a bundle for each gamma, grows until both take
-  // part.
+  // One device may do all the work before the other is open, so the work, a bundle for each gamma, grows until both
+  // take part.
   std::map<std::string, int> fits;
   for (int n = 2; n <= 64 && (fits["opencl:0"] == 0 || fits["host:0"] == 0); n *= 2) {
     const auto run_on = [&](const std::string& devices) {

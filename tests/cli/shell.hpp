@@ -31,13 +31,13 @@ inline std::string slurp(const fs::path& path) {
   return all.str();
 }
 
-// Directories with libraries for tests: the model `mean`, the backend `fault`, and both in libraries that tell when
+// Directories with libraries for tests: the model `mean`, the backend `fault`, and both in libraries that record when
 // they are loaded.
 inline std::string test_library() { return test::build_directory() + "/tests/cli/library"; }
 inline std::string fault_library() { return test::build_directory() + "/tests/faults/library"; }
 inline std::string marked_library() { return test::build_directory() + "/tests/cli/marked"; }
 
-// A scratch directory that is the working directory of everything run in it.
+// A scratch directory that is the working directory of all commands run in it.
 class Place {
  public:
   Place() {
@@ -61,7 +61,7 @@ class Place {
   }
   Ended mokume(const std::string& arguments) const { return shell(program() + " " + arguments); }
 
-  // Starts the program and returns its process id; wait() for it.
+  // Starts the program and returns its process id; wait() waits for it.
   pid_t start(const std::vector<std::string>& arguments) const {
     const pid_t pid = fork();
     if (pid == 0) {
@@ -100,7 +100,7 @@ inline std::string small_experiment(const std::string& devices, int digits = 500
          devices + "\"\n";
 }
 
-// What must be the same whoever computed it.
+// Files that must not depend on which device computed them.
 struct Bytes {
   std::string results, model, curves;
   bool operator==(const Bytes&) const = default;
@@ -111,7 +111,7 @@ inline Bytes bytes_of(const fs::path& run) {
           slurp(run / "plots/curves-loss.svg")};
 }
 
-// Writes a file that carries a checksum again, with a part of its text replaced.
+// Replaces a part of the text of a file and writes it with a new checksum.
 inline void rewrite(const fs::path& file, const std::string& part, const std::string& by) {
   std::string object = base::unseal_file(slurp(file)).value().object;
   object.replace(object.find(part), part.size(), by);
@@ -122,8 +122,8 @@ inline bool have(const char* command) {
   return std::system((std::string("command -v ") + command + " >/dev/null").c_str()) == 0;
 }
 
-// What follows mpirun's options where rank 0 and rank 1 run different commands, which contain no single quotes. (The
-// mpirun of Open MPI 5.0.7 in Debian 13 crashes when it is given `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
+// The arguments after mpirun's options when rank 0 and rank 1 run different commands, which contain no single quotes.
+// (The mpirun of Open MPI 5.0.7 in Debian 13 crashes on `COMMAND : COMMAND`: open-mpi/ompi issue 13303.)
 inline std::string by_rank(const std::string& rank_0, const std::string& rank_1) {
   return "-np 2 sh -c 'if [ $OMPI_COMM_WORLD_RANK = 0 ]; then exec " + rank_0 + "; else exec " + rank_1 + "; fi'";
 }

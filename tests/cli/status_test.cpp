@@ -1,4 +1,4 @@
-// status and explain on runs that live, died, stopped for want of disk, and ended.
+// status and explain on runs that are alive, killed, stopped for lack of disk space, or finished.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/mount.h>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kLongRun = 3000;  // digits of a run that is to be interfered with
+constexpr int kLongRun = 3000;  // digits of a run that the tests interrupt
 
 bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
 
@@ -42,12 +42,12 @@ int a_fit_that_waits(const std::string& run) {
   return -1;
 }
 
-TEST(Status, TellsALiveRunFromADeadOne) {
+TEST(Status, DistinguishesLiveAndDeadRuns) {
   const Place place;
   place.write("e.toml", small_experiment("host", kLongRun));
   const pid_t pid = place.start({"run", "e.toml"});
   wait_for_a_fit(place);
-  kill(pid, SIGSTOP);  // it holds its directory, however long what follows takes
+  kill(pid, SIGSTOP);  // the run keeps its directory, however long the following commands take
   const std::string run = place.run("small").string();
   const Ended live = place.mokume("status " + run);
   const int fit = a_fit_that_waits(run);
@@ -87,7 +87,7 @@ TEST(Status, TellsALiveRunFromADeadOne) {
   EXPECT_TRUE(has(wrong.err, "'37' is no fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
 }
 
-TEST(Compare, SeesWhetherARunIsTheSame) {
+TEST(Compare, ReportsWhetherTwoRunsAreTheSame) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   for (const char* run : {"run e.toml --out a", "run e.toml --out b", "run e.toml --out c --set data.limit=400"})
@@ -106,7 +106,7 @@ TEST(Compare, SeesWhetherARunIsTheSame) {
   EXPECT_EQ(place.mokume("compare " + run("a")).code, 2);
 }
 
-TEST(Status, EfficiencySaysWhereItsSpeedsAreFrom) {
+TEST(Status, EfficiencyNamesTheSourceOfItsSpeeds) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
@@ -117,7 +117,7 @@ TEST(Status, EfficiencySaysWhereItsSpeedsAreFrom) {
   EXPECT_GT(summary["devices"][0]["speed"].get<double>(), 0);
 }
 
-// One sentence, exit code 75, and the next run ends as if nothing had happened.
+// One sentence, exit code 75, and the next run finishes as if nothing had happened.
 void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::string& directory) {
   EXPECT_EQ(stopped.code, 75) << stopped.err;
   EXPECT_TRUE(has(stopped.err, "cannot write ")) << stopped.err;
@@ -134,7 +134,7 @@ void expect_a_clean_stop(const Ended& stopped, const Place& place, const std::st
 TEST(FullDisk, StopsTheRunAndLosesNothing) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
-  // A limit of 6 KiB on files stands for the disk: enough for run.json, not for the journal of 36 fits.
+  // A file-size limit of 6 KiB imitates a full disk: enough for run.json, not for the journal of 36 fits.
   const Ended stopped = place.shell("ulimit -f 12; " + Place::program() + " run e.toml");
   expect_a_clean_stop(stopped, place, place.run("small").string());
   const Ended rest = place.mokume("run e.toml");
@@ -168,7 +168,7 @@ class SmallDisk {
   bool mounted_ = false;
 };
 
-TEST(FullDisk, OfARealFileSystemStopsTheRunAndLosesNothing) {
+TEST(FullDisk, OnARealFileSystemStopsTheRunAndLosesNothing) {
   const Place place;
   const SmallDisk disk(place);
   if (!disk.mounted()) GTEST_SKIP() << "this user may not mount a file system";

@@ -55,7 +55,7 @@ out_features = 10
 
 const char* const kSynchronous = R"({ type = "synchronous", shards = 8 })";
 
-// Without OpenCL drivers: the host device is enough here, and listing is quick.
+// Without OpenCL drivers: the host device is enough here, and listing is fast.
 const char* const kRecoveringMpirun =
     "OCL_ICD_VENDORS=/nowhere OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout 200 mpirun "
     "--oversubscribe --bind-to none --enable-recovery ";
@@ -122,7 +122,7 @@ TEST_F(InTeam, GivesTheBytesOfOneDeviceOnAnyNumberOfRanks) {
   }
 }
 
-TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
+TEST_F(InTeam, ResumesWithOtherRanksAfterAStop) {
   const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread stopper([&] {
@@ -139,7 +139,7 @@ TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
   EXPECT_EQ(bytes_of(run), alone(text));
 }
 
-TEST_F(InTeam, GoesOnWithoutARankThatIsKilled) {
+TEST_F(InTeam, ContinuesWithoutAKilledRank) {
   const std::string text = experiment(600, kSynchronous);
   place_.write("e.toml", text);
   std::thread killer([&] {
@@ -163,8 +163,8 @@ TEST_F(InTeam, AveragesWeights) {
   EXPECT_LT(summary["best"]["mean"].get<double>(), 0.3);
 }
 
-// "fault" is the first of the backends by name: its device leads.
-TEST(Team, GoesOnWithoutTheDeviceThatLed) {
+// "fault" is the first backend in alphabetical order, so its device leads.
+TEST(Team, ContinuesWithoutTheDeviceThatLed) {
   const Place place, good;
   place.write("e.toml",
               std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
@@ -177,7 +177,7 @@ TEST(Team, GoesOnWithoutTheDeviceThatLed) {
   EXPECT_EQ(bytes_of(place.run("net")), bytes_of(good.run("net")));
 }
 
-TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
+TEST_F(InTeam, ContinuesWithoutADeviceOfAnotherRank) {
   place_.write("e.toml",
                std::string("plugins.directories = [\"") + fault_library() + "\"]\n" + experiment(4, kSynchronous));
   const std::string run = Place::program() + " run e.toml --devices ";
@@ -188,7 +188,7 @@ TEST_F(InTeam, GoesOnWithoutADeviceOfAnotherRank) {
   EXPECT_EQ(bytes_of(place_.run("net")), alone(experiment(4, kSynchronous)));
 }
 
-// Averages follow from the split: a run repeats those of another one, whatever the speeds are, to its bytes.
+// Averages depend on the split: a run repeats the splits of another run, whatever the speeds are, and gives its bytes.
 TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   place_.write("e.toml", experiment(8, R"({ type = "local_sgd", period = 4, adapt = true })"));
   const std::string run = on_ranks(2) + Place::program() + " run e.toml --fresh";
@@ -213,7 +213,7 @@ TEST_F(InTeam, RepeatsTheSplitsOfAnotherRun) {
   EXPECT_EQ(repeat("other-again"), uneven);
 }
 
-TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
+TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInSeparateProcesses) {
   const std::string text = experiment(4, kSynchronous);
   const Bytes one = alone(text);
   place_.write("e.toml", text);
@@ -222,7 +222,7 @@ TEST_F(InTeam, GivesTheSameBytesWithItsDevicesInProcessesOfTheirOwn) {
   EXPECT_EQ(bytes_of(place_.run("net")), one);
 }
 
-// A child process that is killed is a member that has failed, whether it leads or follows.
+// A child process that is killed is a failed member, whether it leads or follows.
 TEST(Team, ResumesWithoutADeviceWhoseProcessIsKilled) {
   for (const size_t victim : {0U, 1U}) {
     const Place place;

@@ -1,4 +1,4 @@
-// The model that others are copied from keeps what docs/howto/add-model.md asks for.
+// The template model fulfils the requirements of docs/howto/add-model.md.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -46,7 +46,7 @@ TEST(Template, OneDeviceAndTwoWriteTheSameBytes) {
     EXPECT_EQ(slurp(one.run("t") / file), slurp(two.run("t") / file)) << file;
 }
 
-TEST(Template, FaultsAreSentences) {
+TEST(Template, ErrorsAreReportedInSentences) {
   const Place place;
   place.write("e.toml", experiment());
   EXPECT_EQ(place.mokume("run e.toml --set search.params.shrink=[2]").code, 2);

@@ -1,4 +1,4 @@
-// Runs of a model that learns in epochs: its curves, and its scratch directories over kills.
+// Runs of a model that learns in epochs: its curves, and its scratch directories across kills.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -21,10 +21,11 @@ size_t count(const std::string& text, const std::string& part) {
   return n;
 }
 
-TEST(Training, EveryAttemptGoesOnFromTheScratchOfTheOneBefore) {
+TEST(Training, EveryAttemptResumesFromTheScratchFilesOfTheOneBefore) {
   const Place place;
   place.write("e.toml", experiment("epochs = 4\ndie_in = 2\n"));
-  // Once in each fit, once in the refit. A fit that found nothing in its scratch directory would die again and again.
+  // The process dies once in each fit and once in the refit. A fit that found nothing in its scratch directory would
+  // die again and again.
   for (int attempt = 0; attempt < 3; ++attempt) {
     ASSERT_EQ(place.mokume("run e.toml").code, 128 + SIGKILL) << attempt;
     EXPECT_TRUE(fs::exists(place.run("k") / "scratch")) << attempt;
@@ -53,7 +54,7 @@ TEST(Training, CurvesGoIntoJournalReportAndEventFiles) {
   EXPECT_FALSE(fs::exists(run / "scratch"));
 }
 
-TEST(Training, NothingIsDrawnOfAModelWithoutCurves) {
+TEST(Training, AModelWithoutCurvesGetsNoPlot) {
   const Place place;
   place.write("e.toml", experiment(""));
   ASSERT_EQ(place.mokume("run e.toml").code, 0);

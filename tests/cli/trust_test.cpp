@@ -1,4 +1,4 @@
-// Whoever hands over a run directory or an experiment file does not choose what code runs here.
+// A person who hands over a run directory or an experiment file does not choose what code runs here.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ class Trust : public testing::Test {
   }
   ~Trust() override { unsetenv("MOKUME_MARK"); }
 
-  // A shell needs quotes for it.
+  // A path that a shell must quote.
   fs::path library() const { return place.path() / "its owner's libraries"; }
   std::string directories() const { return "plugins.directories = [\"" + library().string() + "\"]\n"; }
   std::string with_model(const std::string& devices = "host", const std::string& more = "") const {
@@ -42,8 +42,8 @@ class Trust : public testing::Test {
     return place.run("small").string();
   }
 
-  // The command loads nothing and ends with this code and one sentence, whose command, run as it is printed, loads the
-  // libraries and ends well.
+  // The command loads nothing and exits with this code and one sentence. The command printed in that sentence, run as
+  // it is, loads the libraries and succeeds.
   void expect_cure(const std::string& arguments, int code) const {
     const Ended refused = place.mokume(arguments);
     EXPECT_EQ(refused.code, code) << arguments << "\n" << refused.err;
@@ -74,7 +74,7 @@ TEST_F(Trust, NoCommandLoadsTheModelThatARunRecorded) {
   EXPECT_EQ(place.mokume("status --plugins \"its owner's libraries\" " + run).code, 0) << "a path from here";
 }
 
-TEST_F(Trust, ARunOfTheSameFileGoesOnSinceTheFileNamesItsLibraries) {
+TEST_F(Trust, RunningTheSameFileAgainResumesBecauseItNamesItsLibraries) {
   place.write("e.toml", with_backend("fault:0"));
   EXPECT_NE(place.shell("MOKUME_FAULT=crash:20 " + Place::program() + " run e.toml").code, 0);
   EXPECT_TRUE(marked());
@@ -104,7 +104,7 @@ TEST_F(Trust, NoCommandLoadsTheBackendThatARunRecorded) {
   expect_cure("resume " + run, 4);
 }
 
-TEST_F(Trust, DevicesOfTheirOwnProcessesLoadWhatTheCommandNames) {
+TEST_F(Trust, DevicesInSeparateProcessesLoadTheLibrariesThatTheCommandNames) {
   const std::string run = run_of(with_model("host", "devices.isolation = \"process\"\n"));
   fs::remove_all(run + "/models");
   expect_cure("resume " + run, 4);
@@ -132,7 +132,7 @@ TEST_F(Trust, AModelOfTheSameNameIsNotTakenFromARun) {
   }
 }
 
-TEST_F(Trust, RanksLoadWhatTheCommandNames) {
+TEST_F(Trust, RanksLoadTheLibrariesThatTheCommandNames) {
   if (!have("mpirun")) GTEST_SKIP() << "mpirun is missing: install openmpi-bin";
   const std::string run = run_of(with_model());
   fs::remove_all(run + "/models");

@@ -13,7 +13,7 @@ void expect(const Ended& ended, int code, const std::string& phrase) {
   EXPECT_NE((ended.out + ended.err).find(phrase), std::string::npos) << ended.out << ended.err;
 }
 
-TEST(Usage, ExitCodesAndSentences) {
+TEST(Usage, BadInputGivesASentenceAndAnExitCode) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   std::string typo = small_experiment("host");
@@ -50,7 +50,7 @@ TEST(Usage, DryRunShowsThePlanAndWritesNothing) {
   EXPECT_FALSE(fs::exists(place.path() / "runs"));
 }
 
-TEST(Usage, FormationsArePredictedFromWhatWasMeasured) {
+TEST(Usage, FormationsArePredictedFromMeasuredTimes) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const std::string cache = "XDG_CACHE_HOME=$PWD/cache " + Place::program() + " ";
@@ -62,7 +62,7 @@ TEST(Usage, FormationsArePredictedFromWhatWasMeasured) {
   expect(place.shell(cache + "run e.toml --dry-run --formations 1x3 --seed 8"), 0, "at the speed of earlier runs");
 }
 
-TEST(Usage, DevicesDoctorSchemaAndInit) {
+TEST(Usage, DevicesDoctorSchemaAndInitSucceed) {
   const Place place;
   const Ended devices = place.mokume("devices --json");
   ASSERT_EQ(devices.code, 0) << devices.err;
@@ -77,7 +77,7 @@ TEST(Usage, DevicesDoctorSchemaAndInit) {
   expect(place.mokume("check mine.toml"), 0, "ok");
 }
 
-TEST(Usage, TheContinuousIntegrationFindsSharedData) {
+TEST(Usage, ContinuousIntegrationFindsSharedData) {
   const Place place;
   fs::create_directories(place.path() / "tree/.ci");
   fs::create_directories(place.path() / "tree/scripts");
@@ -92,7 +92,7 @@ TEST(Usage, TheContinuousIntegrationFindsSharedData) {
   EXPECT_EQ(place.shell("MOKUME_DATA=/mine tree/.ci/run").out, "/mine\n") << "what is set stays";
 }
 
-TEST(Usage, FetchChecksWhatItGets) {
+TEST(Usage, FetchChecksItsDownload) {
   const Place place;
   fs::create_directories(place.path() / "mirror");
   for (const char* f : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
@@ -104,13 +104,13 @@ TEST(Usage, FetchChecksWhatItGets) {
   EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
 }
 
-TEST(Usage, AnOutputThatCannotBeWrittenIsNoSuccess) {
+TEST(Usage, AnOutputThatCannotBeWrittenIsAFailure) {
   const Place place;
   expect(place.shell(Place::program() + " data info digits,limit=10 >/dev/full"), 75, "cannot write the output");
   expect(place.shell(Place::program() + " data list >/dev/full"), 75, "No space left");
 }
 
-TEST(Usage, AReaderThatLeavesIsNoError) {
+TEST(Usage, AReaderThatClosesItsPipeIsNotAnError) {
   const Place place;
   place.write("e.toml", small_experiment("host"));
   const std::string closed = "mkfifo p && { sh -c 'exec 3<p' & } && exec 4>p && wait && " + Place::program();

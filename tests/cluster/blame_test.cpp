@@ -1,4 +1,4 @@
-// The fit, its candidate or the device: which is to blame?
+// Tests whether the fit, its candidate or the device is blamed.
 #include "cluster/coordinator/failures.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// All devices of node 0 are at work at the same time, and answer by a failure if `poison` says so.
+// All devices of node 0 work at the same time, and fail where `poison` returns true.
 void work_side_by_side(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
     std::vector<std::optional<Grant>> grants;
@@ -41,7 +41,7 @@ Workload make_candidates(uint32_t n, uint32_t folds) {
 
 std::vector<LocalDevice> three_devices() { return {make_device("a:0"), make_device("b:0"), make_device("c:0")}; }
 
-TEST(PoisonCandidate, FailsOnManyDevicesAtOnceAndNoneIsBlamed) {
+TEST(PoisonCandidate, FailsOnManyDevicesAtOnceWithoutBlameForAnyOfThem) {
   Desk desk(make_candidates(4, 5), {three_devices()});
   work_side_by_side(desk, 3, [](uint32_t, uint32_t fit) { return fit >= 15; });
   EXPECT_TRUE(desk.finished()) << desk.coordinator().stopped()->reason;
@@ -49,7 +49,7 @@ TEST(PoisonCandidate, FailsOnManyDevicesAtOnceAndNoneIsBlamed) {
   EXPECT_EQ(desk.given_up().size(), 5u);
 }
 
-TEST(PoisonCandidate, OfTwoThatCostTheMostNeitherTakesADeviceWithIt) {
+TEST(PoisonCandidate, RetiresNoDeviceEvenIfTheTwoMostExpensiveOnesFail) {
   for (uint32_t devices = 1; devices <= 3; ++devices) {
     std::vector<LocalDevice> local = three_devices();
     local.resize(devices);
@@ -61,7 +61,7 @@ TEST(PoisonCandidate, OfTwoThatCostTheMostNeitherTakesADeviceWithIt) {
   }
 }
 
-TEST(PoisonCandidate, IsToldFromABrokenDevice) {
+TEST(PoisonCandidate, IsDistinguishedFromABrokenDevice) {
   Desk desk(make_candidates(6, 5), {three_devices()});
   work_side_by_side(desk, 3, [](uint32_t device, uint32_t fit) { return device == 1 || fit >= 25; });
   EXPECT_TRUE(desk.finished());
@@ -70,7 +70,7 @@ TEST(PoisonCandidate, IsToldFromABrokenDevice) {
   for (const journal::FitRecord& one : desk.given_up()) EXPECT_GE(one.fit, 25u);
 }
 
-TEST(PoisonCandidate, IsNotSuspectedWhereNothingHasEverWorked) {
+TEST(PoisonCandidate, IsNotSuspectedIfNothingHasEverWorked) {
   Desk desk(make_candidates(2, 5), {three_devices()});
   work_side_by_side(desk, 3, [](uint32_t, uint32_t) { return true; });
   ASSERT_TRUE(desk.coordinator().stopped());
@@ -79,7 +79,7 @@ TEST(PoisonCandidate, IsNotSuspectedWhereNothingHasEverWorked) {
   EXPECT_TRUE(desk.given_up().empty());
 }
 
-TEST(DeviceThatFailed, IsTestedWithWhatWorkedElsewhereElseWithAnotherCandidate) {
+TEST(DeviceThatFailed, IsTestedWithWorkThatSucceededElsewhereOrWithAnotherCandidate) {
   Workload setup = make_candidates(4, 2);
   setup.done = {result_of(2)};
   Desk desk(setup, {{make_device("host:0")}});
@@ -113,7 +113,7 @@ Workload after_a_session(const std::string& device) {
   return setup;
 }
 
-TEST(LastDevice, IsTriedWithWhatItCanDoBeforeItIsRetired) {
+TEST(LastDevice, IsTestedWithWorkItHasDoneBeforeItIsRetired) {
   Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
   work_side_by_side(desk, 1, [](uint32_t, uint32_t fit) { return fit >= 10; });
   EXPECT_TRUE(desk.finished());
@@ -121,7 +121,7 @@ TEST(LastDevice, IsTriedWithWhatItCanDoBeforeItIsRetired) {
   EXPECT_EQ(desk.given_up().size(), 10u);
 }
 
-TEST(LastDevice, ThatCannotDoItAnyMoreIsRetiredAndNoFitSuffers) {
+TEST(LastDevice, IsRetiredAtNoCostToFitsIfItCannotRepeatItsWork) {
   Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
   work_side_by_side(desk, 1, [](uint32_t, uint32_t) { return true; });
   ASSERT_TRUE(desk.coordinator().stopped());
@@ -131,7 +131,7 @@ TEST(LastDevice, ThatCannotDoItAnyMoreIsRetiredAndNoFitSuffers) {
   EXPECT_EQ(desk.events().back().text, "it failed with fit 0, which it can do, with: it broke");
 }
 
-TEST(LastDevice, ThatGivesAnotherResultThanBeforeIsRetired) {
+TEST(LastDevice, IsRetiredIfItGivesAnotherResultThanBefore) {
   Desk desk(after_a_session("host:0"), {{make_device("host:0")}});
   desk.fail(0, desk.expect_grant(0));
   desk.fail(0, desk.expect_grant(0));
@@ -145,7 +145,7 @@ TEST(LastDevice, ThatGivesAnotherResultThanBeforeIsRetired) {
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
 }
 
-TEST(LastDevice, IsNotTriedWithWhatOthersDid) {
+TEST(LastDevice, IsNotTestedWithTheWorkOfOthers) {
   Desk desk(after_a_session("opencl:0"), {{make_device("host:0")}});
   work_side_by_side(desk, 1, [](uint32_t, uint32_t fit) { return fit >= 10; });
   EXPECT_TRUE(desk.coordinator().stopped());
@@ -166,7 +166,7 @@ TEST(Failures, BlameADeviceForTwoLeasesWithoutACandidateInCommon) {
   EXPECT_FALSE(failures.has_failed(2));
 }
 
-TEST(Failures, OfACandidateOnTwoDevicesSpeakAgainstTheCandidate) {
+TEST(Failures, BlameACandidateThatFailsOnTwoDevices) {
   Failures failures(3);
   EXPECT_FALSE(failures.failed(0, {1}));
   EXPECT_FALSE(failures.failed(1, {1}));
@@ -174,7 +174,7 @@ TEST(Failures, OfACandidateOnTwoDevicesSpeakAgainstTheCandidate) {
   EXPECT_TRUE(failures.failed(0, {3}));
 }
 
-TEST(Failures, OfWhatAlsoFailedOnARetiredDeviceDoNotRetireTheLastOne) {
+TEST(Failures, DoNotRetireTheLastDeviceForFitsThatFailedOnARetiredOne) {
   for (const bool last : {false, true}) {
     Failures failures(2);
     EXPECT_FALSE(failures.failed(0, {1}));
@@ -196,7 +196,7 @@ TEST(Failures, AreProvenByWorkOfTheSameDevice) {
   EXPECT_FALSE(failures.proven(5));
   failures.worked(0);
   EXPECT_TRUE(failures.proven(5));
-  EXPECT_FALSE(failures.failed(0, {6}));  // the row has ended
+  EXPECT_FALSE(failures.failed(0, {6}));  // the consecutive failures have ended
 }
 
 }  // namespace

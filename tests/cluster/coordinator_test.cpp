@@ -45,7 +45,7 @@ std::string error_text(Workload setup, const Nodes& nodes) {
   }
 }
 
-// Node 0 hears of a stop at once, the others when they next say something.
+// Node 0 learns of a stop at once, the others with their next message.
 void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, size_t n_nodes,
                     const std::string& word) {
   const auto stops = only<Stop>(out);
@@ -61,9 +61,9 @@ void expect_stopped(Coordinator& coordinator, const std::vector<Outgoing>& out, 
   }
 }
 
-TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
+TEST(Coordinator, GrantsTheLongestBundleThatFitsTheDevice) {
   Workload setup = make_work(4, 1);
-  setup.bundles.bundles[3].bytes = 5000;  // the longest
+  setup.bundles.bundles[3].bytes = 5000;  // the longest bundle
   TestCoordinator coordinator(setup, {{make_device("host:0", 1000)}, {make_device("opencl:0", 9000)}});
   EXPECT_TRUE(coordinator.start(0).empty());
   const auto small = say(coordinator, 0, Request{0});
@@ -78,8 +78,8 @@ TEST(Coordinator, GrantsTheLongestThatFitsTheDevice) {
   EXPECT_EQ(none[0].first, 1u);
 }
 
-// Two candidates of two folds; the folds that are done say that the second candidate takes longer.
-TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
+// Two candidates of two folds; the finished folds show that the second candidate takes longer.
+TEST(Coordinator, LearnsFromTheTimesOfAnEarlierSession) {
   const auto first_grant = [](std::vector<scheduler::TimedWork> timed) {
     Workload setup = make_work(4, 1);
     for (uint32_t fit = 0; fit < 4; ++fit) {
@@ -97,7 +97,7 @@ TEST(Coordinator, KnowsWhatAnEarlierSessionTook) {
   EXPECT_EQ(first_grant({{device_class, {0}, 9}, {device_class, {2}, 1}}), std::vector<uint32_t>{1});
 }
 
-TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
+TEST(Coordinator, FinishesOnceEveryFitIsOnDiskAndAnswersEveryNodeThatReports) {
   TestCoordinator coordinator(make_work(2, 2), {{make_device("host:0")}, {}});
   const Grant grant = granted(say(coordinator, 0, Request{0}));
   EXPECT_EQ(grant.attempt.number, 1u);
@@ -121,7 +121,7 @@ TEST(Coordinator, FinishesOnceEveryFitIsOnADiskAndTellsWhoAsks) {
   EXPECT_EQ(records[0].device_class, "class of host:0");
 }
 
-TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
+TEST(Coordinator, SkipsFinishedFitsAndPassesOnTheirNotes) {
   Workload setup = make_work(6, 3);
   for (const uint32_t fit : {0u, 1u, 2u, 4u}) setup.done.push_back(result_of(fit));
   setup.done.back().attempt = 2;
@@ -142,7 +142,7 @@ TEST(Coordinator, LeavesOutWhatIsDoneAndHandsOverItsNotes) {
 TEST(Coordinator, FinishesAtOnceIfNothingIsLeft) {
   Workload setup = make_work(2, 1);
   setup.done = {result_of(0), result_of(1)};
-  TestCoordinator coordinator(setup, {{}, {}});  // needs no device either
+  TestCoordinator coordinator(setup, {{}, {}});  // this needs no device either
   EXPECT_EQ(only<Finish>(coordinator.start(0)).size(), 1u);
   TestCoordinator empty(Workload{}, {{}});
   EXPECT_EQ(only<Finish>(empty.start(0)).size(), 1u);
@@ -160,7 +160,7 @@ TEST(Coordinator, RefusesARunInWhichNothingFits) {
   EXPECT_NE(error_text(make_work(3, 1), {{}, {}}).find("no node has a device"), std::string::npos);
 }
 
-TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
+TEST(Coordinator, RefusesBundlesThatDoNotPartitionTheFits) {
   const Nodes nodes = {{make_device("host:0")}};
   Workload twice = make_work(4, 2);
   twice.bundles.bundles[0].fits.push_back(3);
@@ -173,7 +173,7 @@ TEST(Coordinator, RefusesBundlesThatAreNoPartition) {
   EXPECT_NE(error_text(unknown, nodes).find("fit 4"), std::string::npos);
 }
 
-TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
+TEST(Coordinator, StopsForTheFirstReasonAndStillAcceptsResults) {
   TestCoordinator coordinator(make_work(4, 1), {{make_device("host:0")}, {make_device("host:0")}});
   const Grant grant = granted(say(coordinator, 1, Request{0}));
   expect_stopped(coordinator, say(coordinator, 1, Stop{MK_INTERNAL, "opencl:0: it broke"}), 2,
@@ -189,7 +189,7 @@ TEST(Coordinator, StopsForTheFirstReasonAndStillTakesResults) {
   EXPECT_EQ(coordinator.records().size(), 1u);
 }
 
-TEST(Coordinator, StopsOverNonsense) {
+TEST(Coordinator, StopsOnInvalidMessages) {
   const Nodes nodes = {{make_device("host:0")}, {make_device("host:0")}};
   const auto broken = [&](const Message& message, const std::string& word) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
@@ -206,7 +206,7 @@ TEST(Coordinator, StopsOverNonsense) {
   broken(Finish{}, "node 0");
 }
 
-TEST(Coordinator, StopsOverResultsThatCannotBe) {
+TEST(Coordinator, StopsOnImpossibleResults) {
   const Nodes nodes = {{make_device("host:0")}};
   {
     TestCoordinator coordinator(make_work(4, 2), nodes);
@@ -222,7 +222,7 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
     TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});
-    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // the same again is fine
+    EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // a repeat is allowed
     journal::FitRecord other = result_of(2);
     other.values[1] += 1e-9;
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
@@ -236,7 +236,7 @@ TEST(Coordinator, StopsOverResultsThatCannotBe) {
   }
 }
 
-TEST(Coordinator, PassesOnWhatDevicesDo) {
+TEST(Coordinator, PassesOnTheStateOfDevices) {
   Workload setup = make_work(1, 1);
   std::string heard;
   TestCoordinator coordinator(setup, {{}, {make_device("a:0"), make_device("a:1")}});
@@ -247,7 +247,7 @@ TEST(Coordinator, PassesOnWhatDevicesDo) {
   EXPECT_EQ(heard, "1/1 fold 2 0.500000");
 }
 
-// Agents as a list of things each may do next; one is drawn at random until the run is over.
+// Agents as a list of the actions that each may take next; a random one is chosen until the run is over.
 struct Player {
   uint32_t node = 0;
   uint32_t device = 0;
@@ -330,7 +330,7 @@ void play(uint32_t seed) {
   for (uint32_t fit = 0; fit < n_fits; ++fit) EXPECT_TRUE(journal::same_result(records[fit], result_of(fit)));
 }
 
-TEST(Coordinator, EveryFitOnceInAnyOrderOfMessages) {
+TEST(Coordinator, CountsEveryFitOnceInAnyOrderOfMessages) {
   for (uint32_t seed = 0; seed < 300 && !testing::Test::HasFailure(); ++seed) play(seed);
 }
 

@@ -1,4 +1,4 @@
-// A coordinator on a clock of the test's own, and what it told.
+// A coordinator on a simulated clock, and its notifications.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ class Desk {
     return out_;
   }
 
-  // The answer to a device that asks; it rests after failures, so it is asked until something comes, for 10 s.
+  // The answer to a device's request. The device rests after failures, so it asks again for up to 10 s.
   std::optional<Grant> ask(uint32_t node, uint32_t device = 0) {
     for (int i = 0; i < 20; ++i) {
       for (const Outgoing& one : say(node, Request{device}))
@@ -59,7 +59,7 @@ class Desk {
     say(node, LeaseEnd{grant.lease, status, text, 1, {}});
   }
 
-  // All nodes live but the silent ones.
+  // All nodes live except the silent ones.
   void pass(double seconds, const std::vector<uint32_t>& silent = {}) {
     for (const double end = now_ + seconds; now_ < end;) {
       now_ += 0.5;
@@ -68,14 +68,14 @@ class Desk {
       out_ = coordinator_.tick(now_);
     }
   }
-  void sleep(double seconds) { now_ += seconds; }  // nobody lives, the coordinator's process neither
+  void sleep(double seconds) { now_ += seconds; }  // no node runs, not even the coordinator's process
   void nodes(uint32_t n) { n_nodes_ = n; }
 
   size_t count(Kind kind) const {
     return static_cast<size_t>(
         std::count_if(events().begin(), events().end(), [&](const auto& one) { return one.kind == kind; }));
   }
-  // The leases a node is told to cancel.
+  // The leases that a node is told to cancel.
   std::vector<uint64_t> cancelled(uint32_t node) {
     for (const Outgoing& one : say(node, Heartbeat{}))
       if (const Ack* ack = std::get_if<Ack>(&one.message)) return ack->cancel;

@@ -15,7 +15,7 @@ namespace {
 const std::atomic<bool> kGoOn{false};
 constexpr std::chrono::milliseconds kAtOnce(0);
 
-TEST(Mark, IsSeenWhereItWasPutAndNowhereElse) {
+TEST(Mark, IsSeenOnlyWhereItWasPut) {
   const Scratch here, elsewhere;
   std::string name;
   {
@@ -37,27 +37,27 @@ TEST(Mark, WaitingForItCanBeStopped) {
   EXPECT_THROW(sees_mark(here.path(), "none", std::chrono::hours(1), stop), Error);
 }
 
-TEST(Mark, CannotBeLeftWhereNothingIs) { EXPECT_THROW(Mark("/nowhere/at/all"), Error); }
+TEST(Mark, CannotBeLeftInAMissingDirectory) { EXPECT_THROW(Mark("/nowhere/at/all"), Error); }
 
 TEST(Directory, NamesItsFileSystem) {
   EXPECT_EQ(file_system_of("/proc"), "0x9fa0");
   EXPECT_NE(file_system_of("/nowhere/at/all"), "unknown") << "the nearest that exists counts";
 }
 
-TEST(Directory, IsTimedAndLeftAsItWas) {
+TEST(Directory, IsTimedAndLeftUnchanged) {
   const Scratch here;
   EXPECT_GT(sync_seconds(here.path()), 0);
   EXPECT_TRUE(std::filesystem::is_empty(here.path()));
   EXPECT_THROW(sync_seconds(here.path() + "/none"), Error);
 }
 
-TEST(Host, IsKnownByNameAndBoot) {
+TEST(Host, IsIdentifiedByNameAndBoot) {
   EXPECT_EQ(host_identity(), host_identity());
   EXPECT_EQ(host_identity().substr(0, host_identity().find(' ')), host_name());
 }
 
 TEST(Launcher, ATaskOfAPlainSrunIsRefused) {
-  setenv("SLURM_NTASKS", "4", 1);  // a batch script has it too
+  setenv("SLURM_NTASKS", "4", 1);  // a batch script has this variable too
   EXPECT_NO_THROW(check_launcher(1));
   setenv("SLURM_STEP_NUM_TASKS", "4", 1);
   EXPECT_NO_THROW(check_launcher(4));

@@ -1,4 +1,4 @@
-// Work that fails, hangs or does not fit: who gets it next, who is blamed, and how it ends.
+// Work that fails, hangs or does not fit: which device gets it next, what is blamed, and how it ends.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -8,7 +8,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// Answers every grant of the devices of node 0: by a failure if `poison` says so, else by its results.
+// Answers every grant of the devices of node 0: with a failure where `poison` returns true, otherwise with results.
 void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t device, uint32_t fit)>& poison) {
   for (bool active = true; active && !desk.coordinator().stopped() && !desk.finished();) {
     active = false;
@@ -30,7 +30,7 @@ void work_off(Desk& desk, uint32_t devices, const std::function<bool(uint32_t de
   }
 }
 
-TEST(FitThatFails, ThreeTimesIsRecordedAsFailedAndTheRestGoesOn) {
+TEST(FitThatFails, ThreeTimesIsRecordedAsFailedAndTheRunContinues) {
   Desk desk(make_work(5), {{make_device("host:0")}});
   work_off(desk, 1, [](uint32_t, uint32_t fit) { return fit == 3; });
   EXPECT_TRUE(desk.finished());
@@ -65,12 +65,12 @@ TEST(FitThatFails, OnceIsTriedAgain) {
   EXPECT_EQ(desk.count(Kind::failed), 1u);
 }
 
-TEST(FitThatFails, DoesNotTakeThoseWithItThatShareItsWork) {
+TEST(FitThatFails, DoesNotFailOtherFitsThatShareItsWork) {
   Desk desk(make_work(6, 6), {{make_device("host:0")}});
   const Grant whole = desk.expect_grant(0);
   EXPECT_EQ(whole.attempt.fits.size(), 6u);
   desk.fail(0, whole);
-  const Grant again = desk.expect_grant(0);  // once may be chance
+  const Grant again = desk.expect_grant(0);  // a single failure may be chance
   EXPECT_EQ(again.attempt.fits.size(), 6u);
   desk.say(0, Done{again.lease, {result_of(0)}});
   desk.fail(0, again);
@@ -96,7 +96,7 @@ class TakenApart : public testing::Test {
     desk.fail(0, desk.expect_grant(0));
     desk.fail(0, desk.expect_grant(0));
   }
-  bool gets_something(uint32_t device) {  // now: in a while it may get a copy
+  bool gets_something(uint32_t device) {  // at this time: later it may get a copy
     const auto out = desk.say(0, Request{device});
     return std::any_of(out.begin(), out.end(),
                        [](const Outgoing& one) { return std::holds_alternative<Grant>(one.message); });
@@ -104,7 +104,7 @@ class TakenApart : public testing::Test {
   Desk desk{make_work(4, 4), {{make_device("host:0"), make_device("host:1")}}};
 };
 
-TEST_F(TakenApart, FitsAreDoneOneAfterTheOtherWithTheNotesOfThoseBefore) {
+TEST_F(TakenApart, FitsRunOneAfterTheOtherWithTheNotesOfEarlierOnes) {
   for (uint32_t fit = 0; fit < 4; ++fit) {
     const Grant one = desk.expect_grant(0, fit % 2);
     EXPECT_EQ(one.attempt.fits, std::vector<uint32_t>{fit});
@@ -117,7 +117,7 @@ TEST_F(TakenApart, FitsAreDoneOneAfterTheOtherWithTheNotesOfThoseBefore) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(TakenApart, FitsBehindOneThatFailsShowThatItWasNotTheDevice) {
+TEST_F(TakenApart, FitsThatSucceedAfterAFailureClearTheDevice) {
   work_off(desk, 2, [](uint32_t, uint32_t fit) { return fit == 1; });
   EXPECT_TRUE(desk.finished());
   ASSERT_EQ(desk.given_up().size(), 1u);
@@ -132,7 +132,7 @@ TEST_F(TakenApart, FitsThatAllFailEndTheRunWithoutARecord) {
   EXPECT_TRUE(desk.given_up().empty());
 }
 
-TEST_F(TakenApart, FitsWaitForTheNotesOfThoseThatAreOnTheirWayToTheDisk) {
+TEST_F(TakenApart, FitsWaitForNotesThatAreOnTheirWayToTheDisk) {
   Desk other(make_work(3, 3), {{make_device("host:0")}});
   const Grant whole = other.expect_grant(0);
   other.say(0, LeaseEnd{whole.lease, MK_DEVICE_ERROR, "it broke", 1, {0}});
@@ -143,7 +143,7 @@ TEST_F(TakenApart, FitsWaitForTheNotesOfThoseThatAreOnTheirWayToTheDisk) {
   EXPECT_EQ(rest.attempt.done_notes, std::vector<std::string>{"n0"});
 }
 
-TEST(DeviceThatFails, WithOneFitAfterAnotherIsRetiredAndNoFitSuffers) {
+TEST(DeviceThatFails, AtOneFitAfterAnotherIsRetiredAndNoFitIsGivenUp) {
   Desk desk(make_work(20), {{make_device("host:0"), make_device("host:1")}});
   work_off(desk, 2, [](uint32_t device, uint32_t) { return device == 1; });
   EXPECT_TRUE(desk.finished());
@@ -175,7 +175,7 @@ TEST(DeviceThatFails, AsTheLastOneStopsTheRunWithItsErrorAndNoFitIsRecordedAsFai
   EXPECT_TRUE(desk.coordinator().records().empty());
 }
 
-TEST(DeviceThatFails, ThatNobodyLostAFitOverACancel) {
+TEST(DeviceThatFails, IsNotBlamedForCancelledFits) {
   Desk desk(make_work(2), {{make_device("host:0")}});
   for (int i = 0; i < 5; ++i) desk.fail(0, desk.expect_grant(0), MK_CANCELLED, "cancelled");
   EXPECT_TRUE(desk.events().empty());
@@ -201,7 +201,7 @@ TEST_F(OutOfMemory, MovesAFitToALargerDevice) {
   EXPECT_EQ(desk.count(Kind::retired), 0u);
 }
 
-TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
+TEST_F(OutOfMemory, OnTheLargestDeviceFailsTheFitWithTheFigures) {
   desk.fail(0, desk.expect_grant(0, 1), MK_OUT_OF_MEMORY, "opencl:0: a buffer does not fit");
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 2u);
@@ -212,9 +212,9 @@ TEST_F(OutOfMemory, OnTheLargestFailsTheFitWithTheFigures) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
+TEST_F(OutOfMemory, SplitsABundleBeforeItMovesToALargerDevice) {
   Desk whole(make_work(3, 3), {{make_device("host:0", 1000), make_device("opencl:0", 5000)}});
-  const Grant all = whole.expect_grant(0, 1);  // on the largest there is
+  const Grant all = whole.expect_grant(0, 1);  // on the largest device
   ASSERT_EQ(all.attempt.fits.size(), 3u);
   whole.fail(0, all, MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_TRUE(whole.given_up().empty());
@@ -231,7 +231,7 @@ TEST_F(OutOfMemory, TakesABundleApartBeforeItLooksForALargerDevice) {
   EXPECT_TRUE(whole.finished());
 }
 
-TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
+TEST_F(OutOfMemory, DoesNotRetireADevice) {
   for (int i = 0; i < 3; ++i) desk.fail(0, desk.expect_grant(0, 0), MK_OUT_OF_MEMORY, "a buffer does not fit");
   EXPECT_FALSE(desk.ask(0, 0));
   EXPECT_EQ(desk.count(Kind::retired), 0u);
@@ -240,7 +240,7 @@ TEST_F(OutOfMemory, IsNoReasonToRetireADevice) {
   EXPECT_TRUE(desk.given_up().empty());
 }
 
-TEST(Unplaceable, FitsFailAtTheStartAndTheRestGoesOn) {
+TEST(Unplaceable, FitsFailAtTheStartAndTheRunContinues) {
   Workload setup = make_work(3);
   setup.bundles.bundles[1].bytes = 5000;
   Desk desk(setup, {{make_device("host:0", 1000)}});
@@ -265,7 +265,7 @@ TEST(Unplaceable, FitsOfALostNodeStopTheRunInsteadOfFailing) {
   EXPECT_NE(desk.coordinator().stopped()->reason.find("the node that has it was lost"), std::string::npos);
 }
 
-TEST(Unplaceable, FitsOfARetiredDeviceFailButNotBefore) {
+TEST(Unplaceable, FitsFailOnlyOnceTheirDeviceIsRetired) {
   for (const bool broken : {false, true}) {
     Workload setup = make_work(4);
     setup.bundles.bundles[3].bytes = 5000;
@@ -289,7 +289,7 @@ TEST(DeviceThatHangs, IsRetiredAndItsFitGoesElsewhere) {
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{stuck.lease});
   const Grant again = desk.expect_grant(0, 0);
   EXPECT_EQ(again.attempt.fits, stuck.attempt.fits);
-  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // it is known
+  desk.say(0, Heartbeat{{{1, stuck.lease, "epoch 3", 0.5, 700}}});  // the coordinator already knows about it
   EXPECT_EQ(desk.count(Kind::retired), 1u);
   desk.finish(0, again);
   EXPECT_TRUE(desk.finished());

@@ -1,4 +1,4 @@
-// Nodes without a network: an in-memory transport for threads of one process, and a run with made-up results.
+// Nodes without a network: an in-memory transport for threads of one process, and a run with simulated results.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ class Hub {
     uint32_t rank = 0;
     std::mutex mutex;
     std::condition_variable changed;
-    bool woken = false;  // or something came
+    bool woken = false;  // or a message arrived
     std::deque<std::pair<uint32_t, std::string>> inbox;
     mk_transport table{};
   };
@@ -126,7 +126,7 @@ inline scheduler::Workload make_bundles(uint32_t n_fits, uint32_t size) {
   return workload;
 }
 
-// The work of such a plan, with nothing done.
+// The work of this plan, with nothing done.
 inline Workload make_work(uint32_t n_fits, uint32_t size = 1) {
   Workload work;
   work.n_fits = n_fits;
@@ -134,7 +134,7 @@ inline Workload make_work(uint32_t n_fits, uint32_t size = 1) {
   return work;
 }
 
-// Refits the candidate of the last fit in the list, unless a test says what else.
+// Refits the candidate of the last fit in the list, unless a test chooses another.
 class TestRules : public RefitRules {
  public:
   Refit choose(uint32_t refit, const std::vector<journal::FitRecord>& fits) override { return chosen(refit, fits); }
@@ -153,7 +153,7 @@ class TestRules : public RefitRules {
   std::function<double(const journal::FitRecord&)> scored;
 };
 
-// Keeps what it is told, and passes it on to the functions that a test sets.
+// Keeps its notifications, and passes them on to the functions that a test sets.
 class TestObserver : public Observer {
  public:
   void fit_done(const journal::FitRecord& record) override {
@@ -180,7 +180,7 @@ struct TestHooks {
   TestObserver observer;
 };
 
-// A coordinator with rules and an observer of its own.
+// A coordinator with its own rules and observer.
 class TestCoordinator : public TestHooks, public Coordinator {
  public:
   TestCoordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, const Limits& limits = {})
@@ -191,7 +191,7 @@ inline LocalDevice make_device(const std::string& id, uint64_t budget = 1000) {
   return {id, id.substr(0, id.find(':')), "Device " + id, "Vendor", "class of " + id, budget};
 }
 
-// What fit `fit` always gives.
+// The fixed result of `fit`.
 inline journal::FitRecord result_of(uint32_t fit) {
   journal::FitRecord record;
   record.fit = fit;
@@ -204,7 +204,7 @@ inline journal::FitRecord result_of(uint32_t fit) {
 
 using Work = std::function<void(uint32_t node, uint32_t device, const Attempt& attempt, Reporter& reporter)>;
 
-// Devices "host:0", "host:1", ... of a node, which do what `work` does.
+// Devices "host:0", "host:1", ... of a node, which run `work`.
 class TestExecutor : public Executor {
  public:
   TestExecutor(uint32_t node, uint32_t devices, Work work) : node_(node), work_(std::move(work)) {

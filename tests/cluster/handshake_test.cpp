@@ -17,7 +17,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs `body` for every rank in a thread of its own, inside participate(); returns the text each one threw, or "".
+// Runs `body` for every rank in a thread of its own, inside participate(); returns the text that each threw, or "".
 std::vector<std::string> on_all(Hub& hub, uint32_t n, const std::function<void(Transport&)>& body) {
   std::vector<std::string> texts(n);
   std::vector<std::thread> threads;
@@ -42,7 +42,7 @@ Hello hello_of(uint32_t rank) {
 
 const std::atomic<bool> kGo{false};
 
-TEST(Handshake, ShareDirectoryChoicesAndDevices) {
+TEST(Handshake, SharesDirectoryChoicesAndDevices) {
   Hub hub(3);
   std::vector<Handshake> shaken(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
@@ -64,7 +64,7 @@ TEST(Handshake, ShareDirectoryChoicesAndDevices) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(shaken[0].nodes[i], hello_of(i).devices);
 }
 
-TEST(Handshake, ANodeAloneNeedsNobody) {
+TEST(Handshake, ASingleNodeNeedsNoPeer) {
   Transport transport(self_transport());
   Handshake shaken;
   const Leader leader{"/runs/one", {}};
@@ -114,7 +114,7 @@ TEST(Handshake, RankZeroThatFailsTellsAllOthers) {
   EXPECT_EQ(texts[1], "data.csv is missing");
 }
 
-TEST(Handshake, DoesNotWaitForEverForASilentNode) {
+TEST(Handshake, DoesNotWaitForeverForASilentNode) {
   Hub hub(2);
   Transport transport(hub.table(0));
   const Leader leader{"/runs/one", {}};
@@ -126,15 +126,15 @@ TEST(Handshake, DoesNotWaitForEverForASilentNode) {
   }
 }
 
-// The same of the other side: rank 0 may have been killed.
-TEST(Handshake, DoesNotWaitForEverForRankZero) {
+// The same from the other side: rank 0 may have been killed.
+TEST(Handshake, DoesNotWaitForeverForRankZero) {
   Hub hub(2);
   Transport transport(hub.table(1));
   EXPECT_THROW(handshake(transport, hello_of(1), nullptr, kGo, {milliseconds(0), milliseconds(0), milliseconds(0)}),
                Error);
 }
 
-TEST(Handshake, TellsEveryRankWhoDoesNotSeeTheRunDirectory) {
+TEST(Handshake, TellsEveryRankWhichRanksDoNotSeeTheRunDirectory) {
   Hub hub(3);
   const Scratch directory;
   std::vector<std::string> texts(3);
@@ -168,7 +168,7 @@ TEST(Handshake, TellsEveryRankWhoDoesNotSeeTheRunDirectory) {
   }
 }
 
-TEST(Handshake, ARankThatSeesTheRunDirectorySaysSo) {
+TEST(Handshake, ARankThatSeesTheRunDirectoryReportsIt) {
   Hub hub(2);
   const Scratch directory;
   std::vector<Handshake> shaken(2);
@@ -201,7 +201,7 @@ HostView presence_of(uint32_t rank) {
   return {rank < 2 ? "near boot" : "far boot", {0, 1}, {{"host:0", "cpu:0-1", true}, {"opencl:0", "pci:1", false}}};
 }
 
-TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
+TEST(Meet, RanksOfOneHostShareItAndOthersKeepEverything) {
   Hub hub(3);
   std::vector<Meeting> meetings(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
@@ -215,7 +215,7 @@ TEST(Meet, RanksOfAHostShareItAndOthersKeepAll) {
   EXPECT_EQ(meetings[0].ranks[2], presence_of(2));
 }
 
-TEST(Meet, ARankAloneNeedsNobody) {
+TEST(Meet, ASingleRankNeedsNoPeer) {
   Transport transport(self_transport());
   EXPECT_EQ(meet(transport, presence_of(0), "0.1.0", kGo).share, (HostShare{{0, 1}, {"host:0", "opencl:0"}, 1, 2}));
 }
@@ -229,7 +229,7 @@ TEST(Meet, RefusesAnotherVersionBeforeAnythingIsOpened) {
     EXPECT_NE(text.find("node 1 runs mokume 9, node 0 runs 0.1.0"), std::string::npos) << text;
 }
 
-TEST(Meet, IsFollowedByTheHandshakeWhoeverIsFirst) {
+TEST(Meet, IsFollowedByTheHandshakeInAnyOrderOfRanks) {
   Hub hub(3);
   const auto texts = on_all(hub, 3, [&](Transport& transport) {
     const uint32_t rank = transport.rank();
@@ -240,7 +240,7 @@ TEST(Meet, IsFollowedByTheHandshakeWhoeverIsFirst) {
   EXPECT_EQ(texts, std::vector<std::string>(3));
 }
 
-TEST(LookAt, SaysWhatADirectoryIsToEachRank) {
+TEST(LookAt, ReportsHowEachRankSeesADirectory) {
   Hub hub(2);
   const Scratch directory;
   std::vector<Seen> seen;
@@ -258,7 +258,7 @@ TEST(LookAt, SaysWhatADirectoryIsToEachRank) {
   EXPECT_TRUE(std::filesystem::is_empty(directory.path()));
 }
 
-TEST(Handshake, EndsWhenAskedToStop) {
+TEST(Handshake, StopsOnRequest) {
   Hub hub(2);
   Transport transport(hub.table(0));
   const Leader leader{"/runs/one", {}};
@@ -298,7 +298,7 @@ TEST(Participate, OthersWaitForRankZero) {
   EXPECT_TRUE(one_waited);
 }
 
-TEST(Transport, SelfIsOneNodeThatHearsNothing) {
+TEST(Transport, SelfIsOneNodeThatReceivesNothing) {
   Transport transport(self_transport());
   EXPECT_EQ(transport.rank(), 0u);
   EXPECT_EQ(transport.size(), 1u);
@@ -307,7 +307,7 @@ TEST(Transport, SelfIsOneNodeThatHearsNothing) {
   transport.flush(0);
 }
 
-TEST(Transport, KnowsALauncherFromABatchScript) {
+TEST(Transport, DistinguishesALauncherFromABatchScript) {
   const char* const launchers[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
   for (const char* name : launchers) unsetenv(name);
   setenv("SLURM_PROCID", "0", 1);

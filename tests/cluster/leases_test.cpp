@@ -1,4 +1,4 @@
-// Nodes that fall silent, come back, and say things twice: on a clock of the test's own.
+// Nodes that fall silent, come back, and repeat messages, on a simulated clock.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -30,17 +30,17 @@ class Leases : public testing::Test {
   Grant held;
 };
 
-TEST_F(Leases, LiveAsLongAsTheirNodeBeats) {
+TEST_F(Leases, LastAsLongAsTheirNodeSendsHeartbeats) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(100000);
   EXPECT_TRUE(desk.events().empty());
-  const auto copy = desk.ask(0);  // it has become a straggler
+  const auto copy = desk.ask(0);  // the lease has become a straggler
   EXPECT_TRUE(!copy || copy->attempt.backup);
   desk.finish(1, held);
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
+TEST_F(Leases, AreReassignedWithoutAWaitWhenTheirNodeFallsSilent) {
   desk.finish(0, desk.expect_grant(0));
   desk.pass(30, {1});
   EXPECT_TRUE(desk.events().empty());
@@ -64,23 +64,23 @@ TEST_F(Leases, OfASilentNodeGoToOthersAndNobodyWaitsForIt) {
   EXPECT_FALSE(desk.coordinator().stopped());
 }
 
-TEST_F(Leases, OfANodeThatComesBackStillCount) {
+TEST_F(Leases, StillCountWhenTheirNodeComesBack) {
   lose_node_1();
   desk.say(1, Done{held.lease, {result_of(1)}});
   ASSERT_EQ(desk.count(Kind::returned), 1u);
   EXPECT_TRUE(desk.coordinator().lost().empty());
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});
-  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // twice does no harm
+  desk.say(1, LeaseEnd{held.lease, MK_OK, "", 40, {}});  // repeating it does no harm
   const Grant rest = desk.expect_grant(1);               // it takes part again
   EXPECT_EQ(rest.attempt.fits, std::vector<uint32_t>{0});
   desk.finish(1, rest);
   leave_node_0();
-  EXPECT_FALSE(desk.coordinator().over());  // it is waited for again
+  EXPECT_FALSE(desk.coordinator().over());  // the coordinator waits for it again
   desk.say(1, Bye{});
   EXPECT_TRUE(desk.coordinator().over());
 }
 
-TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
+TEST(LeasesOfANodeThatComesBack, DoNotMakeOthersWaitForItsDevice) {
   LocalDevice slow = make_device("slow:0"), fast = make_device("fast:0");
   slow.speed = 1;
   fast.speed = 100;
@@ -90,7 +90,7 @@ TEST(LeasesOfANodeThatComesBack, KeepItsDeviceFromBeingCountedOn) {
   desk.pass(31, {1});
   desk.pass(1);
   ASSERT_EQ(desk.count(Kind::returned), 1u);
-  for (int i = 0; i < 2; ++i) desk.finish(0, desk.expect_grant(0));  // it must not wait for the faster one
+  for (int i = 0; i < 2; ++i) desk.finish(0, desk.expect_grant(0));  // node 0 must not wait for the faster node
   EXPECT_TRUE(desk.finished());
 }
 
@@ -110,7 +110,7 @@ TEST(LeasesOfANodeThatComesBack, AreWaitedForIfNoOtherDeviceIsLeft) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
+TEST_F(Leases, AreCancelledOnAReturningNodeOnceOthersHaveDoneTheirFits) {
   lose_node_1();
   desk.nodes(2);
   desk.finish(0, desk.expect_grant(0));
@@ -120,7 +120,7 @@ TEST_F(Leases, OfANodeThatComesBackAreCancelledOnceOthersHaveDoneTheirFits) {
   EXPECT_EQ(desk.expect_grant(1).attempt.fits, std::vector<uint32_t>{0});
 }
 
-TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
+TEST_F(Leases, RetireTheDeviceIfTheyHangOnAReturningNode) {
   lose_node_1();
   desk.nodes(2);
   desk.say(1, Heartbeat{{{0, held.lease, "epoch 3", 0.5, 601}}});
@@ -129,7 +129,7 @@ TEST_F(Leases, ThatHangOnANodeThatComesBackRetireItsDevice) {
   EXPECT_EQ(desk.count(Kind::failed), 0u) << "its fit is others' by now";
 }
 
-TEST_F(Leases, ThatEndLateWithAFailureCountForNothing) {
+TEST_F(Leases, DoNotCountIfTheyEndLateWithAFailure) {
   lose_node_1();
   desk.fail(1, held);
   EXPECT_EQ(desk.count(Kind::failed), 0u);
@@ -147,7 +147,7 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   EXPECT_TRUE(desk.cancelled(0).empty());
   desk.finish(1, held);
   EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});
-  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});  // until it has ended
+  EXPECT_EQ(desk.cancelled(0), std::vector<uint64_t>{again.lease});  // until the lease has ended
   EXPECT_TRUE(desk.cancelled(1).empty());
   desk.say(0, LeaseEnd{again.lease, MK_CANCELLED, "cancelled", 1, {}});
   EXPECT_TRUE(desk.cancelled(0).empty());
@@ -156,7 +156,7 @@ TEST_F(Leases, AreCancelledOnceAnotherDeviceHasDoneTheirFits) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost) {
+TEST_F(Leases, AreNotRepeatedWhileResultsAwaitTheDiskUnlessTheNodeIsLost) {
   desk.finish(0, desk.expect_grant(0));
   desk.say(1, LeaseEnd{held.lease, MK_OK, "", 1, {1}});
   EXPECT_FALSE(desk.ask(0));
@@ -165,9 +165,9 @@ TEST_F(Leases, WhoseWorkIsDoneButNotOnDiskAreNotGivenOutAgainUnlessTheNodeIsLost
   EXPECT_EQ(desk.expect_grant(0).attempt.fits, std::vector<uint32_t>{1});
 }
 
-TEST_F(Leases, SurviveTheSleepOfNodeZero) {
+TEST_F(Leases, SurviveASuspensionOfNodeZero) {
   desk.sleep(1000);
-  desk.pass(5, {1});  // node 1 has said nothing yet, but node 0 did not listen either
+  desk.pass(5, {1});  // node 1 has sent nothing yet, but node 0 did not listen either
   EXPECT_TRUE(desk.events().empty());
   desk.pass(30, {1});
   EXPECT_EQ(desk.count(Kind::lost), 1u);
@@ -183,12 +183,12 @@ TEST_F(Leases, ANodeThatDiesWhileTheRunEndsIsNotWaitedFor) {
   EXPECT_TRUE(desk.coordinator().over());
 }
 
-TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
+TEST_F(Leases, AreReassignedAtOnceWhenTheirNodeLeavesOrIsKnownToBeDead) {
   desk.finish(0, desk.expect_grant(0));
   desk.say(1, Bye{});
   ASSERT_EQ(desk.count(Kind::lost), 1u);
   EXPECT_EQ(desk.events()[0].text, "node 1 left");
-  desk.say(1, Heartbeat{});  // it waits for the end
+  desk.say(1, Heartbeat{});  // node 1 waits for the end
   EXPECT_EQ(desk.count(Kind::returned), 0u);
   desk.finish(0, desk.expect_grant(0));
   leave_node_0();
@@ -202,7 +202,7 @@ TEST_F(Leases, OfANodeThatLeavesOrIsKnownToBeDeadGoToOthersAtOnce) {
   EXPECT_EQ(other.coordinator().lost(), std::vector<uint32_t>{1});
 }
 
-TEST_F(Leases, StopWithNothingLostIfEveryNodeWithADeviceIsLost) {
+TEST_F(Leases, StopTheRunWithoutLossIfEveryNodeWithADeviceIsLost) {
   Desk poor(make_work(2), {{}, {make_device("host:0")}});
   poor.nodes(2);
   poor.pass(31, {1});
@@ -221,11 +221,11 @@ std::optional<Stop> both_did_it(const std::string& other_device, const journal::
   EXPECT_EQ(first.attempt.fits, second.attempt.fits);
   desk.say(0, Done{second.lease, {result_of(1)}});
   desk.say(1, Done{first.lease, {other}});
-  EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first counts
+  EXPECT_TRUE(journal::same_result(desk.coordinator().records().at(0), result_of(1)));  // the first record counts
   return desk.coordinator().stopped();
 }
 
-TEST(Duplicates, OfOneClassMustBeTheSame) {
+TEST(Duplicates, OnOneDeviceClassMustBeIdentical) {
   EXPECT_FALSE(both_did_it("host:0", result_of(1)));
   journal::FitRecord other = result_of(1);
   other.values[1] += 1e-9;
@@ -236,7 +236,7 @@ TEST(Duplicates, OfOneClassMustBeTheSame) {
       << stopped->reason;
 }
 
-TEST(Duplicates, OfDifferentClassesMayDiffer) {
+TEST(Duplicates, OnDifferentDeviceClassesMayDiffer) {
   journal::FitRecord other = result_of(1);
   other.values[1] += 1e-9;
   EXPECT_FALSE(both_did_it("opencl:0", other));

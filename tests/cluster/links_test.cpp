@@ -20,7 +20,7 @@ using Kind = Links::Kind;
 
 Clock::time_point in(Clock::duration time) { return Clock::now() + time; }
 
-// As a rank on another host reads it: nobody there listens under the local name.
+// The invitation as a rank on another host reads it: no socket there has the local name.
 std::string from_afar(const std::string& invitation) {
   std::istringstream words(invitation);
   std::string word, text;
@@ -89,8 +89,8 @@ TEST_P(Connected, CarryMessagesOfAnySizeInOrderBothWays) {
   EXPECT_FALSE(ranks[0]->lost(1) || ranks[0]->lost(2) || ranks[1]->lost(0));
 }
 
-// As a node does that leaves: it waits and speaks, and listens no more.
-TEST_P(Connected, MessagesLeaveThoughOthersLieUnread) {
+// Like a node that leaves: it waits and sends, but no longer reads.
+TEST_P(Connected, MessagesLeaveWhileOthersAreUnread) {
   const auto ranks = meet(2);
   for (const char* text : {"unread", "unread too"}) ranks[0]->send(1, Kind::message, text);
   ranks[0]->flush(in(60s));
@@ -102,7 +102,7 @@ TEST_P(Connected, MessagesLeaveThoughOthersLieUnread) {
   for (int i = 0; i < 5; ++i) EXPECT_EQ(next(*ranks[0], 1), std::to_string(i));
 }
 
-TEST_P(Connected, WhatARankSaidBeforeItsEndIsHeardFirst) {
+TEST_P(Connected, MessagesSentBeforeADisconnectArriveFirst) {
   auto ranks = meet(2);
   const std::string large(5 << 20, 'x');
   std::thread end([&] {
@@ -119,10 +119,10 @@ TEST_P(Connected, WhatARankSaidBeforeItsEndIsHeardFirst) {
   ranks[0]->flush(in(60s));
 }
 
-TEST_P(Connected, AnEndInTheMiddleOfALargeMessageIsOne) {
+TEST_P(Connected, ADisconnectInTheMiddleOfALargeMessageIsNoticed) {
   auto ranks = meet(2);
   const std::string large(64 << 20, 'x');
-  ranks[1]->send(0, Kind::message, large);  // nobody flushes it
+  ranks[1]->send(0, Kind::message, large);  // without a flush
   ranks[0]->send(1, Kind::message, large);
   ranks[1].reset();
   EXPECT_TRUE(loses(*ranks[0], 1));
@@ -130,7 +130,7 @@ TEST_P(Connected, AnEndInTheMiddleOfALargeMessageIsOne) {
   ranks[0]->flush(in(60s));
 }
 
-TEST_P(Connected, AForgottenRankIsBackOnceItIsHeard) {
+TEST_P(Connected, AForgottenRankReturnsWithItsNextMessage) {
   const auto ranks = meet(2);
   ranks[0]->forget(1);
   EXPECT_TRUE(ranks[0]->lost(1));
@@ -142,14 +142,14 @@ TEST_P(Connected, AForgottenRankIsBackOnceItIsHeard) {
   EXPECT_EQ(next(*ranks[1], 0), "welcome back");
 }
 
-TEST_P(Connected, WhoDoesNotTakeItsMessagesIsForgottenByAFlush) {
+TEST_P(Connected, AFlushForgetsARankThatDoesNotReadItsMessages) {
   const auto ranks = meet(2);
   ranks[0]->send(1, Kind::message, std::string(64 << 20, 'x'));
   ranks[0]->flush(in(50ms));
   EXPECT_TRUE(ranks[0]->lost(1));
 }
 
-TEST_P(Connected, OnlyTheStarIsConnected) {
+TEST_P(Connected, RanksAreConnectedOnlyToRankZero) {
   const auto ranks = meet(3);
   ranks[1]->send(2, Kind::message, "to nobody");
   ranks[1]->flush(in(60s));
@@ -158,17 +158,17 @@ TEST_P(Connected, OnlyTheStarIsConnected) {
   EXPECT_FALSE(ranks[1]->lost(2));
 }
 
-TEST_P(Connected, AWaitEndsWhenItIsAskedTo) {
+TEST_P(Connected, AWaitEndsOnRequest) {
   const auto ranks = meet(2);
   const auto start = Clock::now();
-  ranks[0]->wake();  // before it begins
+  ranks[0]->wake();  // before the wait begins
   EXPECT_FALSE(ranks[0]->poll());
   ranks[0]->wait(100s);
   std::thread other([&] {
     std::this_thread::sleep_for(20ms);
     ranks[0]->wake();
   });
-  // It may end early, for what was left over.
+  // The wait may end early because of an earlier event.
   for (int i = 0; i < 3 && Clock::now() < start + 15ms; ++i) ranks[0]->wait(100s);
   other.join();
   std::thread peer([&] {
@@ -180,7 +180,7 @@ TEST_P(Connected, AWaitEndsWhenItIsAskedTo) {
   EXPECT_LT(Clock::now() - start, 90s);
 }
 
-// Says `hello` to rank 0: what is answered, "" if it shows one the door.
+// Sends `hello` to rank 0 and returns the answer, or "" if rank 0 closes the connection.
 std::string knock(asio::generic::stream_protocol::endpoint door, const std::string& hello) {
   asio::io_context io;
   asio::generic::stream_protocol::socket socket(io);
@@ -192,7 +192,7 @@ std::string knock(asio::generic::stream_protocol::endpoint door, const std::stri
   return error ? "" : answer;
 }
 
-TEST(Links, LetNobodyInWhoIsNotInvited) {
+TEST(Links, RefusePeersWithoutAnInvitation) {
   Links zero(0, 2);
   const std::string invitation = zero.invite(true, "");
   auto welcome = std::async(std::launch::async, [&] { zero.welcome(in(60s)); });
@@ -226,7 +226,7 @@ TEST(Links, DoNotTakeAnotherServiceForRank0) {
     asio::read(socket, asio::buffer(hello));
     asio::write(socket, asio::buffer(hello.data(), 16));
     asio::error_code ignored;
-    asio::read(socket, asio::buffer(hello), ignored);  // until it goes
+    asio::read(socket, asio::buffer(hello), ignored);  // until the peer disconnects
     other.close();
   });
   std::istringstream words(invitation);
@@ -245,7 +245,7 @@ TEST(Links, DoNotTakeAnotherServiceForRank0) {
   service.join();
 }
 
-TEST(Links, NameWhoHasNotCome) {
+TEST(Links, NameTheRanksThatDidNotConnect) {
   Links zero(0, 3);
   const std::string invitation = zero.invite(true, "");
   std::thread one([&] { Links(1, 3).join(invitation, in(60s)); });
@@ -259,7 +259,7 @@ TEST(Links, NameWhoHasNotCome) {
   one.join();
 }
 
-TEST(Links, KnowThatRank0IsGoneBeforeTheyHaveMet) {
+TEST(Links, NoticeThatRank0IsGoneBeforeTheyHaveMet) {
   auto rank0 = std::make_unique<Links>(0, 2);
   const std::string invitation = rank0->invite(true, "");
   rank0.reset();
@@ -269,7 +269,7 @@ TEST(Links, KnowThatRank0IsGoneBeforeTheyHaveMet) {
   EXPECT_LT(Clock::now(), deadline - 1min);
 }
 
-TEST(Links, MeetOverAllAddressesOfAHostToo) {
+TEST(Links, MeetOverAnyAddressOfAHost) {
   Links zero(0, 2), one(1, 2);
   const std::string invitation = from_afar(zero.invite(false, ""));
   auto joined = std::async(std::launch::async, [&] { one.join(invitation, in(60s)); });
@@ -283,7 +283,7 @@ TEST(Links, MeetWithoutANetwork) {
   Links zero(0, 2), one(1, 2);
   const std::string invitation = zero.invite(true, "");
   auto joined = std::async(std::launch::async, [&] {
-    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // nobody listens on port 1
+    one.join("1 " + invitation.substr(invitation.find(' ') + 1), in(60s));  // no process listens on port 1
   });
   zero.welcome(in(60s));
   joined.get();
@@ -291,7 +291,7 @@ TEST(Links, MeetWithoutANetwork) {
   EXPECT_EQ(next(zero, 1), "hello");
 }
 
-TEST(Addresses, OfANetworkThatIsNotThereAreRefused) {
+TEST(Addresses, AreRefusedIfTheirNetworkDoesNotExist) {
   try {
     (void)addresses("203.0.113.0/24");
     FAIL();
@@ -305,7 +305,7 @@ TEST(Addresses, OfANetworkThatIsNotThereAreRefused) {
   EXPECT_THROW((void)addresses("no-such-interface0"), Error);
 }
 
-TEST(Addresses, OfOneNetworkAreThoseInIt) {
+TEST(Addresses, IncludeOnlyThoseOfTheChosenNetwork) {
   for (const auto& address : addresses("")) {
     EXPECT_FALSE(address.is_loopback());
     const std::string itself = address.to_string() + (address.is_v4() ? "/32" : "/128");

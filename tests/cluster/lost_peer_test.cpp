@@ -1,4 +1,4 @@
-// What a node does before and after the fits when the transport knows that a peer is gone.
+// A node's actions before and after the fits when the transport reports that a peer is gone.
 #include <gtest/gtest.h>
 
 #include "cluster/fixtures.hpp"
@@ -64,12 +64,12 @@ TEST(LostPeer, IsNotWaitedForAtTheEnd) {
   Transport first(zero.table()), second(one.table());
   EXPECT_EQ(error_of(MK_CANCELLED, [&] { participate(first, [] {}); }), "");
   EXPECT_EQ(error_of(MK_CANCELLED, [&] { participate(second, [] {}); }), "node 0 died before the run was over");
-  // What went wrong first is what is told.
+  // The first error is the one reported.
   EXPECT_EQ(error_of(MK_BAD_DATA, [&] { participate(second, [] { throw Error(MK_BAD_DATA, "no such file"); }); }),
             "no such file");
 }
 
-TEST(LostPeer, CannotBeWhereTheTransportLosesNobody) {
+TEST(LostPeer, DoesNotExistOnATransportThatLosesNoPeer) {
   Transport alone(self_transport());
   alone.forget(0);
   EXPECT_FALSE(alone.lost(0));

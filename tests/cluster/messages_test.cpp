@@ -16,7 +16,7 @@ T round_trip(const T& message) {
   return std::get<T>(decode(encode(message)));
 }
 
-TEST(Messages, KeepWhatTheySay) {
+TEST(Messages, RoundTripUnchanged) {
   const ClassChoices choices = {{"class a", {{"gemm", "tile 8x8"}, {"conv", ""}}}, {"class b", {}}};
   const Hello hello = round_trip(Hello{"0.1.0", "abc", {make_device("opencl:0", UINT64_MAX)}, choices});
   EXPECT_EQ(hello.version, "0.1.0");
@@ -91,7 +91,7 @@ TEST(Messages, AStrayByteInAReasonDoesNotStopTheMessage) {
   EXPECT_EQ(round_trip(Stop{MK_INTERNAL, "driver said \xff"}).reason, "driver said \xef\xbf\xbd");
 }
 
-TEST(Messages, RefuseWhatIsNone) {
+TEST(Messages, RefuseInvalidBytes) {
   for (const char* bad : {
            "",
            "REQ",

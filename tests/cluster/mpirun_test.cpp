@@ -62,7 +62,7 @@ class Mpirun : public testing::Test {
     return ranks > 0 ? launch(ranks, network, program) : shell("timeout -k 5 100 " + program);
   }
 
-  static constexpr int kSegmentationFault = 139;  // of mpirun, as the shell says it
+  static constexpr int kSegmentationFault = 139;  // exit code of mpirun as the shell reports it
 
   static Ended launch(uint32_t ranks, const std::string& options, const std::string& program) {
     // Open MPI keeps memory until the end; that is no leak of ours.
@@ -108,7 +108,7 @@ TEST_P(MpirunTest, CarriesMessagesOfAnySize) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), expected);
 }
 
-TEST_P(MpirunTest, AnErrorOnOneRankEndsAllAndTheNextRunGoesOn) {
+TEST_P(MpirunTest, AnErrorOnOneRankStopsAllAndTheNextRunResumes) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "240 throw", GetParam());
   EXPECT_EQ(ended.code, MK_BAD_DATA) << ended.output;
@@ -135,7 +135,7 @@ TEST_P(MpirunTest, ARankThatDiesCostsNothing) {
   EXPECT_EQ(journal::read_all(scratch.path() + "/journal", make_plan(240)).records.size(), 240u);
 }
 
-TEST_P(MpirunTest, TheOthersEndWithoutRankZeroAndTheNextRunGoesOn) {
+TEST_P(MpirunTest, TheOthersStopWithoutRankZeroAndTheNextRunResumes) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "240 die-0", recovering());
   if (ended.code == kSegmentationFault) GTEST_SKIP() << "mpirun itself has crashed (docs/adr/0012)";
@@ -146,7 +146,7 @@ TEST_P(MpirunTest, TheOthersEndWithoutRankZeroAndTheNextRunGoesOn) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("240"));
 }
 
-TEST_F(MpirunOnceTest, WithoutRecoveryARankThatDiesEndsTheRunAndTheNextGoesOn) {
+TEST_F(MpirunOnceTest, WithoutRecoveryADeadRankEndsTheRunAndTheNextResumes) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "240 die-1");
   EXPECT_NE(ended.code, 0) << ended.output;
@@ -155,7 +155,7 @@ TEST_F(MpirunOnceTest, WithoutRecoveryARankThatDiesEndsTheRunAndTheNextGoesOn) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("240"));
 }
 
-TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunGoesOn) {
+TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunResumes) {
   const Scratch scratch;
   const Ended ended = run(3, scratch, "600 stop");
   EXPECT_EQ(ended.code, 75) << ended.output;
@@ -165,7 +165,7 @@ TEST_F(MpirunOnceTest, AStopOnOneRankStopsAllAndTheNextRunGoesOn) {
   EXPECT_EQ(slurp(scratch.path() + "/results.txt"), alone("600"));
 }
 
-// Ranks that die while they speak by the bare transport.
+// Ranks that die while they exchange messages over the bare transport.
 class MpirunDeathTest : public MpirunTest {
  protected:
   static Ended peers(uint32_t victim, const std::string& how) {
@@ -178,7 +178,7 @@ class MpirunDeathTest : public MpirunTest {
     return ended;
   }
 
-  // A process that has ended counts as gone before its parent asks how: mpirun of Open MPI 5 leaves that to init.
+  // A process that has exited counts as gone before its parent reaps it: mpirun of Open MPI 5 leaves that to init.
   static bool is_gone(pid_t pid) {
     if (kill(pid, 0) != 0) return errno == ESRCH;
     const std::string stat = slurp("/proc/" + std::to_string(pid) + "/stat");  // "PID (NAME) STATE ..."
@@ -196,7 +196,7 @@ class MpirunDeathTest : public MpirunTest {
   }
 };
 
-TEST_P(MpirunDeathTest, TheOthersGoOnAndEnd) {
+TEST_P(MpirunDeathTest, TheOthersContinueAndFinish) {
   for (const char* how : {"idle", "sending", "owed"}) {
     const Ended ended = peers(2, how);
     EXPECT_EQ(ended.code, 0) << how << "\n" << ended.output;
@@ -205,7 +205,7 @@ TEST_P(MpirunDeathTest, TheOthersGoOnAndEnd) {
   }
 }
 
-TEST_P(MpirunDeathTest, TheOthersEndWithoutRankZero) {
+TEST_P(MpirunDeathTest, TheOthersStopWithoutRankZero) {
   for (const char* how : {"idle", "sending", "owed", "receiving"}) {
     const Ended ended = peers(0, how);
     for (const char* end : {"rank 1: lost 1 together 0", "rank 2: lost 1 together 0"}) {
@@ -214,7 +214,7 @@ TEST_P(MpirunDeathTest, TheOthersEndWithoutRankZero) {
   }
 }
 
-TEST_P(MpirunDeathTest, NobodyWaitsForOneThatDiesWhileTheyPart) {
+TEST_P(MpirunDeathTest, NoRankWaitsForOneThatDiesDuringTheFarewell) {
   const Ended other = peers(2, "parting");
   for (const char* end : {"rank 0: ", "rank 1: lost 0 together 0"}) {
     EXPECT_NE(other.output.find(end), std::string::npos) << other.output;
@@ -225,12 +225,12 @@ TEST_P(MpirunDeathTest, NobodyWaitsForOneThatDiesWhileTheyPart) {
   EXPECT_EQ(zero.output.find("together 1"), std::string::npos) << zero.output;
 }
 
-TEST_P(MpirunDeathTest, NobodyWaitsForOneThatDiesBeforeMpiHasStarted) {
+TEST_P(MpirunDeathTest, NoRankWaitsForOneThatDiesBeforeMpiHasStarted) {
   const Ended ended = peers(2, "starting");
   EXPECT_NE(ended.output.find("MPI has not started within 5 s"), std::string::npos) << ended.output;
 }
 
-TEST_P(MpirunDeathTest, OneThatIsHeardAgainIsNotLost) {
+TEST_P(MpirunDeathTest, ARankThatSendsAgainIsNotLost) {
   const Ended ended = peers(2, "away");
   EXPECT_EQ(ended.code, 0) << ended.output;
   for (const char* line : {"forgot 2: lost 1", "heard 2: lost 0", "rank 0: lost 0 together 1"}) {

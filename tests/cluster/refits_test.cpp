@@ -1,4 +1,4 @@
-// Refits: what a coordinator gives out once the fits of a bootstrap are done.
+// Refits: what a coordinator grants once the fits of a bootstrap are done.
 #include <gtest/gtest.h>
 
 #include "cluster/desk.hpp"
@@ -17,7 +17,7 @@ void work_off_fits(Desk& desk, uint32_t fits) {
   for (uint32_t k = 0; k < fits; ++k) desk.finish(0, desk.expect_grant(0));
 }
 
-TEST(Refits, FollowOnTheirFits) {
+TEST(Refits, StartOnceTheirFitsAreDone) {
   Desk desk(bagged(1), {{make_device("host:0"), make_device("host:1")}});
   const Grant first = desk.expect_grant(0, 0), second = desk.expect_grant(0, 1);
   desk.finish(0, first);
@@ -34,8 +34,8 @@ TEST(Refits, FollowOnTheirFits) {
   EXPECT_EQ(desk.coordinator().records().size(), 3u);
 }
 
-// Of a fit that two devices of unlike classes did the first counts, wherever the files put it: the refit follows from
-// it.
+// If two devices of different classes did the same fit, the first record counts, wherever the files put it, and the
+// refit follows from it.
 TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   Workload setup = bagged(1);
   TestRules rules;
@@ -70,7 +70,7 @@ TEST(Refits, FollowFromTheRecordsThatCameFirst) {
   for (const journal::FitRecord& one : desk.coordinator().records()) EXPECT_EQ(one.node, 1u);
 }
 
-TEST(Refits, TrainedAgainHaveAnAttemptOfTheirOwn) {
+TEST(Refits, GetANewAttemptNumberWhenTrainedAgain) {
   Workload setup = bagged(1);
   setup.done = {result_of(0), result_of(1)};
   setup.attempts = {{0, 1}, {1, 1}, {2, 3}};
@@ -78,9 +78,9 @@ TEST(Refits, TrainedAgainHaveAnAttemptOfTheirOwn) {
   EXPECT_EQ(desk.expect_grant(0).attempt.number, 4u);
 }
 
-// Two bootstraps of candidates that take 4 and 1, of which one fold each is done: a long refit is ahead where the long
-// one leads, and what is left of that bootstrap goes first.
-TEST(Refits, AheadDecideTheOrderByTheLossesOfFits) {
+// Two bootstraps with candidates that take 4 and 1; one fold of each is done. A long refit is ahead if the long
+// candidate leads, and the rest of that bootstrap goes first.
+TEST(Refits, DecideTheOrderByTheLossesOfFits) {
   for (const uint32_t leads : {0U, 1U}) {
     Workload setup = make_work(8);
     setup.bundles.positions.clear();
@@ -134,7 +134,7 @@ TEST(Refits, AreDoneByAnotherNodeIfTheFirstIsLost) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST(Refits, ThatFailAgainAndAgainAreReported) {
+TEST(Refits, AreReportedIfTheyKeepFailing) {
   Desk desk(bagged(2), {{make_device("host:0"), make_device("host:1")}});
   uint32_t failures = 0;
   while (const auto grant = desk.ask(0, failures % 2)) {
@@ -152,7 +152,7 @@ TEST(Refits, ThatFailAgainAndAgainAreReported) {
   EXPECT_EQ(desk.given_up()[0].refit, 3u);
 }
 
-TEST(Refits, OfNothingAreReported) {
+TEST(Refits, WithoutACandidateAreReported) {
   Workload setup = bagged(1);
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
@@ -168,7 +168,7 @@ TEST(Refits, OfNothingAreReported) {
   EXPECT_FALSE(desk.given_up()[0].refit);
 }
 
-TEST(Refits, ThatAreTooLargeForEveryDeviceAreReported) {
+TEST(Refits, AreReportedIfTooLargeForEveryDevice) {
   Workload setup = bagged(1);
   TestRules rules;
   rules.chosen = [](uint32_t, const std::vector<journal::FitRecord>&) {
@@ -184,7 +184,7 @@ TEST(Refits, ThatAreTooLargeForEveryDeviceAreReported) {
   EXPECT_NE(desk.given_up()[0].note.find("raise devices.memory"), std::string::npos);
 }
 
-TEST(Refits, WithoutFitsComeAtOnce) {
+TEST(Refits, StartAtOnceIfThereAreNoFits) {
   Workload setup = make_work(0);
   setup.refit_after = {{}};
   TestRules rules;
@@ -201,7 +201,7 @@ TEST(Refits, WithoutFitsComeAtOnce) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST(Refits, ThatAreInAJournalAreNotRepeated) {
+TEST(Refits, AreNotRepeatedIfAJournalHasThem) {
   Workload setup = bagged(1);
   for (uint32_t fit = 0; fit < 3; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});
@@ -209,7 +209,7 @@ TEST(Refits, ThatAreInAJournalAreNotRepeated) {
   EXPECT_TRUE(desk.finished());
 }
 
-TEST(Refits, ThatAreMissingAreMadeUpFor) {
+TEST(Refits, AreTrainedIfNoJournalHasThem) {
   Workload setup = bagged(1);
   for (uint32_t fit = 0; fit < 2; ++fit) setup.done.push_back(result_of(fit));
   Desk desk(std::move(setup), {{make_device("host:0")}});

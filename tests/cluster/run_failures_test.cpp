@@ -27,7 +27,7 @@ TEST_F(RunTest, WorkThatThrowsIsDoneElsewhere) {
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     if (node == 2 && device == 0) throw Error(MK_DEVICE_ERROR, "the driver fell over");
-    while (!failure_known) std::this_thread::yield();  // or they would have done its fits too before it has failed
+    while (!failure_known) std::this_thread::yield();  // they wait for the failure
     do_all(node, device, item, reporter);
   });
   for (const Result& one : results) EXPECT_EQ(one.error, "");
@@ -46,7 +46,7 @@ TEST_F(RunTest, WorkThatThrowsEverywhereEndsTheRunOnEveryRank) {
     EXPECT_NE(one.error.find("the driver fell over"), std::string::npos) << one.error;
   }
   for (const journal::FitRecord& one : read().records) EXPECT_EQ(one.status, journal::FitStatus::ok);
-  expect_all_done(run_nodes(2, do_all)[0]);  // and the next run goes on from there
+  expect_all_done(run_nodes(2, do_all)[0]);  // and the next run resumes from there
 }
 
 TEST_F(RunTest, AFitThatFailsThreeTimesIsInTheJournalAndTheRestIsDone) {
@@ -71,7 +71,7 @@ TEST_F(RunTest, AnExceptionOfAnyTypeIsAnError) {
   EXPECT_NE(results[0].error.find("unknown type"), std::string::npos);
 }
 
-TEST_F(RunTest, WorkThatGivesUpUnaskedIsAnError) {
+TEST_F(RunTest, CancellingWithoutARequestIsAnError) {
   const auto results = run_nodes(
       2, [](uint32_t, uint32_t, const Attempt&, Reporter&) { throw Error(MK_CANCELLED, "no wish to go on"); });
   EXPECT_EQ(results[0].code, MK_INTERNAL);
@@ -91,7 +91,7 @@ TEST_F(RunTest, ABadDataSetEndsTheRunAtOnce) {
   EXPECT_LE(items, 4u);
 }
 
-TEST_F(RunTest, AModelThatReportsWronglyIsAnError) {
+TEST_F(RunTest, AWrongReportOfAModelIsAnError) {
   const std::vector<std::pair<Work, std::string>> cases = {
       {[](uint32_t, uint32_t, const Attempt&, Reporter&) {}, "without a result for fit"},
       {[](uint32_t, uint32_t, const Attempt& item, Reporter& r) { r.report(result_of(item.fits[0] + 30)); },
@@ -110,7 +110,7 @@ TEST_F(RunTest, AModelThatReportsWronglyIsAnError) {
   }
 }
 
-// A rank that says HELLO and is never heard of again.
+// A rank that sends HELLO and then falls silent.
 Handshake only_hello(Transport& transport, const std::string& directory, const std::vector<LocalDevice>& devices) {
   const Leader leader{directory, {}};
   const std::atomic<bool> stop{false};
@@ -128,14 +128,14 @@ TEST_F(RunTest, ANodeThatDiesIsLostAndTheOthersFinish) {
   std::thread zero([&] { leader = run_rank(hub.table(0), do_all); });
   Transport one(hub.table(1));
   only_hello(one, "", {make_device("host:0"), make_device("host:1")});
-  one.send(0, encode(Request{0}));  // takes a lease with it
+  one.send(0, encode(Request{0}));  // it takes a lease along
   zero.join();
   expect_all_done(leader);
   EXPECT_EQ(leader.outcome.lost, std::vector<uint32_t>{1});
   EXPECT_EQ(lost, 1u);
 }
 
-TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
+TEST_F(RunTest, WithoutNodeZeroANodeKeepsItsResultsAndStops) {
   Hub hub(2);
   Transport zero(hub.table(0));
   std::thread dead([&] { only_hello(zero, scratch_.path(), {make_device("host:0")}); });
@@ -161,8 +161,8 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsWhatItHasAndStops) {
   EXPECT_EQ(read().records[0].fit, 4u);
 }
 
-// In a process of its own, which ends as such a run has to.
-TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
+// In a process of its own, which exits like a run with hanging work.
+TEST_F(RunTest, WorkThatHangsIsAbandoned) {
   GTEST_FLAG_SET(death_test_style, "threadsafe");
   const auto child = [&] {
     bool abandoned = false;
@@ -170,7 +170,7 @@ TEST_F(RunTest, WorkThatHangsIsLeftBehind) {
     n_fits_ = 4;
     bundle_size_ = 1;
     std::atomic<bool> hanging{false};
-    // Everything that hanging work uses is left on this stack until the process ends.
+    // The hanging work uses this stack until the process exits.
     TestExecutor executor(0, 2, [&](uint32_t, uint32_t device, const Attempt& attempt, Reporter& reporter) {
       if (device == 1) {
         hanging = true;
@@ -200,7 +200,7 @@ TEST(Attend, AnswersTheOthersWhileItWorks) {
   Transport zero(hub.table(0)), one(hub.table(1));
   std::atomic<bool> heard{false};
   std::thread other([&] {
-    one.send(0, encode(Done{}));  // nobody wants it any more
+    one.send(0, encode(Done{}));  // no longer needed
     for (int i = 0; i < 3; ++i) {
       one.send(0, encode(Heartbeat{}));
       std::optional<Transport::Received> answer;
@@ -217,7 +217,7 @@ TEST(Attend, AnswersTheOthersWhileItWorks) {
   EXPECT_THROW(attend(zero, [] { throw Error(MK_BAD_DATA, "no"); }), Error);
 }
 
-TEST(Participate, ANodeBeatsWhileItWaitsForTheEnd) {
+TEST(Participate, ANodeSendsHeartbeatsWhileItWaitsForTheEnd) {
   Hub hub(2);
   Transport zero(hub.table(0)), one(hub.table(1));
   std::thread other([&] { participate(one, [] {}); });

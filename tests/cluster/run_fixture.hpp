@@ -52,7 +52,7 @@ class RunTest : public testing::Test {
   std::string journals() const { return scratch_.path() + "/journal"; }
   journal::Contents read() const { return journal::read_all(journals(), make_plan(n_fits_)); }
 
-  // Node 0 takes what the journals hold already, as a resumed run does.
+  // Node 0 takes the contents of the journals, as a resumed run does.
   Workload make_work() const {
     Workload work = cluster::make_work(n_fits_, bundle_size_);
     work.done = read().records;
@@ -134,7 +134,7 @@ class RunTest : public testing::Test {
   std::function<void(uint32_t, uint32_t, const std::string&, double)> on_device_state_;
   std::function<void(const journal::EventRecord&)> on_event_;
   std::function<void()> on_abandoned_;
-  double lease_s_ = 0, hang_s_ = 0;  // 0: as it is usual
+  double lease_s_ = 0, hang_s_ = 0;  // 0: the default
 };
 
 }  // namespace mokume::cluster

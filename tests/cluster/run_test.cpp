@@ -1,4 +1,4 @@
-// Whole runs: agents, coordinator, journals and feeders together, over nodes that are threads of this process.
+// Whole runs of agents, coordinator, journals and feeders, over nodes that are threads of this process.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -40,7 +40,7 @@ TEST_F(RunTest, ThreeNodesDoEveryFitOnceAndAllTakePart) {
   for (const journal::Session& one : read().sessions) EXPECT_TRUE(one.closed);
 }
 
-TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroHearsOfIt) {
+TEST_F(RunTest, AFitIsInItsNodesJournalBeforeRankZeroReceivesIt) {
   uint32_t heard = 0, missing = 0;
   on_record_ = [&](const journal::FitRecord& record) {
     std::ifstream in(journals() + "/" + journal::file_name(record.node));
@@ -73,7 +73,7 @@ TEST_F(RunTest, ANodeIsToldOnceItsFitIsOnTheDisk) {
   EXPECT_EQ(missing, 0u);
 }
 
-TEST_F(RunTest, FillsInWhereAndWhen) {
+TEST_F(RunTest, RecordsWhereAndWhenEachFitRan) {
   n_fits_ = bundle_size_ = 2;
   devices_ = 1;
   const auto results = run_nodes(1, [](uint32_t, uint32_t, const Attempt& item, Reporter& reporter) {
@@ -105,9 +105,9 @@ TEST_F(RunTest, AQuickDeviceTakesMoreThanASlowOne) {
   EXPECT_LE(by_slow, 5u);  // an even split would give it 10
 }
 
-TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
+TEST_F(RunTest, AStopCancelsEverywhereAndTheNextRunResumes) {
   std::atomic<uint32_t> done{0};
-  AllStarted all_started(6);  // a node that is stopped before its first fit says so by an error
+  AllStarted all_started(6);  // a node that is stopped before its first fit reports that as an error
   const auto results = run_nodes(3, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
     all_started(node, device);
     const uint32_t turn = ++done;
@@ -138,7 +138,7 @@ TEST_F(RunTest, AStopOnRequestCancelsEverywhereAndTheNextRunGoesOn) {
   EXPECT_GE(again, n_fits_ - kept);
 }
 
-// On one node the pump sleeps until something happens: a flag set from outside must still be seen.
+// On one node the pump sleeps until something happens: it must still notice a flag set from outside.
 TEST_F(RunTest, AStopWakesASleepingNode) {
   std::atomic<bool> working{false};
   std::thread outside([&] {
@@ -155,7 +155,7 @@ TEST_F(RunTest, AStopWakesASleepingNode) {
   EXPECT_EQ(results[0].error, "");
 }
 
-TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
+TEST_F(RunTest, PassesOnTheNotesOfFinishedFits) {
   {
     journal::Journal journal(journals(), 0, make_plan(n_fits_));
     for (const uint32_t fit : {3u, 5u, 20u}) journal.append(result_of(fit), {});
@@ -174,9 +174,9 @@ TEST_F(RunTest, HandsBackTheNotesOfFitsThatAreDone) {
   EXPECT_EQ(notes, (std::map<uint32_t, std::string>{{3, "n3"}, {5, "n5"}, {20, "n20"}}));
 }
 
-TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
+TEST_F(RunTest, ReportsTheStateOfDevicesToRankZero) {
   n_fits_ = bundle_size_ * 4;
-  std::atomic<uint32_t> nodes{0};  // a bit for each
+  std::atomic<uint32_t> nodes{0};  // one bit per node
   std::string what;
   double share = 0;
   on_device_state_ = [&](uint32_t node, uint32_t, const std::string& text, double part) {
@@ -186,7 +186,7 @@ TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
   };
   AllStarted all_started(4);
   run_nodes(2, [&](uint32_t node, uint32_t device, const Attempt& item, Reporter& reporter) {
-    reporter.progress("gamma 0.1", 7.5);  // more than all is all
+    reporter.progress("gamma 0.1", 7.5);  // more than everything counts as everything
     all_started(node, device);
     for (int i = 0; i < 6000 && nodes != 3; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
     do_all(node, device, item, reporter);
@@ -196,7 +196,7 @@ TEST_F(RunTest, TellsRankZeroWhatDevicesDo) {
   EXPECT_EQ(share, 1.0);
 }
 
-TEST_F(RunTest, AFullDiskEndsTheRunWithNothingCountedThatIsNotWritten) {
+TEST_F(RunTest, AFullDiskEndsTheRunAndOnlyWrittenFitsCount) {
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
   const auto old_handler = signal(SIGXFSZ, SIG_IGN);

@@ -32,7 +32,7 @@ std::vector<Ids> devices_of(const std::vector<HostView>& ranks) {
   return ids;
 }
 
-TEST(Share, ARankAloneKeepsEverything) {
+TEST(Share, ASingleRankKeepsEverything) {
   const HostView alone = rank("a", {4, 5, 2}, {cpu(), gpu(0), gpu(1)});
   const Shares shares = share({alone});
   ASSERT_EQ(shares.shares.size(), 1u);
@@ -46,15 +46,15 @@ TEST(Share, RanksOfDifferentHostsKeepEverything) {
   EXPECT_TRUE(shares.notices.empty());
 }
 
-TEST(Share, EqualCoresAreCutEvenlyInTheirOrder) {
+TEST(Share, EqualCoresAreDividedEvenlyInOrder) {
   EXPECT_EQ(cores_of({rank("a", {0, 1}), rank("a", {0, 1})}), (std::vector<Cores>{{0}, {1}}));
-  // Hyper-threads beside each other stay together.
+  // Neighbouring hyper-threads stay together.
   EXPECT_EQ(cores_of({rank("a", {0, 4, 1, 5}), rank("a", {0, 4, 1, 5})}), (std::vector<Cores>{{0, 4}, {1, 5}}));
   EXPECT_EQ(cores_of({rank("a", {0, 1, 2, 3, 4}), rank("b", {7}), rank("a", {0, 1, 2, 3, 4})}),
             (std::vector<Cores>{{0, 1}, {7}, {2, 3, 4}}));
 }
 
-TEST(Share, WhatTheLauncherBoundApartStaysAsItIs) {
+TEST(Share, BindingsOfTheLauncherAreKept) {
   const Shares shares = share({rank("a", {0, 1, 2}), rank("a", {3})});
   EXPECT_EQ(shares.shares[0].cores, (Cores{0, 1, 2}));
   EXPECT_EQ(shares.shares[1].cores, (Cores{3}));
@@ -62,7 +62,7 @@ TEST(Share, WhatTheLauncherBoundApartStaysAsItIs) {
   EXPECT_TRUE(shares.notices.empty());
 }
 
-TEST(Share, OverlappingCoresAreDealtToWhoMayUseThem) {
+TEST(Share, OverlappingCoresGoToRanksThatMayUseThem) {
   EXPECT_EQ(cores_of({rank("a", {0, 1, 2, 3}), rank("a", {2, 3, 4, 5})}), (std::vector<Cores>{{0, 1, 2}, {3, 4, 5}}));
   EXPECT_EQ(cores_of({rank("a", {0, 1}), rank("a", {0})}), (std::vector<Cores>{{1}, {0}}));
 }
@@ -81,7 +81,7 @@ TEST(Share, NoCoreIsGivenTwiceWhileThereAreEnough) {
     }
 }
 
-TEST(Share, MoreRanksThanCoresShareThemAndSaySo) {
+TEST(Share, MoreRanksThanCoresShareThemAndReportIt) {
   const Shares shares = share(std::vector<HostView>(4, rank("a", {0, 1})));
   std::map<uint32_t, int> users;
   for (const HostShare& part : shares.shares) {
@@ -98,7 +98,7 @@ TEST(Share, ARankThatDoesNotKnowItsCoresGetsNone) {
   EXPECT_EQ(cores_of({rank("a", {}), rank("a", {})}), (std::vector<Cores>{{}, {}}));
 }
 
-TEST(Share, GpusGoRoundAndEveryRankKeepsItsCpu) {
+TEST(Share, GpusAreDealtInTurnAndEveryRankKeepsItsCpu) {
   const std::vector<HostDevice> all = {cpu(), gpu(0), gpu(1), gpu(2)};
   EXPECT_EQ(devices_of({rank("a", {0, 1}, all), rank("a", {0, 1}, all)}),
             (std::vector<Ids>{{"host:0", "opencl:0", "opencl:2"}, {"host:0", "opencl:1"}}));
@@ -111,7 +111,7 @@ TEST(Share, AGpuThatTwoPlatformsListGoesToOneRank) {
 }
 
 TEST(Share, GpusThatTheLauncherGaveToOneRankStayThere) {
-  // As with CUDA_VISIBLE_DEVICES: each rank calls its own opencl:0.
+  // As with CUDA_VISIBLE_DEVICES: each rank calls its own GPU opencl:0.
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0, "opencl:0")}), rank("a", {1}, {gpu(1, "opencl:0")})}),
             (std::vector<Ids>{{"opencl:0"}, {"opencl:0"}}));
   EXPECT_EQ(devices_of({rank("a", {0}, {gpu(0), gpu(1)}), rank("a", {1}, {gpu(0)})}),

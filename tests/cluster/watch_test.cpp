@@ -11,14 +11,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Watch, ACallThatDoesNotComeBackIsNoticed) {
+TEST(Watch, ACallThatDoesNotReturnIsNoticed) {
   std::promise<void> late;
   Watch watch(50ms, [&] { late.set_value(); });
   const Watch::Call call(watch);
   EXPECT_EQ(late.get_future().wait_for(60s), std::future_status::ready);
 }
 
-TEST(Watch, ManyShortCallsAndAPauseAreNone) {
+TEST(Watch, ShortCallsAndAPauseAreNotReported) {
   bool late = false;
   {
     Watch watch(20ms, [&] { late = true; });

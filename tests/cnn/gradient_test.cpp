@@ -1,4 +1,4 @@
-// Every layer's gradients against central differences, in the host backend's reference (double accumulation).
+// Compares every layer's gradients with central differences, in the host backend's reference (double accumulation).
 #include <cmath>
 
 #include "harness.hpp"
@@ -80,7 +80,7 @@ TEST_P(Gradients, MatchCentralDifferences) {
   const sdk::Buffer results = device.buffer<float>(2 * kGradientRows);
   const ops::DropoutPlace place{77, 0, 3, 0};
 
-  // The loss summed over the rows; the gradient too if wanted.
+  // The loss summed over the rows, and the gradient if requested.
   const auto evaluate = [&](bool with_gradient) {
     engine.parameters().write(0, weights);
     engine.write_input(x.data(), kGradientRows);

@@ -20,7 +20,7 @@
 
 namespace mokume::cnn_test {
 
-// One open device; absent where the machine has none of that backend.
+// One open device; absent if the machine has none of that backend.
 class World {
  public:
   explicit World(const std::string& backend, uint32_t index = 0, const device::Choices& choices = {})

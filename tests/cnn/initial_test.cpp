@@ -1,4 +1,4 @@
-// Initial values, and files of weights: their bytes, in any pieces, beyond 2^32 elements too.
+// Initial values and files of weights: their bytes, in any pieces, also beyond 2^32 elements.
 #include "initial.hpp"
 
 #include <fstream>
@@ -46,7 +46,7 @@ class InitialValues : public testing::Test {
   World world_{"host"};
 };
 
-// The digests here are of what was written when whole vectors still were made element by element.
+// These digests date from the time when whole vectors were still created element by element.
 TEST_F(InitialValues, KeepTheirBytes) {
   const std::vector<float> values = all_initial_values(network_, 3, 7);
   EXPECT_EQ(digest(values), 0xe2224f506e4db5b4U);
@@ -69,7 +69,7 @@ TEST_F(InitialValues, DoNotRepeatBeyond32Bits) {
   const Network network = make_network(settings_, {1, 1, 70000, true}, 4);
   const sdk::Random random(3, sdk::Purpose::weights, 7, 0);
   const int64_t input = 5, output = 65000;
-  const auto place = static_cast<uint64_t>(output * 70000 + input);  // PyTorch's
+  const auto place = static_cast<uint64_t>(output * 70000 + input);  // the element's place in PyTorch
   ASSERT_GT(place, uint64_t{1} << 32);
   const auto value = [&](uint64_t at) { return static_cast<float>((2 * random.uniform(at) - 1) / std::sqrt(70000.0)); };
   float made = 0;
@@ -121,7 +121,7 @@ TEST_F(InitialValues, KeepTheBytesOfFiles) {
   EXPECT_EQ(digest(content(directory_.string() + "/model.safetensors")), 0xf5b20ba2bfe2de97U);
 }
 
-// More than a piece, so that every way from and to the device and the files takes several.
+// More than one piece, so that every path between the device and the files takes several.
 TEST_F(InitialValues, PassThroughFilesInPieces) {
   settings_.layers = layers({flatten(), linear(4200, true), linear(4, true)});
   Fitted fitted;

@@ -1,4 +1,4 @@
-// Parameters in segments: where they are cut, and that cutting them changes no bit of a training.
+// Parameters in segments: where they are cut, and that cutting changes no bit of a training.
 #include "parameters.hpp"
 
 #include "harness.hpp"
@@ -27,7 +27,7 @@ uint64_t bytes_of_rows(int64_t rows, int64_t hidden = 70) {
   return static_cast<uint64_t>(rows * hidden) * sizeof(float);
 }
 
-TEST(Segments, AreOneWhereAllFits) {
+TEST(Segments, AreASingleOneIfEverythingFits) {
   const Network network = network_of(settings_of({}));
   const Segments whole(network.parameters, UINT64_MAX);
   ASSERT_EQ(whole.count(), 1U);
@@ -38,7 +38,7 @@ TEST(Segments, AreOneWhereAllFits) {
   }
 }
 
-TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
+TEST(Segments, CutLinearWeightsAfterWholeBlocksOfRows) {
   const Network network = network_of(settings_of({}));
   const Segments cut(network.parameters, bytes_of_rows(700));
   const std::vector<Extent>& weight = cut.extents()[2];
@@ -58,7 +58,7 @@ TEST(Segments, CutLinearWeightsBehindWholeBlocksOfRows) {
   for (size_t k = 0; k < network.parameters.size(); ++k) EXPECT_EQ(cut.extents()[k].size(), k == 2 ? 3U : 1U) << k;
 }
 
-TEST(Segments, SayWhichLayerIsTooLarge) {
+TEST(Segments, NameTheLayerThatIsTooLarge) {
   const auto message = [](uint64_t most) -> std::string {
     try {
       const Segments cut(network_of(settings_of({})).parameters, most);
@@ -73,7 +73,7 @@ TEST(Segments, SayWhichLayerIsTooLarge) {
   EXPECT_NE(message(100).find("layer 1 needs 108 bytes"), std::string::npos) << message(100);
 }
 
-TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
+TEST(Segments, AreReadAndWrittenFromAnyElement) {
   const World world("host");
   const Network network = network_of(settings_of({}));
   StackMemory memory(world.device());
@@ -88,13 +88,13 @@ TEST(Segments, AreReadAndWrittenFromAnyElementOn) {
   EXPECT_TRUE(std::equal(middle.begin(), middle.end(), values.begin() + 1234));
 }
 
-TEST(Segments, LeaveLinearWeightsOut) {
+TEST(Segments, CanOmitALinearWeight) {
   const Network network = network_of(settings_of({}));
   const Segments whole(network.parameters, UINT64_MAX);
   const Segments rest(network.parameters, UINT64_MAX, std::array{2});
   EXPECT_EQ(rest.size(0), 27 + 3 + 70 + 70 * kClasses + 3);
   const std::vector<CommonRun> runs = common_runs(whole, rest);
-  ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and what follows the large weight
+  ASSERT_EQ(runs.size(), 2U);  // the convolution with its bias, and everything after the large weight
   EXPECT_EQ(runs[0].size, 30);
   EXPECT_EQ(runs[1].at_a, network.parameters[3].offset);
   EXPECT_EQ(runs[1].at_b, 30);
@@ -106,7 +106,7 @@ class Cuts : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, Cuts, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-// Parameters and states after some steps, in an engine of these options.
+// Parameters and states after some steps, in an engine with these options.
 std::vector<std::vector<float>> trained(const sdk::Device& device, const Settings& settings, int64_t batch,
                                         const EngineOptions& options) {
   const Network network = network_of(settings);
@@ -166,7 +166,7 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
               << " hidden, gradients " << gradients << ", segments of " << most;
         if (gradients) continue;
         const auto apart = trained(world.device(), settings, batch, {});
-        // OpenCL's fused steps sum the input gradient in another order: what is before the layer moves a little.
+        // OpenCL's fused steps sum the input gradient in another order, so the layers before this one change a little.
         const bool other_order =
             GetParam() == std::string("opencl") && ops::has_linear_update(optimizer, batch) && hidden > 1;
         if (other_order) {
@@ -177,8 +177,9 @@ TEST_P(Cuts, ChangeNoBitOfATraining) {
       }
 }
 
-// Whatever lies between layers that take their steps on the way back, and whoever looks there at what a relu gave.
-TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
+// Networks with different ops between layers that take their steps in the backward pass, and with other readers of a
+// relu's output there.
+TEST_P(Cuts, TakeTheSameStepsInTheBackwardPass) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const LayerJson conv = conv2d(3, 3, 2, 0, true);
@@ -198,7 +199,7 @@ TEST_P(Cuts, TakeTheSameStepsOnTheWayBack) {
     }
 }
 
-TEST(Engines, WithoutGradientsSaySo) {
+TEST(Engines, ReportThatTheyHaveNoGradients) {
   const World world("host");
   const ops::OptimizerSettings sgd{ops::Optimizer::sgd, 0.1, 0, 0.9, 0, 0}, adam{ops::Optimizer::adam, 0.1};
   const Network network = network_of(settings_of(sgd));

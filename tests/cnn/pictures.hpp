@@ -1,4 +1,4 @@
-// Small pictures with classes that networks learn in no time, and the settings and sinks for training on them.
+// Small pictures with classes that networks learn quickly, and the settings and sinks for training on them.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ using namespace cnn;
 
 inline constexpr int64_t kRows = 300;
 
-// Images of 6 x 6 whose class is where their bright quarter is, under noise.
+// Images of 6 x 6 whose class is the place of their bright quarter, under noise.
 struct Pictures {
   std::vector<float> x = random_floats(static_cast<size_t>(kRows) * 36, 9);
   std::vector<int32_t> labels;
@@ -83,10 +83,10 @@ inline TrainingTask task_of(const std::string& scratch = "") {
   return t;
 }
 
-// Cancels when it has been asked `patience` times.
+// Cancels after `patience` checks.
 struct Sink {
   int patience;
-  int signs = 0;  // of life
+  int signs = 0;  // signs of life
   std::vector<std::string> said = {};
   mk_fit_sink table() {
     return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },

@@ -30,7 +30,7 @@ class Safetensors : public testing::Test {
 
   void put(const std::string& content) const { std::ofstream(path(), std::ios::binary) << content; }
 
-  // A file of this header and so many bytes of data.
+  // A file with this header and this many bytes of data.
   void put(const std::string& json, size_t data) const {
     const uint64_t length = json.size();
     put(std::string(reinterpret_cast<const char*>(&length), 8) + json + std::string(data, '\1'));
@@ -65,7 +65,7 @@ const std::vector<float> kWeights = {1.5F, -0.0F, 3e-42F, std::numeric_limits<fl
 const std::vector<int32_t> kCounts = {0, -1, 2147483647, -2147483647 - 1, 5};
 constexpr int64_t kStep = -9007199254740993;
 
-TEST_F(Safetensors, WhatIsWrittenIsRead) {
+TEST_F(Safetensors, ReadsBackWhatWasWritten) {
   example(kWeights, kCounts, &kStep).write(path());
   const Reader reader(path());
   ASSERT_EQ(reader.tensors().size(), 4U);
@@ -85,7 +85,7 @@ TEST_F(Safetensors, WhatIsWrittenIsRead) {
   EXPECT_EQ(reader.find("absent"), nullptr);
 }
 
-TEST_F(Safetensors, TheBytesAreThoseOfTheFormatsOwnLibrary) {
+TEST_F(Safetensors, TheBytesMatchTheFormatsOwnLibrary) {
   Writer writer;
   const float b[] = {1, 2};
   const int64_t i[] = {3};
@@ -160,14 +160,14 @@ TEST_F(Safetensors, ASourceThatFailsOrMiscountsLeavesTheOldFile) {
       << "what it had begun is left";
 }
 
-TEST_F(Safetensors, AFileWithoutTensors) {
+TEST_F(Safetensors, AFileMayHaveNoTensors) {
   Writer().write(path());
   const Reader reader(path());
   EXPECT_TRUE(reader.tensors().empty());
   EXPECT_TRUE(reader.metadata().empty());
 }
 
-TEST_F(Safetensors, TheWriterRefusesWhatCannotBeRead) {
+TEST_F(Safetensors, TheWriterRefusesContentThatCannotBeRead) {
   Writer writer;
   writer.add("x", {1}, kWeights.data());
   const auto add = [&](const std::string& name, const Shape& shape, const float* data) {
@@ -258,7 +258,7 @@ TEST_F(Safetensors, EveryKindOfDamageIsNamed) {
   }
 }
 
-TEST_F(Safetensors, AHeaderLengthIsNotBelieved) {
+TEST_F(Safetensors, AHeaderLengthIsNotTrusted) {
   for (const uint64_t length : {uint64_t{3}, uint64_t{1000}, UINT64_MAX, UINT64_MAX - 7}) {
     put(std::string(reinterpret_cast<const char*>(&length), 8) + "{}");
     message_of(MK_BAD_DATA, [&] { Reader{path()}; });
@@ -269,7 +269,7 @@ TEST_F(Safetensors, AHeaderLengthIsNotBelieved) {
   EXPECT_NE(message_of(MK_BAD_DATA, [&] { Reader{path()}; }).find("16777217 bytes"), std::string::npos);
 }
 
-TEST_F(Safetensors, WhatIsNoFileIsRefused) {
+TEST_F(Safetensors, APathThatIsNotAFileIsRefused) {
   message_of(MK_BAD_DATA, [&] { Reader{path()}; });
   message_of(MK_BAD_DATA, [&] { Reader{directory_}; });
   put("");
@@ -294,7 +294,7 @@ TEST_F(Safetensors, AFileThatShrinksWhileItIsReadIsRefused) {
             std::string::npos);
 }
 
-// Whatever bytes are changed: an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
+// Whichever bytes change, the result is an Error(MK_BAD_DATA), or tensors that lie inside the file and can be read.
 TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   example(kWeights, kCounts, &kStep).write(path());
   const std::string whole = bytes();
@@ -341,7 +341,7 @@ TEST_F(Safetensors, MutatedBytesAreReadOrRefused) {
   EXPECT_GT(read, 100U);
 }
 
-TEST_F(Safetensors, AChecksumTellsEveryFlippedBit) {
+TEST_F(Safetensors, AChecksumDetectsEveryFlippedBit) {
   Writer writer = example(kWeights, kCounts, &kStep);
   writer.checksum();
   writer.write(path());

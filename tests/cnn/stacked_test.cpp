@@ -1,4 +1,4 @@
-// Stacks of networks: each gets the bits that it gets alone, whatever the others do.
+// Stacks of networks: each network has the bits that it has alone, whatever the others do.
 #include <gtest/gtest.h>
 
 #include "pictures.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cnn_test {
 namespace {
 
-// One network and its part of the rows: no two are alike in anything but shape.
+// One network and its part of the rows: all differ in everything except shape.
 struct Member {
   Network network;
   Settings settings;
@@ -35,7 +35,7 @@ class Stacks : public testing::TestWithParam<const char*> {
   static constexpr uint32_t kNetworks = 3;
 
   void SetUp() override {
-    // "sequences": a core does all of a network's batches that come at once.
+    // "sequences": a core does all batches of a network that are submitted at once.
     const std::string where = GetParam();
     world_ = where == "sequences" ? std::make_unique<World>("opencl", 0, device::Choices{{"sequence", "always"}})
                                   : std::make_unique<World>(where);
@@ -51,7 +51,7 @@ class Stacks : public testing::TestWithParam<const char*> {
     return outcome_of(training);
   }
 
-  // The outcomes in the order of the members; a cancel leaves those that have ended.
+  // The outcomes in the order of the members; after a cancel, those of the finished members.
   std::vector<std::optional<Outcome>> train_stack(std::vector<Member>& members, int patience = kNever) {
     StackMemory memory(*device_, static_cast<int64_t>(members.size()));
     std::vector<std::unique_ptr<Training>> trainings;
@@ -84,7 +84,7 @@ class Stacks : public testing::TestWithParam<const char*> {
 INSTANTIATE_TEST_SUITE_P(Devices, Stacks, testing::Values("host", "opencl", "sequences"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST_P(Stacks, GiveTheBitsOfOneByOne) {
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainings) {
   std::vector<Member> members;
   for (uint32_t m = 0; m < kNetworks; ++m) members.push_back(member(m));
   const auto outcomes = train_stack(members);
@@ -95,7 +95,7 @@ TEST_P(Stacks, GiveTheBitsOfOneByOne) {
   }
 }
 
-TEST_P(Stacks, FusedStepsToo) {
+TEST_P(Stacks, GiveTheBitsOfSeparateTrainingsWithFusedSteps) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
     made.settings.layers =
@@ -110,7 +110,7 @@ TEST_P(Stacks, FusedStepsToo) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(make(m))) << m;
 }
 
-TEST_P(Stacks, OneThatDivergesOrStopsLeavesTheOthersAlone) {
+TEST_P(Stacks, AMemberThatDivergesOrStopsDoesNotAffectTheOthers) {
   const auto make = [](uint32_t m) {
     Member made = member(m);
     if (m == 0) made.settings.optimizer.lr = 1e30;
@@ -139,7 +139,7 @@ TEST_P(Stacks, ResumeFromTheirCheckpoints) {
   for (uint32_t m = 0; m < kNetworks; ++m) EXPECT_TRUE(outcomes[m] && *outcomes[m] == alone(member(m))) << m;
 }
 
-TEST(SameShape, IsAboutShapesAlone) {
+TEST(SameShape, ConsidersOnlyShapes) {
   const Member a = member(0), b = member(1);
   EXPECT_TRUE(same_shape(a.network, a.settings, b.network, b.settings));
   const auto differs = [&](const std::function<void(Settings&)>& change) {

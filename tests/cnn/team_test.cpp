@@ -1,4 +1,5 @@
-// One network on several devices: the bits of one device, whoever computes which shard; and averages of weights.
+// One network on several devices: the bits of one device, whichever member computes which shard; and averages of
+// weights.
 #include <gtest/gtest.h>
 
 #include <optional>
@@ -25,13 +26,13 @@ class InTeam : public testing::TestWithParam<const char*> {
     if (!world(0).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   }
 
-  // A device of its own for each member, all of one class.
+  // A device for each member, all of one class.
   World& world(uint32_t member) {
     while (worlds_.size() <= member) worlds_.push_back(std::make_unique<World>(GetParam()));
     return *worlds_[member];
   }
 
-  // Each member's outcome; none where it was cancelled. `patience`: of the leader's sink.
+  // Each member's outcome; none if it was cancelled. `patience` applies to the leader's sink.
   std::vector<std::optional<Outcome>> train(uint32_t members, const Settings& given, const std::string& scratch = "",
                                             int patience = kNever, std::vector<double> speeds = {},
                                             const std::string& splits = "") {
@@ -81,11 +82,11 @@ class InTeam : public testing::TestWithParam<const char*> {
   }
 
   Pictures pictures_;
-  std::string account_;  // what teams have told, one after the other
+  std::string account_;  // the accounts of all teams, one after the other
   std::vector<std::unique_ptr<World>> worlds_;
 };
 
-TEST_P(InTeam, TheBitsOfOneDevice) {
+TEST_P(InTeam, GivesTheBitsOfOneDevice) {
   const auto alone = train(1, synchronous_settings());
   ASSERT_TRUE(alone[0]);
   EXPECT_GT(alone[0]->train_accuracy.back(), 0.6);
@@ -97,7 +98,7 @@ TEST_P(InTeam, TheBitsOfOneDevice) {
   EXPECT_EQ(uneven[1], alone[0]);
 }
 
-TEST_P(InTeam, MoreMembersThanShards) {
+TEST_P(InTeam, MayHaveMoreMembersThanShards) {
   Settings s = synchronous_settings();
   s.parallel.shards = 2;
   const auto alone = train(1, s), three = train(3, s);
@@ -105,7 +106,7 @@ TEST_P(InTeam, MoreMembersThanShards) {
 }
 
 // The same batch without shards sums its gradients in another order.
-TEST_P(InTeam, TheLossOfOneLargeBatch) {
+TEST_P(InTeam, ReachesTheLossOfOneLargeBatch) {
   Settings s = synchronous_settings();
   s.epochs = 1;
   const auto in_team = train(2, s);
@@ -121,7 +122,7 @@ TEST_P(InTeam, TheLossOfOneLargeBatch) {
   EXPECT_NEAR(in_team[0]->validation_loss[0], plain.record().history.validation_loss[0], 1e-5);
 }
 
-TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
+TEST_P(InTeam, ScalesTheBatchAndTheRateByTheNumberOfDevices) {
   Settings s = synchronous_settings();
   s.parallel.batch_scope = "per_device";
   s.batch_size = 13;
@@ -143,7 +144,7 @@ TEST_P(InTeam, ABatchOfEachDeviceAndARateForThem) {
 TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   const auto whole = train(1, synchronous_settings());
   const Scratch scratch;
-  // Asked every 8 batches of 10 an epoch: in the middle of the second.
+  // The training checks for a stop every 8 of the 10 batches of an epoch: here in the middle of the second.
   const auto stopped = train(2, synchronous_settings(), scratch.str(), 1);
   EXPECT_FALSE(stopped[0] || stopped[1]) << "it was cancelled";
   const auto resumed = train(3, synchronous_settings(), scratch.str());
@@ -153,7 +154,7 @@ TEST_P(InTeam, ResumesFromACheckpointWithOtherMembers) {
   EXPECT_EQ(resumed[2]->parameters, whole[0]->parameters);
 }
 
-// Looks come every 8 batches, and an epoch has 10, the last of them not full: the fifth falls between two epochs.
+// Checks come every 8 batches, and an epoch has 10, the last one not full: the fifth check falls between two epochs.
 TEST_P(InTeam, ResumesFromTheEndOfAnEpoch) {
   Settings s = synchronous_settings();
   s.epochs = 6;
@@ -173,8 +174,8 @@ Settings local_settings() {
   return s;
 }
 
-// The mean of what two steps of one batch each leave is what one step of both leaves.
-TEST_P(InTeam, AveragedAfterEveryBatchIsOneLargeBatch) {
+// The mean of the results of two steps of one batch each equals the result of one step of both.
+TEST_P(InTeam, AveragingAfterEveryBatchEqualsOneLargeBatch) {
   Settings s = local_settings();
   set_layer(s, 3, dropout(0));
   s.epochs = 2;
@@ -204,7 +205,7 @@ TEST_P(InTeam, LocalStepsLearn) {
   EXPECT_GT(once[0]->train_accuracy.back(), 0.8);
 }
 
-TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
+TEST_P(InTeam, RefusesANetworkWithoutAParallelOption) {
   Settings s = small_settings();
   const mk_team table{sizeof(mk_team), 2, 0, 0, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
   try {
@@ -215,7 +216,7 @@ TEST_P(InTeam, ANetworkThatIsNotMadeForIt) {
   }
 }
 
-TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
+TEST_P(InTeam, KeepsTheOriginalBatchWithOneBatchForEachDevice) {
   Settings s = synchronous_settings();
   s.parallel.batch_scope = "per_device";
   s.batch_size = 8;
@@ -227,7 +228,7 @@ TEST_P(InTeam, OneBatchForEachDeviceStaysWhatItWasAtTheStart) {
   EXPECT_EQ(train(2, s, scratch.str())[0], once[0]) << "two resume with the batch of three";
 }
 
-// Averages follow from who did what: with the splits of another training this one ends with its bits.
+// Averages depend on the split: with the splits of another training this one gives its bits.
 TEST_P(InTeam, RepeatsRecordedShares) {
   Settings s = local_settings();
   s.epochs = 3;
@@ -243,19 +244,19 @@ TEST_P(InTeam, RepeatsRecordedShares) {
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_)), first) << "what was told can be repeated";
 }
 
-// A training that went back to its checkpoint has told places twice: the last time counts.
+// A training that went back to its checkpoint reports some places twice: the last report counts.
 TEST_P(InTeam, RepeatsTheSplitsOfATrainingThatWasStopped) {
   Settings s = local_settings();
   s.epochs = 3;
   const Scratch scratch;
   EXPECT_FALSE(train(2, s, scratch.str(), 1, {3, 1})[0]);
-  account_ += "epoch 3, batch 1: 1+1\n";  // of what came to nothing
+  account_ += "epoch 3, batch 1: 1+1\n";  // a report of work that was lost
   const auto resumed = train(2, s, scratch.str(), kNever, {1, 3});
   ASSERT_TRUE(resumed[0]);
   EXPECT_EQ(train(2, s, "", kNever, {}, std::string(account_))[0]->parameters, resumed[0]->parameters);
 }
 
-TEST(RecordedShares, RefuseWhatMakesNoSense) {
+TEST(RecordedShares, RefuseInvalidText) {
   for (const char* text : {"epoch 1: 4+4", "epoch 0, batch 1: 4+4", "epoch 1, batch 1: ", "epoch 1, batch 1: 4+x",
                            "epoch 1, batch 1: 4+4+4", "epoch 1, batch 1: 4+-4", "epoch 1, batch 99999999999: 4+4"}) {
     team::Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 1, text});
@@ -270,7 +271,7 @@ TEST(RecordedShares, RefuseWhatMakesNoSense) {
 
 INSTANTIATE_TEST_SUITE_P(Backends, InTeam, testing::Values("host", "opencl"));
 
-TEST(Period, GrowsBehindTheWarmup) {
+TEST(Period, GrowsAfterTheWarmup) {
   Parallel p;
   p.period = 10;
   p.warmup_epochs = 2;
@@ -284,7 +285,7 @@ TEST(Period, GrowsBehindTheWarmup) {
   EXPECT_EQ(periods(), (std::vector<int64_t>{1, 1, 2, 4, 8, 10}));
 }
 
-TEST(Split, EndsAsEarlyAsItGets) {
+TEST(Split, FinishesAsEarlyAsPossible) {
   EXPECT_EQ(split(8, {1, 1}), (std::vector<int64_t>{4, 4}));
   EXPECT_EQ(split(8, {1, 1, 1}), (std::vector<int64_t>{3, 3, 2}));
   EXPECT_EQ(split(16, {4, 1}), (std::vector<int64_t>{13, 3}));
@@ -292,7 +293,7 @@ TEST(Split, EndsAsEarlyAsItGets) {
   EXPECT_EQ(split(0, {1}), (std::vector<int64_t>{0}));
 }
 
-TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
+TEST(Split, RetriesIdleMembersLessAndLessOften) {
   Backoff chances(3);
   std::vector<int> tried;
   for (int look = 1; look <= 500; ++look)
@@ -304,7 +305,7 @@ TEST(Split, TriesWhoHasNothingAgainEverMoreSeldom) {
   EXPECT_EQ(tried, (std::vector<int>{64, 192, 448}));
 }
 
-TEST(Split, FollowsWhatDevicesShow) {
+TEST(Split, FollowsTheMeasuredSpeeds) {
   Speeds speeds({3, 1});
   speeds.measure({4, 4}, {1, 400});
   EXPECT_EQ(speeds.now(), (std::vector<double>{3, 1})) << "it was building its kernels";

@@ -1,5 +1,5 @@
-// PyTorch's gradients and losses, from the same weights over the same batches: data/torch.safetensors, made by
-// bench/peers/cnn_vectors.py.
+// Compares with PyTorch's gradients and losses, from the same weights over the same batches: data/torch.safetensors,
+// made by bench/peers/cnn_vectors.py.
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -34,7 +34,7 @@ std::vector<T> read(const std::string& name) {
 
 nlohmann::json runs() { return nlohmann::json::parse(vectors().metadata().at("runs")); }
 
-// The parameters of a network as PyTorch had them under `prefix`.
+// The parameters that PyTorch stored under `prefix`.
 std::vector<float> parameters(const Network& network, const std::string& prefix) {
   std::vector<float> all(static_cast<size_t>(network.n_parameters));
   for (const Parameter& p : network.parameters) from_torch(p, read<float>(prefix + p.name).data(), 0, p.outputs, all);
@@ -44,7 +44,7 @@ std::vector<float> parameters(const Network& network, const std::string& prefix)
 const mk_fit_sink kSink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
                         [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
 
-// The gradients of the first batch, by an engine of its own.
+// The gradients of the first batch, by a separate engine.
 void compare_gradients(const sdk::Device& device, const ResidentData& resident, const Network& network,
                        const std::string& net) {
   std::vector<int32_t> order(kBatch);
@@ -75,7 +75,7 @@ class LikeTorch : public testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(Devices, LikeTorch, testing::Values("host", "opencl"),
                          [](const auto& i) { return std::string(i.param); });
 
-TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradients) {
+TEST_P(LikeTorch, LossesOf100StepsAndTheFirstGradientsAgree) {
   const World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const sdk::Device device = world.device();

@@ -1,4 +1,4 @@
-// Whole trainings: the same bits every time, after a cancel too; stop rules, divergence, refusals, saved models.
+// Whole trainings: the same bits every time, also after a cancel; stop rules, divergence, refusals, saved models.
 #include "training.hpp"
 
 #include <algorithm>
@@ -58,7 +58,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
                             linear(20, true), relu(), linear(4, true)});
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   const ops::OptimizerSettings optimizers[] = {{ops::Optimizer::adam, 0.01, 0, 0.9, 0.999, 1e-8},
-                                               {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // steps on the way back
+                                               {ops::Optimizer::sgd, 0.05, 1e-3, 0.9, 0, 0},  // fused steps
                                                {ops::Optimizer::rmsprop, 0.002, 0, 0.9, 0, 1e-8},
                                                {ops::Optimizer::rmsprop, 0.002, 0, 0.9, 0.5, 1e-8},
                                                {ops::Optimizer::adadelta, 1, 0, 0.9, 0, 1e-6}};
@@ -70,7 +70,7 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
     Training undisturbed(world_->host(), *device_, data, network, settings, task_of());
     train(undisturbed, whole);
     const Scratch scratch;
-    for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and further on
+    for (const int patience : {0, 1, 1}) {  // in the middle of an epoch, and later
       Sink sink{patience};
       const mk_fit_sink table = sink.table();
       Training stopped(world_->host(), *device_, data, network, settings, task_of(scratch.str()));
@@ -82,8 +82,8 @@ TEST_P(Trainings, ResumeFromACheckpointToTheSameBytes) {
   }
 }
 
-// Two batches an epoch: between epochs is the only place to look.
-TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
+// With two batches an epoch, the training can check for a stop only between epochs.
+TEST_P(Trainings, CanBeStoppedEvenIfTheirEpochsAreShort) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
@@ -107,7 +107,7 @@ TEST_P(Trainings, CanBeStoppedThoughTheirEpochsAreShort) {
   EXPECT_EQ(resumed.record().history.train_loss, undisturbed.record().history.train_loss);
 }
 
-TEST_P(Trainings, StartAnewWhereTheCheckpointIsDamagedOrAnothers) {
+TEST_P(Trainings, StartOverIfTheCheckpointIsDamagedOrForeign) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   const Settings settings = small_settings();
@@ -152,8 +152,8 @@ void write_without_checksum(const std::string& file) {
   writer.write(file);
 }
 
-// A file with a flipped bit, or from an older version without a checksum, is not resumed, and the training that begins
-// anew gives the results of an undisturbed one.
+// A file with a flipped bit, or from an older version without a checksum, is not resumed. The training starts over and
+// gives the results of an undisturbed one.
 TEST_P(Trainings, SetADamagedCheckpointAside) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
@@ -238,7 +238,7 @@ TEST_P(Trainings, StopByRule) {
   }
 }
 
-// A regression with these diverges within a few steps.
+// A regression with these settings diverges within a few steps.
 Settings too_fast() {
   Settings settings = small_settings();
   set_layer(settings, 5, linear(1, true));
@@ -247,7 +247,7 @@ Settings too_fast() {
   return settings;
 }
 
-TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
+TEST_P(Trainings, EndIfTheLossIsNotANumber) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   const Settings settings = too_fast();
@@ -262,8 +262,8 @@ TEST_P(Trainings, EndWhereTheLossIsNoNumber) {
   EXPECT_TRUE(training.record().history.validation_loss.size() < loss.size());
 }
 
-// The training looks for a stop every 8 of its 240 batches: 30 times if it continues.
-TEST_P(Trainings, EndSoonWithoutALoss) {
+// The training checks for a stop every 8 of its 240 batches: 30 times if it continues.
+TEST_P(Trainings, EndSoonAfterTheLossIsNotANumber) {
   const Pictures pictures(true);
   const ResidentData data(*device_, pictures.data);
   Settings settings = too_fast();
@@ -279,12 +279,12 @@ TEST_P(Trainings, EndSoonWithoutALoss) {
   EXPECT_EQ(sink.patience, kNever - 1);
 }
 
-TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
+TEST_P(Trainings, EndAsDivergedIfTheirLastStepDiverged) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   Settings settings = small_settings();
   settings.epochs = 1;
-  settings.batch_size = kRows;  // one step, after a loss that is a number
+  settings.batch_size = kRows;  // one step, after a finite loss
   settings.optimizer = {ops::Optimizer::sgd, 1e38, 0, 0, 0, 0};
   const Network network = make_network(settings, {6, 6, 1, false}, 4);
   Sink sink{kNever};
@@ -295,8 +295,8 @@ TEST_P(Trainings, EndWhereTheirLastStepWentAstray) {
   EXPECT_TRUE(training.record().diverged);
 }
 
-// Epochs of thirty batches, and of two: these end whenever somebody looks.
-TEST_P(Trainings, SayHowFarTheyAre) {
+// Epochs of thirty batches and of two; with the latter every check falls at the end of an epoch.
+TEST_P(Trainings, ReportTheirProgress) {
   const Pictures pictures;
   const ResidentData data(*device_, pictures.data);
   for (const int64_t batch : {8, 128}) {
@@ -324,7 +324,7 @@ TEST_P(Trainings, SayHowFarTheyAre) {
   }
 }
 
-TEST_P(Trainings, TakeTheMemoryThatIsPlanned) {
+TEST_P(Trainings, UseThePlannedMemory) {
   const Pictures pictures(true);
   Settings settings = small_settings();
   settings.layers = layers({flatten(), normalise(0, 1, true), linear(70, true), dropout(0.2), linear(1, true)});
@@ -368,12 +368,12 @@ TEST_P(Trainings, SaveAModelThatPredictsTheSame) {
 
   std::ofstream(scratch.str() + "/manifest.json") << "{}";
   EXPECT_THROW(Fitted::load(scratch.str()), Error);
-  // Finite, and too large for its outputs to be.
+  // Finite weights, but too large for finite outputs.
   std::fill(fitted.parameters.begin(), fitted.parameters.end(), 3e38F);
   EXPECT_THROW(fitted.predict(*device_, pictures.x.data(), kRows, a.data(), p.data()), Error);
 }
 
-// The message of the error that making a network ends in.
+// The message of the error that making this network throws.
 std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 6, 1, false}) {
   Settings s;
   s.layers = layers(all);
@@ -386,7 +386,7 @@ std::string refusal(const std::vector<LayerJson>& all, const Shape& input = {6, 
   return "";
 }
 
-TEST(Networks, AreRefusedWithTheLayerAndTheCure) {
+TEST(Networks, RefusalsNameTheLayerAndTheCure) {
   const auto has = [](const std::string& text, const std::vector<std::string>& words) {
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
   };
@@ -404,7 +404,7 @@ TEST(Networks, AreRefusedWithTheLayerAndTheCure) {
   EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");
 }
 
-TEST(Networks, ThatDoNotFitSayWhatTheyNeed) {
+TEST(Networks, NameTheCureIfTheyDoNotFit) {
   const World world("host");
   Settings s;
   s.layers = layers({flatten(), linear(100'000'000, true), linear(4, true)});

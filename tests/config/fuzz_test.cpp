@@ -1,4 +1,4 @@
-// Whatever the bytes, parse() and render_all() end, and either there is a config or a reason.
+// On any bytes, parse() and render_all() return, and give either a config or a reason.
 #include <string>
 
 #include "config/support.hpp"
@@ -72,7 +72,7 @@ void expect_an_answer(const std::string& text, const std::vector<std::string>& s
   }
 }
 
-TEST(Fuzz, RandomBytes) {
+TEST(Fuzz, RandomBytesGiveAConfigOrAReason) {
   for (uint32_t run = 0; run < 1000; ++run) {
     Draws draws(run);
     std::string text(draws.below(200), '\0');
@@ -81,7 +81,7 @@ TEST(Fuzz, RandomBytes) {
   }
 }
 
-TEST(Fuzz, RandomTokens) {
+TEST(Fuzz, RandomTokensGiveAConfigOrAReason) {
   const std::string tokens[] = {"name",  "search", "params",     "C",       "data",  ".",  "=", "[",
                                 "]",     "{",      "}",          ",",       "\n",    "\"", "'", "1",
                                 "-",     "e9",     "nan",        "true",    "\"x\"", " ",  "#", "n",
@@ -119,14 +119,14 @@ void damage(const std::string& original) {
   for (size_t end = 0; end <= original.size(); ++end) expect_an_answer(original.substr(0, end));
 }
 
-TEST(Fuzz, DamagedFiles) {
+TEST(Fuzz, DamagedFilesGiveAConfigOrAReason) {
   damage(kSeedFile);
   good(kFormsFile);
   damage(kFormsFile);
 }
 
-// Large files stay quick: nothing is quadratic in the number of mistakes or values.
-TEST(Fuzz, LargeFiles) {
+// Large files are fast: nothing is quadratic in the number of mistakes or values.
+TEST(Fuzz, LargeFilesAreReadCompletely) {
   std::string keys;
   for (int i = 0; i < 5000; ++i) keys += "k" + std::to_string(i) + " = 1\n";
   const ParseResult result = parse_text(keys);

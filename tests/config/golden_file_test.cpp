@@ -6,7 +6,7 @@
 namespace mokume::config {
 namespace {
 
-TEST(Golden, AResolvedFileAndItsCanonicalJson) {
+TEST(Golden, AResolvedFileAndItsCanonicalJsonMatch) {
   for (const std::string name : {"full", "network"}) {
     const Config config = good(golden(name + ".toml"));
     EXPECT_EQ(to_toml(config), golden(name + ".resolved.toml"));
@@ -15,9 +15,9 @@ TEST(Golden, AResolvedFileAndItsCanonicalJson) {
   }
 }
 
-TEST(Golden, TheSchema) { EXPECT_EQ(json_schema({{"net", kNet}, {"other", kOther}}), golden("schema.json")); }
+TEST(Golden, TheSchemaMatches) { EXPECT_EQ(json_schema({{"net", kNet}, {"other", kOther}}), golden("schema.json")); }
 
-TEST(Golden, TheStarterFiles) {
+TEST(Golden, TheStarterFilesMatch) {
   EXPECT_EQ(starter_toml("svc", kSvc), golden("starter-svc.toml"));
   EXPECT_EQ(starter_toml("net", kNet), golden("starter-net.toml"));
   EXPECT_EQ(starter_toml("other", kOther), golden("starter-other.toml"));

@@ -1,4 +1,4 @@
-// A user sees one message for each mistake, and it shows the place.
+// A user gets one message for each mistake, and it shows the place.
 #include <string>
 
 #include "config/support.hpp"
@@ -10,7 +10,7 @@ std::string shown(const std::string& text, const std::vector<std::string>& sets 
   return all_messages(parse_text(text, sets), text, sets);
 }
 
-TEST(Messages, UnknownParameter) {
+TEST(Messages, AnUnknownParameterNamesTheNearestOne) {
   EXPECT_EQ(shown(grid("gama = { log10 = [-3, 6], n = 24 }\n")),
             R"(error: unknown key 'gama' in [search.params]
  --> svm.toml:8:1
@@ -21,7 +21,7 @@ TEST(Messages, UnknownParameter) {
 )");
 }
 
-TEST(Messages, AllMistakesInOnePassSortedByPlace) {
+TEST(Messages, AllMistakesAreListedInOnePassSortedByPlace) {
   const std::string text = R"(name = "a/b"
 model = "svc"
 sed = 1
@@ -142,7 +142,7 @@ error: validation.folds must be from 2 to 1000, not 1
 )");
 }
 
-TEST(Messages, NumbersThatAreTooLargeSayWhatWouldDo) {
+TEST(Messages, NumbersThatAreTooLargeNameTheCure) {
   const std::string integer = shown(grid("C = 99999999999999999999\n"));
   EXPECT_NE(integer.find("a seed may be longer: write it as a text, in quotes"), std::string::npos) << integer;
   const std::string real = shown(grid("C = 1e400\n"));
@@ -162,7 +162,7 @@ TEST(Messages, ConflictNamesBothPlaces) {
             std::string::npos);
 }
 
-TEST(Messages, AReplayWantsWhatItReplays) {
+TEST(Messages, AReplayRequiresTheSettingsOfTheStudy) {
   const std::string head = "name = \"s\"\nmodel = \"svc\"\nrandom.compat = \"numpy\"\ndata.source = \"digits\"\n";
   EXPECT_NE(shown(head).find("compat = \"numpy\" replays bagging with random search and folds"), std::string::npos)
       << shown(head);
@@ -179,7 +179,7 @@ TEST(Messages, AReplayWantsWhatItReplays) {
       << with("stratified = true");
 }
 
-TEST(Messages, ASyntaxErrorComesAlone) {
+TEST(Messages, ASyntaxErrorIsReportedAlone) {
   EXPECT_EQ(shown("nme = 1\nmodel = svc\n", {"foo"}), R"(error: syntax error in value: could not determine value type
  --> svm.toml:2:9
   |
@@ -260,7 +260,7 @@ void expect_only(const std::string& text, const Case& c) {
   EXPECT_NE((d.message + d.hint).find(c.word), std::string::npos) << render(d, text);
 }
 
-TEST(Messages, EachBadSettingHasOne) {
+TEST(Messages, EachBadSettingHasOneMessage) {
   const Case cases[] = {
       {"name = \".a\"", 1, 8, 4, "begin with '.'"},
       {"name = \"\"", 1, 8, 2, "empty"},
@@ -334,7 +334,7 @@ TEST(Messages, EachBadSettingHasOne) {
   }
 }
 
-TEST(Messages, EachBadSearchedParameterHasOne) {
+TEST(Messages, EachBadSearchedParameterHasOneMessage) {
   const Case cases[] = {
       {"C = { log10 = [-3, 6], n = 0 }", 8, 28, 1, "from 2"},
       {"C = { log10 = [-3, 6], n = 1 }", 8, 28, 1, "from 2"},
@@ -370,7 +370,7 @@ TEST(Messages, EachBadSearchedParameterHasOne) {
   for (const Case& c : cases) expect_only(grid(std::string(c.text) + "\n"), c);
 }
 
-TEST(Messages, EachBadDistributionHasOne) {
+TEST(Messages, EachBadDistributionHasOneMessage) {
   const Case cases[] = {
       {"C = { uniform = [1, 2], n = 3 }", 9, 25, 1, "leave it out"},
       {"C = { int = [1, 2] }", 9, 7, 3, "uniform"},
@@ -385,7 +385,7 @@ TEST(Messages, EachBadDistributionHasOne) {
   for (const Case& c : cases) expect_only(random_search(std::string(c.text) + "\n"), c);
 }
 
-TEST(Messages, EachBadSetArgumentHasOne) {
+TEST(Messages, EachBadSetArgumentHasOneMessage) {
   const auto only = [](const std::string& set, uint32_t column, const std::string& word) {
     const ParseResult result = parse_text(grid("C = [1, 2]\n"), {"seed=1", set});
     EXPECT_FALSE(result.config);
@@ -416,7 +416,7 @@ TEST(Messages, EachBadSetArgumentHasOne) {
   only("search.params.C={ log10 = [1, 2], n = 0 }", 39, "from 2");
 }
 
-TEST(Messages, OneClearErrorForWhatIsNoText) {
+TEST(Messages, BytesThatAreNotTextGiveOneClearError) {
   const auto only = [](const std::string& text, uint32_t line, uint32_t column, const char* word) {
     const ParseResult result = parse_text(text);
     ASSERT_EQ(result.diagnostics.size(), 1U);
@@ -443,7 +443,7 @@ TEST(Messages, DeepNestingIsRefused) {
     EXPECT_NE(result.diagnostics[0].message.find("nested too deeply"), std::string::npos);
   }
   EXPECT_EQ(parse_text("x = " + std::string(100'000, '[')).diagnostics.size(), 1U);
-  // Dots in numbers, texts and comments nest nothing.
+  // Dots in numbers, strings and comments add no nesting.
   std::string list = "C = [1.5";
   for (int i = 2; i < 500; ++i) list += ", " + std::to_string(i) + ".5";
   const std::string dots(300, '.');

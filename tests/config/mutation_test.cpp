@@ -1,4 +1,4 @@
-// Every single-character typo of every key of a file is reported alone, where it stands, with what was meant.
+// Every single-character typo in every key of a file is reported alone, at its place, with the intended key.
 #include <set>
 #include <string>
 
@@ -53,7 +53,7 @@ std::set<std::string> typos_of(const std::string& word) {
   return typos;
 }
 
-TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
+TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneAtItsPlace) {
   const std::string text = golden("full.toml");
   good(text);
   size_t tried = 0, suggested = 0;
@@ -72,7 +72,7 @@ TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
       ASSERT_EQ(d.length, typo.size()) << render(d, mutated);
       ASSERT_EQ(d.message.find("unknown key '" + typo + "' "), 0U) << render(d, mutated);
       ASSERT_FALSE(d.note.empty());
-      // One edit must be less than half the word; shorter words are told by the list of known keys.
+      // One edit must be less than half the word; for shorter words the message lists the known keys.
       if (typo.size() < 3) {
         ASSERT_TRUE((d.note).find(original) != std::string::npos) << render(d, mutated);
         continue;
@@ -86,7 +86,7 @@ TEST(Mutations, EveryTypoOfEveryKeyIsReportedAloneWhereItStands) {
   EXPECT_GT(suggested, tried * 8 / 10);
 }
 
-TEST(Mutations, KnownKeysInTheWrongTableAreSentHome) {
+TEST(Mutations, KnownKeysInTheWrongTableNameTheRightTable) {
   const auto hint = [](const std::string& text) {
     const ParseResult result = parse_text(text);
     EXPECT_EQ(result.diagnostics.size(), 1U) << all_messages(result, text);

@@ -18,7 +18,7 @@ std::vector<double> reals(const Space& space) {
   return result;
 }
 
-TEST(Parse, MinimalFileHasDefaults) {
+TEST(Parse, AMinimalFileHasDefaults) {
   const Config c = good(minimal());
   EXPECT_EQ(c.name, "a");
   EXPECT_EQ(c.model, "svc");
@@ -41,7 +41,7 @@ TEST(Parse, MinimalFileHasDefaults) {
   EXPECT_TRUE(c.options.at("max_iterations") == Value(int64_t{10'000'000}));
 }
 
-TEST(Parse, EveryKeyArrives) {
+TEST(Parse, EveryKeyReachesTheConfig) {
   const Config c = good(golden("full.toml"));
   EXPECT_EQ(c.name, "full.name_1-2");
   EXPECT_EQ(c.seed_text, "000123456789012345678901234567890");
@@ -86,7 +86,7 @@ TEST(Parse, EveryKeyArrives) {
 }
 
 // The exponents of numpy.linspace(-3, 6, 24) and (-6, -2, 24), then 10**x.
-TEST(Parse, Log10ListsAreThoseOfNumpy) {
+TEST(Parse, Log10ListsMatchNumpy) {
   const Config c = good(grid("C = { log10 = [-3, 6], n = 24 }\ngamma = { log10 = [-6, -2], n = 24 }\n"));
   ASSERT_EQ(c.spaces.size(), 2U);
   const std::vector<double> values = reals(c.spaces[0]);
@@ -98,7 +98,7 @@ TEST(Parse, Log10ListsAreThoseOfNumpy) {
   EXPECT_EQ(reals(c.spaces[1]).back(), 0.01);
 }
 
-TEST(Parse, OtherListsAndOrderOfTheFile) {
+TEST(Parse, OtherListsKeepTheOrderOfTheFile) {
   const Config c =
       good(grid("gamma = { linear = [0.25, 1], n = 4 }\ndegree = { linear = [1, 5], n = 3 }\n"
                 "C = { log2 = [-1, 2], n = 4 }\nkernel = \"linear\"\ncoef0 = [1, -0.5]\n"));
@@ -111,7 +111,7 @@ TEST(Parse, OtherListsAndOrderOfTheFile) {
   EXPECT_EQ(reals(c.spaces[4]), (std::vector<double>{1, -0.5}));
 }
 
-TEST(Parse, SeedsOfAnyLength) {
+TEST(Parse, SeedsMayHaveAnyLength) {
   EXPECT_EQ(good("seed = 9223372036854775807\n" + minimal()).seed, uint64_t{9223372036854775807});
   EXPECT_EQ(good("seed = \"18446744073709551615\"\n" + minimal()).seed, UINT64_MAX);
   const std::string longer = "169514335042358758700408908237337905507";
@@ -124,7 +124,7 @@ TEST(Parse, SeedsOfAnyLength) {
   EXPECT_EQ(good("seed = \"007\"\n" + minimal()).seed, 7U);
 }
 
-TEST(Parse, FoldsMayBeNoneWithoutASearch) {
+TEST(Parse, FoldsMayBeZeroWithoutASearch) {
   EXPECT_EQ(good(minimal("[validation]\nfolds = 0\n")).folds, 0U);
   EXPECT_EQ(good(minimal("[validation]\nfolds = 1000\n[search]\nmethod = \"none\"\n")).folds, 1000U);
 }
@@ -152,7 +152,7 @@ TEST(Set, ReplacesAddsAndReachesInside) {
   EXPECT_EQ(good(text, {"validation.folds = 3 "}).folds, 3U);
 }
 
-TEST(Set, ABareWordIsAText) {
+TEST(Set, ABareWordIsAString) {
   EXPECT_EQ(good(minimal(), {"devices.use=pocl,rusticl,host"}).devices, "pocl,rusticl,host");
   EXPECT_EQ(good(minimal(), {"devices.use=opencl:0"}).devices, "opencl:0");
   EXPECT_EQ(good(minimal(), {"devices.memory=512MiB"}).memory_bytes, uint64_t{512} << 20);

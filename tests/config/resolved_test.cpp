@@ -25,7 +25,7 @@ void expect_round_trip(const Config& config) {
   EXPECT_EQ(canonical_json(*result.config), canonical_json(config));
 }
 
-TEST(Resolved, ReadsAsWritten) {
+TEST(Resolved, ReadsBackAsWritten) {
   EXPECT_EQ(to_toml(good(grid("C = { linear = [1, 3], n = 3 }\n[model_options]\nkernel = \"linear\"\n"))), R"(name = "a"
 model = "svc"
 seed = 0
@@ -122,7 +122,7 @@ TEST(Resolved, OtherModelsRoundTrip) {
                                    "[model_options]\nrate = -1\ndepth = -5\n")));
 }
 
-TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
+TEST(Canonical, IsSortedAndOmitsSettingsThatCannotChangeAFit) {
   EXPECT_EQ(
       canonical_json(good("seed = \"007\"\n" + grid("kernel = [\"rbf\"]\nC = [1, 0.1]\n"))),
       R"({"bagging":{"bootstraps":0},"data":{"categorical":[],"limit":0,"missing":"error","path":"","source":"digits","standardize":"none",)"
@@ -136,7 +136,7 @@ TEST(Canonical, IsSortedAndLeavesOutWhatCannotChangeAFit) {
 
 const std::string kData(64, 'd');
 
-TEST(MakePlan, IsPinned) {
+TEST(MakePlan, KeepsItsHash) {
   const Config c = good(grid("C = [0.5, 1, 2]\nkernel = [\"rbf\", \"linear\"]\n"));
   const search::Plan plan = make_plan(c, kData);
   EXPECT_EQ(plan.hash, "28737739696281ddb85a57645f7fd4515c1b182cd3a83ebd36a298bbc225b891");
@@ -148,7 +148,7 @@ TEST(MakePlan, IsPinned) {
   EXPECT_EQ(plan.n_fits(), 30U);
 }
 
-TEST(MakePlan, NoneIsOneCandidate) {
+TEST(MakePlan, WithoutASearchThereIsOneCandidate) {
   const search::Plan plan = make_plan(good(minimal()), kData);
   ASSERT_EQ(plan.candidates.size(), 1U);
   EXPECT_TRUE(plan.candidates[0].empty());
@@ -163,7 +163,7 @@ TEST(MakePlan, RandomUsesTheSeed) {
   EXPECT_FALSE(plan.candidates == make_plan(good("seed = 6\n" + text), kData).candidates);
 }
 
-TEST(MakePlan, HashDoesNotDependOnWhereAndHow) {
+TEST(MakePlan, TheHashDoesNotDependOnDevicesPathsOrSpelling) {
   const std::string text = grid("C = [1, 2]\n");
   const std::string hash = make_plan(good(text), kData).hash;
   for (const char* set :
@@ -173,7 +173,7 @@ TEST(MakePlan, HashDoesNotDependOnWhereAndHow) {
     EXPECT_EQ(make_plan(good(text, {set}), kData).hash, hash) << set;
 }
 
-TEST(MakePlan, HashDependsOnEverythingElse) {
+TEST(MakePlan, TheHashDependsOnEverythingElse) {
   const std::string text = grid("C = [1, 2]\n");
   std::set<std::string> hashes = {make_plan(good(text), kData).hash, make_plan(good(text), std::string(64, 'e')).hash};
   size_t expected = 2;
@@ -221,7 +221,7 @@ TEST(MakePlan, HashDependsOnEverythingElse) {
       << "candidates come in another order";
 }
 
-TEST(MakePlan, RefusesTooMuch) {
+TEST(MakePlan, RefusesTooManyCandidatesAndFits) {
   const auto fails = [](const Config& c, const char* word) {
     try {
       make_plan(c, kData);
@@ -245,7 +245,7 @@ Config shipped(const std::string& name) {
   return good(base::read_file(test::source_directory() + "/configs/" + name), {});
 }
 
-TEST(Shipped, ConfigsAreGood) {
+TEST(Shipped, ConfigsAreValid) {
   for (const char* name : {"quickstart.toml", "svc-grid-mnist.toml", "svc-kernels-digits.toml"}) {
     const Config c = shipped(name);
     EXPECT_EQ(c.name + ".toml", name);
@@ -316,7 +316,7 @@ TEST(Schema, DescribesTheParametersOfEachModel) {
   EXPECT_TRUE(tables("kernel").empty());
 }
 
-TEST(Schema, WithoutModelsIsStillASchema) {
+TEST(Schema, IsValidWithoutModels) {
   const json schema = json::parse(json_schema({}));
   EXPECT_FALSE(schema.contains("anyOf"));
   EXPECT_TRUE(schema["properties"]["model"].contains("pattern"));

@@ -1,4 +1,4 @@
-// The tests of experiment files share the parameters of three models, builders of texts, and short ways to parse.
+// Shared by the tests of experiment files: the parameters of three models, builders of texts, and short ways to parse.
 #pragma once
 
 #include <gtest/gtest.h>

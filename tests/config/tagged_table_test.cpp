@@ -1,4 +1,4 @@
-// Tagged tables, "$name", and how both reach a model.
+// Tagged tables and "$name", and how both reach a model.
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -20,11 +20,11 @@ std::string searched(const std::string& params, const std::string& options, cons
 struct Expected {
   std::string message;
   std::string hint;
-  std::string note;   // a part of it
-  std::string under;  // the text that the carets stand under
+  std::string note;   // a part of the note
+  std::string under;  // the text that the carets mark
 };
 
-// The diagnostics of a text, which must be these and stand where `under` first occurs in it.
+// Expects exactly these diagnostics, each at the first occurrence of its `under`.
 void expect_errors(const std::string& text, const std::vector<Expected>& expected) {
   const ParseResult result = parse_text(text);
   ASSERT_EQ(result.diagnostics.size(), expected.size()) << all_messages(result, text);
@@ -75,7 +75,7 @@ TEST(TaggedTables, WholeDefaultsAreFilledIn) {
   expect_errors(experiment("net"), {{"net needs a value for 'layers'", "add it to [model_options]", "", "\"net\""}});
 }
 
-TEST(TaggedTables, EveryFaultIsReportedWhereItStands) {
+TEST(TaggedTables, EveryFaultIsReportedAtItsPlace) {
   expect_errors(net("optimizer = { type = \"sdg\", lr = 1 }\n"
                     "[[model_options.layers]]\ntype = \"conv2d\"\nout_channel = 3\nkernel_size = 0\n"
                     "[[model_options.layers]]\ntype = \"dropout\"\np = \"much\"\nlimit = 3\n"
@@ -118,7 +118,7 @@ TEST(TaggedTables, WrongKindsOfValueAreExplained) {
 
 // ---- "$name"
 
-TEST(References, StandForWhatACandidateHas) {
+TEST(References, TakeTheValuesOfTheCandidate) {
   const Config c = good(searched("width = [8, 16]\nrate = [1, 1e-05]\nmomentum = 0.5\n",
                                  "epochs = \"$width\"\noptimizer = { type = \"sgd\", lr = \"$rate\" }\n"
                                  "[[model_options.layers]]\ntype = \"conv2d\"\nout_channels = \"$width\"\n"
@@ -207,7 +207,7 @@ TEST(SetTaggedTables, ChangesOneKeyOrOneTable) {
     EXPECT_EQ(message(bad), "this is no setting") << bad;
 }
 
-// ---- what is made from them
+// ---- their output
 
 const std::string kRich =
     searched("width = [8, 16]\nrate = { linear = [0.5, 1], n = 2 }\n",

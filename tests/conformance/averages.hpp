@@ -34,7 +34,7 @@ inline std::vector<AverageCase> average_cases() {
   };
 }
 
-// For values that are not finite: areas apart, areas that overlap, more of them than pixels, and one for all.
+// For values that are not finite: disjoint areas, overlapping areas, more areas than pixels, and a single area.
 inline std::vector<AverageCase> special_average_cases(const std::string& name) {
   return {{name + "_apart", Size::tiny, 3, {8, 6, 3, 4, 3}},
           {name + "_overlapping", Size::tiny, 3, {7, 5, 17, 3, 4}},

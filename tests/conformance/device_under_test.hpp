@@ -1,4 +1,4 @@
-// Devices as the suite sees them: the C table with owners around its handles.
+// Devices in the suite: the C table with owners around its handles.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mokume::conformance {
 
 using Words = std::vector<uint32_t>;  // the contents of a buffer
 
-// One device, opened at its first use. Everything throws Error, which GoogleTest reports as a failure.
+// One device, opened at its first use. Every function throws Error, which GoogleTest reports as a failure.
 class DeviceUnderTest {
  public:
   DeviceUnderTest(std::string backend, uint32_t index, const mk_backend* table, const mk_device_info& info);
@@ -34,7 +34,7 @@ class DeviceUnderTest {
   mk_device* device();
   mk_queue* queue();  // with profiling
 
-  // Buffers tell how large they are. bytes_of() throws for one of another device.
+  // Buffers report their sizes. bytes_of() throws for a buffer of another device.
   void add(mk_buffer* buffer, uint64_t bytes) { buffers_[buffer] = bytes; }
   void remove(mk_buffer* buffer) { buffers_.erase(buffer); }
   uint64_t bytes_of(mk_buffer* buffer) const;
@@ -84,7 +84,7 @@ bool all_supported(DeviceUnderTest& dut, const std::vector<mk_op>& ops);
 // Checks the op and its operands as core/device does, which backends rely on, then submits it.
 Outcome submit(DeviceUnderTest& dut, const mk_op& op);
 Outcome copy(DeviceUnderTest& dut, const mk_copy& what);
-void must(const Outcome& outcome);  // throws unless it is MK_OK
+void must(const Outcome& outcome);  // throws unless the status is MK_OK
 void finish(DeviceUnderTest& dut);
 
 // Every device of every backend that is built. Owned by main().
@@ -93,7 +93,7 @@ class Machine {
   Machine();
 
   std::vector<std::unique_ptr<DeviceUnderTest>>& devices() { return devices_; }
-  // Null if there is none.
+  // Returns null if there is no such device.
   DeviceUnderTest* find(const std::string& backend, uint32_t index);
   // The reference device of the host backend. Throws if it is missing.
   DeviceUnderTest& oracle();

@@ -27,7 +27,7 @@ std::vector<Problem> members_like(const Problem& problem) {
 void expect_same_in_group(DeviceUnderTest& dut, const std::vector<Problem>& problems) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
-  // members[m][p], and where the memory of each lies in one buffer.
+  // members[m][p], and the place of each member's memory in one buffer.
   std::vector<std::vector<Problem>> members(kMembers);
   for (const Problem& problem : problems) {
     std::vector<Problem> alike = members_like(problem);

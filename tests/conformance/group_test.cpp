@@ -1,4 +1,4 @@
-// Ops of several members together.
+// Ops of several members in one group.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -11,7 +11,7 @@
 namespace mokume::conformance {
 namespace {
 
-// Members of a group need not be alike: other sizes, another op.
+// Members of a group may differ in size and op.
 void a_group_may_be_mixed(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
@@ -35,7 +35,7 @@ void a_group_may_be_mixed(DeviceUnderTest& dut) {
   EXPECT_EQ(y.read(), words({2, 2, 2, 2, 8, 8, 8, 8}));
 }
 
-// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all of a member's.
+// A group of all tiny cases of all ops; with the choice sequence = always, a core of a CPU does all ops of a member.
 void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   const size_t said = machine.host().lines().size();
   std::vector<Problem> problems;
@@ -55,7 +55,7 @@ void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
   }
 }
 
-// What one op of a member leaves is what the next one finds.
+// Each op of a member reads the output of the one before it.
 void a_group_is_in_order(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
@@ -65,7 +65,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
   std::vector<std::vector<mk_op>> ops(kMembers);
   std::vector<const mk_op*> each;
   for (uint32_t m = 0; m < kMembers; ++m) {
-    // a + b in turn to a and to b, the numbers of Fibonacci, times what the member began with.
+    // Adds a + b alternately to a and to b: the Fibonacci numbers times the member's first value.
     const mk_tensor a = sdk::vector(memory.handle(), kSize, 2 * m * kSize),
                     b = sdk::vector(memory.handle(), kSize, (2 * m + 1) * kSize);
     ops[m].push_back(ops::fill(a, static_cast<float>(m)));
@@ -87,7 +87,7 @@ void a_group_is_in_order(DeviceUnderTest& dut) {
     }
 }
 
-// Also where a member is alone, and where backends keep what they make of weights.
+// Also for a single member, and for backends that keep transformed weights.
 void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
   const auto* group = static_cast<const mk_group*>(dut.table().extension(dut.table().self, "group_v2"));
   if (group == nullptr) return;
@@ -112,7 +112,7 @@ void a_convolution_of_a_group_follows_its_weights(DeviceUnderTest& dut) {
 }  // namespace
 
 void add_group_tests(Machine& machine, DeviceUnderTest& dut) {
-  if (skip_reason(dut, Size::tiny) != nullptr) return;  // said once, by the op tests
+  if (skip_reason(dut, Size::tiny) != nullptr) return;  // the op tests report this once
   add_test(dut.label(), "group.may_be_mixed", [&dut] { a_group_may_be_mixed(dut); });
   add_test(dut.label(), "group.may_be_long", [&machine, &dut] { a_group_may_be_long(machine, dut); });
   add_test(dut.label(), "group.is_in_order", [&dut] { a_group_is_in_order(dut); });

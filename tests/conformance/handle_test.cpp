@@ -32,8 +32,8 @@ void info_is_sane(DeviceUnderTest& dut) {
   EXPECT_STRNE(info.version, "");
 }
 
-// Drivers start a thread for every core of the machine if they are let: those of a rank that shares it would take
-// turns.
+// Unless limited, drivers start a thread for every core of the machine, so those of a rank that shares the machine
+// would compete for its cores.
 void a_cpu_uses_the_cores_of_this_process(DeviceUnderTest& dut) {
   if (dut.info().kind != MK_DEVICE_CPU || dut.has(MK_DEVICE_INSTRUMENTED) || dut.has(MK_DEVICE_SOFTWARE)) return;
   cpu_set_t set;

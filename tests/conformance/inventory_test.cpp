@@ -9,7 +9,8 @@
 namespace mokume::conformance {
 namespace {
 
-// MOKUME_EXPECT_DEVICES: parts of labels, separated by commas. A run that is for a device must not pass without it.
+// MOKUME_EXPECT_DEVICES: parts of labels, separated by commas. A run that is meant for a device must not pass without
+// it.
 void expected_devices_are_there(Machine& machine) {
   std::string found;
   for (auto& device : machine.devices()) found += "\n  " + device->label();
@@ -34,7 +35,7 @@ void every_op_has_cases() {
   for (const ops::OpRule& rule : ops::kOps) EXPECT_TRUE(codes.count(rule.code) == 1) << rule.name << " has no cases";
 }
 
-// How large is checked where they run.
+// The cases check their own size when they run.
 void every_op_has_a_large_case() {
   for (const OpCases& op : all_cases()) {
     const bool any = std::any_of(op.cases.begin(), op.cases.end(), [](const Case& c) { return c.size == Size::large; });
@@ -42,7 +43,7 @@ void every_op_has_a_large_case() {
   }
 }
 
-// What a model may ask for is tried: the output is the same view as input 0.
+// Models may run these ops in place, so a case must: the output is the same view as input 0.
 void every_op_in_place_has_a_tiny_case_of_it() {
   for (const OpCases& op : all_cases()) {
     const int32_t output = ops::rule(op.code).in_place;

@@ -126,7 +126,7 @@ void has_no_doubles_where_it_says_so(DeviceUnderTest& dut, const mk_kernel_sourc
   EXPECT_EQ(program, nullptr);
 }
 
-// What some card would refuse, every GPU does: else it is found out on that card.
+// Every GPU refuses grids that some card would refuse; otherwise the fault would only show on that card.
 void refuses_grids_that_some_card_would_refuse(DeviceUnderTest& dut, const mk_kernel_source& extension) {
   if (dut.info().kind != MK_DEVICE_GPU) GTEST_SKIP() << "only GPUs have such a limit";
   constexpr uint64_t kMost = 65535;

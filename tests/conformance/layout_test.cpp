@@ -1,6 +1,5 @@
-// The structs in which the scalars of the opencl backend's launches cross: every device's compiler must lay them out as
-// the host's does. The host refuses padding when it compiles them, so a member's offset is the sum of the sizes before
-// it.
+// The structs that carry the scalars of the opencl backend's launches: every device's compiler must lay them out as the
+// host's does. The host refuses padding when it compiles them, so a member's offset is the sum of the sizes before it.
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -21,7 +20,7 @@ struct Struct {
 };
 
 struct Headers {
-  std::string text;  // all of them, each once, without lines for the host
+  std::string text;  // all headers, each once, without lines for the host
   std::vector<Struct> structs;
 };
 

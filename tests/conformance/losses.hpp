@@ -1,4 +1,4 @@
-// What the cases of both losses share.
+// Shared by the cases of both losses.
 #pragma once
 
 #include <string>

@@ -11,7 +11,7 @@
 namespace mokume::conformance {
 namespace {
 
-// Everything outside the output views is as it was: guards, gaps between rows, and the inputs.
+// Everything outside the output views is unchanged: guards, gaps between rows, and the inputs.
 void expect_guards_kept(const Problem& problem, const std::vector<Words>& got) {
   std::vector<Words> expected = problem.memory;
   for (uint32_t o = 0; o < problem.op.n_outputs; ++o) {
@@ -29,13 +29,13 @@ void expect_guards_kept(const Problem& problem, const std::vector<Words>& got) {
           << "element " << at << " of buffer " << i << " is outside the outputs but was written";
 }
 
-// Any NaN will do for a NaN, but for those that say that nothing was written or that a guard was read.
+// Any NaN matches a NaN, except the patterns that mark an unwritten element or a guard that was read.
 bool close(uint32_t got_word, uint32_t want_word, double tolerance) {
   if (got_word == want_word) return true;
   const double got = as_float(got_word), want = as_float(want_word);
   if (std::isnan(want)) return std::isnan(got) && got_word != kUnwritten && got_word != kGuard;
   if (tolerance == 0 || std::isinf(want)) return tolerance != 0 && got == want;
-  constexpr double kSmallestNormal = 0x1p-126;  // a device may or may not take smaller ones for zeros
+  constexpr double kSmallestNormal = 0x1p-126;  // a device may or may not treat smaller values as zeros
   return got == want || std::fabs(got - want) <= std::max(tolerance, kSmallestNormal);
 }
 
@@ -102,7 +102,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
 
 }  // namespace
 
-// What is left out on a device shows as one skipped test for each reason, with the number of cases.
+// The cases left out on a device show as one skipped test for each reason, with their number.
 void add_op_tests(Machine& machine, DeviceUnderTest& dut) {
   std::map<std::string, int> left_out;
   for (const OpCases& op : all_cases())

@@ -1,4 +1,4 @@
-// The oracle's ops for networks against numbers worked out by hand.
+// Compares the oracle's ops for networks with numbers worked out by hand.
 #include <cmath>
 #include <limits>
 
@@ -112,8 +112,8 @@ void max_pool_by_hand(Machine& machine) {
   };
   pool({1, 4, 2, 5, 3, 5}, {2, 3, 1, 2, 2, 1, 1, 0, 0}, {5, 5}, {2, 3});
   pool({2, 2, 1}, {1, 3, 1, 1, 2, 1, 1, 0, 0}, {2, 2}, {0, 0});       // the first of equal ones
-  pool({-3, -1, -2}, {1, 3, 1, 1, 3, 2, 2, 0, 1}, {-1, -1}, {2, 0});  // padding is no 0
-  pool({1, 8, 5, 2}, {1, 2, 2, 1, 2, 1, 1, 0, 0}, {5, 8}, {1, 0});    // each channel for itself
+  pool({-3, -1, -2}, {1, 3, 1, 1, 3, 2, 2, 0, 1}, {-1, -1}, {2, 0});  // padding does not count as 0
+  pool({1, 8, 5, 2}, {1, 2, 2, 1, 2, 1, 1, 0, 0}, {5, 8}, {1, 0});    // each channel separately
   Problem p;
   const mk_tensor x = tensor(p, 1, {1, kNan, 7, kNan, 0, 9}), out = p.unwritten(1, 1);
   p.op = ops::max_pool(x, {2, 3, 1, 2, 3, 1, 1, 0, 0}, out, p.unwritten(1, 1, {}, MK_I32));
@@ -274,7 +274,7 @@ void squared_loss_by_hand(Machine& machine) {
   EXPECT_EQ(output_of(machine, p, 1), (Values{0, -1, 1.5, 1}));
 }
 
-// Weight and states after steps from weight 1 with these gradients.
+// The weight and states after steps from weight 1 with these gradients.
 Values after(Machine& machine, const ops::OptimizerSettings& settings, const std::vector<float>& gradients) {
   Values now{1, 0, 0};
   for (size_t t = 1; t <= gradients.size(); ++t) {

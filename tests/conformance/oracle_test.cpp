@@ -1,4 +1,4 @@
-// The oracle against numbers worked out by hand or by the definition in double.
+// Compares the oracle with numbers worked out by hand or by the definition in double.
 #include <cmath>
 
 #include "problem.hpp"

@@ -10,9 +10,9 @@
 namespace mokume::conformance {
 namespace {
 
-constexpr int64_t kTail = 37;  // guards behind each view: odd, so that nothing is aligned by chance
+constexpr int64_t kTail = 37;  // guards after each view: odd, so that nothing is aligned by chance
 
-// Tensors of a problem name their buffer by its number, which takes the handle's place until bound() is called.
+// Tensors of a problem hold the number of their buffer in place of its handle until bound() is called.
 mk_buffer* name_of(size_t memory) { return reinterpret_cast<mk_buffer*>(static_cast<uintptr_t>(memory + 1)); }
 
 }  // namespace

@@ -12,15 +12,15 @@
 
 namespace mokume::conformance {
 
-// Where a view lies in its buffer: elements before it and between its rows. All of them are guards.
+// The place of a view in its buffer: elements before it and between its rows. All of them are guards.
 struct Layout {
   int64_t offset = 0;
   int64_t padding = 0;
 };
 
-// What guards hold: a NaN of its own pattern. Reading one shows in the result, writing one in the comparison.
+// The contents of guards: a NaN of its own pattern. Reading one shows in the result, writing one in the comparison.
 inline constexpr uint32_t kGuard = 0x7FC0DEADU;
-// What outputs hold before: another NaN, so that an element not written shows.
+// The old contents of outputs: another NaN, so that an unwritten element shows.
 inline constexpr uint32_t kUnwritten = 0x7FC0BEEFU;
 
 class Problem {
@@ -39,7 +39,7 @@ class Problem {
   mk_tensor integers(int64_t rows, int64_t columns, const Layout& layout,
                      const std::function<int32_t(int64_t, int64_t)>& value);
 
-  // Puts made_of(element) in the place of every element of a view of floats.
+  // Replaces every element of a view of floats with made_of(element).
   void change(const mk_tensor& t, float (*made_of)(float));
 
   // Reads and writes elements of a view in `contents`.
@@ -59,23 +59,23 @@ class Problem {
 // The buffers of a problem after its op ran on a device.
 std::vector<Words> run(DeviceUnderTest& dut, const Problem& problem);
 
-// The elements of a view row by row, as floats, out of the buffers of its problem.
+// The elements of a view row by row, as floats, from the buffers of its problem.
 std::vector<double> values_of(const mk_tensor& t, const std::vector<Words>& memory);
 
-// The problem with the absolute value of every float: what it gives is what sums are rounded relative to.
+// The problem with the absolute value of every float: rounding errors of sums are relative to its result.
 Problem absolute(const Problem& problem);
 
 float as_float(uint32_t word);
 uint32_t as_word(float value);
 
-// Of random numbers in [-1, 1): mostly the number itself, now and then a NaN, or an infinity of either sign.
+// For random numbers in [-1, 1): mostly the number itself, now and then a NaN or an infinity of either sign.
 float with_some_nans(float random);
 float with_some_infinities(float random);
 
 // ---- cases ---------------------------------------------------------------------------------------------------------
 
 enum class Size {
-  tiny,    // on every device: at most some thousand elements
+  tiny,    // on every device: at most a few thousand elements
   normal,  // not on emulated and instrumented devices
   large    // buffers of 64 MiB and more
 };
@@ -86,8 +86,8 @@ struct Case {
   std::function<Problem()> make;
 };
 
-// What the tolerance of an op is relative to, for every element of an output: see the op's header. `want` is the
-// oracle's result. Not called for outputs of integers, which are exact, nor for empty ones.
+// The base of the op's relative tolerance, for every element of an output: see the op's header. `want` is the oracle's
+// result. Not called for outputs of integers, which are exact, nor for empty ones.
 using Scale = std::function<std::vector<double>(const Problem& problem, uint32_t output, const std::vector<Words>& want,
                                                 Machine& machine)>;
 

@@ -1,4 +1,4 @@
-// What core/device refuses, before a backend sees it. The checks are core/sdk's; any device will do to make them on.
+// Ops that core/device refuses before a backend sees them. The checks are in core/sdk, so any device will do.
 #include <cstring>
 
 #include "problem.hpp"
@@ -56,7 +56,7 @@ constexpr std::pair<const char*, Breakage> kBreakages[] = {
     {"with an element type that does not exist", [](mk_tensor& t) { t.dtype = 77; }},
 };
 
-// A small case that has something in every operand.
+// A small case with something in every operand.
 const Case& plain_case(const OpCases& op) {
   for (const Case& one : op.cases) {
     if (one.size != Size::tiny) continue;

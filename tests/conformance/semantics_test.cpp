@@ -55,7 +55,8 @@ void rbf_of_equal_rows_is_one(DeviceUnderTest& dut) {
     }
 }
 
-// A window that takes no transformed space. Of integers, so that every device gives the sums of the definition exactly.
+// A window that uses no transformed space, with integers, so that every device gives exactly the sums of the
+// definition.
 void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
   const ops::Window w{6, 5, 3, 3, 2, 2, 1, 1, 1};
   constexpr int64_t kImages = 2, kFilters = 4;
@@ -94,7 +95,7 @@ void convolution_of_integers_is_exact(DeviceUnderTest& dut) {
     }
 }
 
-// An image's outputs and gradient have the same bits alone and among others, whatever way a convolution goes.
+// An image's outputs and gradient have the same bits alone and among others, whichever way a device convolves.
 void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
   if (dut.label() == "host0_host") GTEST_SKIP() << kLibraryProducts;
   const std::pair<ops::Window, int64_t> layers[] = {
@@ -136,7 +137,7 @@ void convolution_of_an_image_is_its_own_affair(DeviceUnderTest& dut) {
   }
 }
 
-// A device may keep what it made of a convolution's weights. It must see that they changed, however they did.
+// A device may keep transformed weights of a convolution. It must notice every change of the weights.
 void convolution_follows_its_weights(DeviceUnderTest& dut) {
   const ops::Window w{4, 4, 16, 3, 3, 1, 1, 0, 0};
   constexpr int64_t kFilters = 16;
@@ -170,8 +171,8 @@ void convolution_follows_its_weights(DeviceUnderTest& dut) {
   expect(3);
 }
 
-// Dead units leave state behind that shrinks with every step, and products of subnormals cost a CPU a hundred times
-// what others do.
+// Dead units leave state behind that shrinks with every step, and products of subnormals cost a CPU a hundred times as
+// much as others.
 void subnormals_are_zeros(DeviceUnderTest& dut) {
   if (dut.backend() == "opencl" && (dut.has(MK_DEVICE_SOFTWARE) || dut.has(MK_DEVICE_INSTRUMENTED)))
     GTEST_SKIP() << "the driver cannot";
@@ -206,7 +207,7 @@ void subnormals_are_zeros(DeviceUnderTest& dut) {
   for (const uint32_t word : out->read()) ASSERT_EQ(as_float(word), 0);
 }
 
-// The gradient of max_pool goes where the largest element was, all of it: of integers, so that sums are exact.
+// The gradient of max_pool goes in full to the largest element: with integers, so that sums are exact.
 void max_pool_gradient_arrives(DeviceUnderTest& dut) {
   const ops::Window w{7, 6, 3, 3, 2, 2, 2, 1, 0};
   const int64_t outputs = w.out_pixels() * w.channels;
@@ -227,7 +228,7 @@ void max_pool_gradient_arrives(DeviceUnderTest& dut) {
   EXPECT_EQ(sum, static_cast<double>(2 * outputs));
 }
 
-// Commands of one queue run in the order they were submitted, without a finish between them.
+// Commands of one queue run in the order of submission, without a finish between them.
 void queue_is_in_order(DeviceUnderTest& dut) {
   Buffer a(dut, uint64_t{400}), b(dut, uint64_t{400});
   const mk_tensor va = sdk::vector(a.handle(), 100);
@@ -262,7 +263,8 @@ constexpr const char* kClblastOrder = "CLBlast adds in an order of its own";
 
 const ops::OptimizerSettings kPlain{ops::Optimizer::sgd, 0.1, 0, 0}, kHeavy{ops::Optimizer::sgd, 0.1, 0.01, 0.7};
 
-// A layer with its memory: what linear_update takes, and a gradient. `after_relu`: x is what a relu gave, half of it 0.
+// A layer with its memory: the operands of linear_update, and a gradient. `after_relu`: x is the output of a relu, half
+// of it 0.
 class LinearLayer {
  public:
   LinearLayer(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs, bool after_relu = false)
@@ -285,7 +287,7 @@ class LinearLayer {
 
   static mk_tensor flat(const mk_tensor& t) { return sdk::vector(t.buffer, t.rows * t.columns); }
 
-  // False: an op is not supported.
+  // Returns false if an op is not supported.
   bool run(const std::vector<mk_op>& steps) {
     if (!all_supported(dut_, steps)) return false;
     for (const mk_op& step : steps) must(submit(dut_, step));
@@ -305,9 +307,9 @@ class LinearLayer {
   std::vector<std::unique_ptr<Buffer>> buffers_;
 };
 
-// gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update; on the host,
-// and where a sum for dx has one term, its dx too. (Elsewhere dx has an order of its own, which the cases hold to its
-// tolerance.)
+// gemm, gemm, optimizer_step and, after a relu, act_grad give the weight and the state of linear_update. On the host,
+// and where a sum for dx has one term, they give its dx too. (Elsewhere dx has an order of its own, which the cases
+// check within its tolerance.)
 void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inputs, int64_t outputs,
                                 const ops::OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   LinearLayer fused(dut, batch, inputs, outputs, after_relu), apart(dut, batch, inputs, outputs, after_relu);
@@ -326,7 +328,7 @@ void linear_update_is_those_ops(DeviceUnderTest& dut, int64_t batch, int64_t inp
       << "dx of batch " << batch << ", " << inputs << " x " << outputs;
 }
 
-// The order that all kernels of the OpenCL backend have for dx. Without fma in hardware they round the product as well.
+// The order in which all kernels of the OpenCL backend sum dx. Without fma in hardware they round the product as well.
 void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   if (dut.backend() != "opencl") GTEST_SKIP() << "the order of the opencl backend";
   const auto multiply_add = [once = dut.has(MK_DEVICE_FMA)](float a, float b, float c) {
@@ -348,7 +350,7 @@ void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
                                                            {10, 370, 64, 1},
                                                            {13, 200, 83, 1},
                                                            {16, 9, 1, 1}}) {
-    constexpr size_t kMostWhereChecked = 20'000;  // fma; more take minutes
+    constexpr size_t kMostWhereChecked = 20'000;  // number of fma; more take minutes
     if (dut.has(MK_DEVICE_INSTRUMENTED) && batch * inputs * outputs > kMostWhereChecked) continue;
     LinearLayer layer(dut, static_cast<int64_t>(batch), static_cast<int64_t>(inputs), static_cast<int64_t>(outputs),
                       after_relu != 0);
@@ -375,7 +377,7 @@ void linear_update_has_one_chain_or_16(DeviceUnderTest& dut) {
   }
 }
 
-// A weight in one piece and cut behind ops::kGemmCut rows.
+// A weight in one piece and cut after ops::kGemmCut rows.
 void linear_update_can_be_cut(DeviceUnderTest& dut, int64_t batch, int64_t outputs,
                               const ops::OptimizerSettings& settings) {
   constexpr int64_t kCut = ops::kGemmCut, kInputs = 2 * kCut + 77;
@@ -463,7 +465,7 @@ void gemm_can_be_cut(DeviceUnderTest& dut) {
   }
 }
 
-// Some drivers end a loop after so many turns. Of ones, the sum is exact.
+// Some drivers end a loop after a number of iterations. The terms are ones, so the sum is exact.
 void a_long_sum_is_whole(DeviceUnderTest& dut) {
   constexpr int64_t kTerms = 200'003;
   for (const bool transposed : {false, true}) {
@@ -484,7 +486,7 @@ void a_long_sum_is_whole(DeviceUnderTest& dut) {
 }  // namespace
 
 void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
-  if (skip_reason(dut, Size::tiny) != nullptr) return;  // said once, by the op tests
+  if (skip_reason(dut, Size::tiny) != nullptr) return;  // the op tests report this once
   add_test(dut.label(), "semantics.rbf_of_equal_rows_is_one", [&dut] { rbf_of_equal_rows_is_one(dut); });
   add_test(dut.label(), "semantics.convolution_of_integers_is_exact",
            [&dut] { convolution_of_integers_is_exact(dut); });
@@ -497,7 +499,7 @@ void add_semantics_tests(Machine&, DeviceUnderTest& dut) {
   add_test(dut.label(), "semantics.linear_update_has_one_chain_or_16",
            [&dut] { linear_update_has_one_chain_or_16(dut); });
   add_test(dut.label(), "semantics.linear_update_can_be_cut", [&dut] { linear_update_can_be_cut_everywhere(dut); });
-  // The oracle rounds once, wherever it is cut.
+  // The oracle rounds once, wherever the product is cut.
   if (dut.backend() != "host" || !dut.has(MK_DEVICE_INSTRUMENTED))
     add_test(dut.label(), "semantics.gemm_can_be_cut", [&dut] { gemm_can_be_cut(dut); });
   if (!dut.has(MK_DEVICE_INSTRUMENTED))

@@ -1,4 +1,4 @@
-// The groups of tests; each registers its own with GoogleTest.
+// The groups of tests; each registers its own tests with GoogleTest.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -24,16 +24,16 @@ inline void add_test(const std::string& suite, const std::string& name, std::fun
                           [body = std::move(body)]() -> ::testing::Test* { return new Lambda(body); });
 }
 
-void add_inventory_tests(Machine& machine);                        // which devices there are
+void add_inventory_tests(Machine& machine);                        // the devices and cases that must exist
 void add_op_tests(Machine& machine, DeviceUnderTest& dut);         // every case of every op against the oracle
-void add_semantics_tests(Machine& machine, DeviceUnderTest& dut);  // ops together
-void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // of members together
+void add_semantics_tests(Machine& machine, DeviceUnderTest& dut);  // combinations of ops
+void add_group_tests(Machine& machine, DeviceUnderTest& dut);      // ops of several members
 void add_refusal_tests(Machine& machine);                          // descriptors that must be refused
 void add_handle_tests(Machine& machine, DeviceUnderTest& dut);     // devices, buffers, queues, copies, events
 void add_kernel_source_tests(Machine& machine, DeviceUnderTest& dut);
 void add_layout_tests(DeviceUnderTest& dut);  // structs that host and kernels share
 void add_oracle_tests(Machine& machine);      // the oracle against numbers worked out by hand
 void add_network_oracle_tests(Machine& machine);
-void add_host_tests(Machine& machine);  // what only the host backend promises
+void add_host_tests(Machine& machine);  // promises that only the host backend makes
 
 }  // namespace mokume::conformance

@@ -63,7 +63,7 @@ TEST_F(Csv, DropsOrFillsEmptyCells) {
   EXPECT_EQ(filled.table.x, (std::vector<float>{1, 6.5F, 2, 5, 3, 8}));
 }
 
-TEST_F(Csv, ReadsOtherFilesInTheTrainingFilesTerms) {
+TEST_F(Csv, ReadsOtherFilesWithTheTrainingFilesLevelsAndMeans) {
   const std::vector<Column> columns = {{"town", {"oslo", "rome"}, 0}, {"a", {}, 2.5}};
   CsvOptions options;
   options.target = "y";

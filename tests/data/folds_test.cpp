@@ -82,14 +82,14 @@ TEST(Share, StratifiedTakesFromEachClassAndKeepsTheSum) {
   EXPECT_EQ(count, (Ints{15, 12, 3, 0, 1}));
 }
 
-TEST(Share, RefusesWhatLeavesOneSideEmpty) {
+TEST(Share, RefusesASplitThatLeavesOneSideEmpty) {
   for (const double share : {0.04, 0.96})
     expect_error(MK_INVALID_ARGUMENT, {"validation.share", "10 training rows"},
                  [&] { assign_share(rows(10), share, false, 0); });
   expect_error(MK_INVALID_ARGUMENT, {"stratified"}, [] { assign_share(rows(10), 0.5, true, 0); });
 }
 
-TEST(Folds, RefusesWhatCannotBeCut) {
+TEST(Folds, RefusesDataThatCannotBeSplit) {
   for (const uint32_t folds : {0U, 1U, 11U, UINT32_MAX})
     expect_error(MK_INVALID_ARGUMENT, {"validation.folds", std::to_string(folds), "10"},
                  [&] { assign_folds(rows(10), folds, false, false, 0); });

@@ -61,7 +61,7 @@ TEST_F(Idx, RefusesMalformedImages) {
     words.push_back("'" + file + "'");
     expect_error(MK_BAD_DATA, words, [&] { read_idx(file, "", 0); });
   }
-  // The header of a small file promises less than gzip could hold: only reading shows that it is cut.
+  // The header of a small file promises less than gzip could hold: only reading it shows that it is cut.
   expect_error(MK_BAD_DATA, {"value 10", "ends early"}, [&] {
     read_idx(write_gz("short.gz", idx({3, 2, 2}, "0123456789")), "", 0);
   });
@@ -89,13 +89,13 @@ TEST_F(Idx, RefusesDamagedAndHugeGzip) {
   std::string flipped = bytes;
   flipped[bytes.size() - 6] = static_cast<char>(flipped[bytes.size() - 6] ^ 1);  // in the checksum
   expect_error(MK_BAD_DATA, {"damaged gzip stream"}, [&] { read_idx(write("flip.gz", flipped), "", 0); });
-  // Under 100 bytes cannot unpack to four billion images, whatever the header says.
+  // Fewer than 100 bytes cannot unpack to four billion images, whatever the header says.
   expect_error(MK_BAD_DATA, {"promises", "more than the file can hold"}, [&] {
     read_idx(write_gz("bomb.gz", idx({0xffffffff, 28, 28}, "abc")), "", 0);
   });
 }
 
-TEST_F(Idx, RefusesWhatIsNotAFile) {
+TEST_F(Idx, RefusesAPathThatIsNotAFile) {
   expect_error(MK_BAD_DATA, {"none", "cannot be opened", "No such file"}, [&] { read_idx(path("none"), "", 0); });
   expect_error(MK_BAD_DATA, {directory_, "not a regular file"}, [&] { read_idx(directory_, "", 0); });
 }

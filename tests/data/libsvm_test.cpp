@@ -33,7 +33,7 @@ TEST_F(Libsvm, TheLimitKeepsFeaturesAndLabelsOfTheWholeFile) {
   EXPECT_EQ(part.labels.values.size(), 3U);
 }
 
-TEST_F(Libsvm, WidensToTheFeaturesGiven) {
+TEST_F(Libsvm, WidensToTheGivenNumberOfFeatures) {
   EXPECT_EQ(read_libsvm(write("a", "1 1:9\n"), 0, 3).table.x, (std::vector<float>{9, 0, 0}));
 }
 
@@ -82,7 +82,7 @@ TEST_F(Libsvm, RefusesRowsThatAreTooWideForMemory) {
                [&] { read_libsvm(write("wide", text), 0, 0); });
 }
 
-TEST_F(Libsvm, TextIsBoundedAlsoWhenItIsUnpacked) {
+TEST_F(Libsvm, TheLengthOfUnpackedTextIsBounded) {
   const std::string text(3 << 20, ' ');
   EXPECT_EQ(read_text(write_gz("a.gz", text)), text);
   EXPECT_EQ(read_text(path("a.gz"), text.size()).size(), text.size());

@@ -79,7 +79,7 @@ TEST_F(Load, TheTestSetMustFitTheTrainingSet) {
   EXPECT_EQ(load(spec("libsvm", train, write("t", "1 1:3\n"))).test.x, (std::vector<float>{3, 0}));
 }
 
-TEST_F(Load, ScalingFollowsTheHash) {
+TEST_F(Load, ScalingDoesNotChangeTheHash) {
   DataSpec s = spec("libsvm", write("a", "1 1:1\n2 1:3\n"), write("t", "2 1:5\n"));
   const Dataset plain = load(s);
   s.standardize.kind = Standardize::Kind::features;
@@ -207,7 +207,7 @@ TEST_F(Load, RefusesSpecsThatContradictThemselves) {
 
 class Predict : public Load {};
 
-TEST_F(Predict, MapsLabelsAndScalesWithWhatIsGiven) {
+TEST_F(Predict, MapsLabelsAndScalesWithTheGivenValues) {
   const DataSpec s = spec("libsvm", write("a", "7 1:4\n3 1:6\n5 2:1\n"));
   const Dataset data = load_for_prediction(s, {"3", "7"}, {2, 1, 0}, {2, 1, 1});
   EXPECT_EQ(data.train.labels, (Ints{1, 0, -1}));
@@ -244,7 +244,7 @@ TEST_F(Predict, CsvNeedsTheTrainingColumnsForLevelsAndMeans) {
   EXPECT_EQ(load_for_prediction(s, {"p", "q"}, {}, {}, 3, trained.columns).train.labels, (Ints{1, -1}));
 }
 
-TEST_F(Predict, TakesTheTestRowsIfTheyAreAskedFor) {
+TEST_F(Predict, TakesTheTestRowsOnRequest) {
   DataSpec s = spec("digits", "", kOwnTest);
   const Dataset digits = load_for_prediction(s, {"0", "1"}, {}, {});
   EXPECT_EQ(digits.train.rows, 1000);

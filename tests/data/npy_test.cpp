@@ -38,9 +38,9 @@ TEST_F(Npy, KeepsEveryBit) {
   EXPECT_EQ(read_npy(path("a.npy")).columns, 10);
 }
 
-// As numpy.lib.format describes version 1.0: magic, version, length, a literal that ends in a newline on a 64-byte
-// edge.
-TEST_F(Npy, WritesWhatNumPyReads) {
+// The layout that numpy.lib.format describes for version 1.0: magic, version, length, a literal that ends in a newline
+// at a 64-byte boundary.
+TEST_F(Npy, WritesFilesThatNumPyReads) {
   write_npy(path("a.npy"), {1, 2, {1, 2}});
   const std::string all = bytes();
   EXPECT_EQ(all.substr(0, 8), std::string("\x93NUMPY\x01\x00", 8));
@@ -51,7 +51,7 @@ TEST_F(Npy, WritesWhatNumPyReads) {
   EXPECT_EQ(all.size(), 10 + header + 8);
 }
 
-TEST_F(Npy, RefusesWhatIsDamaged) {
+TEST_F(Npy, RefusesDamagedFiles) {
   write_npy(path("a.npy"), {2, 2, {1, 2, 3, 4}});
   const std::string good = bytes();
   const auto with = [&](const std::string& from, const std::string& to) {

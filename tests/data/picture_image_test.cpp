@@ -1,4 +1,4 @@
-// How pictures become the images of a model.
+// Conversion of pictures to the images of a model.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -30,7 +30,7 @@ std::vector<float> bar(size_t left, size_t top, size_t width, size_t height) {
   return values;
 }
 
-TEST(ModelImage, APictureOfTheModelsSizeIsTakenAsItIs) {
+TEST(ModelImage, APictureOfTheModelsSizeIsUnchanged) {
   Canvas canvas(28, 28, 0);
   canvas.fill(3, 4, 5, 6, 200);
   const ModelImage light = to_model_image(picture(canvas), kMnist);
@@ -43,7 +43,7 @@ TEST(ModelImage, APictureOfTheModelsSizeIsTakenAsItIs) {
   EXPECT_EQ(dark.how, "a.png: 28 x 28 grey; inverted, taken as it is");
 }
 
-TEST(ModelImage, ADrawingIsCutScaledAndCentred) {
+TEST(ModelImage, ADrawingIsCroppedScaledAndCentred) {
   Canvas canvas(300, 400, 255);
   canvas.fill(30, 50, 40, 200, 0);
   const ModelImage image = to_model_image(picture(canvas), kMnist);
@@ -63,7 +63,7 @@ TEST(ModelImage, InkOnGreyPaperBecomesWhiteOnBlack) {
   EXPECT_EQ(image.values, bar(4, 12, 20, 4));
 }
 
-TEST(ModelImage, WhatTouchesTheBorderIsStillInk) {
+TEST(ModelImage, InkThatTouchesTheBorderIsKept) {
   Canvas canvas(200, 200, 255);
   canvas.fill(0, 0, 40, 200, 0);
   EXPECT_EQ(to_model_image(picture(canvas), kMnist).values, bar(12, 4, 4, 20));
@@ -101,7 +101,7 @@ TEST(ModelImage, GreyIsLuminance) {
   EXPECT_EQ(image.how, "a.png: 2 x 2 RGB; turned upright, grey by luminance, taken as it is");
 }
 
-TEST(ModelImage, ColourImagesGetTheMiddle) {
+TEST(ModelImage, ColourImagesGetTheMiddleOfThePicture) {
   Picture wide{"a.png", "", 60, 20, 3, {}};
   for (int y = 0; y < 20; ++y)
     for (int x = 0; x < 60; ++x)
@@ -116,7 +116,7 @@ TEST(ModelImage, ColourImagesGetTheMiddle) {
   expect_error(MK_INVALID_ARGUMENT, {"5 channels", "--data"}, [&] { to_model_image(wide, {4, 4, 5}); });
 }
 
-TEST(ModelImage, ShapesAreKeptWhateverThePictureIs) {
+TEST(ModelImage, AnyPictureGivesTheShapeOfTheModel) {
   for (const auto& [w, h] : std::vector<std::pair<uint32_t, uint32_t>>{{1, 1}, {1, 5000}, {5000, 1}, {2, 3}, {27, 29}})
     for (const Shape& shape : {kMnist, Shape{28, 14, 1}, Shape{1, 9, 1}, Shape{32, 24, 3}}) {
       Canvas canvas(w, h, 250);
@@ -127,7 +127,7 @@ TEST(ModelImage, ShapesAreKeptWhateverThePictureIs) {
     }
 }
 
-TEST(Preview, ShowsLightAndDarkInTwoRowsALine) {
+TEST(Preview, ShowsLightAndDarkWithTwoRowsPerLine) {
   const std::string text = preview(bar(12, 4, 4, 20), kMnist);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 14);
   EXPECT_EQ(text.substr(0, 2), "\n\n") << "no blanks at the end of a line";

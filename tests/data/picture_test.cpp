@@ -1,4 +1,4 @@
-// Pictures as users have them, and as somebody who means harm would make them.
+// Pictures as users have them, and malicious ones.
 #include "data/picture.hpp"
 #include "data/picture_image.hpp"
 
@@ -22,7 +22,7 @@ class PictureTest : public DataTest {
   }
 };
 
-TEST_F(PictureTest, PngOfEveryKind) {
+TEST_F(PictureTest, PngOfEveryKindIsRead) {
   const Picture rgb = read(png(2, 1, kPngRgb, {'\x01', '\x02', '\x03', '\xff', '\x80', '\x00'}));
   EXPECT_EQ(rgb.width, 2);
   EXPECT_EQ(rgb.height, 1);
@@ -51,7 +51,7 @@ TEST_F(PictureTest, TransparencyIsLaidOnWhite) {
             (Bytes{10, 20, 30, 255, 255, 255}));
 }
 
-TEST_F(PictureTest, JpegIsToldFromPngByItsContent) {
+TEST_F(PictureTest, JpegIsDistinguishedFromPngByItsContent) {
   std::string red;
   for (int i = 0; i < 16 * 8; ++i) red += std::string("\xe6\x14\x14", 3);
   const Picture colour = read(jpeg(16, 8, 3, red), "b.png");
@@ -81,11 +81,11 @@ std::string exif(int orientation, bool little) {
          n(orientation) + zero + zero + zero;
 }
 
-// What is up left in the stored picture has its place in the one that is seen; EXIF 2.3, 4.6.4.
+// Where the first pixel of the stored picture appears in the displayed one; EXIF 2.3, 4.6.4.
 TEST_F(PictureTest, PhotosAreTurnedUpright) {
   Canvas stored(32, 16, 0);
   stored.fill(0, 0, 8, 8, 255);
-  stored.fill(8, 0, 8, 8, 128);  // tells turned from mirrored
+  stored.fill(8, 0, 8, 8, 128);  // distinguishes rotated from mirrored
   struct Corner {
     bool right, bottom, wide;
   };
@@ -112,7 +112,7 @@ TEST_F(PictureTest, PhotosAreTurnedUpright) {
   }
 }
 
-TEST_F(PictureTest, WhatIsNoPictureIsRefused) {
+TEST_F(PictureTest, AFileThatIsNotAPictureIsRefused) {
   for (const std::string content : {"", "\x89PNG", "GIF89a", "not a picture", "\xff\xd8"})
     expect_refused(content, {"a.png", "is neither a PNG nor a JPEG file; convert it"});
   expect_refused("\x89PNG\r\n\x1a\n", {"is a damaged or cut PNG file"});
@@ -123,7 +123,7 @@ TEST_F(PictureTest, WhatIsNoPictureIsRefused) {
   EXPECT_EQ(read(png(1, 1, kPngGrey, "\x07"), "\x1b[2Jx.png").name, "?[2Jx.png") << "a name goes to a terminal";
 }
 
-TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsTaken) {
+TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsAllocated) {
   expect_refused(png(100'000, 250'000, kPngGrey, std::string(250'000, 'x')), {"more than the 100 million allowed"});
   std::string large = jpeg(16, 16, 1, std::string(256, 'x'));
   const size_t sof = large.find("\xff\xc0");
@@ -134,14 +134,14 @@ TEST_F(PictureTest, SizesAreCheckedBeforeMemoryIsTaken) {
   expect_error(MK_BAD_DATA, {"big.png", "67108864"}, [&] { read_picture(path("big.png")); });
 }
 
-TEST_F(PictureTest, AFileThatIsCutIsRefused) {
+TEST_F(PictureTest, ATruncatedFileIsRefused) {
   Canvas canvas(40, 30, 255);
   canvas.fill(10, 10, 7, 9, 30);
   const std::string whole = canvas.png_file();
   const Bytes pixels = read(whole).pixels;
   for (size_t size = 8; size < whole.size(); ++size) {
     try {
-      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // behind the last pixel
+      EXPECT_EQ(read(whole.substr(0, size)).pixels, pixels) << "cut at " << size;  // after the last pixel
       EXPECT_GT(size, whole.size() - 24);
     } catch (const Error& e) {
       EXPECT_EQ(e.status(), MK_BAD_DATA) << e.what();
@@ -179,8 +179,8 @@ TEST_F(PictureTest, AnyByteMayBeWrong) {
       }
 }
 
-// A scan that is repeated costs its writer a few bytes, and its reader a pass over the picture.
-TEST_F(PictureTest, ScansWithoutEndAreRefused) {
+// A repeated scan costs its writer a few bytes, and its reader a pass over the picture.
+TEST_F(PictureTest, EndlessScansAreRefused) {
   static const jpeg_scan_info kScans[2] = {{1, {0}, 0, 0, 0, 0}, {1, {0}, 1, 63, 0, 0}};
   const std::string whole = jpeg(16, 16, 1, std::string(256, 'x'), [](jpeg_compress_struct& info, bool started) {
     if (started) return;

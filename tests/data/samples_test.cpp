@@ -14,7 +14,7 @@ std::vector<int32_t> dealt(size_t rows, int32_t folds) {
   return fold_of;
 }
 
-TEST(Samples, TheWholeOneHasEveryRowOnce) {
+TEST(Samples, TheWholeSampleHasEveryRowOnce) {
   const Sample sample = whole_sample({1, 0, -1});
   EXPECT_EQ(sample.row, (std::vector<uint32_t>{0, 1, 2}));
   EXPECT_EQ(sample.fold_of, (std::vector<int32_t>{1, 0, -1}));
@@ -37,7 +37,7 @@ TEST(Samples, LeaveOutAThirdOfTheRows) {
   EXPECT_NEAR(static_cast<double>(different.size()) / 20000, 0.632, 0.01);
 }
 
-TEST(Samples, AreTheirBootstrapsOwn) {
+TEST(Samples, DifferBetweenBootstraps) {
   const std::vector<int32_t> fold_of = dealt(100, 2);
   EXPECT_EQ(draw_sample(fold_of, 7, 3).row, draw_sample(fold_of, 7, 3).row);
   EXPECT_NE(draw_sample(fold_of, 7, 3).row, draw_sample(fold_of, 7, 4).row);

@@ -45,14 +45,14 @@ TEST(Scale, AConstantThatDoesNotSumExactlyIsStillConstant) {
   for (const float v : data.train.x) ASSERT_EQ(v, 0);
 }
 
-TEST(Scale, NoneLeavesEverything) {
+TEST(Scale, NoneChangesNothing) {
   Dataset data = small();
   standardize({}, data);
   EXPECT_EQ(data.train.x, small().train.x);
   EXPECT_TRUE(data.mean.empty() && data.scale.empty());
 }
 
-TEST(Scale, RefusesToLeaveTheRangeOfFloat) {
+TEST(Scale, RefusesValuesOutsideTheRangeOfFloat) {
   Dataset data = small();
   expect_error(MK_BAD_DATA, {"'small', row 1, feature 1", "data.standardize"}, [&] {
     standardize({Standardize::Kind::fixed, 0, 1e-300}, data);

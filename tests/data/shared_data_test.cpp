@@ -1,4 +1,4 @@
-// Real data sets, where MOKUME_DATA says they are.
+// Real data sets, if MOKUME_DATA names a folder that contains them.
 #include <numeric>
 
 #include "data/load.hpp"
@@ -12,7 +12,7 @@ bool have(const std::string& file) {
   return data != nullptr && std::filesystem::exists(std::string(data) + "/" + file);
 }
 
-TEST(SharedData, Mnist) {
+TEST(SharedData, MnistIsRead) {
   if (!have("mnist/train-images-idx3-ubyte.gz") && !have("mnist/train-images-idx3-ubyte"))
     GTEST_SKIP() << "MOKUME_DATA names no directory with mnist/: the real images are not checked";
   const Dataset data = load(spec("mnist", ""));
@@ -32,7 +32,7 @@ TEST(SharedData, Mnist) {
   EXPECT_TRUE(std::equal(few.train.x.begin(), few.train.x.end(), data.train.x.begin()));
 }
 
-TEST(SharedData, CaliforniaHousing) {
+TEST(SharedData, CaliforniaHousingIsRead) {
   if (!have("california-housing/housing.csv"))
     GTEST_SKIP()
         << "MOKUME_DATA names no directory with california-housing/housing.csv: a real CSV file is not checked";

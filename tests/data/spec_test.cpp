@@ -35,7 +35,7 @@ TEST(Spec, ReadsEveryKey) {
   EXPECT_EQ(parse_spec("digits,standardize=\"none\"").standardize.kind, Standardize::Kind::none);
 }
 
-TEST(Spec, TakesWhatItLeavesOutFromASpecOfTheSameKind) {
+TEST(Spec, TakesMissingKeysFromASpecOfTheSameKind) {
   const DataSpec run = parse_spec("csv:a.csv,target=price,categorical=[town],missing=mean,limit=7,test=t.csv");
   const DataSpec rows = parse_spec("csv:b.csv", &run);
   EXPECT_EQ(rows.path, "b.csv");
@@ -51,7 +51,7 @@ TEST(Spec, TakesWhatItLeavesOutFromASpecOfTheSameKind) {
   EXPECT_TRUE(parse_spec("libsvm:b", &run).categorical.empty()) << "another kind";
 }
 
-TEST(Spec, RefusesWhatItDoesNotKnow) {
+TEST(Spec, RefusesUnknownSourcesAndKeys) {
   const struct {
     const char* text;
     Names words;

@@ -1,4 +1,4 @@
-// A scratch directory per test, and how tests look at errors.
+// A scratch directory per test, and checks of errors.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ class DataTest : public testing::Test {
   std::string directory_;
 };
 
-// Sets a variable of the environment while it lives; no value removes it.
+// Sets an environment variable for its lifetime; no value removes the variable.
 class Environment {
  public:
   Environment(const char* name, const std::optional<std::string>& value) : name_(name) {
@@ -67,7 +67,7 @@ class Environment {
   std::optional<std::string> old_;
 };
 
-// Expects `body` to throw an Error of this status whose text holds all the words.
+// Expects `body` to throw an Error of this status whose text contains all the words.
 inline void expect_error(mk_status status, const std::vector<std::string>& words, const std::function<void()>& body) {
   try {
     body();

@@ -13,26 +13,26 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-TEST(Meminfo, Available) {
+TEST(Meminfo, ReadsTheAvailableMemory) {
   EXPECT_EQ(meminfo_available("MemTotal:  100 kB\nMemAvailable:   2048 kB\nBuffers: 1 kB\n"), 2 * kMiB);
   EXPECT_EQ(meminfo_available("MemAvailable: 7 kB"), 7 * 1024U);
 }
 
-TEST(Meminfo, RefusesTheRest) {
+TEST(Meminfo, IgnoresInvalidText) {
   for (const char* text :
        {"", "MemTotal: 100 kB\n", "MemAvailable: 12\n", "MemAvailable: -1 kB\n", "MemAvailable: kB\n",
         "MemAvailable: 1 MB\n", "MemAvailable: 18446744073709551615 kB\n", "xMemAvailable: 1 kB\n"})
     EXPECT_FALSE(meminfo_available(text)) << text;
 }
 
-TEST(Cgroup, Limits) {
+TEST(Cgroup, ReadsLimits) {
   EXPECT_EQ(cgroup_limit("1048576\n"), kMiB);
   EXPECT_EQ(cgroup_limit("0\n"), 0U);
   for (const char* text : {"max\n", "", "9223372036854771712\n", "-1\n", "12 x", "99999999999999999999999"})
     EXPECT_FALSE(cgroup_limit(text)) << text;
 }
 
-TEST(Cgroup, Counters) {
+TEST(Cgroup, ReadsCounters) {
   const char* stat = "anon 5\ninactive_file 4096\ntotal_inactive_file 8192\nbad x\n";
   EXPECT_EQ(cgroup_counter(stat, "inactive_file"), 4096U);
   EXPECT_EQ(cgroup_counter(stat, "total_inactive_file"), 8192U);
@@ -40,7 +40,7 @@ TEST(Cgroup, Counters) {
   EXPECT_EQ(cgroup_counter(stat, "bad"), 0U);
 }
 
-TEST(Cgroup, Paths) {
+TEST(Cgroup, ReadsPaths) {
   const CgroupPaths unified = cgroup_paths("0::/user.slice/session-1.scope\n");
   EXPECT_EQ(unified.v2, "/user.slice/session-1.scope");
   EXPECT_EQ(unified.v1, "");
@@ -66,22 +66,22 @@ class Machine : public testing::Test {
   std::string root_;
 };
 
-TEST_F(Machine, WithoutGroupsIsWhatTheKernelSays) { EXPECT_EQ(host_available_bytes(root_), 8 * kMiB); }
+TEST_F(Machine, WithoutGroupsUsesTheFigureOfTheKernel) { EXPECT_EQ(host_available_bytes(root_), 8 * kMiB); }
 
-TEST_F(Machine, AGroupOfVersion2LeavesWhatItsProcessesDoNotHold) {
+TEST_F(Machine, AGroupOfVersion2LeavesTheMemoryThatItsProcessesDoNotHold) {
   put("/proc/self/cgroup", "0::/a/b\n");
   put("/sys/fs/cgroup/a/b/memory.max", "4194304\n");
   put("/sys/fs/cgroup/a/b/memory.current", "3145728\n");
   EXPECT_EQ(host_available_bytes(root_), 1 * kMiB);
-  put("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 2097152\n");  // cache that can go
+  put("/sys/fs/cgroup/a/b/memory.stat", "inactive_file 2097152\n");  // cache that can be dropped
   EXPECT_EQ(host_available_bytes(root_), 3 * kMiB);
-  put("/sys/fs/cgroup/a/memory.high", "2097152\n");  // a group above, stricter
+  put("/sys/fs/cgroup/a/memory.high", "2097152\n");  // a stricter outer group
   EXPECT_EQ(host_available_bytes(root_), 2 * kMiB);
-  put("/sys/fs/cgroup/a/memory.current", "9000000\n");  // already beyond
+  put("/sys/fs/cgroup/a/memory.current", "9000000\n");  // already exceeded
   EXPECT_EQ(host_available_bytes(root_), 0U);
 }
 
-TEST_F(Machine, AGroupOfVersion1AlsoCountsWhenItsPathIsTheHosts) {
+TEST_F(Machine, AGroupOfVersion1CountsEvenIfItsPathIsTheHosts) {
   put("/proc/self/cgroup", "4:memory:/docker/123\n0::/\n");
   put("/sys/fs/cgroup/memory/memory.limit_in_bytes", "2097152\n");
   EXPECT_EQ(host_available_bytes(root_), 2 * kMiB);
@@ -89,9 +89,9 @@ TEST_F(Machine, AGroupOfVersion1AlsoCountsWhenItsPathIsTheHosts) {
   EXPECT_EQ(host_available_bytes(root_), 8 * kMiB);
 }
 
-TEST(Machines, NothingToReadIsZero) { EXPECT_EQ(host_available_bytes("/nowhere"), 0U); }
+TEST(Machines, WithoutFilesHaveNoKnownMemory) { EXPECT_EQ(host_available_bytes("/nowhere"), 0U); }
 
-TEST(Machines, ThisOneHasMemory) { EXPECT_GT(host_available_bytes(), kMiB); }
+TEST(Machines, IncludeThisOneWithMemory) { EXPECT_GT(host_available_bytes(), kMiB); }
 
 mk_device_info info(mk_device_kind kind, uint64_t memory, uint64_t flags = 0) {
   mk_device_info result{};
@@ -101,12 +101,12 @@ mk_device_info info(mk_device_kind kind, uint64_t memory, uint64_t flags = 0) {
   return result;
 }
 
-TEST(Budget, OfAGpuIsItsOwnMemory) {
+TEST(Budget, ForAGpuIsItsOwnMemory) {
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_GPU, 1000), 10, 4), 900U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_OTHER, 1000), 10, 4), 900U);
 }
 
-TEST(Budget, OfACpuIsItsShareOrWhatTheDriverReports) {
+TEST(Budget, ForACpuIsItsShareOrTheFigureOfTheDriver) {
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 100000), 1000, 1), 900U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 100000), 1000, 3), 300U);
   EXPECT_EQ(budget_bytes(info(MK_DEVICE_CPU, 250), 1000, 3), 250U);

@@ -40,7 +40,7 @@ mk_choice choice(const std::string& key, const std::string& value) {
   return c;
 }
 
-TEST(DeviceOpen, ClosesWhatItOpenedWithAllItsBuffers) {
+TEST(DeviceOpen, ClosesTheDeviceWithAllItsBuffers) {
   FakeBackend backend;
   {
     const auto device = Device::open(backend.listed(), {}, kBudget, nullptr);
@@ -64,7 +64,7 @@ TEST(DeviceOpen, AFailureNamesTheDeviceAndLeavesNothingOpen) {
                        "it is on fire"));
 }
 
-TEST(DeviceChoices, ThoseGivenReachTheBackendAndItsOwnCount) {
+TEST(DeviceChoices, GivenOnesReachTheBackendAndItsOwnOnesCount) {
   FakeBackend backend;
   backend.own_choices = {choice("gemm", "tile16")};
   const auto device =
@@ -73,7 +73,7 @@ TEST(DeviceChoices, ThoseGivenReachTheBackendAndItsOwnCount) {
   EXPECT_EQ(device->choices(), (Choices{{"gemm", "tile16"}, {"svc.solver", "two_float"}}));
 }
 
-TEST(DeviceChoices, ManyAreAllReadAndAnAbsurdNumberIsRefused) {
+TEST(DeviceChoices, ManyAreReadAndAnAbsurdNumberIsRefused) {
   FakeBackend backend;
   for (int i = 0; i < 100; ++i) backend.own_choices.push_back(choice("key" + std::to_string(i), "v"));
   EXPECT_EQ(Device::open(backend.listed(), {}, kBudget, nullptr)->choices().size(), 100U);
@@ -89,7 +89,7 @@ TEST(DeviceChoices, AModelRecordsItsOwn) {
   view.set_choice("svc.panel", "64");
   EXPECT_EQ(view.choice("svc.panel"), "64");
   EXPECT_EQ(device->choices().at("svc.panel"), "64");
-  view.set_choice(std::string(100, 'k').c_str(), "1");  // no room for it in the boundary's struct
+  view.set_choice(std::string(100, 'k').c_str(), "1");  // too long for the boundary's struct
   EXPECT_EQ(device->choices().size(), 1U);
 }
 
@@ -111,7 +111,7 @@ TEST(DeviceBuffers, CountAgainstTheBudget) {
   error_of(MK_INVALID_ARGUMENT, [&] { device->buffer_create(0); });
 }
 
-TEST(DeviceCopies, GoWhereTheyAreSent) {
+TEST(DeviceCopies, ReachTheirDestination) {
   FakeBackend backend;
   const auto device = Device::open(backend.listed(), {}, kBudget, nullptr);
   mk_buffer* a = device->buffer_create(16);
@@ -145,7 +145,7 @@ TEST(DeviceCopies, OutsideABufferAreRefused) {
   EXPECT_EQ(backend.copied_bytes, 0U);
 }
 
-TEST(DeviceSubmit, RunsSupportedOpsWhereTheyAre) {
+TEST(DeviceSubmit, RunsSupportedOpsOnTheDevice) {
   FakeBackend backend;
   const auto device = Device::open(backend.listed(), {}, kBudget, nullptr);
   mk_buffer* a = device->buffer_create(16);
@@ -203,28 +203,28 @@ TEST_P(Fallback, RunsOnTheHostAndIsCounted) {
   EXPECT_EQ(host_backend_.submitted.size(), 3U);
 }
 
-TEST_P(Fallback, AnOutputThatIsReadComesAlong) {
+TEST_P(Fallback, CopiesAnOutputThatIsAlsoRead) {
   mk_buffer* a = buffer({1, 0, 0, 1});
   mk_buffer* out = buffer({10, 20, 30, 40});
   device_->submit(ops::gemm(matrix(a, 2, 2), false, matrix(a, 2, 2), false, matrix(out, 2, 2), 1.0F, 2.0F));
   EXPECT_EQ(contents(out), (std::vector<float>{21, 40, 60, 81}));
 }
 
-TEST_P(Fallback, WorksInPlaceAndLeavesGapsAlone) {
+TEST_P(Fallback, WorksInPlaceAndKeepsGaps) {
   mk_buffer* a = buffer({9, 1, 2, -5, 3, 4, 9});
   const mk_tensor view = matrix(a, 2, 2, 3, 1);
   device_->submit(ops::kernel_map(view, {}, {}, view, {ops::KernelKind::linear, 2, 0, 1}));
   EXPECT_EQ(contents(a), (std::vector<float>{9, 2, 4, -5, 6, 8, 9}));
 }
 
-TEST_P(Fallback, InterleavedPanelsOfOneBufferStayOne) {
+TEST_P(Fallback, InterleavedPanelsOfOneBufferStayOneBuffer) {
   mk_buffer* a = buffer({1, 2, 0, 0, 3, 4, 0, 0});  // in: columns 0, 1; out: columns 2, 3
   device_->submit(
       ops::kernel_map(matrix(a, 2, 2, 4), {}, {}, matrix(a, 2, 2, 4, 2), {ops::KernelKind::linear, 3, 0, 1}));
   EXPECT_EQ(contents(a), (std::vector<float>{1, 2, 3, 6, 3, 4, 9, 12}));
 }
 
-TEST_P(Fallback, CopiesOnlyWhatIsTouched) {
+TEST_P(Fallback, CopiesOnlyTheMemoryThatIsUsed) {
   std::vector<float> many(10000, 1);
   mk_buffer* a = buffer(many);
   device_->submit(ops::kernel_map(vector(a, 4), {}, {}, vector(a, 4, 9000), {ops::KernelKind::linear, 5, 0, 1}));
@@ -246,7 +246,7 @@ TEST_P(Fallback, LeavesNothingOnTheHost) {
   EXPECT_EQ(host_->allocated_bytes(), 0U);
 }
 
-TEST_P(Fallback, IsAnErrorWhereTheHostCannotEither) {
+TEST_P(Fallback, IsAnErrorIfTheHostCannotRunTheOpEither) {
   host_backend_.unsupported = {MK_OP_FILL};
   mk_buffer* a = buffer({1, 2});
   const std::string text = error_of(MK_UNSUPPORTED, [&] { device_->submit(ops::fill(vector(a, 2), 1)); });
@@ -305,7 +305,7 @@ TEST(DeviceServices, ShowTheDeviceToAModel) {
   EXPECT_EQ(device->services()->host_pointer(device->services()->self, nullptr), nullptr);
 }
 
-TEST(DeviceServices, GiveMemoryThatIsLockedWhereItCanBe) {
+TEST(DeviceServices, GiveLockedMemoryWherePossible) {
   FakeBackend backend;
   for (const uint64_t may_lock : {0, 40, 1 << 20}) {
     backend.may_lock = may_lock;
@@ -363,7 +363,7 @@ TEST(DeviceServices, KernelSourceComesWithTheDeviceAndItsQueue) {
     EXPECT_NE(device, nullptr);
     EXPECT_NE(queue, nullptr);
   }
-  backend.kernel_source.struct_size = 8;  // shorter than what this program would call
+  backend.kernel_source.struct_size = 8;  // shorter than the table that this program calls
   const auto old = Device::open(backend.listed(), {}, 64, nullptr);
   EXPECT_EQ(old->services()->kernel_source(old->services()->self, &device, &queue), nullptr);
 }

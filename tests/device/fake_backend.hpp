@@ -1,4 +1,4 @@
-// A backend for tests: memory is host memory, ops are plain loops, every call can be watched or made to fail.
+// A backend for tests: memory is host memory, ops are plain loops, every call can be observed or made to fail.
 #pragma once
 
 #include <cstdint>
@@ -28,15 +28,15 @@ struct FakeBackend {
   bool has_kernel_source = false;
   bool has_host_pointer = false;
   mk_host_memory host_memory{};
-  uint64_t may_lock = 0;  // bytes; 0: it has no such extension
-  int locked = 0;         // blocks there are
+  uint64_t may_lock = 0;  // bytes; 0: the extension is missing
+  int locked = 0;         // the number of blocks
   std::string fail_open;  // the error of open(), "" for none
   bool fail_queue = false;
   std::vector<mk_choice> own_choices;
-  bool compute = true;                            // false: ops leave their output as it is
-  std::function<void(const mk_op&)> on_submit{};  // told of every op
+  bool compute = true;                            // false: ops leave their output unchanged
+  std::function<void(const mk_op&)> on_submit{};  // called for every op
 
-  // What happened.
+  // Observations.
   std::map<std::string, std::string> choices_given;
   std::vector<int32_t> submitted;  // op codes
   uint64_t copied_bytes = 0;

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A device on which time is what its ops cost: a call takes 10 us, then `gflops` and `gbytes` as given.
+// A device with simulated time: a call takes 10 us, then `gflops` and `gbytes` set the rates.
 class ProbeTest : public testing::Test {
  protected:
   ProbeTest() {
@@ -102,7 +102,7 @@ class RememberedSpeed : public testing::Test {
   Listed cpu_ = backend_.listed(), gpu_ = backend_.listed();
 };
 
-TEST_F(RememberedSpeed, IsThatOfTheClassAndOfTheCores) {
+TEST_F(RememberedSpeed, BelongsToTheClassAndTheCores) {
   EXPECT_FALSE(remembered_speed(directory_, cpu_, 4));
   remember_speed(directory_, cpu_, 4, {100, 20});
   EXPECT_EQ(remembered_speed(directory_, cpu_, 4), (Speed{100, 20}));
@@ -112,18 +112,18 @@ TEST_F(RememberedSpeed, IsThatOfTheClassAndOfTheCores) {
   EXPECT_FALSE(remembered_speed(directory_, other, 4));
 }
 
-TEST_F(RememberedSpeed, OfAGpuDoesNotDependOnCores) {
+TEST_F(RememberedSpeed, DoesNotDependOnCoresForAGpu) {
   remember_speed(directory_, gpu_, 0, {10000, 500});
   EXPECT_EQ(remembered_speed(directory_, gpu_, 8), (Speed{10000, 500}));
 }
 
-TEST_F(RememberedSpeed, ADamagedFileIsNoFile) {
+TEST_F(RememberedSpeed, ADamagedFileIsIgnored) {
   remember_speed(directory_, cpu_, 4, {100, 20});
   for (const auto& entry : fs::directory_iterator(directory_)) std::ofstream(entry.path()) << "{\"gflops\": 1";
   EXPECT_FALSE(remembered_speed(directory_, cpu_, 4));
 }
 
-TEST_F(RememberedSpeed, WithoutACacheThereIsNone) {
+TEST_F(RememberedSpeed, DoesNotExistWithoutACache) {
   remember_speed("", cpu_, 4, {100, 20});
   EXPECT_FALSE(remembered_speed("", cpu_, 4));
 }
@@ -158,14 +158,14 @@ TEST(CorePlan, ACpuGetsTheCoresThatFeedersLeave) {
   EXPECT_EQ(core_plan({cpu}, {}), (Plan{{}}));
 }
 
-TEST(CorePlan, CpusThatAreNamedTogetherCutTheCores) {
+TEST(CorePlan, CpusThatAreNamedTogetherDivideTheCores) {
   const Listed cpu = device_of(MK_DEVICE_CPU), gpu = device_of(MK_DEVICE_GPU);
   EXPECT_EQ(core_plan({cpu, cpu}, {0, 1}), (Plan{{0}, {1}}));
   EXPECT_EQ(core_plan({cpu, gpu, cpu}, {0, 1, 2, 3}), (Plan{{1}, {}, {2, 3}}));
   EXPECT_EQ(core_plan({cpu, cpu, cpu}, {4, 5}), (Plan{{4}, {5}, {4}})) << "in turn where they are too few";
 }
 
-TEST(CorePlan, AnEmulatedGpuTakesNoCoreFromThem) {
+TEST(CorePlan, AnEmulatedGpuTakesNoCoreFromCpus) {
   Listed host = device_of(MK_DEVICE_CPU), pocl = host, emulated = device_of(MK_DEVICE_GPU, MK_DEVICE_SOFTWARE);
   host.backend = "host";
   pocl.backend = emulated.backend = "opencl";
@@ -174,7 +174,7 @@ TEST(CorePlan, AnEmulatedGpuTakesNoCoreFromThem) {
   EXPECT_EQ(core_plan({host, emulated}, {0, 1}), (Plan{{0, 1}, {1}}));
 }
 
-TEST(Spare, IsAnEmulatedGpuBesideACpu) {
+TEST(Spare, IsAnEmulatedGpuNextToACpu) {
   const Listed cpu = device_of(MK_DEVICE_CPU), gpu = device_of(MK_DEVICE_GPU);
   const Listed emulated = device_of(MK_DEVICE_GPU, MK_DEVICE_SOFTWARE);
   EXPECT_EQ(spare({cpu, emulated, gpu}), (std::vector<bool>{false, true, false}));

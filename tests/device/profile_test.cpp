@@ -13,7 +13,7 @@
 namespace mokume::device {
 namespace {
 
-// Seconds by phase and row; calls behind a slash.
+// Seconds by phase and row; calls after a slash.
 std::string text_of(const std::vector<ProfileRow>& rows) {
   std::string text;
   for (const ProfileRow& r : rows)
@@ -46,7 +46,7 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   now += 1;
   profile.end();
   now += 50;
-  profile.end();  // one too many: nothing
+  profile.end();  // one too many: ignored
   EXPECT_EQ(
       text_of(profile.rows()),
       "load (outside of ops) 100/1\nforward (outside of ops) 28/2\nforward read 7/1\nother (outside of ops) 2/1\n");
@@ -59,7 +59,7 @@ TEST(Profile, TimeGoesToTheInnermostPhaseAndAddsUp) {
   EXPECT_DOUBLE_EQ(phases[1].bytes, 80);
 }
 
-TEST(Profile, AKernelIsARowWithoutWhatRanInsideOfIt) {
+TEST(Profile, TheRowOfAKernelExcludesTheTimeOfNestedOps) {
   double now = 0;
   Profile profile([&] { return now; });
   profile.begin(MK_SCOPE_PHASE, "solve");
@@ -89,7 +89,7 @@ TEST(Profile, ADeviceOffersScopesOnlyWhileItIsProfiled) {
   const auto device = Device::open(backend.listed(), {}, 1 << 20, nullptr);
   const sdk::Device seen(device->services());
   EXPECT_EQ(device->services()->scope_begin, nullptr);
-  { const auto phase = seen.phase("load"); }  // does nothing
+  { const auto phase = seen.phase("load"); }  // no effect
   const int finishes = backend.finishes;
   const sdk::Buffer b = seen.upload(std::vector<float>{1, 2});
   EXPECT_EQ(backend.finishes, finishes + 1);

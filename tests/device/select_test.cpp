@@ -34,7 +34,7 @@ std::vector<Listed> list(const std::vector<Sketch>& sketches) {
   return listed;
 }
 
-// A machine with one of everything; the second GPU is listed by two platforms.
+// A machine with one device of every kind; two platforms list the second GPU.
 std::vector<Listed> machine() {
   return list({
       {"host", "Xeon", "host", "", "oneDNN 2.6", MK_DEVICE_CPU, 0, "cpu:0-7"},
@@ -73,46 +73,46 @@ std::string refusal(const std::vector<Listed>& devices, const std::string& selec
   return "";
 }
 
-TEST(Select, AllIsEveryPhysicalGpuOnceAndOneCpu) {
+TEST(Select, AllTakesEveryPhysicalGpuOnceAndOneCpu) {
   EXPECT_EQ(chosen("all"), (Ids{"opencl:0", "opencl:1", "opencl:4"}));
 }
 
-TEST(Select, AllTakesTheHostWhereNoRealOpenClCpuIs) {
+TEST(Select, AllTakesTheHostIfThereIsNoRealOpenClCpu) {
   std::vector<Listed> devices = machine();
   std::erase_if(devices, [](const Listed& d) { return d.id() == "opencl:4"; });
   EXPECT_EQ(ids(select(devices, "all")), (Ids{"host:0", "opencl:0", "opencl:1"}));
 }
 
-TEST(Select, AllKeepsGpusThatDoNotSayWhereTheyAre) {
+TEST(Select, AllKeepsGpusWithoutAPhysicalId) {
   const std::vector<Listed> devices =
       list({{"opencl", "a", "p", "v", "", MK_DEVICE_GPU, 0, ""}, {"opencl", "b", "p", "v", "", MK_DEVICE_GPU, 0, ""}});
   EXPECT_EQ(ids(select(devices, "all")), (Ids{"opencl:0", "opencl:1"}));
 }
 
-TEST(Select, EveryIsAllThatIsListedButTemplatesAndCheckers) {
+TEST(Select, EveryTakesAllListedDevicesExceptTemplatesAndCheckers) {
   EXPECT_EQ(chosen("every"), (Ids{"host:0", "opencl:0", "opencl:1", "opencl:2", "opencl:3", "opencl:4"}));
 }
 
-TEST(Select, ByBackend) {
+TEST(Select, SelectsByBackend) {
   EXPECT_EQ(chosen("host"), (Ids{"host:0"}));
   EXPECT_EQ(chosen("null"), (Ids{"null:0"}));
   EXPECT_EQ(chosen("OpenCL"), (Ids{"opencl:0", "opencl:1", "opencl:2", "opencl:3", "opencl:4"}));
 }
 
-TEST(Select, ByBackendAndKind) {
+TEST(Select, SelectsByBackendAndKind) {
   EXPECT_EQ(chosen("opencl:gpu"), (Ids{"opencl:0", "opencl:1", "opencl:2"}));
   EXPECT_EQ(chosen("opencl:CPU"), (Ids{"opencl:3", "opencl:4"}));
   refusal(machine(), "host:gpu");
 }
 
-TEST(Select, ByBackendAndIndex) {
+TEST(Select, SelectsByBackendAndIndex) {
   EXPECT_EQ(chosen("opencl:4"), (Ids{"opencl:4"}));
-  EXPECT_EQ(chosen("opencl:5"), (Ids{"opencl:5"}));  // a checker, asked for by name
+  EXPECT_EQ(chosen("opencl:5"), (Ids{"opencl:5"}));  // a checker, selected by name
   for (const char* bad : {"opencl:6", "opencl:", "opencl:-1", "opencl:0x0", "opencl:4294967296", "opencl:1 2"})
     refusal(machine(), bad);
 }
 
-TEST(Select, ByAPartOfAName) {
+TEST(Select, SelectsByAPartOfAName) {
   EXPECT_EQ(chosen("pocl"), (Ids{"opencl:4"}));                 // version
   EXPECT_EQ(chosen("portable computing"), (Ids{"opencl:4"}));   // platform
   EXPECT_EQ(chosen("rusticl"), (Ids{"opencl:2", "opencl:3"}));  // platform
@@ -123,7 +123,7 @@ TEST(Select, ByAPartOfAName) {
   EXPECT_EQ(chosen("xeon"), (Ids{"host:0", "opencl:4"}));
 }
 
-TEST(Select, AWordThatMeansRealDevicesDoesNotMeanCheckers) {
+TEST(Select, AWordForRealDevicesDoesNotSelectCheckers) {
   EXPECT_EQ(chosen("opencl 1.2"), (Ids{"opencl:5"}));
   EXPECT_EQ(chosen("a"), (Ids{"opencl:0", "opencl:1", "opencl:2", "opencl:3", "opencl:4"}));
 }
@@ -132,7 +132,7 @@ TEST(Select, ListsKeepTheOrderOfTheMachineAndTakeEachOnce) {
   EXPECT_EQ(chosen("pocl, rusticl ,host,opencl:4"), (Ids{"host:0", "opencl:2", "opencl:3", "opencl:4"}));
 }
 
-TEST(Select, WhatMatchesNothingListsWhatThereIs) {
+TEST(Select, AWordThatMatchesNothingListsTheDevices) {
   const std::string text = refusal(machine(), "host,quantum");
   EXPECT_NE(text.find("'quantum'"), std::string::npos) << text;
   EXPECT_NE(text.find("\n  opencl:4  pthread-haswell-Xeon (Portable Computing Language)"), std::string::npos) << text;
@@ -140,7 +140,7 @@ TEST(Select, WhatMatchesNothingListsWhatThereIs) {
   for (const char* bad : {"", ",", "host,", "cpu:0-7,"}) refusal(machine(), bad);
 }
 
-TEST(Select, RusticlHasACure) {
+TEST(Select, MissingRusticlDevicesNameTheCure) {
   std::vector<Listed> devices = machine();
   std::erase_if(devices, [](const Listed& d) { return std::string(d.info.platform) == "rusticl"; });
   const std::string text = refusal(devices, "Rusticl");
@@ -152,7 +152,7 @@ TEST(Select, WithoutDevicesEverythingIsAnError) {
     EXPECT_NE(refusal({}, selection).find("mokume doctor"), std::string::npos);
 }
 
-TEST(DeviceClass, DiffersWhereResultsMay) {
+TEST(DeviceClass, DiffersWhereResultsMayDiffer) {
   Listed device = machine()[6];
   const std::string before = device.device_class();
   EXPECT_NE(before.find("pthread-haswell-Xeon"), std::string::npos);

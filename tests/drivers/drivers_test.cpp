@@ -1,4 +1,4 @@
-// Drivers that cannot be used: what the user is told.
+// The messages to the user about drivers that cannot be used.
 #include <gtest/gtest.h>
 
 #include "cli/shell.hpp"
@@ -6,7 +6,7 @@
 namespace mokume::cli_test {
 namespace {
 
-// Runs the program with the driver `library` alone, and a cache of its own.
+// Runs the program with the driver `library` alone, and with its own cache.
 Ended with_driver(const Place& place, const std::string& library, const std::string& command) {
   place.write("driver.icd", library + "\n");
   const std::string here = place.path().string();
@@ -14,7 +14,7 @@ Ended with_driver(const Place& place, const std::string& library, const std::str
                      " " + command);
 }
 
-TEST(Drivers, OneThatNeedsANewerLibraryThanTheProgramHasIsLeftOutWithCauseAndCure) {
+TEST(Drivers, ADriverThatNeedsANewerLibraryIsLeftOutWithCauseAndCure) {
   const Place place;
   const std::string directory = test::build_directory() + "/tests/drivers/driver";
   const Ended ended = with_driver(place, directory + "/libneeds_newer_tbb.so", "devices");
@@ -27,7 +27,7 @@ TEST(Drivers, OneThatNeedsANewerLibraryThanTheProgramHasIsLeftOutWithCauseAndCur
       << ended.err;
 }
 
-TEST(Drivers, OneThatIsNotInstalledIsNamedByDoctorAlone) {
+TEST(Drivers, ADriverThatIsNotInstalledIsNamedOnlyByDoctor) {
   const Place place;
   const std::string absent = "/nowhere/libdriver.so";
   for (const char* time : {"probed", "remembered"}) EXPECT_EQ(with_driver(place, absent, "devices").err, "") << time;

@@ -1,4 +1,4 @@
-/* A driver: PoCL, which it is linked with, and a function of the newer TBB beside it. */
+/* A driver: PoCL, which it links, with a function of the newer TBB. */
 int function_of_a_newer_tbb(void);
 int mokume_test_driver(void);
 int mokume_test_driver(void) { return function_of_a_newer_tbb(); }

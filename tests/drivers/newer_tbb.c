@@ -1,3 +1,3 @@
-/* Stands for a release of TBB that has a function which the one of the system lacks. */
+/* Imitates a release of TBB with a function that the system's release lacks. */
 int function_of_a_newer_tbb(void);
 int function_of_a_newer_tbb(void) { return 1; }

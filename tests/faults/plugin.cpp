@@ -1,10 +1,10 @@
-// The host backend's first device, as "fault:0", with a fault: MOKUME_FAULT=KIND:N says what happens to op N and all
-// that follow, counted from 1 in each process; without it the device is a good one. It cannot be opened where KIND is
-// "closed".
+// The host backend's first device, as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N and of
+// all ops after it, counted from 1 in each process; without it the device has no fault. With the kind "closed" it
+// cannot be opened.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
-// MOKUME_FAULT_ONCE=FILE: at the first time only; FILE is created then.
+// MOKUME_FAULT_ONCE=FILE: only the first time; FILE is created then.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -59,7 +59,7 @@ struct Fault {
     if (kind == "fail") throw Error(MK_DEVICE_ERROR, "the device failed, as it was told to");
     if (kind == "memory") throw Error(MK_OUT_OF_MEMORY, "the device is full, as it was told to be");
     if (kind == "crash") {
-      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would make an exit code of it
+      std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit code
       ::write(STDERR_FILENO, "the driver's last words\n", 24) < 0 ? abort() : static_cast<void>(raise(SIGSEGV));
     }
     if (kind == "slow") return std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -77,7 +77,7 @@ struct Backend {
   Fault fault;
 };
 
-// The entries of a table that stands on open devices are given no backend.
+// The table's entries for open devices take no backend.
 Backend* the_backend = nullptr;
 
 int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {

@@ -1,4 +1,4 @@
-"""first-light survives what goes wrong on a machine that nobody has seen: no driver, crashes, hangs, half of a file."""
+"""first-light survives faults of an unknown machine: no driver, crashes, hangs, half of a file."""
 import json
 import os
 import subprocess
@@ -27,7 +27,7 @@ class WithFolder(unittest.TestCase):
         self.temporary.cleanup()
 
     def kit(self, glibc: str = "2.1") -> Kit:
-        """One that holds no program."""
+        """A bundle without programs."""
         packed = self.folder / "packed"
         packed.mkdir()
         tarfile.open(packed / "program.tar.gz", "w:gz").close()
@@ -61,7 +61,7 @@ class Commands(WithFolder):
     def test_what_hangs_is_ended_with_all_that_it_started(self) -> None:
         outcome = self.run_shell("trap '' TERM; sleep 600 & echo $!; wait; sleep 600", 600, stall=2)
         self.assertTrue(outcome.timed_out)
-        for _ in range(500):  # it dies when the system finds time for that
+        for _ in range(500):  # it dies when the system gets round to it
             if not alive(outcome.out.strip()):
                 return
             time.sleep(0.1)

@@ -1,5 +1,5 @@
-// What the host asks a card to do, counted by the layer that poses as it. A change that adds a launch, a wait or a copy
-// fails here until the number is changed on purpose.
+// The commands that the host sends to a card, counted by the layer that poses as it. A change that adds a launch, a
+// wait or a copy fails here until the number is changed on purpose.
 #include <dlfcn.h>
 
 #include <cstdlib>
@@ -30,7 +30,7 @@ namespace {
 
 using cnn::Training;
 
-// Forced, so that no measurement decides what is counted.
+// Forced, so that no measurement affects the counts.
 const device::Choices kChoices{{"gemm", "tile"}, {"conv", "patches"}, {"map", "scalar"}, {"svc.smo", "group"}};
 
 // A function of the layer.
@@ -61,7 +61,8 @@ Asked asked_by(const std::function<void()>& work) {
   return counted() - before;
 }
 
-// A step more: what `work(2)` asks for above `work(1)`, after a first time that builds kernels and grows workspaces.
+// The cost of one more step: the commands of `work(2)` less those of `work(1)`, after a first call that builds kernels
+// and grows workspaces.
 Asked of_a_step(const std::function<void(int64_t)>& work) {
   work(1);
   const Asked one = asked_by([&] { work(1); });
@@ -118,10 +119,10 @@ class Networks : public testing::Test {
 TEST_F(Networks, guide_at_128) { EXPECT_EQ(step_of("guide", 128), (Asked{41})); }
 TEST_F(Networks, lightning_at_128) { EXPECT_EQ(step_of("lightning", 128), (Asked{66})); }
 TEST_F(Networks, study_at_10) { EXPECT_EQ(step_of("13,8,227", 10), (Asked{23})); }
-TEST_F(Networks, of_a_stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
+TEST_F(Networks, stack_of_784_100_10) { EXPECT_EQ(step_of("0,0,100", 10, 32), (Asked{14})); }
 
-// 5,120 steps more of a solver that has not converged: 512 a launch.
-TEST(Solver, of_5120_steps) {
+// 5,120 more steps of a solver that has not converged, at 512 a launch.
+TEST(Solver, steps_5120) {
   constexpr int64_t kSteps = 5120;
   svc_test::World world("opencl", 0, uint64_t{2} << 30, kChoices);
   ASSERT_TRUE(world.present());

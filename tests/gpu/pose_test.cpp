@@ -1,4 +1,4 @@
-// The cards and what they refuse. Without this the suites that run through a pose could pass by refusing nothing.
+// The cards and what they refuse. Without these tests the suites on a pose could pass because it refuses nothing.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -59,7 +59,7 @@ TEST(Pose, uneven_groups_are_refused) {
   EXPECT_EQ(refusal(c, Grid(c, 3, global, local), 0, 0), CL_INVALID_WORK_GROUP_SIZE);
 }
 
-TEST(Pose, answers_are_the_cards_but_for_memory_that_is_not_there) {
+TEST(Pose, answers_match_the_card_except_for_missing_memory) {
   const Card c = card("amd-mi300x");
   constexpr cl_ulong kThere = cl_ulong{4} << 30;
   EXPECT_EQ(number<cl_device_type>(device_answer(c, CL_DEVICE_TYPE, kThere, kThere)),
@@ -72,7 +72,7 @@ TEST(Pose, answers_are_the_cards_but_for_memory_that_is_not_there) {
   EXPECT_TRUE(device_answer(c, CL_DEVICE_QUEUE_PROPERTIES, kThere, kThere).empty()) << "the driver's own answer holds";
 }
 
-TEST(Pose, a_card_without_fp64_or_fma_says_so) {
+TEST(Pose, a_card_without_fp64_or_fma_reports_that) {
   const auto config = [](const char* name, cl_device_info what) {
     return number<cl_device_fp_config>(device_answer(card(name), what, 1, 1));
   };
@@ -82,7 +82,7 @@ TEST(Pose, a_card_without_fp64_or_fma_says_so) {
   EXPECT_EQ(config("old-laptop", CL_DEVICE_SINGLE_FP_CONFIG) & CL_FP_FMA, 0U);
 }
 
-TEST(Pose, a_file_that_is_no_card_is_refused_with_its_key) {
+TEST(Pose, a_file_that_is_not_a_card_is_refused_with_its_key) {
   const fs::path file = fs::temp_directory_path() / ("mokume-card-" + std::to_string(getpid()) + ".toml");
   std::ofstream(file) << "[platform]\nname = \"P\"\nvendor = 7\n";
   try {

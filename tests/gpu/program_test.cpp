@@ -1,4 +1,4 @@
-// The program on cards, and on cards of two vendors in one run: what a mixed cluster gives is what one device gives.
+// The program on cards, and on cards of two vendors in one run: a mixed cluster gives the result of one device.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -51,7 +51,7 @@ type = "linear"
 out_features = 10
 )";
 
-// Wrong rows of each line of results.csv by what the line is of: "candidate,bootstrap,fold".
+// Wrong rows of each line of results.csv, keyed by its "candidate,bootstrap,fold".
 std::map<std::string, std::pair<double, double>> errors_of(const fs::path& run) {
   std::istringstream lines(slurp(run / "results.csv"));
   std::string head, line;
@@ -92,7 +92,7 @@ nlohmann::json run_json(const fs::path& run) { return nlohmann::json::parse(slur
 
 class Program : public testing::TestWithParam<const char*> {};
 
-TEST_P(Program, a_grid_and_a_network_agree_with_the_processor) {
+TEST_P(Program, a_grid_and_a_network_agree_with_the_cpu) {
   const Place plain, posed;
   for (const Place* place : {&plain, &posed}) {
     place->write("svc.toml", small_experiment("opencl"));

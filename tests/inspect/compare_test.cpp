@@ -28,7 +28,7 @@ Inspection finished() {
   return run;
 }
 
-TEST(Compare, ARunWithItself) {
+TEST(Compare, ARunEqualsItself) {
   Inspection run = finished();
   run.view.records[1].values[1] = std::numeric_limits<double>::quiet_NaN();
   const std::string text = compare_text(run, run);
@@ -42,7 +42,7 @@ TEST(Compare, ARunWithItself) {
   EXPECT_HAS(text, ": 1.00 of A\n");
 }
 
-TEST(Compare, SaysByHowMuchFitsDiffer) {
+TEST(Compare, ReportsByHowMuchFitsDiffer) {
   const Inspection a = finished();
   Inspection b = finished();
   b.view.records[3].values = {4, 0.4};
@@ -72,7 +72,7 @@ TEST(Compare, NamesSettingsThatDiffer) {
   EXPECT_HAS(text, "of different plans, not compared one by one: 6 of 6 | 6 of 6\n");
 }
 
-TEST(Compare, RunsThatHaveNothingYet) {
+TEST(Compare, AcceptsRunsWithoutResults) {
   Inspection a = finished();
   a.view.records.clear();
   a.view.best.reset();

@@ -23,7 +23,7 @@ TEST(ParseFit, TakesAnIdOrAPlaceInThePlan) {
   EXPECT_EQ(parse_fit(plan, "2,3,1"), (2U * 4 + 3) * 2 + 1);
 }
 
-TEST(ParseFit, SaysWhatThereIs) {
+TEST(ParseFit, ErrorsListTheValidForms) {
   search::Plan plan = running().view.plan;
   const auto failure = [&](const std::string& text) -> std::string {
     try {
@@ -61,7 +61,7 @@ TEST(ParseFit, TakesRefits) {
   EXPECT_EQ(parse_fit(plan, "refit,0"), 0U);
 }
 
-TEST(ExplainFit, SaysWhereItRan) {
+TEST(ExplainFit, ReportsWhereItRan) {
   const std::string text = explain_fit(running(), 2);
   EXPECT_HAS(text, "fit 2: candidate 1, fold 0 (C = 1)\n");
   EXPECT_HAS(text, "ok, errors 3, error 0.3, on 10 rows\n");
@@ -72,7 +72,7 @@ TEST(ExplainFit, SaysWhereItRan) {
   EXPECT_HAS(explain_fit(run, 2), "the model says: steps=12\n");
 }
 
-TEST(ExplainFit, TellsEachAttemptInOrder) {
+TEST(ExplainFit, ListsEachAttemptInOrder) {
   Inspection run = running();
   run.view.records[2].attempt = 3;
   run.view.events = {event_record(1001, Kind::failed, 1, "host:0", 2, 1, "the driver crashed"),
@@ -87,7 +87,7 @@ TEST(ExplainFit, TellsEachAttemptInOrder) {
   EXPECT_HAS_NOT(text, "of another fit");
 }
 
-TEST(ExplainFit, NamesWhoComputedItTwice) {
+TEST(ExplainFit, NamesTheDevicesThatComputedItTwice) {
   Inspection run = running();
   journal::FitRecord twice = test::fit_record(2, 4);
   twice.node = 1;
@@ -102,7 +102,7 @@ TEST(ExplainFit, NamesWhoComputedItTwice) {
   EXPECT_HAS_NOT(explain_fit(run, 3), "also computed");
 }
 
-TEST(ExplainFit, SaysWhyItWaits) {
+TEST(ExplainFit, ReportsWhyItWaits) {
   const std::string text = explain_fit(running(), 4);
   EXPECT_HAS(text, "fit 4: candidate 2, fold 0 (C = 10)\n  not finished yet");
   EXPECT_HAS(text, "bundle of 1 fit is number 2 of 2 with fits left");
@@ -111,7 +111,7 @@ TEST(ExplainFit, SaysWhyItWaits) {
   EXPECT_HAS(explain_fit(running(), 5), "needs 4.0 GiB of a device's memory; 1 of 2 devices holds that");
 }
 
-TEST(ExplainFit, SaysThatNoDeviceIsLargeEnough) {
+TEST(ExplainFit, ReportsThatNoDeviceIsLargeEnough) {
   Inspection run = running();
   run.last->devices[0].state = "retired";
   EXPECT_HAS(explain_fit(run, 5),
@@ -120,11 +120,11 @@ TEST(ExplainFit, SaysThatNoDeviceIsLargeEnough) {
   EXPECT_HAS(explain_fit(run, 5), "no device is left");
 }
 
-TEST(ExplainFit, OfADeadRunWaitsForTheNext) {
+TEST(ExplainFit, ReportsThatAFitOfADeadRunWaitsForTheNextRun) {
   const std::string text = explain_fit(killed(), 4);
   EXPECT_HAS(text, "nobody is at it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS_NOT(text, "devices hold");
-  Inspection early = running();  // before it wrote anything
+  Inspection early = running();  // before the node wrote anything
   early.last.reset();
   EXPECT_HAS(explain_fit(early, 4), "it waits, or a device is at it\n");
 }
@@ -147,7 +147,7 @@ journal::FitRecord refit_record() {
   return refit;
 }
 
-TEST(ExplainRefit, WaitsForTheFitsOfItsBootstrap) {
+TEST(ExplainRefit, ReportsThatItWaitsForTheFitsOfItsBootstrap) {
   const std::string text = explain_fit(running(), 6);
   EXPECT_HAS(text,
              "slot 6: the refit\n  it waits for 2 of the 6 fits, from which its candidate is chosen:\n"
@@ -164,7 +164,7 @@ TEST(ExplainRefit, WaitsForTheFitsOfItsBootstrap) {
              "bootstrap 1, fold 0\n");
 }
 
-TEST(ExplainRefit, WaitsForADevice) {
+TEST(ExplainRefit, ReportsThatItWaitsForADevice) {
   Inspection run = refitted({});
   run.view.refits.clear();
   run.bundles.back().bytes = 4ULL << 30;
@@ -186,7 +186,7 @@ TEST(ExplainRefit, WaitsForADevice) {
   EXPECT_HAS(explain_fit(run, 0), "it trains candidate 0 (C = 0.1) on every row");
 }
 
-TEST(ExplainRefit, SaysWhereItRanAndWhatCameOfIt) {
+TEST(ExplainRefit, ReportsWhereItRanAndItsResult) {
   Inspection run = refitted(refit_record());
   run.view.events = {event_record(1001, Kind::failed, 1, "host:0", 6, 1, "the driver crashed"),
                      event_record(1002, Kind::moved, 0, "opencl:0", 6, 2, "out of memory"),
@@ -207,7 +207,7 @@ TEST(ExplainRefit, SaysWhereItRanAndWhatCameOfIt) {
   EXPECT_HAS(explain_fit(run, 6), "ok, there are no test rows\n");
 }
 
-TEST(ExplainRefit, SaysWhyItFailed) {
+TEST(ExplainRefit, ReportsWhyItFailed) {
   Inspection run = refitted(refit_record());
   run.live = false;
   run.view.refits[0].status = journal::FitStatus::failed;
@@ -219,7 +219,7 @@ TEST(ExplainRefit, SaysWhyItFailed) {
   EXPECT_HAS(explain_run(run), "failed for good:\n  the refit: the loss is not finite\n");
 }
 
-TEST(ExplainFit, ThatWasGivenUpWasComputedByNobody) {
+TEST(ExplainFit, NamesNoDeviceForAFitThatWasGivenUp) {
   Inspection run = refitted(refit_record());
   run.live = false;
   for (journal::FitRecord* record : {&run.view.records[2], &run.view.refits[0]}) {
@@ -236,7 +236,7 @@ TEST(ExplainFit, ThatWasGivenUpWasComputedByNobody) {
     EXPECT_HAS_NOT(text, "computed by");
   }
   EXPECT_HAS(explain_fit(run, 6), "tries it again");
-  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay so
+  run.view.refits[0].refit.reset();  // no candidate has a result: the fits that failed stay failed
   EXPECT_HAS_NOT(explain_fit(run, 6), "tries it again");
 }
 
@@ -262,7 +262,7 @@ TEST(ExplainRun, ListsWhatWentWrong) {
   EXPECT_HAS(explain_run(run), "and 30 more are in the journal\n");
 }
 
-TEST(ExplainRun, SaysThatNothingDid) {
+TEST(ExplainRun, ReportsThatNothingWentWrong) {
   EXPECT_HAS(explain_run(running()), "no device was retired, no node lost, no fit failed or moved\n");
   Inspection run = killed();
   EXPECT_HAS(explain_run(run), "runs/tiny/1: dead (killed), 4 of 6 fits, 0 of 1 refit\n");

@@ -27,7 +27,7 @@ TEST(Formations, AreNodesTimesDevices) {
 }
 
 // 6 rows of 3 folds that take 60 to 360 s a fold, and refits that take as long as a fit and a half.
-TEST(Formations, TheTable) {
+TEST(Formations, TableShowsTimesAndEfficiencies) {
   scheduler::Workload workload;
   run::Expectation expectation{{}, true, "made-up times"};
   for (uint32_t fit = 0; fit < 18; ++fit) {

@@ -17,7 +17,7 @@ namespace {
 using testing::killed;
 using testing::running;
 
-TEST(Inspect, ALiveRunSaysWhoDoesWhatAndForHowLong) {
+TEST(Inspect, ALiveRunShowsWhatEachDeviceDoesAndForHowLong) {
   const std::string text = status_text(running());
   EXPECT_HAS(text, "runs/tiny/1: live on somewhere (process 77), 4 of 6 fits, ETA 3 min 10 s\n");
   EXPECT_HAS(text, "at work for 12 s: C = 10, 45 %");
@@ -33,7 +33,7 @@ TEST(Inspect, ALiveRunSaysWhoDoesWhatAndForHowLong) {
   EXPECT_HAS(status_text(run), "runs/tiny/1: live, starting, 4 of 6 fits\n");
 }
 
-TEST(Inspect, ARunNobodyHoldsIsDeadWhateverItsRecordSays) {
+TEST(Inspect, ARunThatNoProcessHoldsIsDeadWhateverItsRecord) {
   const Inspection run = killed();
   EXPECT_EQ(state_of(run), "dead (killed)");
   const std::string text = status_text(run);
@@ -44,7 +44,7 @@ TEST(Inspect, ARunNobodyHoldsIsDeadWhateverItsRecordSays) {
   EXPECT_HAS_NOT(text, "ETA");
 }
 
-TEST(Inspect, ARunThatWasNeverSeenAtWorkHasNoMoreToSay) {
+TEST(Inspect, ARunWithoutAStatusFileShowsOnlyItsJournal) {
   Inspection run = killed();
   run.last.reset();
   run.bundles.clear();
@@ -53,7 +53,7 @@ TEST(Inspect, ARunThatWasNeverSeenAtWorkHasNoMoreToSay) {
   EXPECT_TRUE(status_json(run)["host"].is_null());
 }
 
-TEST(Inspect, AStoppedRunSaysWhyAndHowToGoOn) {
+TEST(Inspect, AStoppedRunReportsWhyAndHowToResume) {
   Inspection run = killed();
   run.view.state = "stopped";
   run.exit_reason = "stopped on request";
@@ -63,7 +63,7 @@ TEST(Inspect, AStoppedRunSaysWhyAndHowToGoOn) {
   EXPECT_HAS_NOT(text, "sign of life");
 }
 
-TEST(Inspect, AFinishedRunNeedsNothing) {
+TEST(Inspect, AFinishedRunNeedsNoNextStep) {
   Inspection run = killed();
   run.view.state = "done";
   for (uint32_t fit = 4; fit < 6; ++fit) run.view.records.push_back(test::fit_record(fit));
@@ -82,7 +82,7 @@ TEST(Inspect, AFinishedRunNeedsNothing) {
   EXPECT_HAS(status_text(run), "no validation, one refit");
 }
 
-TEST(Inspect, ShowsWhatIsGoneAndWhatDoesNotGoTogether) {
+TEST(Inspect, ShowsLostDevicesAndDisagreements) {
   Inspection run = running();
   run.last->devices[1].state = "lost";
   run.last->devices[1].what = "silent for 30 s";
@@ -94,7 +94,7 @@ TEST(Inspect, ShowsWhatIsGoneAndWhatDoesNotGoTogether) {
   EXPECT_HAS(text, "fit 2 has one result here");
 }
 
-TEST(Inspect, TellsTheSameToPrograms) {
+TEST(Inspect, ReportsTheSameToPrograms) {
   Inspection run = running();
   auto json = status_json(run);
   EXPECT_EQ(json["state"], "live");
@@ -114,7 +114,7 @@ TEST(Inspect, TellsTheSameToPrograms) {
   EXPECT_HAS(json["next"].get<std::string>(), "mokume resume");
 }
 
-TEST(IsHeld, FollowsTheLockAndNothingElse) {
+TEST(IsHeld, DependsOnlyOnTheLock) {
   std::string pattern = ::testing::TempDir() + "mokume-held-XXXXXX";
   const std::string path = mkdtemp(pattern.data());
   EXPECT_FALSE(run::is_held(path)) << "there is no lock";

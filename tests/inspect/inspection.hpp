@@ -1,4 +1,4 @@
-// Runs to look at, made by hand: three candidates, two folds.
+// Hand-made runs for inspection: three candidates, two folds.
 #pragma once
 
 #include "inspect/inspect.hpp"

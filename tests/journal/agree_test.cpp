@@ -20,19 +20,19 @@ bool agree_on(int64_t n, const std::vector<double>& a, const std::vector<double>
   return agree(x, y);
 }
 
-TEST(Agree, CountsOfAClassifierAreWithinTwoOfAThousandRows) {
+TEST(Agree, CountsOfAClassifierMayDifferByTwoOfAThousandRows) {
   EXPECT_TRUE(agree_on(1000, {13, 0.013}, {15, 0.015}));
   EXPECT_FALSE(agree_on(1000, {13, 0.013}, {16, 0.016}));
   EXPECT_TRUE(agree_on(10000, {0, 0}, {20, 0.002}));
   EXPECT_FALSE(agree_on(10000, {0, 0}, {21, 0.0021}));
 }
 
-TEST(Agree, OneRowIsNothingHoweverFewThereAre) {
+TEST(Agree, OneRowMayDifferHoweverFewThereAre) {
   EXPECT_TRUE(agree_on(60, {3, 3 / 60.0}, {4, 4 / 60.0}));
   EXPECT_FALSE(agree_on(60, {3, 3 / 60.0}, {5, 5 / 60.0}));
 }
 
-TEST(Agree, OtherMetricsAreWithinAThousandth) {
+TEST(Agree, OtherMetricsMayDifferByAThousandth) {
   EXPECT_TRUE(agree_on(1000, {0.34521}, {0.34549}));
   EXPECT_FALSE(agree_on(1000, {0.34521}, {0.34591}));
   EXPECT_TRUE(agree_on(1000, {-5000.5}, {-5004.5}));
@@ -40,7 +40,7 @@ TEST(Agree, OtherMetricsAreWithinAThousandth) {
   EXPECT_FALSE(agree_on(1000, {1e-9}, {2e-9}));
 }
 
-TEST(Agree, WhatIsNoNumberAgreesWithItselfOnly) {
+TEST(Agree, ANonFiniteValueAgreesOnlyWithItself) {
   const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(agree_on(10, {nan, inf}, {nan, inf}));
   EXPECT_FALSE(agree_on(10, {nan}, {inf}));
@@ -48,7 +48,7 @@ TEST(Agree, WhatIsNoNumberAgreesWithItselfOnly) {
   EXPECT_FALSE(agree_on(10, {1}, {1, 1}));
 }
 
-TEST(Agree, AFailureAgreesWithFailuresOnly) {
+TEST(Agree, AFailureAgreesOnlyWithFailures) {
   FitRecord ok = make_record(4), failed = make_record(4);
   failed.status = FitStatus::failed;
   failed.note = "diverged";
@@ -65,7 +65,7 @@ TEST(Agree, AFailureAgreesWithFailuresOnly) {
   EXPECT_FALSE(agree(ok, other_fit));
 }
 
-TEST(Consistent, WithinAClassMeansTheSameBits) {
+TEST(Consistent, WithinAClassRequiresTheSameBits) {
   FitRecord a = make_record(4), b = make_record(4);
   EXPECT_TRUE(consistent(a, b));
   b.values[0] = std::nextafter(b.values[0], 9.0);

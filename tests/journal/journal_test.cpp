@@ -155,7 +155,7 @@ TEST(Journal, CloseDoesNotWaitForTheInterval) {
   EXPECT_EQ(durable, 1u);
 }
 
-TEST(Journal, DoesNotHurryWithoutNeed) {
+TEST(Journal, DoesNotCommitBeforeTheIntervalWithoutAFlush) {
   const Scratch scratch;
   std::atomic<bool> durable{false};
   Journal journal(scratch.directory(), 0, small_plan(), std::chrono::seconds(20));
@@ -167,7 +167,7 @@ TEST(Journal, DoesNotHurryWithoutNeed) {
   EXPECT_TRUE(durable);
 }
 
-TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
+TEST(Journal, RefusesFitsOutsideThePlanAndNotesThatAreNotText) {
   const Scratch scratch;
   Journal journal(scratch.directory(), 0, small_plan());
   EXPECT_THROW(journal.append(make_record(202), {}), Error);
@@ -183,7 +183,7 @@ TEST(Journal, RefusesWhatThePlanDoesNotHaveAndNotesThatAreNoText) {
   EXPECT_THROW(journal.append(make_record(2), {}), Error);
 }
 
-// Any cut of the last line leaves a journal that reads as if the line had never been, and that can be gone on with.
+// With the last line cut anywhere, a journal reads as if the line did not exist, and can be resumed.
 TEST(Journal, SurvivesACutAtEveryByteOfTheLastLine) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
@@ -226,7 +226,7 @@ TEST(Journal, SurvivesACutAtEveryByteOfTheHeader) {
   }
 }
 
-TEST(Journal, RefusesToGoOnWithTheFileOfAnotherPlan) {
+TEST(Journal, RefusesToResumeTheFileOfAnotherPlan) {
   const Scratch scratch;
   { const Journal journal(scratch.directory(), 0, small_plan()); }
   search::Plan other = small_plan();
@@ -246,8 +246,8 @@ TEST(Journal, ReportsADirectoryItCannotCreate) {
   EXPECT_THROW(Journal(scratch.directory(), 0, small_plan()), Error);
 }
 
-// A file-size limit stands for a full disk: write() fails in the middle of a line.
-TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
+// A file-size limit imitates a full disk: write() fails in the middle of a line.
+TEST(Journal, ReportsAFullDiskAndCallsNothingDurable) {
   const Scratch scratch;
   const search::Plan plan = small_plan();
   std::atomic<uint32_t> durable{0}, failures{0};
@@ -281,7 +281,7 @@ TEST(Journal, SurfacesAFullDiskAndCallsNothingDurable) {
   EXPECT_TRUE(contents.notices.empty()) << "the part that was written should have been cut off again";
 }
 
-TEST(Journal, TellsAFailureToAHandlerThatComesLater) {
+TEST(Journal, ReportsAFailureToALaterHandler) {
   const Scratch scratch;
   rlimit before{};
   getrlimit(RLIMIT_FSIZE, &before);
@@ -300,8 +300,8 @@ TEST(Journal, TellsAFailureToAHandlerThatComesLater) {
   EXPECT_EQ(told, 1u);
 }
 
-// A child writes as fast as it can and says through a pipe what it was told is durable; SIGKILL takes it at some
-// moment. What it said must be in the file.
+// A child writes as fast as it can and reports through a pipe which records it was told are durable; SIGKILL stops it
+// at some moment. The reported records must be in the file.
 void write_until_killed(const std::string& directory, const search::Plan& plan, int pipe) {
   Journal journal(directory, 0, plan, std::chrono::milliseconds(1));
   for (uint32_t fit = 0; fit < plan.n_fits(); ++fit) {
@@ -314,7 +314,7 @@ void write_until_killed(const std::string& directory, const search::Plan& plan, 
   while (true) pause();
 }
 
-TEST(Journal, HoldsWhatItCalledDurableAfterSigkill) {
+TEST(Journal, HoldsEveryDurableRecordAfterSigkill) {
   const search::Plan plan = small_plan(200);
   for (int round = 0; round < 5; ++round) {
     const Scratch scratch;

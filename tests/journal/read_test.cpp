@@ -44,7 +44,7 @@ void expect_failure(const Scratch& scratch, const std::vector<std::string>& word
   for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
 }
 
-TEST(ReadAll, FindsNothingWhereThereIsNothing) {
+TEST(ReadAll, FindsNothingInAnEmptyDirectory) {
   const Scratch scratch;
   EXPECT_TRUE(read_all(scratch.directory(), kPlan).records.empty());
   std::filesystem::create_directories(scratch.directory());
@@ -76,11 +76,11 @@ TEST(ReadAll, RefusesAnyDamageInTheMiddle) {
     spill(scratch.file(0), damaged);
     expect_failure(scratch, {scratch.file(0), "line 3", "delete the line"});
   }
-  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then written on behind
+  spill(scratch.file(0), whole.substr(0, begin) + whole.substr(end - 20));  // torn, then more lines appended
   expect_failure(scratch, {"line 3"});
 }
 
-TEST(ReadAll, RefusesADamagedHeaderWithLinesBehindIt) {
+TEST(ReadAll, RefusesADamagedHeaderWithLinesAfterIt) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(make_record(1))});
   std::string text = slurp(scratch.file(0));
@@ -113,7 +113,7 @@ TEST(ReadAll, RefusesFitsThatAreNotInThePlan) {
   expect_failure(scratch, {"line 2", "fit 4"});
 }
 
-TEST(ReadAll, RefusesSealedLinesThatMakeNoSense) {
+TEST(ReadAll, RefusesInvalidSealedLines) {
   const std::string good = text_of(make_record(4));
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
@@ -152,7 +152,7 @@ TEST(ReadAll, TakesDuplicatesThatAgreeFromTheLowestNode) {
   EXPECT_EQ(contents.records[0].device, "opencl:0");
 }
 
-// Two lines of fit 4, on nodes 0 and 1: what reading says of them.
+// Reads two lines of fit 4, from nodes 0 and 1, and returns the outcome.
 Contents read_pair(const FitRecord& first, const FitRecord& second) {
   const Scratch scratch;
   write_file(scratch, 0, {text_of(first)});
@@ -168,7 +168,7 @@ Contents read_pair(const FitRecord& first, const FitRecord& second) {
   return contents;
 }
 
-TEST(ReadAll, ReportsAnotherResultOfOneClassAndGoesOn) {
+TEST(ReadAll, ReportsAnotherResultOfOneClassAndContinues) {
   const std::vector<std::function<void(FitRecord&)>> changes = {
       [](FitRecord& r) { r.status = FitStatus::copied; },
       [](FitRecord& r) { r.n += 1; },
@@ -271,7 +271,7 @@ TEST(ReadAll, RefitsOfTwoCandidatesDoNotDisagree) {
   EXPECT_TRUE(contents.disagreements.empty());
 }
 
-TEST(Rivals, AreThoseThatCountInPlaceOfOurs) {
+TEST(Rivals, AreTheRecordsThatCountInPlaceOfOurs) {
   const Scratch scratch;
   FitRecord ours = fifth_wrong(2), same = make_record(6), other = same;
   ours.node = other.node = 1;
@@ -300,7 +300,7 @@ TEST(ReadAll, KeepsTheClassOfADevice) {
   EXPECT_EQ(contents.records.at(1).device_class, "") << "as older runs wrote it";
 }
 
-TEST(ReadAll, KeepsWhatHappenedAndSkipsWhatItDoesNotKnow) {
+TEST(ReadAll, KeepsEventsAndSkipsUnknownOnes) {
   const Scratch scratch;
   const EventRecord retired{30, EventRecord::Kind::retired, 1, "opencl:0", -1, 0, "it \"failed\" twice"};
   const EventRecord failed{20, EventRecord::Kind::failed, 1, "opencl:0", 7, 2, "bad bytes: \xFF"};
@@ -338,7 +338,7 @@ TEST(ReadAll, AddsUpTheSessions) {
   write_file(
       scratch, 0,
       {base::to_json(SessionLine{"start", 100, ""}), base::to_json(SessionLine{"stop", 150, "stopped on request"}),
-       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: worked until 260
+       base::to_json(SessionLine{"start", 200, ""}), text_of(late)});  // killed: it worked until 260
   write_file(scratch, 1,
              {base::to_json(SessionLine{"start", 140, ""}), base::to_json(SessionLine{"stop", 170, "done"})});
   const Contents contents = read_all(scratch.directory(), kPlan);
@@ -365,7 +365,7 @@ TEST(ReadAll, AddsUpTheSessionsOfARealJournal) {
   EXPECT_LT(contents.wall_s, 60);
 }
 
-// The plan's slot behind its fits.
+// The plan's slot after its fits.
 FitRecord make_refit(uint32_t candidate) {
   FitRecord refit = make_record(kPlan.refit_slot(0));
   refit.refit = candidate;
@@ -392,7 +392,7 @@ TEST(ReadAll, KeepsRefitsApartFromFits) {
   EXPECT_TRUE(same_result(found.refits[0], refit));
 }
 
-TEST(ReadAll, RefusesARefitThatMakesNoSense) {
+TEST(ReadAll, RefusesAnInvalidRefit) {
   const std::string good = record_text(make_refit(3), nullptr);
   const auto with = [&](const std::string& from, const std::string& to) {
     std::string text = good;
@@ -413,7 +413,7 @@ TEST(ReadAll, RefusesARefitThatMakesNoSense) {
   expect_failure(scratch, {scratch.file(0), "line 2"});
 }
 
-TEST(ReadAll, TakesAFailedRefitOfNothing) {
+TEST(ReadAll, AcceptsAFailedRefitWithoutACandidate) {
   const Scratch scratch;
   FitRecord refit = make_record(kPlan.refit_slot(1));
   refit.status = FitStatus::failed;
@@ -421,7 +421,7 @@ TEST(ReadAll, TakesAFailedRefitOfNothing) {
   EXPECT_FALSE(read_all(scratch.directory(), kPlan).refits.at(0).refit);
 }
 
-TEST(BusySeconds, CountsTimeInWhichFitsOverlapOnce) {
+TEST(BusySeconds, CountsOverlappingTimeOnce) {
   std::vector<FitRecord> records(4, make_record(0));
   const std::vector<std::pair<double, double>> times = {{0, 2}, {0, 5}, {10, 11}, {3, 4}};
   for (size_t i = 0; i < records.size(); ++i) {

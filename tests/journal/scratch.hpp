@@ -1,4 +1,4 @@
-// What the journal's tests share: a directory of their own, a small plan, records.
+// Shared by the journal's tests: a directory per test, a small plan, records.
 #pragma once
 
 #include <cstdlib>

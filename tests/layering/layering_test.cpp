@@ -11,10 +11,10 @@
 namespace mokume::layering {
 namespace {
 
-TEST(House, KeepsItsRules) {
+TEST(Tree, KeepsItsRules) {
   const std::vector<Source> tree = read_tree(test::source_directory());
   for (const std::string& violation : violations(tree)) ADD_FAILURE() << violation;
-  // The rules hold for an empty tree as well: this one is not.
+  // The rules also hold for an empty tree, so this checks that the tree has files.
   const auto count = [&](const std::string& path) {
     return std::count_if(tree.begin(), tree.end(), [&](const Source& s) { return s.path == path; });
   };
@@ -22,7 +22,7 @@ TEST(House, KeepsItsRules) {
     EXPECT_EQ(count(path), 1) << path;
 }
 
-TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
+TEST(Tree, TheOpSetIsSmallAndItsNamesAreUnique) {
   EXPECT_EQ(MK_OP_CAP, 32);
   EXPECT_LE(std::size(ops::kOps), 32U);
   for (size_t i = 0; i < std::size(ops::kOps); ++i) {
@@ -31,7 +31,7 @@ TEST(House, TheOpSetIsSmallAndItsNamesAreUnique) {
   }
 }
 
-// ---- the checker itself
+// ---- tests of the checker
 
 std::vector<std::string> of(const std::string& path, const std::string& text) {
   return violations({{path, text + "\n"},
@@ -56,7 +56,7 @@ std::string case_name(const testing::TestParamInfo<Case>& info) {
 
 class Bad : public testing::TestWithParam<Case> {};
 
-TEST_P(Bad, IsSeenOnceWithItsPlace) {
+TEST_P(Bad, IsReportedOnceWithItsPlace) {
   const std::vector<std::string> found = of(GetParam().path, std::string("\n") + GetParam().text);
   ASSERT_EQ(found.size(), 1U) << GetParam().text;
   EXPECT_EQ(found[0].find(std::string(GetParam().path) + ":2: "), 0U) << found[0];
@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
 
 class Good : public testing::TestWithParam<Case> {};
 
-TEST_P(Good, IsLeftAlone) { EXPECT_EQ(of(GetParam().path, GetParam().text), std::vector<std::string>{}); }
+TEST_P(Good, IsNotReported) { EXPECT_EQ(of(GetParam().path, GetParam().text), std::vector<std::string>{}); }
 
 INSTANTIATE_TEST_SUITE_P(
     Lines, Good,
@@ -114,14 +114,14 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"core/base/x.cpp", "auto s = R\"x(getenv( \" )x\"; auto t = \"\\\"rand(\";"}),
     case_name);
 
-TEST(Checker, SeesLongFiles) {
+TEST(Checker, ReportsLongFiles) {
   std::string text;
   for (int i = 0; i < 600; ++i) text += "x\n";
   EXPECT_TRUE(violations({{"scripts/x.py", text}}).empty());
   EXPECT_EQ(violations({{"scripts/x.py", text + "x\n"}}).size(), 1U);
 }
 
-TEST(Checker, SeesSourcesWithoutAHeaderAndFullFolders) {
+TEST(Checker, ReportsSourcesWithoutAHeaderAndFullFolders) {
   EXPECT_EQ(violations({{"core/base/x.cpp", ""}}).size(), 1U);
   EXPECT_TRUE(violations({{"core/base/x.cpp", ""}, {"core/base/x.hpp", ""}, {"core/base/x_more.cpp", ""}}).empty());
   std::vector<Source> full;
@@ -133,7 +133,7 @@ TEST(Checker, SeesSourcesWithoutAHeaderAndFullFolders) {
   EXPECT_EQ(violations(full).size(), 1U);
 }
 
-TEST(Checker, CodeKeepsItsLines) {
+TEST(Checker, KeepsTheLinesOfTheCode) {
   EXPECT_EQ(code_only("a /* b\nc */ d // e\nf \"g\" '\\'' h"), "a     \n     d     \nf          h");
   EXPECT_EQ(code_only("\"open"), "     ");
   EXPECT_EQ(code_only("/*"), "  ");

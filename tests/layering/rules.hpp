@@ -1,4 +1,4 @@
-// The rules of the house (docs/design: layers, includes, sizes, banned calls) as a function of file contents.
+// The rules of this tree (docs/design: layers, includes, sizes, banned calls) as a function of file contents.
 #pragma once
 
 #include <string>
@@ -17,7 +17,7 @@ std::vector<std::string> violations(const std::vector<Source>& tree);
 // `text` with comments and the contents of string and character literals blanked; line breaks stay.
 std::string code_only(const std::string& text);
 
-// The files of ours below `root` that the rules are about: sources, headers, kernels, scripts and CMake files.
+// Our files below `root` to which the rules apply: sources, headers, kernels, scripts and CMake files.
 std::vector<Source> read_tree(const std::string& root);
 
 }  // namespace mokume::layering

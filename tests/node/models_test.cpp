@@ -37,7 +37,7 @@ class AdoptModels : public ::testing::Test {
   search::Plan plan_;
 };
 
-TEST_F(AdoptModels, NamesTheOneThatCountsAndRemovesTheOthers) {
+TEST_F(AdoptModels, RenamesTheModelThatCountsAndRemovesTheOthers) {
   make("attempt-4-1");
   make("attempt-4-2/this");
   make("attempt-4-3.new");
@@ -51,7 +51,7 @@ TEST_F(AdoptModels, NamesTheOneThatCountsAndRemovesTheOthers) {
   EXPECT_TRUE(has("best/this")) << "it has its name already";
 }
 
-TEST_F(AdoptModels, MissesWhatIsNotThere) {
+TEST_F(AdoptModels, RefusesAMissingModel) {
   make("attempt-4-2.new");
   journal::Contents contents;
   contents.refits = {record(2)};

@@ -27,7 +27,7 @@ class ScratchTest : public ::testing::Test {
   std::string directory_;
 };
 
-TEST_F(ScratchTest, EveryFitHasAPlaceOfItsOwnAndNothingIsCreated) {
+TEST_F(ScratchTest, EveryFitHasItsOwnPlaceAndNothingIsCreated) {
   const Scratch scratch(directory_);
   EXPECT_EQ(scratch.fit(123), directory_ + "/scratch/fit-000123");
   EXPECT_EQ(scratch.fit(4294967295u), directory_ + "/scratch/fit-4294967295");

@@ -21,7 +21,7 @@ std::vector<std::string> digits(size_t n = 10) {
   return names;
 }
 
-// Twelve members, eleven certain of 7 and one of 1.
+// Twelve members: eleven certain of 7 and one of 1.
 Certainty twelve() {
   Certainty certainty{digits(), {}};
   for (size_t m = 0; m < 12; ++m) {
@@ -100,7 +100,7 @@ TEST(CertaintyText, DrawsABoxForEachClass) {
   EXPECT_EQ(occurrences(text, "#"), 10U) << "a median each";
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 78U) << line;
-  // Of 7: one member at 0 (an outlier), the others near 0.93.
+  // Class 7: one member at 0 (an outlier), the others near 0.93.
   const size_t seven = text.find("> 7");
   const std::string row = text.substr(seven, text.find('\n', seven) - seven);
   EXPECT_HAS(row, "    11  o") << row;
@@ -122,7 +122,7 @@ TEST(CertaintyText, KeepsToTheWidthAndTheMostLikelyClasses) {
   }
 }
 
-TEST(CertaintySvg, HasABoxForEachClassAndBothSchemes) {
+TEST(CertaintySvg, HasABoxForEachClassAndBothColourSchemes) {
   const std::string svg = certainty_svg(twelve(), "digit <7>.png");
   EXPECT_EQ(xml_fault(svg), "");
   EXPECT_EQ(occurrences(svg, "class=\"median\""), 10U);

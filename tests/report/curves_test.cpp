@@ -183,7 +183,7 @@ TEST(Curves, AreDrawnWithoutAnyFitAndWithoutAMetric) {
   EXPECT_NE(plot(view, "loss"), "");
 }
 
-// `count` bootstraps of one candidate each; member m ends at a loss of 1 + m.
+// `count` bootstraps of one candidate each; member m finishes at a loss of 1 + m.
 RunView bagged(uint32_t count) {
   RunView view = grid(1, 1);
   view.plan.bootstraps = count;
@@ -194,7 +194,7 @@ RunView bagged(uint32_t count) {
 }
 
 // Names have 24 characters in the legend.
-TEST(Curves, NamesOfABaggingRunFit) {
+TEST(Curves, NamesOfABaggingRunFitTheLegend) {
   RunView view = trained();
   view.refit.reset();
   view.plan.own_candidates = 2;  // 0 and 1 are of bootstrap 0, 2 and 3 of bootstrap 1
@@ -210,7 +210,7 @@ TEST(Curves, NamesOfABaggingRunFit) {
   EXPECT_HAS(shared, "; names are candidate,bootstrap,fold; solid");
 }
 
-TEST(Curves, MembersHaveAPlotOfTheirOwn) {
+TEST(Curves, MembersHaveTheirOwnPlot) {
   RunView view = bagged(12);
   view.records = {testing::record(0, 3)};
   view.records[0].curves = falling(2);
@@ -225,7 +225,7 @@ TEST(Curves, MembersHaveAPlotOfTheirOwn) {
   EXPECT_EQ(plot(view, "members-accuracy"), "");
 }
 
-// As the lines end one above the other, so do the entries of the legend; a member keeps its colour.
+// The entries of the legend have the order in which the lines end from top to bottom; a member keeps its colour.
 TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
   RunView view = bagged(12);
   view.refits[5].curves = {{"train_loss", {40, 2, kNan}}};
@@ -247,7 +247,7 @@ TEST(Curves, NamesTheFirstOfManyMembers) {
   EXPECT_HAS_NOT(text, ">member 12<");
 }
 
-TEST(Curves, MembersAreShownWhole) {
+TEST(Curves, MembersThatDivergedAreShownInFull) {
   RunView view = bagged(4);
   view.refits[3].curves = {{"train_loss", {1e6, 1e5}}};
   const std::string text = plot(view, "members-loss");

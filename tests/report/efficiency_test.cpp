@@ -63,7 +63,7 @@ TEST(Efficiency, ATeamsWorkIsThatOfAllItsDevices) {
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 0.9);
 }
 
-TEST(Efficiency, RepeatsAreNoWork) {
+TEST(Efficiency, RepeatsDoNotCountAsWork) {
   journal::Contents contents = two_devices();
   contents.repeats = {at_work(0, 0, "b", 5, 10)};
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
@@ -75,7 +75,7 @@ TEST(Efficiency, UnmeasuredSpeedsFollowFromTheWorkDone) {
   EXPECT_EQ(found.source, Speeds::estimated);
   EXPECT_EQ(found.speeds, (std::vector<double>{4, 1}));
   EXPECT_DOUBLE_EQ(found.value, 45.0 / 50);
-  // Without costs every fit is the same work.
+  // Without costs every fit is the same amount of work.
   EXPECT_EQ(efficiency({{0, "a", "x", 0}, {0, "b", "y", 0}}, two_devices(), {}).speeds,
             (std::vector<double>{0.2, 0.2}));
 }
@@ -95,7 +95,7 @@ TEST(Efficiency, ARetiredDeviceCountsUntilItsRetirement) {
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 15.0 / 20);
 }
 
-TEST(Efficiency, ALateResultOfARetiredDeviceIsWork) {
+TEST(Efficiency, ALateResultOfARetiredDeviceCountsAsWork) {
   journal::Contents contents = two_devices();
   contents.events = {event(3, Kind::retired, 0, "b")};
   EXPECT_DOUBLE_EQ(efficiency(kEqual, contents, {}).value, 1);
@@ -110,7 +110,7 @@ TEST(Efficiency, ALostNodeCountsUntilItIsDeclaredLostAndFromItsReturn) {
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 22);
   contents.events = {event(4, Kind::lost, 1)};
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 24);
-  contents.sessions.back() = {1, 0, 10, true, "done"};  // it only was silent
+  contents.sessions.back() = {1, 0, 10, true, "done"};  // it was only silent
   contents.events.push_back(event(9, Kind::returned, 1));
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, 17.0 / 25);
 }
@@ -133,7 +133,7 @@ TEST(Efficiency, CountsADeviceInTheSessionsItTookPartIn) {
   contents.sessions.push_back({0, 1000, 1010, true, "done"});
   std::vector<Member> members = kEqual;
   const double both = efficiency(members, contents, {}).value;
-  members[1].sessions = {0.5};  // the second device was there in the first session alone
+  members[1].sessions = {0.5};  // the second device was there only in the first session
   EXPECT_DOUBLE_EQ(efficiency(members, contents, {}).value, both * 40 / 30);
 }
 

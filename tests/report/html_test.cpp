@@ -39,7 +39,7 @@ TEST(Html, RefersToNoOtherFile) {
   for (const char* part : {" src=", " href=", "@import", "url(", "<link", "@font-face"}) {
     EXPECT_HAS_NOT(text, part) << part;
   }
-  // The only address is SVG's name space.
+  // The only address is the SVG namespace.
   EXPECT_EQ(occurrences(text, "http"), occurrences(text, "http://www.w3.org/2000/svg"));
 }
 
@@ -50,12 +50,12 @@ TEST(Html, ShowsThe20BestCandidatesInOrder) {
   EXPECT_EQ(occurrences(text, "<tr><td class=\"n\">") + occurrences(text, "<tr class=\"first\"><td class=\"n\">"), 21U);
 }
 
-TEST(Html, SaysThatBoxPlotsWereLeftOut) {
+TEST(Html, ReportsThatBoxPlotsWereLeftOut) {
   EXPECT_HAS(page(grid(2, 90)), "shows the 64 of 90 plots");
   EXPECT_HAS_NOT(page(grid(2, 9)), "shows the");
 }
 
-TEST(Html, CountsAndNotesOfFits) {
+TEST(Html, ShowsCountsAndNotesOfFits) {
   RunView view = grid(3, 2);
   view.records[0].status = journal::FitStatus::failed;
   view.records[0].note = "out of memory <b>";
@@ -75,7 +75,7 @@ TEST(Html, CountsAndNotesOfFits) {
   EXPECT_HAS(text, "of 12 planned, 1 failed");
 }
 
-TEST(Html, TellsWhatWentWrongIfSomethingDid) {
+TEST(Html, ListsFailuresIfThereAreAny) {
   RunView view = grid(3, 2);
   EXPECT_HAS_NOT(page(view), "What went wrong");
   view.events = {{1002.5, journal::EventRecord::Kind::failed, 1, "opencl:0", 5, 2, "driver said <no>"},
@@ -92,7 +92,7 @@ TEST(Html, TellsWhatWentWrongIfSomethingDid) {
   EXPECT_HAS(page(view), "50 more events");
 }
 
-TEST(Html, SaysWhereTheSpeedsAreFrom) {
+TEST(Html, NamesTheSourceOfTheSpeeds) {
   RunView view = grid(3, 2);
   view.devices.push_back({0, "host:0", "host", "CPU", "Maker", 0, 0, 0.3125});
   EXPECT_HAS(page(view), "measured before the run");
@@ -119,7 +119,7 @@ TEST(Html, HostileTextsStayText) {
   EXPECT_HAS_NOT(text, "alert(1)</script>");
 }
 
-TEST(Html, UnfinishedAndEmptyRuns) {
+TEST(Html, AcceptsUnfinishedAndEmptyRuns) {
   RunView view = grid(5, 3);
   view.records.resize(7);
   view.best.reset();
@@ -150,7 +150,7 @@ TEST(Html, NumbersAsTargetsHaveAnMse) {
   EXPECT_HAS(page(view), "<span>Test MSE</span><b>0.125</b><span>50 rows</span>");
 }
 
-TEST(Html, HostileNumbers) {
+TEST(Html, AcceptsHostileNumbers) {
   RunView view = grid(3, 2);
   const double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   view.wall_s = nan, view.efficiency = inf, view.devices[0].busy_s = -1;
@@ -164,7 +164,7 @@ TEST(Html, HostileNumbers) {
   EXPECT_EQ(xml_fault(page(view)), "");
 }
 
-TEST(Gantt, OneLanePerDeviceOneBarPerBundle) {
+TEST(Gantt, HasOneLanePerDeviceAndOneBarPerBundle) {
   RunView view = grid(3, 2);
   for (size_t i = 6; i < 12; ++i) view.records[i].device = "host:0";
   const std::string chart = gantt(view);
@@ -198,7 +198,7 @@ class WriteTest : public ::testing::Test {
   test::Scratch root_;
 };
 
-TEST_F(WriteTest, SameViewSameBytes) {
+TEST_F(WriteTest, TheSameViewGivesTheSameBytes) {
   const RunView view = grid(5, 3);
   const char* names[] = {"results.csv", "candidates.csv",    "timeline.csv",         "summary.json",
                          "report.html", "plots/heatmap.svg", "plots/box-gamma-2.svg"};

@@ -12,7 +12,7 @@ using testing::occurrences;
 using testing::page;
 using testing::xml_fault;
 
-// Three bootstraps with one candidate of their own each, whose folds err by (9 - c) + fold of 10 rows.
+// Three bootstraps with one candidate each, whose folds err by (9 - c) + fold of 10 rows.
 RunView ensemble() {
   RunView view = grid(3, 1);
   view.plan.bootstraps = 3;
@@ -32,7 +32,7 @@ TEST(Members, AreShownWithTheirVote) {
   EXPECT_HAS(text, "vote 8.00 %</text>");
 }
 
-TEST(Members, TheirValidationIsInTheHeadline) {
+TEST(Members, HaveTheirValidationInTheHeadline) {
   RunView view = ensemble();
   const std::string tile =
       "<span>Validation, mean error</span><b>85.00\u00A0%</b><span>median of 3 members, 75.00\u00A0% "
@@ -42,8 +42,8 @@ TEST(Members, TheirValidationIsInTheHeadline) {
   EXPECT_HAS(page(view), "no member yet");
 }
 
-// The whole of many pictures would push everything else off the page.
-TEST(Members, TwoPicturesOfEachKindAreShownAtOnce) {
+// Many full-size pictures would push everything else off the page.
+TEST(Members, ShowTwoPicturesOfEachKindAtOnce) {
   RunView view = ensemble();
   for (const char* kind : {"easy", "misclassified"})
     for (int64_t row = 0; row < (kind[0] == 'e' ? 4 : 2); ++row)

@@ -25,7 +25,7 @@ void expect_well_formed(const std::vector<NamedFile>& files) {
   }
 }
 
-TEST(Checker, FindsWhatIsBroken) {
+TEST(Checker, FindsMalformedXml) {
   EXPECT_EQ(xml_fault("<a b=\"1\"><c/>&amp;&#39;</a>\n"), "");
   for (const char* text : {"<a>", "<a></b>", "<a b=1/>", "<a b=\"1\" b=\"2\"/>", "<a>&</a>", "<a>&nbsp;</a>",
                            "<a/><b/>", "<a b=\"<\"/>", "text", "<a>\x01</a>"}) {
@@ -33,7 +33,7 @@ TEST(Checker, FindsWhatIsBroken) {
   }
 }
 
-TEST(Plots, OneBoxPlotPerGammaAndOneHeatMap) {
+TEST(Plots, IncludeOneBoxPlotPerGammaAndOneHeatMap) {
   const auto files = plots(grid(5, 3));
   ASSERT_EQ(files.size(), 4U);
   EXPECT_NE(find(files, "plots/heatmap.svg"), nullptr);
@@ -93,7 +93,7 @@ TEST(Plots, OneNumericParameterGivesOneBoxPlot) {
   EXPECT_EQ(files[0].name, "plots/box-C-0.svg");
 }
 
-TEST(Plots, EveryTextHasPanelsOfItsOwn) {
+TEST(Plots, EveryTextValueHasItsOwnPanels) {
   RunView view = grid(1, 1);
   view.plan.params = {"kernel", "C", "gamma"};
   view.plan.candidates.clear();
@@ -140,7 +140,7 @@ TEST(Plots, ARandomSearchHasOnePlotPerParameterAndNoHeatMap) {
   EXPECT_EQ(occurrences(files[0].content, "class=\"median\""), 12U);
 }
 
-// A random search draws whole numbers twice: the boxes stand side by side.
+// A random search may draw a whole number twice: the boxes stand side by side.
 TEST(Plots, BoxesOfOneValueDoNotHideEachOther) {
   RunView view = grid(1, 1);
   view.plan.params = {"units", "lr"};

@@ -33,7 +33,7 @@ TEST(Box, WhiskersEndAtTheLastValueWithinReach) {
   EXPECT_DOUBLE_EQ(box_of({7, 4, 1, 3, 2}).high, 7);  // exactly 1.5 box heights away
 }
 
-TEST(Wilson, KnownIntervals) {
+TEST(Wilson, GivesKnownIntervals) {
   EXPECT_NEAR(wilson(10, 100).low, 0.05522914, 1e-7);
   EXPECT_NEAR(wilson(10, 100).high, 0.17436566, 1e-7);
   EXPECT_DOUBLE_EQ(wilson(0, 10).low, 0);
@@ -51,7 +51,7 @@ search::Plan plan_of(size_t candidates, uint32_t bootstraps, uint32_t folds) {
   return plan;
 }
 
-TEST(Summarise, MeanDeviationAndTiesByIndex) {
+TEST(Summarise, GivesMeanAndDeviationAndBreaksTiesByIndex) {
   const auto rows = summarise(plan_of(3, 1, 2), error_metrics(),
                               {record(0, 4), record(1, 2), record(2, 1), record(3, 2), record(4, 2), record(5, 4)});
   ASSERT_EQ(rows.size(), 3U);
@@ -75,7 +75,7 @@ TEST(Summarise, IncompleteFailedAndNonFiniteRankLast) {
   failed.status = journal::FitStatus::failed;
   auto endless = record(4, 0);
   endless.values[1] = std::numeric_limits<double>::quiet_NaN();
-  // Candidate 0 failed a fold, 1 misses one, 2 has a value that is no number, 3 is whole but bad.
+  // Candidate 0 failed a fold, 1 lacks one, 2 has a value that is not a number, 3 is complete but bad.
   const auto rows = summarise(plan_of(4, 1, 2), error_metrics(),
                               {failed, record(1, 0), record(2, 0), endless, record(5, 0), record(6, 9), record(7, 9)});
   EXPECT_FALSE(rows[0].complete || rows[1].complete || rows[2].complete);

@@ -1,4 +1,4 @@
-// Small runs to report on, and a checker that tells whether a text is well-formed XML.
+// Small runs to report on, and a checker for well-formed XML.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@ inline void fill(RunView& view) {
   for (uint32_t f = 0; f < view.plan.n_fits(); ++f) view.records.push_back(record(f, f % 7 + 1));
 }
 
-// The refit of a bootstrap, which trained this candidate; `result` is that of 50 test rows.
+// The refit of a bootstrap, which trained this candidate; `result` covers 50 test rows.
 inline journal::FitRecord& add_refit(RunView& view, uint32_t bootstrap, uint32_t candidate, double result = 5) {
   journal::FitRecord& refit = view.refits.emplace_back(record(view.plan.refit_slot(bootstrap), result, 50));
   refit.values = {result};
@@ -89,7 +89,7 @@ inline const NamedFile* find(const std::vector<NamedFile>& files, const std::str
   return nullptr;
 }
 
-// "" if `text` is one well-formed XML element (after an optional document type), else what is wrong and where.
+// "" if `text` is one well-formed XML element (after an optional document type), otherwise what is wrong and where.
 std::string xml_fault(std::string_view text);
 
 }  // namespace mokume::report::testing

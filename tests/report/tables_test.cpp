@@ -23,7 +23,7 @@ RunView two_candidates() {
   return view;
 }
 
-TEST(ResultsCsv, Golden) {
+TEST(ResultsCsv, HasTheExpectedText) {
   EXPECT_EQ(results_csv(two_candidates()),
             "candidate,bootstrap,fold,C,gamma,n,errors,error,status\n"
             "0,0,0,0.1,\"a, \"\"b\"\"\nc\",10,1,0.1,ok\n"
@@ -47,7 +47,7 @@ TEST(ResultsCsv, AFailedFitHasNoMetricsEvenIfValuesCame) {
   EXPECT_HAS(results_csv(view), "1,0,1,1e-07,rbf,10,,,failed\n");
 }
 
-TEST(ResultsCsv, IntegerMetricsThatAreNone) {
+TEST(ResultsCsv, WritesNonIntegersOfIntegerMetricsAsTheyAre) {
   RunView view = two_candidates();
   view.records[0].values = {1.5, std::numeric_limits<double>::quiet_NaN()};
   view.records[1].values = {std::numeric_limits<double>::infinity(), 1e300};
@@ -56,14 +56,14 @@ TEST(ResultsCsv, IntegerMetricsThatAreNone) {
   EXPECT_HAS(text, ",10,inf,1e+300,ok\n");
 }
 
-TEST(CandidatesCsv, Golden) {
+TEST(CandidatesCsv, HasTheExpectedText) {
   EXPECT_EQ(candidates_csv(two_candidates()),
             "candidate,bootstrap,C,gamma,mean,sd,min,max,rank\n"
             "0,0,0.1,\"a, \"\"b\"\"\nc\",0.2,0.1414213562373095,0.1,0.3,1\n"
             "1,0,1e-07,rbf,,,,,2\n");
 }
 
-TEST(TimelineCsv, Golden) {
+TEST(TimelineCsv, HasTheExpectedText) {
   RunView view = two_candidates();
   view.records[1].device = "odd,name";
   view.records[3].end_s = std::numeric_limits<double>::quiet_NaN();
@@ -75,7 +75,7 @@ TEST(TimelineCsv, Golden) {
             "1,0,1,1,0,opencl:0,,,1\n");
 }
 
-TEST(SummaryJson, Golden) {
+TEST(SummaryJson, HasTheExpectedText) {
   RunView view = two_candidates();
   view.best = 0;
   view.devices.resize(1);
@@ -201,7 +201,7 @@ TEST(Format, EscapeLeavesNoMarkupAndNoForbiddenBytes) {
   EXPECT_EQ(escape("\xEF\xBF\xBF"), "\xEF\xBF\xBD");          // U+FFFF
 }
 
-TEST(Format, PrettyNumbers) {
+TEST(Format, NumbersAreRoundedForReading) {
   EXPECT_EQ(pretty(0.0), "0");
   EXPECT_EQ(pretty(1000.0), "1000");
   EXPECT_EQ(pretty(0.0020152), "0.002015");

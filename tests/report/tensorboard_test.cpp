@@ -31,7 +31,7 @@ uint32_t masked(const std::string& bytes) {
   return ((crc >> 15) | (crc << 17)) + 0xa282ead8u;
 }
 
-// The data of every record, whose sums are checked on the way.
+// The data of every record; checks the sums too.
 std::vector<std::string> records_of(const std::string& file) {
   std::vector<std::string> records;
   for (size_t at = 0; at < file.size();) {
@@ -70,7 +70,7 @@ TEST(EventFile, HoldsAVersionAndOneEventPerEpoch) {
   EXPECT_EQ(records_of(event_file({}, 0)).size(), 1u);
 }
 
-TEST(EventFile, LongNamesManyEpochsAndAnyNumber) {
+TEST(EventFile, AcceptsLongNamesManyEpochsAndAnyNumber) {
   const double inf = std::numeric_limits<double>::infinity();
   std::vector<double> values(300, 1.0);
   values[298] = 1e300, values[299] = -1e300;
@@ -94,7 +94,7 @@ class EventFiles : public ::testing::Test {
   test::Scratch root_;
 };
 
-TEST_F(EventFiles, OneFolderPerFitThatHasCurves) {
+TEST_F(EventFiles, HaveOneFolderPerFitWithCurves) {
   RunView view = grid(3, 2);
   view.records[7].curves = {{"train_loss", {0.5}}};
   view.records[7].end_s = 77;
@@ -109,7 +109,7 @@ TEST_F(EventFiles, OneFolderPerFitThatHasCurves) {
   EXPECT_EQ(event_folder(view.plan, {12345, 1, 4}), "candidate-12345-bootstrap-1-fold-4");
 }
 
-TEST_F(EventFiles, OneFolderPerMember) {
+TEST_F(EventFiles, HaveOneFolderPerMember) {
   RunView view = grid(1, 1);
   view.plan.bootstraps = 2;
   view.records.clear();
@@ -123,7 +123,7 @@ TEST_F(EventFiles, OneFolderPerMember) {
   EXPECT_EQ(base::read_file(file("member-001")), event_file({{"train_loss", {0.5}}}, 77));
 }
 
-TEST_F(EventFiles, AreMadeAgainWithEveryReport) {
+TEST_F(EventFiles, AreRewrittenWithEveryReport) {
   RunView view = grid(3, 2);
   view.records[7].curves = view.records[8].curves = {{"train_loss", {0.5}}};
   write(view, root_.path());
@@ -138,7 +138,7 @@ TEST_F(EventFiles, AreMadeAgainWithEveryReport) {
   EXPECT_EQ(std::distance(fs::directory_iterator(board() + "/candidate-0003-fold-1"), {}), 1);
 }
 
-TEST_F(EventFiles, NoneWithoutCurves) {
+TEST_F(EventFiles, DoNotExistWithoutCurves) {
   write(grid(3, 2), root_.path());
   EXPECT_FALSE(fs::exists(root_ / "logs"));
 }

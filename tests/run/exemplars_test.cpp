@@ -8,7 +8,7 @@
 namespace mokume::run {
 namespace {
 
-// 20 rows of 2 x 2 pixels and two classes; row r is the more doubtful the larger it is.
+// 20 rows of 2 x 2 pixels and two classes; row r becomes more doubtful as r grows.
 struct Rows {
   data::Dataset data;
   std::vector<double> certainty;
@@ -23,7 +23,7 @@ struct Rows {
     data.test.features = 4;
     for (int r = 0; r < 20; ++r) {
       for (int f = 0; f < 4; ++f) data.test.x.push_back(static_cast<float>(f - 1));
-      data.test.labels.push_back(r % 4 == 0 ? 1 : 0);  // every fourth is taken for a cat
+      data.test.labels.push_back(r % 4 == 0 ? 1 : 0);  // every fourth row is taken for a cat
       certainty.insert(certainty.end(), {4 - 0.09 * r, 0.09 * r});
       vote.push_back(0);
     }
@@ -47,7 +47,7 @@ TEST(Exemplars, AreTheSureTheWrongAndTheDoubtful) {
   EXPECT_EQ(chosen[0].picture.grey, (std::vector<uint8_t>{50, 100, 150, 200})) << "as it was before the scaling";
 }
 
-TEST(Exemplars, ComeBackFromJson) {
+TEST(Exemplars, RoundTripThroughJson) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}, {1, 0}};
@@ -58,7 +58,7 @@ TEST(Exemplars, ComeBackFromJson) {
   EXPECT_EQ(back[5].picture.grey, chosen[5].picture.grey);
 }
 
-TEST(Exemplars, DamagedOnesAreRefused) {
+TEST(Exemplars, AreRefusedIfDamaged) {
   const Rows rows;
   auto chosen = choose_exemplars(rows.data, rows.certainty, rows.vote);
   for (report::Exemplar& one : chosen) one.certainty.members = {{0.25, 0.75}};

@@ -83,10 +83,10 @@ TEST(FitTimes, RatesAreKeptByModelDataAndClass) {
   remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}});
   EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2").size(), 1U);
   remember_rates("", "cnn", workload(), {{"a", {0}, 100}});                              // no cache
-  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}});  // no matter
+  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}});  // not an error
 }
 
-TEST(FitTimes, AnEarlierRunOfThePlanKnowsBest) {
+TEST(FitTimes, AnEarlierRunOfThePlanTakesPrecedence) {
   const Directory directory;
   const std::string runs = directory.path("runs"), run = runs + "/2026-01-01_000000";
   fs::create_directories(run);
@@ -101,7 +101,7 @@ TEST(FitTimes, AnEarlierRunOfThePlanKnowsBest) {
     journal.append(record(2, 1, 14, 24), {});
     journal.close("done");
   }
-  fs::create_directories(runs + "/2026-02-02_000000");  // newer, and no run
+  fs::create_directories(runs + "/2026-02-02_000000");  // newer, but not a run
   const Expectation known = expect(plan(), workload(), runs, {{"host|cpu", 100}}, "host|cpu");
   EXPECT_TRUE(known.measured);
   EXPECT_NE(known.source.find("2 of 4 fits"), std::string::npos) << known.source;

@@ -42,7 +42,7 @@ class StatusFileTest : public ::testing::Test {
   double now_ = 5000;
 };
 
-TEST_F(StatusFileTest, IsThereFromTheStart) {
+TEST_F(StatusFileTest, ExistsFromTheStart) {
   file();
   const LiveStatus status = read();
   EXPECT_EQ(status.time_s, 5000);
@@ -73,7 +73,7 @@ TEST_F(StatusFileTest, IsWrittenEveryTwoSecondsAtMost) {
   EXPECT_EQ(read().phase, "refitting") << "a phase does not wait";
 }
 
-TEST_F(StatusFileTest, ADeviceThatIsNotHeardOfIsIdle) {
+TEST_F(StatusFileTest, ADeviceWithoutAReportIsIdle) {
   StatusFile status = file();
   status.device_state(0, 0, "C = 10", 0.5);
   now_ += 3;
@@ -106,7 +106,7 @@ TEST_F(StatusFileTest, PredictsTheEndFromThePaceOfThisSession) {
   EXPECT_EQ(read().eta_s, 0);
 }
 
-TEST_F(StatusFileTest, RetiredAndLostDevicesStaySo) {
+TEST_F(StatusFileTest, RetiredAndLostDevicesStayRetiredAndLost) {
   StatusFile status = file();
   now_ += 3;
   status.event(test::event_record(5002, Kind::retired, 0, "host:0", -1, 0, "it failed twice"));
@@ -129,14 +129,14 @@ TEST_F(StatusFileTest, RetiredAndLostDevicesStaySo) {
   EXPECT_EQ(read().devices[2].state, "idle");
 }
 
-TEST_F(StatusFileTest, IsForgottenWithItsSession) {
+TEST_F(StatusFileTest, IsRemovedAfterItsSession) {
   file();
   remove_live_status(directory_);
   EXPECT_FALSE(read_live_status(directory_).has_value());
   EXPECT_NO_THROW(remove_live_status(directory_));
 }
 
-TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
+TEST_F(StatusFileTest, AFailureToWriteItDoesNotStopTheRun) {
   fs::remove_all(directory_ + "/logs");
   StatusFile status = file();
   EXPECT_NO_THROW(status.phase("fits"));
@@ -145,7 +145,7 @@ TEST_F(StatusFileTest, NoPlaceForItIsNoReasonToStop) {
   EXPECT_TRUE(read_bundles(directory_).empty());
 }
 
-TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
+TEST_F(StatusFileTest, AnUnreadableFileCountsAsMissing) {
   for (const char* text : {"", "{", "[]", "{\"time\":1}", "{\"time\":\"now\"}", "[{\"fits\":7}]", "[1]"}) {
     std::ofstream(directory_ + "/logs/status.json") << text;
     std::ofstream(directory_ + "/logs/pieces.json") << text;
@@ -154,7 +154,7 @@ TEST_F(StatusFileTest, WhatCannotBeReadIsNotThere) {
   }
 }
 
-TEST_F(StatusFileTest, KeepsTheBundlesAndWhatTheirFitsCost) {
+TEST_F(StatusFileTest, KeepsTheBundlesAndTheCostsOfTheirFits) {
   write_bundles(directory_, {{{0, 2}, 3, 1000, 0}, {{1}, std::nan(""), 5, 1}});
   const auto bundles = read_bundles(directory_);
   ASSERT_EQ(bundles.size(), 2U);

@@ -26,8 +26,8 @@ TEST(Tally, CertaintyDecidesBetweenEqualVotes) {
   EXPECT_EQ(tally.votes(1), 1U);
 }
 
-// The second member is the surer one by less than single precision tells, in which a run keeps what its members say.
-TEST(Tally, CountsCertaintiesAsTheyAreKept) {
+// The second member is more certain by less than single precision shows, in which a run keeps its members' predictions.
+TEST(Tally, CountsCertaintiesInTheStoredPrecision) {
   Tally tally(1, 2);
   tally.add({{0}, {1 - 1e-10, 0}});
   tally.add({{1}, {0, 1 - 1e-12}});

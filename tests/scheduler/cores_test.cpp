@@ -22,7 +22,7 @@ Cores on_new_thread() {
   return cores;
 }
 
-TEST(Cores, AThreadInheritsThemFromItsStarter) {
+TEST(Cores, AThreadInheritsThemFromItsCreator) {
   const Cores all = allowed_core_list();
   ASSERT_FALSE(all.empty());
   const Cores last = {all.back()};
@@ -41,7 +41,7 @@ TEST(Cores, AnEmptyListChangesNothing) {
   EXPECT_EQ(allowed_core_list(), all);
 }
 
-TEST(Cores, ACoreThatIsNotThereIsNamed) {
+TEST(Cores, AMissingCoreIsNamed) {
   try {
     run_on({100000});
     FAIL() << "ran on core 100000";
@@ -50,12 +50,12 @@ TEST(Cores, ACoreThatIsNotThereIsNamed) {
   }
 }
 
-TEST(Cores, HyperThreadsAndProcessorsStandTogether) {
+TEST(Cores, HyperThreadsAndProcessorsAreAdjacent) {
   const Cores all = allowed_core_list("/nowhere");
   if (all.size() < 2) GTEST_SKIP() << "one core has one order";
   std::string root = testing::TempDir() + "mokume-cores-XXXXXX";
   ASSERT_NE(mkdtemp(root.data()), nullptr);
-  // All on one processor but the first.
+  // All on one processor except the first.
   for (const uint32_t core : all) {
     const fs::path topology = root + "/sys/devices/system/cpu/cpu" + std::to_string(core) + "/topology";
     fs::create_directories(topology);

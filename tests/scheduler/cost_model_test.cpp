@@ -10,8 +10,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// 20 x 20 candidates in 5 folds. What they take varies a hundredfold, smoothly, and a little from fold to fold; the
-// guesses know nothing of it.
+// 20 x 20 candidates in 5 folds. Their times vary a hundredfold, smoothly, and a little from fold to fold; the guesses
+// do not reflect that.
 struct Surface {
   static constexpr uint32_t kSide = 20, kFolds = 5;
   std::vector<Position> positions;
@@ -31,7 +31,7 @@ struct Surface {
   std::vector<double> guesses() const { return std::vector<double>(seconds.size(), 1e9); }
 };
 
-TEST(CostModel, ATenthOfASurfaceTellsTheRestWithin30Percent) {
+TEST(CostModel, ATenthOfASurfacePredictsTheRestWithin30Percent) {
   const Surface surface;
   CostModel model(surface.positions, surface.guesses(), {1});
   const sdk::Random draw(6, sdk::Purpose::schedule);
@@ -54,7 +54,7 @@ TEST(CostModel, ATenthOfASurfaceTellsTheRestWithin30Percent) {
   EXPECT_LT(error / rest, 0.3);
 }
 
-TEST(CostModel, WhatIsNearerToAFitSaysMore) {
+TEST(CostModel, NearerFitsWeighMore) {
   const std::vector<Position> positions = {{0, 0, {0.0}}, {0, 1, {0.0}}, {0, 0, {0.1}}, {0, 0, {1.0}}, {1, 0, {0.0}}};
   CostModel model(positions, {2, 2, 2, 2, 4}, {1});
   EXPECT_FALSE(model.knows_seconds());
@@ -72,7 +72,7 @@ TEST(CostModel, WhatIsNearerToAFitSaysMore) {
   EXPECT_NEAR(model.work(1), 40, 1e-9);
 }
 
-TEST(CostModel, ABundlesTimeIsSharedByWhatIsKnownOfItsFits) {
+TEST(CostModel, ABundlesTimeIsDividedByTheEstimatesOfItsFits) {
   CostModel model({}, {1, 1, 1}, {1});
   model.observe(0, {{0}}, 30);
   model.observe(0, {{1}}, 10);
@@ -81,9 +81,9 @@ TEST(CostModel, ABundlesTimeIsSharedByWhatIsKnownOfItsFits) {
   EXPECT_NEAR(model.work(1), 5, 1e-9);
 }
 
-TEST(CostModel, LearnsHowFastAClassIs) {
+TEST(CostModel, LearnsTheSpeedOfAClass) {
   const Surface surface;
-  // A probe that was wrong by a factor of two, a class without one, and a class that nothing is seen of.
+  // A probe that was wrong by a factor of two, a class without a probe, and a class without observations.
   CostModel model(surface.positions, surface.guesses(), {1, 0.1, 0, 3});
   const double truth[] = {1, 0.2, 4};
   const sdk::Random draw(7, sdk::Purpose::schedule);
@@ -97,7 +97,7 @@ TEST(CostModel, LearnsHowFastAClassIs) {
   EXPECT_EQ(model.speed(3), 3) << "as measured beforehand";
 }
 
-TEST(CostModel, WhatStillRunsTellsItsOtherFolds) {
+TEST(CostModel, ARunningFitRaisesTheEstimateOfItsOtherFolds) {
   CostModel model({{0, 0, {0.0}}, {0, 0, {1.0}}, {0, 1, {1.0}}}, {1, 1, 1}, {1, 2});
   model.running(0, {{1}}, 50);
   EXPECT_EQ(model.work_by_running(2), 1) << "the unit of the guesses is not known";
@@ -111,7 +111,7 @@ TEST(CostModel, WhatStillRunsTellsItsOtherFolds) {
   EXPECT_NEAR(model.work_by_running(2), 30, 1e-9) << "now it is known";
 }
 
-TEST(CostModel, OddNumbersTeachNothingAndBreakNothing) {
+TEST(CostModel, InvalidNumbersAreIgnored) {
   const double nan = std::nan("");
   CostModel model({}, {1, nan, -1, 0, 8}, {nan, 0});
   for (uint32_t fit = 1; fit < 5; ++fit) EXPECT_EQ(model.work(fit), 8) << "counts as the longest";

@@ -16,7 +16,7 @@
 namespace mokume::scheduler {
 namespace {
 
-// Counts ends, and waits for them.
+// Counts finished jobs, and waits for them.
 class Ends {
  public:
   void operator()(uint32_t device, const std::exception_ptr& error) {
@@ -93,7 +93,7 @@ TEST(Feeders, AllRunAtOnce) {
   EXPECT_TRUE(ends.errors().empty());
 }
 
-TEST(Feeders, CarryExceptionsToTheOwnerAndGoOn) {
+TEST(Feeders, PassExceptionsToTheOwnerAndContinue) {
   Ends ends;
   Feeders feeders(1, std::ref(ends));
   std::atomic<bool> after{false};
@@ -110,7 +110,7 @@ TEST(Feeders, CarryExceptionsToTheOwnerAndGoOn) {
   }
 }
 
-TEST(Feeders, StopWaitsForWhatRunsAndDropsTheRest) {
+TEST(Feeders, StopWaitsForRunningJobsAndDropsTheRest) {
   Ends ends;
   std::atomic<bool> started{false}, finished{false}, dropped_ran{false};
   Feeders feeders(1, std::ref(ends));

@@ -46,8 +46,8 @@ TEST_F(HostServicesTest, TakesItsThreadsFromTheAffinityMask) {
   ASSERT_EQ(sched_setaffinity(0, sizeof(before), &before), 0);
 }
 
-// Ranks that share a host learn what is theirs after the program has started.
-TEST_F(HostServicesTest, LooksAtTheCoresOnlyWhenThreadsAreWanted) {
+// Ranks that share a host learn their part after the program has started.
+TEST_F(HostServicesTest, ReadsTheCoresOnlyWhenThreadsAreNeeded) {
   const HostServices host(log_, 0, "");
   {
     const OnCores here({allowed_core_list().back()});
@@ -78,7 +78,7 @@ TEST_F(HostServicesTest, ParallelForCallsEveryIndexOnce) {
   }
 }
 
-// Two bodies that wait for each other finish only if two threads run them, whatever the cores.
+// Two bodies that wait for each other finish only if two threads run them, whatever the number of cores.
 TEST_F(HostServicesTest, ParallelForUsesTheThreadsItWasGiven) {
   const HostServices host(log_, 3, "");
   struct Meeting {

@@ -10,7 +10,7 @@ namespace {
 
 Workload of(const std::vector<Bundle>& bundles) { return {bundles, {}}; }
 
-TEST(Policy, GivesTheLongestThatFits) {
+TEST(Policy, AssignsTheLongestBundleThatFits) {
   Policy policy(of({{{0}, 1, 10, 0}, {{1}, 9, 1000, 1}, {{2}, 5, 100, 2}}), {{"a", 500, 0}, {"a", 2000, 0}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
   EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{2}));
@@ -18,7 +18,7 @@ TEST(Policy, GivesTheLongestThatFits) {
   EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{1}));
 }
 
-TEST(Policy, WhatDidNotEndWaitsAgain) {
+TEST(Policy, UnfinishedWorkWaitsAgain) {
   Policy policy(of({{{0, 1}, 4, 1, 0}, {{2}, 2, 1, 1}}), {{"a", 10, 0}, {"a", 5, 0}});
   policy.wait(0);
   policy.wait(1);
@@ -33,7 +33,7 @@ TEST(Policy, WhatDidNotEndWaitsAgain) {
   EXPECT_FALSE(policy.next(0, 2));
 }
 
-TEST(Policy, TestsWithTheLastInTheOrderThatSuits) {
+TEST(Policy, TestsWithTheLastSuitableBundleInTheOrder) {
   Policy policy(of({{{0}, 1, 10, 0}, {{1}, 2, 10, 1}, {{2}, 3, 100, 2}, {{3}, 4, 10, 3}}), {{"a", 50, 0}});
   for (uint32_t i = 0; i < 4; ++i) policy.wait(i);
   EXPECT_FALSE(policy.test(
@@ -54,7 +54,7 @@ TEST(Policy, TestsWithTheLastInTheOrderThatSuits) {
       << "it is retired";
 }
 
-TEST(Policy, TakesAPieceApart) {
+TEST(Policy, SplitsAPiece) {
   Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});
@@ -66,12 +66,12 @@ TEST(Policy, TakesAPieceApart) {
   EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{parts[0]}));
 }
 
-// Ends what `unit` holds, all of it done.
+// Finishes the work of `unit`.
 void finish(Policy& policy, uint32_t unit, const Pick& what, double seconds, double now) {
   policy.ended(unit, what.bundles, seconds, now);
 }
 
-TEST(Policy, GivesPiecesOfOneAffinityTogetherWhileThereIsPlenty) {
+TEST(Policy, AssignsPiecesOfOneAffinityTogetherWhileMuchIsLeft) {
   std::vector<Bundle> bundles;
   for (uint32_t i = 0; i < 40; ++i) bundles.push_back({{i}, 1, 1, i / 4});
   Policy policy(of(bundles), {{"a", 10, 0}, {"a", 10, 0}});
@@ -95,14 +95,14 @@ TEST(Policy, GivesPiecesOfOneAffinityTogetherWhileThereIsPlenty) {
   EXPECT_EQ(sizes.back(), 1U) << "the end is shared finely";
 }
 
-TEST(Policy, OneUnitAloneGetsAllThatBelongsTogether) {
+TEST(Policy, ASingleUnitGetsAllPiecesOfOneAffinity) {
   Policy policy(of({{{0}, 1, 1, 0}, {{1}, 9, 1, 0}, {{2}, 1, 1, 0}}), {{"a", 10, 0}, {"a", 10, 0}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
   policy.retire(1);
   EXPECT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0, 1, 2}));
 }
 
-TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
+TEST(Policy, WorkFollowedByALongRefitGoesFirst) {
   Workload workload = of({{{0}, 5, 1, 0}, {{1}, 4, 1, 1}, {{2}, 9, 1, 2}, {{3}, 1, 1, 3}});
   workload.positions = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {1, 0, {0.4}}};
   const auto order = [&](double share) {
@@ -117,8 +117,8 @@ TEST(Policy, WhatHasALongRefitBehindItGoesFirst) {
   EXPECT_EQ(order(1.25), (std::vector<uint32_t>{2, 3, 0, 1})) << "9 may have to be refitted after 3";
 }
 
-TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
-  // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 wait behind what may have to be refitted.
+TEST(Policy, ACandidateThatCannotWinHasNoRefitAhead) {
+  // The longest candidate of bootstrap 0 is fit 0; fits 3 and 5 come after work that may have to be refitted.
   Workload workload =
       of({{{0}, 9, 1, 0}, {{1}, 2, 1, 1}, {{2}, 6, 1, 2}, {{3}, 1, 1, 3}, {{4}, 2, 1, 4}, {{5}, 1, 1, 5}});
   workload.positions = {{0, 0, {0.1}}, {0, 0, {0.2}}, {1, 0, {0.3}}, {0, 1, {0.2}}, {1, 0, {0.4}}, {1, 1, {0.4}}};
@@ -138,7 +138,7 @@ TEST(Policy, WhatCannotWinHasNoRefitAheadOfIt) {
   EXPECT_EQ(next(std::numeric_limits<double>::quiet_NaN()), 5U) << "it failed";
 }
 
-TEST(Contenders, ThoseWhoseFoldsOverlapWithTheLeadersUntilAllAreDone) {
+TEST(Contenders, HaveFoldsThatOverlapWithTheLeadersUntilAllAreDone) {
   Contenders race(2);
   EXPECT_TRUE(race.may_win(0, 7));
   race.score(0, 1, 0.2);
@@ -158,7 +158,7 @@ TEST(Contenders, ThoseWhoseFoldsOverlapWithTheLeadersUntilAllAreDone) {
   EXPECT_FALSE(race.may_win(1, 2));
 }
 
-TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
+TEST(Policy, ARefitHasTheCostsOfItsCandidateAndRunsAlone) {
   constexpr uint32_t refit = 2;
   Workload workload = of({{{0}, 5, 1, 7}, {{1}, 5, 1, 7}, {{2}, 0, 0, 7}});
   workload.positions = {{0, 0, {0.1}}, {0, 0, {0.9}}};
@@ -174,8 +174,8 @@ TEST(Policy, ARefitGoesWhereItsCandidateSaysAndByItself) {
   EXPECT_EQ(policy.next(0, 50)->bundles, (std::vector<uint32_t>{refit}));
 }
 
-// A unit that is 30 times slower, and knows it.
-TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
+// A unit that is 30 times slower, and whose speed is known.
+TEST(Policy, ASlowUnitLeavesWorkThatAFasterOneFinishesSooner) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 4, 1, 1}, {{2}, 0.01, 1, 2}}), {{"fast", 10, 30}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
   ASSERT_EQ(policy.next(0, 0)->bundles, (std::vector<uint32_t>{0}));
@@ -186,7 +186,7 @@ TEST(Policy, ASlowUnitTakesNothingThatAFasterOneEndsSooner) {
   EXPECT_EQ(policy.next(1, 0.1)->bundles, (std::vector<uint32_t>{1})) << "nobody else is left";
 }
 
-TEST(Policy, ASpareUnitTakesOnlyWhatNoOtherCan) {
+TEST(Policy, ASpareUnitTakesOnlyWorkThatNoOtherCanDo) {
   Policy policy(of({{{0}, 8, 1, 0}, {{1}, 8, 1000, 1}, {{2}, 8, 1, 2}}),
                 {{"fast", 10, 30, false}, {"spare", 1000, 29, true}});
   for (uint32_t i = 0; i < 3; ++i) policy.wait(i);
@@ -199,24 +199,24 @@ TEST(Policy, ASpareUnitTakesOnlyWhatNoOtherCan) {
   EXPECT_TRUE(policy.next(1, 1000)) << "nobody else is left";
 }
 
-TEST(Policy, NobodyWaitsForASpareUnit) {
+TEST(Policy, NoUnitWaitsForASpareUnit) {
   Policy policy(of({{{0}, 8, 1000, 0}}), {{"fast", 10, 13000}, {"slow", 1000, 40}, {"spare", 1000, 6520, true}});
   policy.wait(0);
   EXPECT_FALSE(policy.next(2, 0));
   EXPECT_TRUE(policy.next(1, 0)) << "the faster one rests while this one can";
 }
 
-TEST(Policy, ASlowUnitTakesWhatFitsNowhereElse) {
+TEST(Policy, ASlowUnitTakesWorkThatFitsNowhereElse) {
   Policy policy(of({{{0}, 8, 1000, 0}, {{1}, 8, 1, 1}}), {{"fast", 10, 30}, {"slow", 1000, 1}});
   policy.wait(0);
   policy.wait(1);
   EXPECT_EQ(policy.next(1, 0)->bundles, (std::vector<uint32_t>{0}));
 }
 
-TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
+TEST(Policy, NoUnitWaitsForeverForAFasterOneThatOverruns) {
   Policy policy(of({{{0}, 2, 1, 0}, {{1}, 2, 1, 1}, {{2}, 2, 1, 2}}), {{"fast", 10, 4}, {"slow", 10, 1}});
   for (uint32_t i = 0; i < 2; ++i) policy.wait(i);
-  finish(policy, 0, *policy.next(0, 0), 1, 1);  // 2 of cost take it 1 s, and the slow one 4 s
+  finish(policy, 0, *policy.next(0, 0), 1, 1);  // a cost of 2 takes it 1 s, and the slow one 4 s
   ASSERT_TRUE(policy.next(0, 1));
   policy.wait(2);
   EXPECT_FALSE(policy.next(1, 1.5)) << "the fast one would end both within 3 s";
@@ -226,7 +226,7 @@ TEST(Policy, AFasterUnitThatOverrunsIsNotWaitedForEver) {
 TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"slow", 10, 1}, {"fast", 10, 8}, {"fast", 10, 8}});
   policy.wait(0);
-  finish(policy, 1, *policy.next(1, 0), 1, 1);  // 4 of cost take a fast unit 1 s, the slow one 8 s
+  finish(policy, 1, *policy.next(1, 0), 1, 1);  // a cost of 4 takes a fast unit 1 s, the slow one 8 s
   policy.retire(1);
   policy.retire(2);
   policy.wait(1);
@@ -247,7 +247,7 @@ TEST(Policy, AnIdleUnitCopiesTheLastStraggler) {
   EXPECT_NEAR(policy.predicted_seconds(0, 0), 8, 1) << "a unit that was told to stop teaches nothing";
 }
 
-TEST(Policy, NoCopyOfWhatItsHolderEndsAboutAsSoon) {
+TEST(Policy, WorkIsNotCopiedIfItsHolderFinishesAboutAsSoon) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 4, 1, 1}}), {{"a", 10, 1}, {"a", 10, 1}});
   policy.wait(0);
   finish(policy, 0, *policy.next(0, 0), 10, 10);
@@ -279,7 +279,7 @@ TEST(Policy, AnIdleUnitTakesTheEndOfALongAssignment) {
   EXPECT_EQ(policy.superfluous(), (std::vector<uint32_t>{0}));
 }
 
-TEST(Policy, AUnitThatDidAllByItselfIsNotSuperfluous) {
+TEST(Policy, WorkThatOnlyOneUnitDidIsNotSuperfluous) {
   Policy policy(of({{{0}, 4, 1, 0}}), {{"a", 10, 1}});
   policy.wait(0);
   ASSERT_TRUE(policy.next(0, 0));
@@ -287,7 +287,7 @@ TEST(Policy, AUnitThatDidAllByItselfIsNotSuperfluous) {
   EXPECT_TRUE(policy.superfluous().empty());
 }
 
-TEST(Policy, WhatAnEarlierSessionTookTeaches) {
+TEST(Policy, TheTimesOfAnEarlierSessionAreLearned) {
   Policy policy(of({{{0}, 4, 1, 0}, {{1}, 8, 1, 1}}), {{"a", 10, 0}});
   EXPECT_EQ(policy.predicted_seconds(0, 0), 0) << "nothing is known";
   policy.teach({"a", {0}, 12});
@@ -296,7 +296,7 @@ TEST(Policy, WhatAnEarlierSessionTookTeaches) {
   EXPECT_EQ(policy.speed(0), 1);
 }
 
-TEST(Policy, WhatWasTakenApartIsGivenOneByOne) {
+TEST(Policy, SplitWorkIsAssignedOneByOne) {
   Policy policy(of({{{3, 4, 5}, 6, 1, 0}}), {{"a", 10, 0}});
   policy.wait(0);
   const std::vector<uint32_t> parts = policy.take_apart(0, {4, 5});

@@ -42,7 +42,7 @@ Scenario grid(const std::vector<double>& speeds) {
 
 std::vector<double> equal(size_t n) { return std::vector<double>(n, 1); }
 
-TEST(Simulate, CountsBySpeedsAndMessages) {
+TEST(Simulate, TakesSpeedsAndMessagesIntoAccount) {
   Scenario two = of({3, 1, 1, 1}, {1, 1});
   EXPECT_DOUBLE_EQ(simulate(two, Rule::contiguous).makespan_s, 4);
   EXPECT_DOUBLE_EQ(simulate(two, Rule::contiguous).efficiency, 6 / (4 * 2.0));
@@ -54,7 +54,7 @@ TEST(Simulate, CountsBySpeedsAndMessages) {
   EXPECT_DOUBLE_EQ(unequal.efficiency, 6 / (4 * 4.0));
 }
 
-TEST(Simulate, TheRandomOrderIsTheSeeds) {
+TEST(Simulate, TheRandomOrderDependsOnTheSeed) {
   Scenario one = grid(equal(6));
   one.seed = 1;
   const double first = simulate(one, Rule::shuffled).makespan_s;
@@ -72,20 +72,20 @@ TEST(Simulate, ARefitWaitsForItsBootstrap) {
   }
 }
 
-// Floors of what the simulator itself says of the policy; each fails if one of its rules is taken away.
-TEST(Simulate, OursKeepsEqualUnitsBusy) {
+// Lower bounds on the simulated results of the policy; each fails if one of the policy's rules is removed.
+TEST(Simulate, ThePolicyKeepsEqualUnitsBusy) {
   EXPECT_GT(simulate(grid(equal(4)), Rule::ours).efficiency, 0.99);
   EXPECT_GT(simulate(grid(equal(12)), Rule::ours).efficiency, 0.97);
   EXPECT_LT(simulate(grid(equal(12)), Rule::contiguous).efficiency, 0.6);
 }
 
-TEST(Simulate, OursKeepsUnequalUnitsBusy) {
+TEST(Simulate, ThePolicyKeepsUnequalUnitsBusy) {
   const Simulated ours = simulate(grid({1, 2, 30, 1, 2, 30}), Rule::ours);
   EXPECT_GT(ours.efficiency, 0.94);
   EXPECT_LT(simulate(grid({1, 2, 30, 1, 2, 30}), Rule::first_come).efficiency, 0.75);
 }
 
-TEST(Simulate, WhatIsKnownFromEarlierRunsHelps) {
+TEST(Simulate, TheTimesOfEarlierRunsHelp) {
   Scenario one = grid(equal(40));
   const double learned = simulate(one, Rule::ours).efficiency;
   one.known = true;
@@ -94,13 +94,13 @@ TEST(Simulate, WhatIsKnownFromEarlierRunsHelps) {
 
 TEST(Simulate, CopiesHelpWhereAUnitIsSlowerThanItsClass) {
   Scenario one = grid(equal(6));
-  one.units[5].speed = 0.05;  // a card that throttles: its class says otherwise
+  one.units[5].speed = 0.05;  // a card that throttles: it differs from its class
   const Simulated ours = simulate(one, Rule::ours);
   EXPECT_GT(ours.backups, 0U);
   EXPECT_GT(ours.efficiency, 0.9);
 }
 
-TEST(Simulate, ManyUnitsAndBundles) {
+TEST(Simulate, HandlesManyUnitsAndBundles) {
   std::vector<double> seconds;
   for (uint32_t i = 0; i < 2000; ++i) seconds.push_back(1 + i % 7);
   Scenario large = of(seconds, equal(200));
@@ -108,7 +108,7 @@ TEST(Simulate, ManyUnitsAndBundles) {
   EXPECT_GT(simulate(large, Rule::ours).efficiency, 0.9);
 }
 
-TEST(Simulate, SaysWhatCanNeverBeDone) {
+TEST(Simulate, ReportsWorkThatCanNeverBeDone) {
   EXPECT_THROW(simulate(of({1}, {}), Rule::ours), Error);
   Scenario heavy = of({1}, equal(1));
   heavy.workload.bundles[0].bytes = 10;

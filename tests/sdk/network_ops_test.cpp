@@ -1,4 +1,4 @@
-// What the ops for networks refuse, without a device.
+// Refusals of the ops for networks, without a device.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -43,7 +43,7 @@ TEST(WindowTest, CountsItsPixels) {
   EXPECT_EQ(remainder.out_width(), 3);
 }
 
-TEST(WindowTest, RefusesWhatFitsNoImage) {
+TEST(WindowTest, RefusesAWindowThatFitsNoImage) {
   const auto refused = [](const char* part, auto&& change) {
     const Window w = changed(kWindow, change);
     expect_refused(conv2d(m(2, 126), m(18, 4), {}, w, Activation::none, m(2, 80)), part);
@@ -90,7 +90,7 @@ TEST(Convolution, ChecksShapesOfItsGradients) {
                  "conv2d_grad_weight: dbias is 2x4");
 }
 
-// One pixel with 2^40 windows: their number times that of the images is beyond 64 bits.
+// One pixel with 2^40 windows: their number times the number of images exceeds 64 bits.
 TEST(Convolution, CountsWindowsWithoutOverflow) {
   const Window w{1, 1, 1, kMaxSide, kMaxSide, 1, 1, kMaxSide - 1, kMaxSide - 1};
   expect_refused(conv2d(m(int64_t{1} << 47, 1), m(w.patch(), 1), {}, w, Activation::none, m(0, 1)), "too many windows");

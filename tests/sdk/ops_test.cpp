@@ -1,4 +1,4 @@
-// Shape rules, tolerances and costs: what holds without a device.
+// Shape rules, tolerances and costs, which need no device.
 #include "sdk/ops.hpp"
 
 #include <gtest/gtest.h>
@@ -128,7 +128,7 @@ TEST(KernelMap, ChecksShapesAndAttributes) {
   expect_refused(op, "wrong number of inputs");
 }
 
-TEST(KernelMap, RefusesADegreeThatIsNoNumber) {
+TEST(KernelMap, RefusesADegreeThatIsNotANumber) {
   mk_op op = kernel_map(m(3, 4), {}, {}, m(3, 4), {KernelKind::polynomial, 1, 0, 3});
   op.reals[2] = std::nan("");
   expect_refused(op, "degree");

@@ -17,7 +17,7 @@ TEST(Philox, GivesThePublishedAnswers) {
             (PhiloxCounter{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
 }
 
-TEST(Philox, IsKnownWhileCompiling) {
+TEST(Philox, RunsAtCompileTime) {
   static_assert(philox({0, 0, 0, 0}, {0, 0})[0] == 0x6627e8d5);
   static_assert(Random(1, Purpose::folds).bits(0) == Random(1, Purpose::folds).bits(0));
 }
@@ -30,8 +30,8 @@ TEST(Random, IsAPureFunctionOfItsIndex) {
   }
 }
 
-// The values are those of when indices had 32 bits.
-TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
+// These values date from the time when indices had 32 bits.
+TEST(Random, KeepsItsValuesBelow32BitsAndHasDifferentOnesBeyond) {
   const Random random(7, Purpose::weights, 3, 4);
   EXPECT_EQ(random.bits64(0), 0x8c93b68e0c459a6eU);
   EXPECT_EQ(random.bits64(5), 0xf95f48c316ae7f90U);
@@ -51,8 +51,8 @@ TEST(Random, KeepsItsValuesBelow32BitsAndHasOthersBeyond) {
   EXPECT_EQ(seen.size(), 2 * drawn);
 }
 
-// Streams that shared numbers would show as repeated values; among 64-bit values chance does not.
-TEST(Random, StreamsAreApart) {
+// Streams that share numbers would repeat values; chance does not repeat 64-bit values.
+TEST(Random, StreamsDoNotOverlap) {
   std::set<uint64_t> seen;
   size_t drawn = 0;
   for (const uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32})
@@ -62,7 +62,7 @@ TEST(Random, StreamsAreApart) {
           const Random random(seed, purpose, id0, id1);
           for (uint32_t index = 0; index < 50; ++index, ++drawn) {
             seen.insert(random.bits64(index));
-            // Two 32-bit draws glued together must not be what the 64-bit draws give.
+            // Two joined 32-bit draws must differ from the 64-bit draws.
             seen.insert((uint64_t{random.bits(2 * index)} << 32) | random.bits(2 * index + 1));
           }
         }

@@ -34,15 +34,15 @@ TEST(Tensor, BuildersFillTheView) {
   EXPECT_EQ(line.offset, 4);
 }
 
-TEST(Tensor, ExtentEndsBehindTheLastElement) {
+TEST(Tensor, ExtentEndsAfterTheLastElement) {
   EXPECT_EQ(extent(matrix(nullptr, 3, 5)), 15);
-  EXPECT_EQ(extent(matrix(nullptr, 3, 5, 8, 2)), 2 + 16 + 5);  // no gap behind the last row
+  EXPECT_EQ(extent(matrix(nullptr, 3, 5, 8, 2)), 2 + 16 + 5);  // no gap after the last row
   EXPECT_EQ(extent(matrix(nullptr, 1, 5, 100, 2)), 7);
   EXPECT_EQ(extent(matrix(nullptr, 0, 5, 8, 2)), 2);
   EXPECT_EQ(extent(matrix(nullptr, 3, 0, 8, 2)), 2);
 }
 
-TEST(Tensor, CheckViewNamesWhatIsWrong) {
+TEST(Tensor, CheckViewNamesTheMistake) {
   const auto text = [](mk_tensor t) {
     return refusal(MK_INVALID_ARGUMENT, [&] { check_view("gemm", "a", t, MK_F32); });
   };
@@ -56,13 +56,13 @@ TEST(Tensor, CheckViewNamesWhatIsWrong) {
   EXPECT_NE(text(vector(nullptr, 1, INT64_MAX)).find("too large"), std::string::npos);
 }
 
-TEST(Tensor, CheckViewAllowsWhatIsOdd) {
+TEST(Tensor, CheckViewAcceptsUnusualViews) {
   for (const mk_tensor& t : {matrix(nullptr, 0, 0), matrix(nullptr, 1, 5, 2), matrix(nullptr, 5, 0, 3),
                              matrix(nullptr, 1 << 20, 1 << 20), vector(nullptr, 1, int64_t{1} << 48)})
     EXPECT_NO_THROW(check_view("gemm", "a", t, MK_F32)) << shape(t);
 }
 
-// Whatever check_view lets pass has an extent that cannot have overflowed.
+// A view that check_view accepts has an extent that cannot have overflowed.
 TEST(Tensor, ExtentsOfCheckedViewsDoNotOverflow) {
   const int64_t sizes[] = {0, 1, 2, 1000, int64_t{1} << 24, int64_t{1} << 48, INT64_MAX / 2, INT64_MAX};
   for (const int64_t rows : sizes)

@@ -1,4 +1,4 @@
-// Streams against what NumPy itself drew (bench/peers/numpy_vectors.py).
+// Compares streams with the draws of NumPy (bench/peers/numpy_vectors.py).
 #include "search/numpy_random.hpp"
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ TEST(SeedSequence, MixesSeedsOfAnyLength) {
   }
 }
 
-TEST(SeedSequence, TakesNumbersAsTheirDigits) {
+TEST(SeedSequence, TakesNumbersByTheirDigits) {
   for (const uint64_t number : {uint64_t{0}, uint64_t{7}, uint64_t{1} << 32, UINT64_MAX}) {
     const std::string digits = std::to_string(number);
     EXPECT_EQ(SeedSequence(number).generate_state(4), SeedSequence(digits).generate_state(4)) << digits;
@@ -42,7 +42,7 @@ TEST(SeedSequence, TakesNumbersAsTheirDigits) {
   }
 }
 
-TEST(SeedSequence, RefusesWhatIsNoWholeNumber) {
+TEST(SeedSequence, RefusesTextThatIsNotAWholeNumber) {
   expect_refused([] { SeedSequence(""); }, "empty");
   expect_refused([] { SeedSequence("12a4"); }, "character 3 of the seed");
   for (const char* text : {"-1", "+1", " 1", "1 ", "0x1", "1e3", "1.0", "\xC2\xB2"})
@@ -57,7 +57,7 @@ TEST(SeedSequence, SpawnsChildrenOfChildren) {
   }
 }
 
-TEST(SeedSequence, SpawnGoesOnWhereItEnded) {
+TEST(SeedSequence, SpawnContinuesWhereItEnded) {
   SeedSequence at_once(7);
   SeedSequence in_turn(7);
   const auto children = at_once.spawn(3);
@@ -69,12 +69,12 @@ TEST(SeedSequence, SpawnGoesOnWhereItEnded) {
   expect_refused([&] { at_once.spawn(UINT32_MAX); }, "children");
 }
 
-TEST(Pcg64, IsNumPys) {
+TEST(Pcg64, MatchesNumPy) {
   Pcg64 bits(SeedSequence(2019));
   for (const uint64_t raw : vectors::kRaw) EXPECT_EQ(bits.next64(), raw);
 }
 
-TEST(Pcg64, HalvesWaitForEachOther) {
+TEST(Pcg64, KeepsTheUnusedHalfOfAWord) {
   Pcg64 bits(SeedSequence(2019));
   EXPECT_EQ(bits.next32(), static_cast<uint32_t>(vectors::kRaw[0]));
   EXPECT_EQ(bits.next64(), vectors::kRaw[1]);
@@ -82,8 +82,8 @@ TEST(Pcg64, HalvesWaitForEachOther) {
   EXPECT_EQ(bits.next32(), static_cast<uint32_t>(vectors::kRaw[2]));
 }
 
-// Seven of each range, so that a half of a word waits from one range to the next.
-TEST(Generator, IntegersOfEveryRange) {
+// Seven of each range, so that half of a word is left over from one range to the next.
+TEST(Generator, DrawsIntegersOfEveryRange) {
   Generator one_by_one = generator();
   Generator at_once = generator();
   for (const vectors::Range& range : vectors::kRanges) {
@@ -100,7 +100,7 @@ TEST(Generator, RefusesEmptyRanges) {
   expect_refused([] { generator().choice(std::vector<double>{}, 1); }, "from 0 to below 0");
 }
 
-TEST(Generator, RealsLeaveAWaitingHalfAlone) {
+TEST(Generator, RealsKeepTheUnusedHalfOfAWord) {
   Generator random = generator();
   for (const vectors::HalfAndReal& drawn : vectors::kHalvesAndReals) {
     EXPECT_EQ(random.integers(0, 10), drawn.half);
@@ -108,12 +108,12 @@ TEST(Generator, RealsLeaveAWaitingHalfAlone) {
   }
 }
 
-TEST(Generator, BytesOfEveryLength) {
+TEST(Generator, DrawsBytesOfEveryLength) {
   Generator random = generator();
   for (const std::vector<uint8_t>& bytes : vectors::kBytes) EXPECT_EQ(random.bytes(bytes.size()), bytes);
 }
 
-TEST(Generator, PermutationsOfNumbersAndValues) {
+TEST(Generator, PermutesNumbersAndValues) {
   Generator random = generator();
   for (const std::vector<int64_t>& order : vectors::kPermutations)
     EXPECT_EQ(random.permutation(static_cast<int64_t>(order.size())), order);

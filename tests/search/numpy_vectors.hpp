@@ -1,4 +1,4 @@
-// Made by bench/peers/numpy_vectors.py: what NumPy draws. Without a seed of its own, SeedSequence(2019).
+// Written by bench/peers/numpy_vectors.py: draws of NumPy. Vectors without their own seed use SeedSequence(2019).
 #pragma once
 
 #include <cstdint>

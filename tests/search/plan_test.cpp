@@ -17,7 +17,7 @@ using Kind = Space::Kind;
 Space list(const std::string& name, std::vector<Value> values) { return {Kind::list, name, std::move(values), 0, 0}; }
 Space range(Kind kind, double low, double high) { return {kind, "p", {}, low, high}; }
 
-TEST(ToText, IsWhatResultsShow) {
+TEST(ToText, MatchesTheResults) {
   EXPECT_EQ(to_text(0.1), "0.1");
   EXPECT_EQ(to_text(1.0), "1");
   EXPECT_EQ(to_text(0.1 + 0.2), "0.30000000000000004");
@@ -28,7 +28,7 @@ TEST(ToText, IsWhatResultsShow) {
   EXPECT_EQ(to_text(false), "false");
 }
 
-TEST(Grid, LastParameterVariesFastest) {
+TEST(Grid, TheLastParameterVariesFastest) {
   const auto c =
       grid_candidates({list("a", {1.0, 2.0}), list("b", {std::string("x"), std::string("y"), std::string("z")})});
   ASSERT_EQ(c.size(), 6U);
@@ -39,13 +39,13 @@ TEST(Grid, LastParameterVariesFastest) {
   }
 }
 
-TEST(Grid, OfNothingIsOneCandidateWithoutParameters) {
+TEST(Grid, WithoutParametersIsOneCandidate) {
   const auto c = grid_candidates({});
   ASSERT_EQ(c.size(), 1U);
   EXPECT_TRUE(c[0].empty());
 }
 
-TEST(Grid, RefusesWhatIsNoList) {
+TEST(Grid, RefusesAParameterWithoutAList) {
   EXPECT_THROW(grid_candidates({list("a", {})}), Error);
   EXPECT_THROW(grid_candidates({range(Kind::real_uniform, 0, 1)}), Error);
 }
@@ -76,7 +76,7 @@ TEST(Random, DrawsEachParameterFromItsOwnStream) {
     EXPECT_EQ(std::get<int64_t>(all[c][2]), static_cast<int64_t>(stream(2).below(0, 7)) - 3);
     EXPECT_EQ(std::get<std::string>(all[c][3]), std::string(1, static_cast<char>('a' + stream(3).below(0, 3))));
   }
-  // The number of candidates and the parameters behind do not change a draw.
+  // A draw does not depend on the number of candidates or on later parameters.
   const auto fewer = random_candidates({spaces[0], spaces[1]}, 3, 77);
   for (size_t c = 0; c < 3; ++c) EXPECT_TRUE(fewer[c] == std::vector<Value>(all[c].begin(), all[c].begin() + 2));
   EXPECT_FALSE(random_candidates(spaces, 50, 78) == all);

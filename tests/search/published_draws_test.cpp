@@ -55,7 +55,7 @@ void expect_published(const Published& row) {
   expect_close(drawn[4], row.momentum);
 }
 
-TEST(PublishedDraws, CandidatesOfTheStudy) {
+TEST(PublishedDraws, MatchCandidatesOfTheStudy) {
   ASSERT_EQ(study().size(), 12U);
   for (const BootstrapDraws& draws : study()) EXPECT_EQ(draws.candidates.size(), 12U);
   for (const Published& row : {Published{0, 0, 612, 7, 1530, 1.8063296961409906e-05, 0.14045005807110375},
@@ -66,7 +66,7 @@ TEST(PublishedDraws, CandidatesOfTheStudy) {
     expect_published(row);
 }
 
-TEST(PublishedDraws, AllCandidatesOfTheStudy) {
+TEST(PublishedDraws, MatchAllCandidatesOfTheStudy) {
   const char* const data = std::getenv("MOKUME_DATA");
   std::ifstream file(data == nullptr ? std::string() : std::string(data) + "/../oracles/nn_params_12x12.csv");
   if (!file) GTEST_SKIP() << "MOKUME_DATA names no directory beside oracles/: the study's 144 draws are not checked";
@@ -86,7 +86,7 @@ TEST(PublishedDraws, AllCandidatesOfTheStudy) {
   EXPECT_EQ(rows, 144);
 }
 
-TEST(PublishedDraws, SamplesOfTheStudy) {
+TEST(PublishedDraws, MatchSamplesOfTheStudy) {
   ASSERT_EQ(study().size(), vectors::kStudySamples.size());
   for (size_t b = 0; b < study().size(); ++b) {
     SCOPED_TRACE("bootstrap " + std::to_string(b));
@@ -104,7 +104,7 @@ TEST(PublishedDraws, SamplesOfTheStudy) {
 }
 
 // Sizes that folds do not divide, halves that doubles round the other way (29 in 14), one row, and no folds.
-TEST(PublishedDraws, FoldsListsAndRealsOfAnySize) {
+TEST(PublishedDraws, MatchFoldsListsAndRealsOfAnySize) {
   const std::vector<Space> spaces{{Kind::list, "l", {std::string("relu"), 2.5, true}, 0, 0},
                                   {Kind::real_uniform, "r", {}, -2, 9.5}};
   for (const vectors::SmallStudy& small : vectors::kSmallStudies) {
@@ -123,8 +123,8 @@ TEST(PublishedDraws, FoldsListsAndRealsOfAnySize) {
   }
 }
 
-// So that a part of a study can be replayed, and a longer one begins as the shorter does.
-TEST(PublishedDraws, ABootstrapDoesNotDependOnHowManyFollow) {
+// This allows replaying a part of a study, and makes a longer one begin like the shorter one.
+TEST(PublishedDraws, ABootstrapDoesNotDependOnTheNumberOfLaterOnes) {
   const auto two = published_draws(kStudySeed, 2, 3, study_spaces(), kStudyRows, 5);
   ASSERT_EQ(two.size(), 2U);
   for (size_t b = 0; b < 2; ++b) {
@@ -156,7 +156,7 @@ struct Wrong {
   const char* said;
 };
 
-TEST(PublishedDraws, RefusesWhatCannotBeDrawn) {
+TEST(PublishedDraws, RefuseSpacesThatCannotBeDrawn) {
   const Space good{Kind::real_uniform, "lr", {}, 0, 1};
   const double infinite = std::numeric_limits<double>::infinity();
   for (const Wrong& wrong :

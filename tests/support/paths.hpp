@@ -1,4 +1,4 @@
-// Where this build and its sources are: found from the program that runs, so that no program carries a path of the
+// The places of this build and its sources, found from the running program, so that no program contains a path of the
 // machine that built it.
 #pragma once
 
@@ -17,7 +17,7 @@ inline std::string build_directory() {
 // The backends, plugins and transports of this build.
 inline std::string libraries() { return build_directory() + "/lib/mokume"; }
 
-// The checkout: a folder above the build, or the one that MOKUME_SOURCE_DIR names, as CTest does.
+// The source tree: a folder above the build, or the one that MOKUME_SOURCE_DIR names, as CTest does.
 inline std::string source_directory() {
   if (const char* named = std::getenv("MOKUME_SOURCE_DIR")) return named;
   for (std::filesystem::path at = build_directory(); at.has_relative_path(); at = at.parent_path())

@@ -1,4 +1,4 @@
-// Records of a journal, made by hand.
+// Hand-made records of a journal.
 #pragma once
 
 #include <string>

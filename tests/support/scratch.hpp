@@ -1,4 +1,4 @@
-// A directory of a test's own, removed with it.
+// A directory for one test, removed with the object.
 #pragma once
 
 #include <cstdlib>

@@ -1,4 +1,4 @@
-// The services a library sees of the program, as tests provide them: header-only, without TBB.
+// The program's services for libraries, as tests provide them: header-only, without TBB.
 #pragma once
 
 #include <algorithm>
@@ -21,8 +21,8 @@ struct LogLine {
   std::string source, text;
 };
 
-// Owns its table, which stays valid as long as it lives. Keeps every log line. The cache directory is a fresh temporary
-// one, removed with the host.
+// Owns its table, which is valid for the host's lifetime. Keeps every log line. The cache directory is a fresh
+// temporary one, removed with the host.
 class TestHost {
  public:
   explicit TestHost(uint32_t threads = 2) : threads_(threads) {
@@ -42,7 +42,7 @@ class TestHost {
   const mk_host* table() const { return &table_; }
   const std::string& cache() const { return cache_; }
 
-  // Threads of parallel_for from now on, the calling one included.
+  // Threads of parallel_for from now on, including the calling one.
   void set_threads(uint32_t threads) { threads_ = threads; }
 
   std::vector<LogLine> lines() const {
@@ -58,7 +58,7 @@ class TestHost {
     of(self).lines_.push_back({level, source, text});
   }
 
-  // Backwards and interleaved, so that nothing can rely on an order.
+  // Backwards and interleaved, so that no code can rely on an order.
   static void parallel_for(void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {
     std::atomic<uint64_t> left{count};
     const auto work = [&] {

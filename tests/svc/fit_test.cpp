@@ -1,4 +1,4 @@
-// Fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and every device alike.
+// Fits through the boundary: LIBSVM's results, settled chains, budgets, resume, and equality on all devices.
 #include <unistd.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl")
 #define REQUIRE_DEVICE(world) \
   if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
 
-TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
+TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
   if (!have_libsvm()) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
   World world(GetParam());
   REQUIRE_DEVICE(world);
@@ -91,7 +91,7 @@ TEST_P(SvcOnDevice, CountsTheErrorsThatLibsvmCounts) {
   for (const char* end : {".train", ".test", ".model", ".out"}) std::filesystem::remove(base + end);
 }
 
-TEST_P(SvcOnDevice, CopiesSettledSolutionsAndTheyAreRight) {
+TEST_P(SvcOnDevice, CopiesSettledSolutionsCorrectly) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   const Blobs blobs(300, 5, 3, 3);
@@ -102,7 +102,7 @@ TEST_P(SvcOnDevice, CopiesSettledSolutionsAndTheyAreRight) {
   int copied = 0;
   for (const auto& [key, result] : chain) {
     copied += result.status == MK_FIT_COPIED ? 1 : 0;
-    // A fit of its own, without the chain before it.
+    // A separate fit, without the chain before it.
     const Results alone = session.fit({key});
     EXPECT_EQ(alone.at(key).errors, result.errors) << key.first << " " << key.second;
   }
@@ -130,7 +130,7 @@ TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
   }
   EXPECT_EQ(by_fold, expected);
 
-  // Killed after each prefix of C: the rest comes out the same.
+  // Killed after each prefix of C: the rest gives the same results.
   for (uint32_t done_until = 1; done_until < candidates.size(); ++done_until) {
     std::map<Key, std::string> done;
     for (const auto& [key, result] : expected)
@@ -142,7 +142,7 @@ TEST_P(SvcOnDevice, SplitsAndResumesToTheSameBits) {
   }
 }
 
-TEST_P(SvcOnDevice, KeepsItsBudgetAndItsResults) {
+TEST_P(SvcOnDevice, KeepsToItsBudgetWithTheSameResults) {
   const Blobs blobs(900, 5, 3, 3);
   const auto candidates = line_of_c(0.5);
   const Experiment experiment(blobs, candidates, 3);
@@ -217,9 +217,9 @@ TEST_P(SvcOnDevice, FailsAFitWhoseKernelOverflows) {
   EXPECT_EQ(results.at({1, 0}).status, MK_FIT_OK);
 }
 
-// A few kernel values that overflow among many that do not: every one of them is met in turn, none may lead the solver
+// A few kernel values that overflow among many that do not: the solver meets each of them in turn, and none may lead it
 // out of its rows.
-TEST_P(SvcOnDevice, FailsAFitWhereSomeKernelValuesOverflow) {
+TEST_P(SvcOnDevice, FailsAFitIfSomeKernelValuesOverflow) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   for (const float huge : {1e19F, 3e19F, 1e25F, 1e38F}) {
@@ -236,17 +236,17 @@ TEST_P(SvcOnDevice, FailsAFitWhereSomeKernelValuesOverflow) {
   }
 }
 
-TEST_P(SvcOnDevice, LearnsWhereAFoldLacksAClass) {
+TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
   World world(GetParam());
   REQUIRE_DEVICE(world);
   Blobs blobs(90, 5, 3, 3);
-  for (int64_t r = 0; r < 90; ++r)  // class 2 stands in fold 0 alone
+  for (int64_t r = 0; r < 90; ++r)  // class 2 occurs only in fold 0
     if (blobs.labels[static_cast<size_t>(r)] == 2) blobs.labels[static_cast<size_t>(r)] = r < 30 ? 2 : 0;
   const std::vector<Candidate> candidates(1);
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const Results results = session.fit(all_fits(1, 3));
-  EXPECT_GE(results.at({0, 0}).errors, 10);  // the ten rows of class 2 cannot be known
+  EXPECT_GE(results.at({0, 0}).errors, 10);  // the ten rows of class 2 cannot be predicted
   EXPECT_EQ(results.at({0, 1}).status, MK_FIT_OK);
 }
 
@@ -290,8 +290,8 @@ TEST(SvcBundles, CoverEveryFitOnceAndNeverCutAlongC) {
   }
 }
 
-// A bundle that is taken apart is done in its order, which is that of the chain.
-TEST(SvcBundles, GoAlongCWhateverTheOrderOfThePlan) {
+// A divided bundle is done in its order, which is that of the chain.
+TEST(SvcBundles, FollowCWhateverTheOrderOfThePlan) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);
   auto candidates = line_of_c(0.1);
@@ -310,8 +310,8 @@ TEST(SvcBundles, GoAlongCWhateverTheOrderOfThePlan) {
   EXPECT_EQ(order, along_c);
 }
 
-// Wide kernels take many steps, narrow ones have many support vectors: what lies between is done soonest.
-TEST(SvcBundles, AreGuessedToTakeLongestAtBothEndsOfGamma) {
+// Wide kernels take many steps, narrow ones have many support vectors: those in between finish soonest.
+TEST(SvcBundles, AreExpectedToTakeLongestAtBothEndsOfGamma) {
   World world("host");
   const Blobs blobs(100, 3, 3, 5);
   std::vector<Candidate> candidates;

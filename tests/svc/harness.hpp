@@ -33,7 +33,7 @@ struct Candidate {
   int64_t max_iterations = 10'000'000;
 };
 
-// Blobs that overlap: `classes` classes, rows dealt round robin, folds contiguous.
+// Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
 struct Blobs {
   int64_t rows, features;
   int32_t classes;
@@ -104,7 +104,7 @@ class World {
   std::unique_ptr<device::Device> device_;
 };
 
-// An experiment over blobs, as the program would hand it to the model.
+// An experiment over blobs, as the program would pass it to the model.
 class Experiment {
  public:
   Experiment(const Blobs& blobs, const std::vector<Candidate>& candidates, uint32_t folds) {
@@ -154,7 +154,7 @@ class Experiment {
   mk_experiment experiment_{};
 };
 
-// A session and what it reports.
+// A session and its reports.
 class Session {
  public:
   Session(World& world, const Experiment& experiment) : world_(world) {

@@ -1,4 +1,4 @@
-// How long a launch of the solver may be.
+// Limits on the length of a launch of the solver.
 #include <gtest/gtest.h>
 
 #include "smo.hpp"
@@ -14,7 +14,7 @@ mk_device_info device(uint32_t flags) {
 
 TEST(StepsPerLaunch, AreAsManyAsPossible) { EXPECT_EQ(steps_per_launch(device(0), 1'000'000), kStepsPerLaunch); }
 
-// llvmpipe ends the loops of a work-item after 65,535 turns in all, without a word: with 4,000 rows 512 steps were too
+// llvmpipe silently ends the loops of a work-item after 65,535 iterations in total: with 4,000 rows 512 steps were too
 // many, and fits failed or came out wrong.
 TEST(StepsPerLaunch, AreFewWhereLoopsEndEarly) {
   EXPECT_EQ(steps_per_launch(device(MK_DEVICE_SOFTWARE), 64), (60'000 - 69) / (2 * 65 + 64));

@@ -1,4 +1,4 @@
-// LIBSVM's own svm-train beside the solver, where the tolerance leaves room for many solutions: docs/adr/0007.
+// Compares LIBSVM's own svm-train with the solver where the tolerance allows many solutions: docs/adr/0007.
 #include <unistd.h>
 
 #include <cmath>
@@ -30,16 +30,16 @@ void write_rows(const std::string& path, const Blobs& blobs, int32_t positive) {
   }
 }
 
-TEST_P(SvcSteps, EndInTheModelOfSvmTrain) {
+TEST_P(SvcSteps, ReachTheModelOfSvmTrain) {
   if (std::system("command -v svm-train >/dev/null") != 0) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
   World world(GetParam());
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
   const Blobs blobs(600, 5, 3, 3);
   std::vector<Candidate> candidates(3);
   const double difference[] = {1e-5, 1e-5, 2e-3};
-  candidates[0].c = 0.005, candidates[0].gamma = 1e-5;  // nearly every row would do as a support vector
+  candidates[0].c = 0.005, candidates[0].gamma = 1e-5;  // nearly every row could be a support vector
   candidates[1].c = 0.5, candidates[1].gamma = 1e-3;
-  candidates[2].c = 20, candidates[2].gamma = 0.05;  // well determined, and far too long to keep step to the end
+  candidates[2].c = 20, candidates[2].gamma = 0.05;  // well determined, and far too long for identical steps
   const Experiment experiment(blobs, candidates, 3);
   Session session(world, experiment);
   const fs::path scratch = fs::temp_directory_path() / ("mokume-svc-steps-" + std::to_string(getpid()));
@@ -57,7 +57,7 @@ TEST_P(SvcSteps, EndInTheModelOfSvmTrain) {
                                 .c_str()),
                 0);
       const svc::LibsvmModel a = svc::read_libsvm(theirs, blobs.features), b = svc::read_libsvm(ours, blobs.features);
-      // Theirs has the rest first, ours the class: the same hyperplane seen from the other side.
+      // Theirs has the rest first, ours the class: the same hyperplane with opposite sign.
       EXPECT_NEAR(a.rho.at(0), -b.rho.at(0), difference[k]) << "candidate " << k << ", class " << positive;
     }
   }

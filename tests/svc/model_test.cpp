@@ -1,4 +1,4 @@
-// Refit, predict, save and load: LIBSVM's own svm-predict reads what is saved.
+// Refit, predict, save and load: LIBSVM's own svm-predict reads the saved files.
 #include <unistd.h>
 
 #include <cmath>
@@ -52,7 +52,7 @@ INSTANTIATE_TEST_SUITE_P(All, SvcModel,
                                   std::get<2>(i.param) + "_" + std::to_string(std::get<3>(i.param));
                          });
 
-TEST_P(SvcModel, SavesWhatSvmPredictReadsAndLoadsTheSame) {
+TEST_P(SvcModel, SavesFilesThatSvmPredictReadsAndLoadsThemUnchanged) {
   const auto [backend, kernel, multiclass, classes] = GetParam();
   World world(backend);
   if (!world.present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd";
@@ -114,7 +114,7 @@ TEST_P(SvcModel, SavesWhatSvmPredictReadsAndLoadsTheSame) {
   world.model().fitted_destroy(loaded);
 }
 
-TEST(LibsvmFile, RoundTripsAndRefusesWhatIsBroken) {
+TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
   const Scratch scratch;
   svc::LibsvmModel m;
   m.kernel.kind = ops::KernelKind::polynomial;

@@ -63,7 +63,7 @@ TEST(MarkRows, RowsOfNoFoldAreAlwaysTrainedOn) {
   }
 }
 
-TEST(MarkRows, SpansCoverExactlyWhatHasASign) {
+TEST(MarkRows, SpansCoverExactlyTheRowsWithASign) {
   for (const int32_t classes : {2, 4, 10, 90}) {
     const Rows rows(3000, classes, 5);
     const RowOrder order(rows.experiment, 0);

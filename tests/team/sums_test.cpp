@@ -14,7 +14,7 @@ namespace {
 
 base::Floats floats(const std::vector<float>& values) { return base::Floats(std::span(values)); }
 
-// Sums of these depend on their order.
+// Their sums depend on the order.
 const std::vector<float> kLeaves = {1e8F, 1, -1e8F, 0.1F, 3, 1e-8F, 7e7F, -0.3F};
 
 float tree(size_t first, size_t size) {
@@ -23,7 +23,7 @@ float tree(size_t first, size_t size) {
 
 cluster::Block block(uint32_t first, uint32_t size) { return {first, size, floats({tree(first, size)})}; }
 
-TEST(AddUp, WhoeverAddedUpWhichPart) {
+TEST(AddUp, GivesTheSameBitsForEveryDivisionOfTheWork) {
   const std::vector<std::vector<cluster::Block>> ways = {
       {block(0, 8)},
       {block(4, 4), block(0, 4)},
@@ -33,24 +33,24 @@ TEST(AddUp, WhoeverAddedUpWhichPart) {
   for (const auto& blocks : ways) EXPECT_EQ(add_up(blocks, 1).span()[0], tree(0, 8));
 }
 
-TEST(AddUp, LeavesOutWhatNobodyGave) {
+TEST(AddUp, LeavesOutMissingBlocks) {
   EXPECT_EQ(add_up({}, 2).span()[1], 0);
   EXPECT_EQ(add_up({block(2, 1), block(7, 1)}, 1).span()[0], kLeaves[2] + kLeaves[7]);
   EXPECT_EQ(std::signbit(add_up({{5, 1, floats({-0.0F})}}, 1).span()[0]), true) << "alone, it comes out bit by bit";
 }
 
-TEST(AddUp, RefusesBlocksThatAreNoSubtreesOrOverlap) {
+TEST(AddUp, RefusesBlocksThatOverlapOrAreNotSubtrees) {
   EXPECT_THROW(add_up({{0, 3, floats({1})}}, 1), Error);
   EXPECT_THROW(add_up({{1, 2, floats({1})}}, 1), Error);
   EXPECT_THROW(add_up({{0, 4, floats({1})}, {2, 2, floats({1})}}, 1), Error);
   EXPECT_THROW(add_up({{0, 1, floats({1, 2})}}, 1), Error);
 }
 
-TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
+TEST(Team, SumsInTheGivenOrderWhileMembersProceedIndependently) {
   Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   const auto work = [&](uint32_t member) {
     const sdk::Team mine(team.table(member));
-    for (int k = 0; k < 100; k += 2) {  // two under way at a time
+    for (int k = 0; k < 100; k += 2) {  // two in progress at a time
       const float value = static_cast<float>(k + static_cast<int>(member));
       const mk_block own{member, 1, &value};
       mine.give(1, {&own, 1});
@@ -70,7 +70,7 @@ TEST(Team, SumsInTheOrderGivenWhileMembersAreApart) {
   other.join();
 }
 
-TEST(Team, IsOneAcrossProcesses) {
+TEST(Team, SumsAcrossProcesses) {
   std::unique_ptr<Team> near, far;
   far = std::make_unique<Team>(Team::Setup{{1, 1, 1},
                                            {2},
@@ -123,7 +123,7 @@ TEST(Team, EndsForAllOnceAMemberIsGone) {
   }
 }
 
-TEST(Team, NamesThoseWhoDidNotGiveInTime) {
+TEST(Team, NamesMembersThatDidNotContributeInTime) {
   Team team({{1, 1, 1}, {0, 1, 2}, true, {}, {}, {}, 0.05});
   const float value = 1;
   const mk_block own{0, 1, &value};
@@ -134,7 +134,7 @@ TEST(Team, NamesThoseWhoDidNotGiveInTime) {
   EXPECT_EQ(team.missing(), std::vector<uint32_t>{1});
 }
 
-TEST(Team, RefusesToGiveOutOfTurn) {
+TEST(Team, RefusesContributionsOutOfTurn) {
   Team team({{1, 1}, {0, 1}, true, {}, {}, {}, 60});
   sdk::Team(team.table(0)).give(3, {});
   EXPECT_THROW(sdk::Team(team.table(1)).give(2, {}), Error) << "another length";

@@ -1,6 +1,6 @@
 """first-light [--only STEP,STEP] [--kit FOLDER] [--out FOLDER] [--seconds N] [--library NAME] [--rehearse] [--list]
 
-Measures mokume on this machine, in steps; everything is left in one folder ($OUT, or ./first-light-TIME).
+Measures mokume on this machine, in steps; all results go to one folder ($OUT, or ./first-light-TIME).
 """
 import argparse
 import os
@@ -19,7 +19,7 @@ from .session import Session, StepFailed, StepSkipped
 from .steps import STEPS, Step
 
 RESERVE = 8.0  # seconds at the end for archives
-REHEARSAL_PATIENCE = 4  # a rehearsal runs on a few shared cores; its limits only guard against what hangs
+REHEARSAL_PATIENCE = 4  # a rehearsal runs on a few shared cores; its limits only guard against hangs
 EXIT_FAILED, EXIT_USAGE, EXIT_NO_DEVICE = 1, 2, 4
 
 
@@ -47,7 +47,7 @@ def chosen_steps(only: Optional[str], without: str) -> List[Step]:
 
 
 def find_driver(session: Session, named: Optional[str]) -> bool:
-    """Writes the ICD files; or lists what there is."""
+    """Writes the ICD files, or lists the available libraries."""
     session.begin("driver", 60)
     libraries = [driver.resolve(named)] if named else driver.find()
     libraries = [library for library in libraries if library]

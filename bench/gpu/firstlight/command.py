@@ -1,4 +1,4 @@
-"""Runs one command with a limit: it, and all that it started, ends in time or is killed."""
+"""Runs one command with a time limit: it exits in time, or it and all its children are killed."""
 import math
 import os
 import signal
@@ -9,7 +9,7 @@ from typing import Dict, List, NamedTuple, Optional
 
 
 class Outcome(NamedTuple):
-    code: Optional[int]  # None: it could not be started, or did not even die
+    code: Optional[int]  # None: it could not be started, or could not be killed
     seconds: float
     timed_out: bool
     out: str
@@ -20,7 +20,7 @@ class Outcome(NamedTuple):
         return self.code == 0 and not self.timed_out
 
     def why(self) -> str:
-        """One line that says how it ended, for people."""
+        """One line for people about how the command ended."""
         last = [line for line in (self.err or self.out).splitlines() if line.strip()][-1:]
         said = f": {last[0][:300]}" if last else ""
         if self.timed_out:
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
 
 
 def _end(process: subprocess.Popen, grace: float) -> None:
-    """A process in the hands of a driver may not die; nobody waits for it for ever."""
+    """A process inside a driver may not die, so the wait is limited."""
     for number, patience in ((signal.SIGTERM, grace), (signal.SIGKILL, 3.0)):
         try:
             os.killpg(process.pid, number)
@@ -45,13 +45,13 @@ def _end(process: subprocess.Popen, grace: float) -> None:
         except subprocess.TimeoutExpired:
             continue
     try:
-        os.killpg(process.pid, signal.SIGKILL)  # what it left running
+        os.killpg(process.pid, signal.SIGKILL)  # processes that it left running
     except (ProcessLookupError, PermissionError):
         pass
 
 
 def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) -> bool:
-    """Whether it ends within its time, never saying nothing for longer than `stall`."""
+    """Whether it exits within its time, and is never silent for longer than `stall`."""
     end = time.monotonic() + seconds
     size, heard = 0, time.monotonic()
     while time.monotonic() < end:
@@ -68,7 +68,7 @@ def _ends(process: subprocess.Popen, out: Path, seconds: float, stall: float) ->
 
 def run(command: List[str], log: Path, environment: Dict[str, str], directory: Path, seconds: float,
         grace: float = 5.0, stall: float = math.inf) -> Outcome:
-    """Its output goes to LOG.out and LOG.err. `stall`: seconds without any output after which it counts as hanging."""
+    """Its output goes to LOG.out and LOG.err. `stall`: seconds without output after which it counts as hanging."""
     out, err = log.with_name(log.name + ".out"), log.with_name(log.name + ".err")
     start = time.monotonic()
     with out.open("wb") as out_file, err.open("wb") as err_file:
@@ -81,7 +81,7 @@ def run(command: List[str], log: Path, environment: Dict[str, str], directory: P
             return Outcome(None, 0.0, False, "", str(error))
         try:
             timed_out = not _ends(process, out, max(seconds, 0.1), stall)
-        finally:  # also where a signal ends first-light itself
+        finally:  # also if a signal ends first-light itself
             _end(process, grace)
     return Outcome(process.returncode, time.monotonic() - start, timed_out, out.read_text(errors="replace"),
                    err.read_text(errors="replace"))

@@ -12,7 +12,7 @@ NOT_SEARCHED = ("/proc", "/sys", "/dev", "/tmp", "/home")
 
 
 def ldconfig() -> Dict[str, str]:
-    """Library names to paths, as the dynamic loader's cache has them."""
+    """Library names to paths, from the dynamic loader's cache."""
     for program in ("/sbin/ldconfig", "/usr/sbin/ldconfig", "ldconfig"):
         try:
             text = subprocess.run([program, "-p"], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=10,
@@ -58,7 +58,7 @@ def _once_each(paths: Iterable[str]) -> List[str]:
 
 
 def find() -> List[str]:
-    """Paths of vendors' OpenCL libraries for GPUs; a folder of drivers may lie outside the loader's path."""
+    """Paths of vendors' OpenCL libraries for GPUs; a driver's folder may be outside the loader's path."""
     usual = [path for name, path in ldconfig().items() if _matches(name)]
     folders = os.environ.get("LD_LIBRARY_PATH", "").split(":") + [
         "/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/nvidia/lib64", "/usr/local/nvidia/lib",
@@ -69,7 +69,7 @@ def find() -> List[str]:
 
 
 def resolve(library: str) -> str:
-    """The path of a library that was named by hand."""
+    """The path of a library that the user named."""
     path = library if "/" in library else ldconfig().get(library, "")
     return os.path.abspath(path) if path and os.path.exists(path) else ""
 
@@ -81,7 +81,7 @@ def write_icds(libraries: List[str], folder: Path) -> None:
 
 
 def what_there_is() -> List[Dict[str, str]]:
-    """For a machine without such a library: whatever could explain it."""
+    """Possible explanations for a machine without a vendor's library."""
     rows = [{"what": "ICD file", "where": path, "says": Path(path).read_text(errors="replace").strip()[:200]}
             for path in sorted(glob.glob("/etc/OpenCL/vendors/*"))]
     rows += [{"what": "library", "where": path, "says": name} for name, path in sorted(ldconfig().items())

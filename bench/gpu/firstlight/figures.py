@@ -1,4 +1,4 @@
-"""Reads figures from what the programs print and leave."""
+"""Reads figures from the output and files of the programs."""
 import json
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def json_lines(text: str) -> List[Dict[str, Any]]:
 
 
 class Tests:
-    """What a GoogleTest program said before it ended, in good order or not."""
+    """The output of a GoogleTest program, whether or not it exited normally."""
 
     def __init__(self, text: str) -> None:
         self.passed = re.findall(r"^\[       OK \] (\S+)", text, re.M)
@@ -27,7 +27,7 @@ class Tests:
         self.failed = re.findall(r"^\[  FAILED  \] (\S+?),? .*\(\d+ ms\)", text, re.M)
         begun = re.findall(r"^\[ RUN      \] (\S+)", text, re.M)
         ended = set(self.passed) | set(self.skipped) | set(self.failed)
-        self.cut_in = [name for name in begun if name not in ended]  # where a crash, a hang or the clock ended it
+        self.cut_in = [name for name in begun if name not in ended]  # the test in which the program ended early
         self.cut = self.cut_in[-1] if self.cut_in else ""
         self.why: Dict[str, str] = {}
         for name in self.failed:
@@ -51,7 +51,7 @@ def _rate(amount: float, seconds: float) -> float:
 
 
 def _summary(run: Path) -> Dict[str, Any]:
-    """{} of a run that was killed: its journal still holds every fit that it finished."""
+    """{} for a run that was killed: its journal still holds every fit that it finished."""
     try:
         return dict(json.loads((run / "summary.json").read_text()))
     except (OSError, ValueError):
@@ -97,7 +97,7 @@ def devices_of_run(folder: Path) -> List[Dict[str, Any]]:
 
 
 def _registers(log: str) -> Dict[str, Any]:
-    """The largest numbers that NVIDIA's assembler names for the kernels of a program."""
+    """The largest numbers that NVIDIA's assembler reports for the kernels of a program."""
     found = {}
     for key, pattern in (("registers", r"Used (\d+) registers"), ("stack", r"(\d+) bytes stack frame"),
                          ("spills", r"(\d+) bytes spill stores"), ("local", r"(\d+) bytes smem")):
@@ -108,7 +108,7 @@ def _registers(log: str) -> Dict[str, Any]:
 
 
 def builds(folder: Path) -> List[Dict[str, Any]]:
-    """Programs that the driver compiled, the slowest first; one row for equal ones."""
+    """Programs that the driver compiled, slowest first; equal ones share a row."""
     rows: Dict[Any, Dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json")):
         for build in json_lines(path.read_text(errors="replace")):

@@ -1,4 +1,4 @@
-"""The bundle that `pack` made: unpacked, and the environment in which its programs find its libraries and no others."""
+"""The bundle from `pack`, unpacked, and the environment in which its programs find only its libraries."""
 import json
 import os
 import re
@@ -16,7 +16,7 @@ VENDOR = re.compile(r"/lib(nvidia|cuda|amd|hsa|hip|rocm|drm|igd|igc|ze_)[^/]*\.s
 
 
 class KitError(Exception):
-    """One sentence that says what the bundle or the machine lacks."""
+    """One sentence about what the bundle or the machine lacks."""
 
 
 def _version(text: str) -> List[int]:
@@ -53,7 +53,7 @@ class Kit:
                            "build and pack on an older system")
 
     def _cxx_run_time(self) -> Optional[Path]:
-        """The bundle's, where the system's is older than what the programs need; a driver may need a newer one."""
+        """The bundle's library if the system's is too old for the programs; a driver may need a newer one."""
         system = driver.ldconfig().get("libstdc++.so.6", "/usr/lib/x86_64-linux-gnu/libstdc++.so.6")
         try:
             has = f"GLIBCXX_{self.manifest['glibcxx']}\0".encode() in Path(system).read_bytes()
@@ -82,7 +82,7 @@ class Kit:
         return str(self.root / "configs" / f"{name}.toml")
 
     def vendor_closure(self) -> List[str]:
-        """What the vendor's libraries need on their own."""
+        """The libraries that the vendor's libraries need themselves."""
         paths: List[str] = []
         for library in self.libraries:
             try:
@@ -107,7 +107,7 @@ class Kit:
         if path in layers:
             return "layer that was given"
         of_vendor = {os.path.realpath(p) for p in self.libraries + closure}
-        # Drivers keep parts in folders of their own, below the one that their library lies in.
+        # Drivers keep parts in folders of their own, below the folder of their library.
         below = any(str(Path(real).parent).startswith(os.path.dirname(os.path.realpath(p)) + "/")
                     for p in self.libraries)
         if real in of_vendor or below or VENDOR.search(path):

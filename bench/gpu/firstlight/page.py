@@ -3,7 +3,7 @@ import html as escape
 from pathlib import Path
 from typing import Any, Dict, List
 
-LOG_END = 6000  # characters of each log that the page carries; logs.tar.gz has all of them
+LOG_END = 6000  # characters of each log on the page; logs.tar.gz has all of them
 STYLE = """body{font:14px/1.5 system-ui,sans-serif;margin:2em auto;max-width:80em;padding:0 1em}
 table{border-collapse:collapse;margin:.5em 0 1.5em}td,th{border:1px solid #bbb;padding:.15em .6em;text-align:left;
 vertical-align:top}td.n{text-align:right;font-variant-numeric:tabular-nums}pre{background:#f4f4f4;padding:.7em;
@@ -103,7 +103,7 @@ def html(result: Dict[str, Any], work: Path) -> str:
 
 
 def summary(result: Dict[str, Any]) -> str:
-    """For a terminal: one line a step."""
+    """For a terminal: one line per step."""
     lines = [f"{name:12} {step['status']:8} {step['seconds']:7.1f} s  {step.get('reason', '')}"
              for name, step in result["steps"].items()]
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""One call of first-light: its folders, its time, and the result that is written again after every step."""
+"""One call of first-light: its folders, its time, and the result, which is rewritten after every step."""
 import json
 import math
 import os
@@ -10,14 +10,14 @@ from typing import Any, Dict, List, Optional
 from . import command, page
 from .kit import Kit
 
-LARGEST_ARCHIVE = 15 << 20  # of what comes back from a lent machine
+LARGEST_ARCHIVE = 15 << 20  # of the files that come back from a lent machine
 LARGEST_LOG = 1 << 20
 
 
 def write(path: Path, text: str) -> None:
-    """Whole or not at all."""
+    """Writes the whole file or nothing."""
     new = path.with_name(path.name + ".new")
-    path.parent.mkdir(parents=True, exist_ok=True)  # whoever cleared it away meanwhile loses what was, not what comes
+    path.parent.mkdir(parents=True, exist_ok=True)  # if it was deleted, only older results are lost
     new.write_text(text)
     os.replace(str(new), str(path))
 
@@ -27,7 +27,7 @@ class StepFailed(Exception):
 
 
 class StepSkipped(Exception):
-    """One sentence: what the step needs is not there, and that is no fault."""
+    """One sentence: a requirement of the step is missing, which is no fault."""
 
 
 class Session:
@@ -37,7 +37,7 @@ class Session:
         self.start = time.monotonic()
         self.end = self.start + seconds
         self.layer = True
-        self.gpu = "opencl:0"  # what the programs call the device; the step `devices` looks
+        self.gpu = "opencl:0"  # the programs' name for the device; the step `devices` checks it
         self.step: Dict[str, Any] = {}
         self.step_name, self.step_begun = "", self.start
         self.step_end = self.end
@@ -47,7 +47,7 @@ class Session:
             "machine": {}, "steps": {}}
 
     def left(self) -> float:
-        """Seconds of the step that runs."""
+        """Seconds of the current step."""
         return min(self.step_end, self.end) - time.monotonic()
 
     def begin(self, name: str, limit: float) -> None:
@@ -75,7 +75,7 @@ class Session:
 
     def call(self, name: str, arguments: List[str], seconds: Optional[float] = None, grace: float = 5.0,
              environment: Optional[Dict[str, str]] = None, stall: float = math.inf) -> command.Outcome:
-        """Runs a program within what is left of the step; its end is noted in the result."""
+        """Runs a program within the step's remaining time and records how it ended."""
         folder = self.work / "steps" / self.step_name
         allowed = min(self.left() - grace, self.left() if seconds is None else seconds)
         log = folder / name
@@ -91,7 +91,7 @@ class Session:
         return outcome
 
     def accept(self) -> None:
-        """The last command ended as it was meant to, whatever its exit code."""
+        """Accepts how the last command ended, whatever its exit code."""
         self.step["commands"][-1]["status"] = "done"
 
     def table(self, title: str, rows: List[Dict[str, Any]]) -> None:
@@ -99,7 +99,7 @@ class Session:
         self.save()
 
     def rows(self, step: str, title: str) -> List[Dict[str, Any]]:
-        """Of a step that ran before in this call."""
+        """The result of a step that ran before in this call."""
         found = self.result["steps"].get(step, {}).get("tables", {}).get(title, [])
         return list(found)
 
@@ -114,10 +114,10 @@ class Session:
         logs += sorted((self.work / "builds").glob("*.json"))
         self._archive("logs.tar.gz", [p for p in logs if p.stat().st_size <= LARGEST_LOG], self.work)
         if "OPENCL_POSE" in os.environ:
-            return  # what PoCL built in a card's name is nothing for that card
+            return  # kernels that PoCL built under a card's name are useless to that card
         cache = self.work / "cache"
         built = [p for part in ("mokume", "nv") for p in sorted((cache / part).rglob("*"))
-                 if p.is_file() and not p.name.startswith("probe-")]  # which drivers answered is no kernel
+                 if p.is_file() and not p.name.startswith("probe-")]  # a list of drivers is not a kernel
         self._archive("kernels.tar.gz", built, cache)
 
     def _archive(self, name: str, files: List[Path], base: Path) -> None:

@@ -25,7 +25,7 @@ def _need(found: Any, what: str) -> Any:
 
 
 def machine(s: Session) -> None:
-    """What the machine is; runs no program of the bundle."""
+    """Describes the machine; runs no program of the bundle."""
     cpu = re.search(r"model name\s*: (.*)", Path("/proc/cpuinfo").read_text())
     memory = re.search(r"MemTotal:\s*(\d+)", Path("/proc/meminfo").read_text())
     system = re.search(r'PRETTY_NAME="(.*)"', Path("/etc/os-release").read_text()) if os.path.exists(
@@ -57,7 +57,7 @@ def _listed(s: Session, name: str) -> List[Dict[str, Any]]:
 
 
 def devices(s: Session) -> None:
-    """Which devices the program sees, what its doctor says, how fast they are, and what building kernels took."""
+    """The devices that the program sees, the output of doctor, the speeds, and the time to build kernels."""
     found = _listed(s, "devices")
     if not any(d.get("backend") == "opencl" for d in found):
         found = _listed(s, "devices-again")  # a driver that was slow once is left out until its mark is gone
@@ -69,7 +69,7 @@ def devices(s: Session) -> None:
                         for d in found])
     doctor = s.call("doctor", [s.kit.program("mokume"), "doctor"], 60)
     if doctor.code == 4:
-        s.accept()  # it found fault, and says so; the log is on the page
+        s.accept()  # it found faults and reports them; the log is on the page
     opencl = [d for d in found if d.get("backend") == "opencl"]
     chosen = next((d for d in opencl if d.get("kind") == "gpu"), opencl[0] if opencl else None)
     if chosen is None:
@@ -82,7 +82,7 @@ def devices(s: Session) -> None:
 
 
 def libraries(s: Session) -> None:
-    """Every library that the programs load, and where it comes from."""
+    """Every library that the programs load, and its origin."""
     env = dict(s.kit.environment(s.layer), LD_DEBUG="libs", LD_DEBUG_OUTPUT=str(s.work / "tmp/ld"))
     s.call("probe", [s.kit.program("mokume"), "devices", "--probe"], environment=env)
     loaded = set()
@@ -119,7 +119,7 @@ REHEARSED_PASSES = [("handles", ["handle", "kernel_source"], "")]
 
 
 def _conform(s: Session, name: str, groups: List[str], choices: str) -> figures.Tests:
-    """Runs a pass; after a crash or a hang the rest of it again, three times at most."""
+    """Runs a pass; after a crash or a hang it runs the rest again, three times at most."""
     said, left_out = "", []  # type: str, List[str]
     wanted = ":".join(f"opencl{s.gpu.split(':')[-1]}_*.{group}.*" for group in groups)
     env = dict(s.kit.environment(s.layer), **({"MOKUME_TEST_CHOICES": choices} if choices else {}))
@@ -189,7 +189,7 @@ def _rate(s: Session, name: str, case: str, seconds: float) -> Optional[float]:
 
 
 def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: int) -> Dict[str, float]:
-    """Medians; each case once before any is measured again."""
+    """Medians; every case runs once before any is measured again."""
     rates: Dict[str, List[float]] = {}
     failed = set()
     for turn in range(rounds):
@@ -207,7 +207,7 @@ def _rounds(s: Session, cases: List[str], title: str, seconds: float, rounds: in
 
 
 def networks(s: Session) -> None:
-    """Images a second of the published networks, made images, resident."""
+    """Images per second of the published networks on generated, resident images."""
     _need(_rounds(s, REHEARSED_CASES if s.rehearse else CASES, "networks", 0.5 if s.rehearse else 1.5,
                   1 if s.rehearse else 2), "no network was measured")
 
@@ -230,7 +230,7 @@ def _ratio(a: Optional[float], b: Optional[float]) -> Optional[float]:
 
 
 def torch_python(s: Session) -> str:
-    """A Python that has a PyTorch with a device, or ''."""
+    """A Python whose PyTorch has a device, or ''."""
     found = [shutil.which("python3")] + sorted(str(p) for p in Path("/opt").glob("*/.venv/bin/python3"))
     found += ["/opt/conda/bin/python3", "/usr/bin/python3"]
     wanted = "import torch, sys; sys.exit(not torch.cuda.is_available())"
@@ -242,7 +242,7 @@ def torch_python(s: Session) -> str:
 
 
 def _torch_environment() -> Dict[str, str]:
-    """Its own: the bundle's libraries are not for it."""
+    """Its own environment, without the bundle's libraries."""
     return {k: v for k, v in os.environ.items() if not k.startswith("PYTHONPATH")}
 
 
@@ -266,7 +266,7 @@ def peers(s: Session) -> None:
 
 
 def compare(s: Session, peer: Dict[str, Any]) -> None:
-    """What the peer reached, beside what mokume did in the steps before."""
+    """The results of the peer, compared with those of mokume in the steps before."""
     ours = {row["case"]: row["images_per_s"] for row in s.rows("networks", "networks")}
     ours.update({f"{row['network']}:10:together:{row['together']}": row["images_per_s"]
                  for row in s.rows("together", "together")})
@@ -289,8 +289,8 @@ def compare(s: Session, peer: Dict[str, Any]) -> None:
 
 def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Optional[float] = None,
                 devices_: str = "") -> Dict[str, Any]:
-    """Runs an experiment for as long as is left, and reads what it left."""
-    reserve = 15  # to end its bundles and write the report
+    """Runs an experiment for the remaining time, and reads its results."""
+    reserve = 15  # to finish its bundles and write the report
     allowed = s.left() - reserve if seconds is None else min(seconds, s.left() - reserve)
     if allowed < 3:
         return {"run": name, "state": "no time was left"}
@@ -309,13 +309,13 @@ def _experiment(s: Session, name: str, config: str, sets: List[str], seconds: Op
 
 
 def svc5000(s: Session) -> None:
-    """The published grid on 5,000 rows, whole if time allows."""
+    """The published grid on 5,000 rows, complete if time allows."""
     small = ["data.limit=200", "validation.folds=2", "search.params.gamma=[0.001]", "search.params.C=[1]"]
     s.table("svc, 5,000 rows", [_experiment(s, "grid", "svc-grid-mnist", small if s.rehearse else ["data.limit=5000"])])
 
 
 def svc60000(s: Session) -> None:
-    """60,000 rows: three gammas of the published 24, each alone with all C, the one in the middle first."""
+    """60,000 rows: three gammas of the published 24, each alone with all C, the middle one first."""
     rows: List[Dict[str, Any]] = []
     gammas = {"middle": 10 ** (-6 + 4 * 11 / 23), "wide": 10 ** (-6 + 4 * 4 / 23), "narrow": 10 ** (-6 + 4 * 19 / 23)}
     for turn, (name, gamma) in enumerate(list(gammas.items())[:1 if s.rehearse else 3]):
@@ -354,7 +354,7 @@ def mixed(s: Session) -> None:
 class Step(NamedTuple):
     name: str
     limit: float  # seconds
-    least: float  # seconds without which it is not begun
+    least: float  # seconds without which it does not start
     body: Callable[[Session], None]
 
 

@@ -1,4 +1,4 @@
-// A library that is right unless a macro says otherwise: tests/abi/CMakeLists.txt makes the zoo from it.
+// A library that is valid unless a macro breaks it: tests/abi/CMakeLists.txt builds the zoo from it.
 #include <cstddef>
 #include <cstring>
 
@@ -56,7 +56,7 @@ namespace {
 ZOO_TABLE the_table;
 const mk_host* the_host;
 
-// The test's host keeps what is logged: that is how starts and shutdowns are seen.
+// The test's host keeps the log, which shows starts and shutdowns.
 void tell(const char* what) { the_host->log(the_host->self, MK_LOG_INFO, ZOO_NAME, what); }
 
 void never_called(void*) {}

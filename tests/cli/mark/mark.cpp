@@ -1,4 +1,4 @@
-// Leaves a mark when its library is loaded, before anything asks it for anything: a line in the file $MOKUME_MARK.
+// Leaves a mark as soon as its library is loaded: a line in the file $MOKUME_MARK.
 #include <cstdio>
 #include <cstdlib>
 

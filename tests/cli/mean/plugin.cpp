@@ -1,6 +1,6 @@
 // A model for tests: predicts the mean of its training targets, or the most frequent class, plus `shift`. Its summary
-// says what kind of rows it sees and what its candidates have. It can pretend to learn for `epochs`, with curves, and
-// to be killed in epoch `die_in` of each fit and of the refit, once: what it left in its scratch directory tells.
+// describes its rows and candidates. It can pretend to learn for `epochs`, with curves, and to be killed in epoch
+// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt.
 #include <array>
 #include <csignal>
 #include <filesystem>
@@ -33,7 +33,7 @@ constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1
 constexpr std::array<mk_metric, 1> kRegressionMetrics = {{{"mse", 0, 1}}};
 
 struct Fitted {
-  double value = 0;  // the predicted number, or the class
+  double value = 0;  // the predicted number or class
   int64_t features = 0;
   std::vector<std::string> class_names;
   std::vector<double> mean, scale;
@@ -78,7 +78,7 @@ double train(const mk_experiment& e, const mk_fit& fit) {
   return static_cast<double>(std::max_element(counts.begin(), counts.end()) - counts.begin());
 }
 
-// The losses of the epochs, those of an earlier attempt read back from the scratch directory.
+// The losses of the epochs; those of an earlier attempt are read back from the scratch directory.
 struct Course {
   std::vector<double> losses;
   mk_curve curve{};

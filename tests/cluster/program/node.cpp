@@ -1,4 +1,4 @@
-// One rank of a small run with made-up results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
+// One rank of a small run with simulated results, started by mpirun_test.cpp. Rank 0 leaves DIRECTORY/results.txt.
 //
 //   node DIRECTORY N_FITS [plain | throw | plan | stop | large]
 #include <signal.h>
@@ -72,7 +72,7 @@ int run_node(Transport& transport, const Options& options) {
   search::Plan plan = make_plan(options.n_fits);
   if (rank == 1 && options.mode == "plan") plan.hash = "another";
   std::atomic<bool> stop{false};
-  const uint32_t size = transport.size();  // the transport belongs to this thread
+  const uint32_t size = transport.size();  // only this thread may use the transport
   TestExecutor executor(rank, 2, [&, size](uint32_t, uint32_t, const Attempt& attempt, Reporter& reporter) {
     wait_for_all(options, rank, size);
     work(options, rank, attempt, reporter, stop);
@@ -105,7 +105,7 @@ int run_program(const Options& options) {
     code = run_node(transport, options);
   } catch (const Error& error) {
     std::fprintf(stderr, "rank %u: %s\n", transport.rank(), error.what());
-    // A launcher may lose what the ranks say after one of them has died.
+    // A launcher may lose the ranks' output after one of them has died.
     std::ofstream(options.directory + "/end-" + std::to_string(transport.rank()) + ".txt") << error.what();
     code = error.status();
   }

@@ -9,7 +9,7 @@ Case grad_case(const ElementwiseCase& e, const std::string& kind, Activation act
   return {e.name + kind, e.size, [=] {
             Problem p;
             const mk_tensor grad = e.input(p);
-            // Outputs of relu: about half are 0; those below it and NaNs pass nothing either.
+            // Outputs of relu: about half are 0; smaller values and NaNs pass nothing either.
             const mk_tensor random = p.random(e.rows, e.columns, {e.out.offset + 1, e.out.padding + 1});
             for (int64_t r = 0; r < e.rows; ++r)
               for (int64_t c = 0; c < e.columns; ++c) {

@@ -21,7 +21,7 @@ std::vector<Convolution> convolutions() {
   for (const WindowCase& w : window_cases())
     list.push_back({w.name, w.size, w.images, w.window, 1 + w.window.width % 5, w.image, w.windows, {1, 2}});
   list.push_back({"4x4x2_no_filters", Size::tiny, 2, {4, 4, 2, 3, 3, 1, 1, 1, 1}, 0});
-  // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit, that are cut, with and
+  // 3 x 3 with whole vectors of channels, which may take a path of their own: tiles that fit or are cut, with and
   // without padding, more and fewer channels than a block of the product.
   const auto square = [&](const char* name, Size size, int64_t images, int64_t side, int64_t in, int64_t pad,
                           int64_t out) {
@@ -36,20 +36,20 @@ std::vector<Convolution> convolutions() {
   square("12x12x48_to_144", Size::normal, 3, 12, 48, 2, 144);
   list.push_back(
       {"11x13x64_to_64_strided", Size::normal, 3, {11, 13, 64, 3, 3, 1, 1, 0, 1}, 64, {1, 3}, {2, 5}, {3, 1}});
-  // One channel and lines of a window that fill vectors: less than a register tile, one, and more; channels that fill
-  // vectors and not; more and fewer pixels than a block of the product, and as many as some blocks.
+  // One channel and window lines that fill vectors: less than a register tile, one, and more; channels that do and do
+  // not fill vectors; more and fewer pixels than a block of the product, and as many as some blocks.
   list.push_back({"9x8x1_5x5_to_37", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 37, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"9x8x1_5x5_to_33", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 0, 0}, 33});
   list.push_back({"20x20x1_5x5_to_37", Size::normal, 3, {20, 20, 1, 5, 5, 1, 1, 0, 0}, 37});
   list.push_back({"28x28x1_10x10_to_85", Size::normal, 3, {28, 28, 1, 10, 10, 1, 1, 0, 0}, 85});
   list.push_back({"28x28x1_5x5_to_100", Size::normal, 2, {28, 28, 1, 5, 5, 1, 1, 2, 2}, 100, {0, 3}, {1, 2}, {1, 0}});
   list.push_back({"12x40x1_3x17_to_64", Size::normal, 3, {12, 40, 1, 3, 17, 1, 1, 1, 8}, 64});
-  // One channel to so few that windows, or lines of the window, share a vector: whole vectors and not, some lines at a
-  // time.
+  // One channel to so few that windows, or lines of the window, share a vector: whole vectors and partial ones, some
+  // lines at a time.
   list.push_back({"9x8x1_5x5_to_13", Size::tiny, 2, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 13, {1, 2}, {3, 0}, {2, 1}});
   list.push_back({"28x28x1_5x5_to_4", Size::normal, 3, {28, 28, 1, 5, 5, 1, 1, 0, 0}, 4});
   list.push_back({"28x28x1_7x7_to_8", Size::normal, 3, {28, 28, 1, 7, 7, 1, 1, 0, 0}, 8, {1, 2}, {3, 1}, {2, 1}});
-  // A line of the window that is left shares its pixels with those above, on one core.
+  // A leftover line of the window shares its pixels with those above, on one core.
   list.push_back({"9x8x1_5x5_to_3", Size::tiny, 3, {9, 8, 1, 5, 5, 1, 1, 1, 2}, 3});
   list.push_back({"9x11x1_5x3_to_4", Size::tiny, 2, {9, 11, 1, 5, 3, 1, 1, 0, 0}, 4, {1, 2}, {3, 1}, {2, 1}});
   list.push_back({"11x9x1_9x6_to_4", Size::tiny, 2, {11, 9, 1, 9, 6, 1, 1, 0, 0}, 4});
@@ -101,7 +101,7 @@ Case grad_weight(const Convolution& c, bool biased) {
           }};
 }
 
-// The magnitudes around an element: the largest within 5 pixels, channel by channel apart.
+// The magnitudes around an element: the largest within 5 pixels, separately for each channel.
 std::vector<double> around(const std::vector<double>& sums, int64_t images, int64_t height, int64_t width,
                            int64_t channels) {
   constexpr int64_t kReach = 5;

@@ -30,7 +30,7 @@ Case gemm_case(std::string name, Size size, const Shape& shape, const Options& o
 }
 
 // With a bias and an activation, in every path of a device: packed, few rows (one, some, more than a tile; blocks of K
-// shared or not), short along K, and nothing to multiply.
+// shared or not), short along K, and empty.
 Case layer_case(std::string name, Size size, const Shape& shape, ops::Activation activation, float beta = 0) {
   return {std::move(name), size, [=] {
             Problem p;
@@ -71,7 +71,7 @@ std::vector<Case> cases() {
       gemm_case("no_terms_scaled", Size::tiny, {3, 17, 0}, {false, true, 1, -2, {0, 2}, {0, 2}, {1, 1}}),
       gemm_case("large_values", Size::tiny, {7, 5, 33}, {false, true, 1, 0, {}, {}, {}, 1e17F, 1e18F}),
       gram_case("gram_19x23", Size::tiny, 19, 23),
-      // Just too large for one work-item, so that the other kernels of CPUs are looked at in tiny sizes too.
+      // Just too large for one work-item, so that tiny sizes also test the other kernels of CPUs.
       gemm_case("35x33x37_packed", Size::tiny, {35, 33, 37}, {false, true, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
       gemm_case("60x3x260_along_k", Size::tiny, {60, 3, 260}),
       gemm_case("300x4x30_columns", Size::tiny, {300, 4, 30}, {true, false, 1, 0, {1, 2}, {2, 1}, {3, 2}}),
@@ -108,7 +108,7 @@ std::vector<Case> cases() {
                            layer_case("layer_33x2500x700_added", Size::normal, {33, 2500, 700}, kRelu, 1),
                            layer_case("layer_130x140x600", Size::normal, {130, 140, 600}, kRelu),
                            layer_case("layer_200x10x128", Size::normal, {200, 10, 128}, kNone)});
-  // One row may have any stride; the bias goes along its columns all the same.
+  // One row may have any stride; the bias still goes along its columns.
   list.push_back({"layer_1x40x9_transposed_stride_1", Size::tiny, [] {
                     Problem p;
                     const mk_tensor a = p.random(1, 9), b = p.random(40, 9), bias = p.random(1, 40);

@@ -6,13 +6,13 @@
 namespace mokume::conformance {
 namespace {
 
-// What a pixel holds, from a random number in [0, 1).
+// The value of a pixel, from a random number in [0, 1).
 using Pixel = float (*)(float);
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 float plain(float random) { return 2 * random - 1; }
-float few_values(float random) { return std::floor(3 * random); }  // the same largest value at several places
+float few_values(float random) { return std::floor(3 * random); }  // the same largest value in several places
 float below_all_floats(float random) { return random < 0.9F ? -kInfinity : -random; }
 float negative(float random) { return -1 - random; }  // padding is not 0 here
 float with_nans(float random) { return random < 0.2F ? std::numeric_limits<float>::quiet_NaN() : few_values(random); }

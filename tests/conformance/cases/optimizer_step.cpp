@@ -14,7 +14,7 @@ struct Step {
   int64_t n;
   int64_t t = 5;  // the states of the first step are 0
   Layout grad{}, weight{};
-  float gradients = 1;  // from minus this to this
+  float gradients = 1;  // from -gradients to gradients
   float second_moment = 1;
 };
 
@@ -24,7 +24,7 @@ Case step_case(const std::string& kind, const OptimizerSettings& o, const Step& 
             const mk_tensor grad = p.random(1, s.n, s.grad, -s.gradients, s.gradients);
             const mk_tensor weight = p.random(1, s.n, s.weight);
             const bool squares =
-                o.kind == Optimizer::rmsprop || o.kind == Optimizer::adadelta;  // state is a mean of them
+                o.kind == Optimizer::rmsprop || o.kind == Optimizer::adadelta;  // the state is a mean of squares
             const float high = s.t == 1 ? 0 : s.gradients;
             mk_tensor state{}, state2{};
             if (o.states() > 0)
@@ -69,7 +69,7 @@ std::vector<Case> cases() {
   return list;
 }
 
-// The terms of one element, all taken positive: weight, state and state2 after the step.
+// The sums of the magnitudes of the terms of one element: weight, state and state2 after the step.
 struct Magnitudes {
   double of[3];
 };

@@ -28,7 +28,7 @@ Case softmax_case(const LossCase& l, Change change = nullptr) {
 std::vector<Case> cases() {
   std::vector<Case> list;
   for (const LossCase& l : loss_cases()) list.push_back(softmax_case(l));
-  // Rows of two lengths, since devices have ways of their own for long ones.
+  // Rows of two lengths, since devices compute long ones differently.
   const auto special = [&](const std::string& name, float range, Change change) {
     list.push_back(softmax_case({name, Size::tiny, 23, 11, 31, LossCase::apart, {1, 1}, {}, range}, change));
     list.push_back(softmax_case({name + "_long", Size::tiny, 5, 131, 31, LossCase::apart, {1, 1}, {}, range}, change));
@@ -58,7 +58,7 @@ std::vector<double> scale(const Problem& p, uint32_t output, const std::vector<W
       high = std::fmax(high, p.at(logits, r, c));
     }
     result.push_back(1 + std::fabs(rows[static_cast<size_t>(2 * r)]) + std::fmin(high - low, 1e30));
-    result.push_back(0);  // a hit is 1 or 0 exactly
+    result.push_back(0);  // a hit is exactly 1 or 0
   }
   return result;
 }

@@ -19,15 +19,15 @@ struct Card {
 
   std::string name, vendor, version, driver;
   cl_uint vendor_id = 0, compute_units = 1;
-  cl_uint wave = 32;               // work-items that run in step
-  std::vector<size_t> sub_groups;  // the sizes that the compiler may choose from; empty where it has no choice
+  cl_uint wave = 32;               // work-items that run in lockstep
+  std::vector<size_t> sub_groups;  // the sizes that the compiler may choose from; empty if it has no choice
   bool fp64 = false, fma = true;
   cl_ulong memory_bytes = 0, buffer_bytes = 0;
   std::vector<std::string> extensions;
   std::array<cl_uint, 4> pci{};                              // domain, bus, device, function
   std::optional<std::array<cl_uint, 2>> compute_capability;  // NVIDIA's
 
-  // What the card refuses to exceed, and the code that it refuses with.
+  // The limits that the card enforces, and the codes with which it refuses.
   size_t work_group = 0;
   std::array<size_t, 3> work_item_sizes{};
   std::array<size_t, 3> groups{};  // of a launch

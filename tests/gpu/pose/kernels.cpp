@@ -21,7 +21,7 @@ Grid::Grid(const Card& card, cl_uint dimensions, const size_t* sizes, const size
     if (local != nullptr) group[i] = local[i];
     even = even && group[i] != 0 && global[i] % group[i] == 0;
   }
-  // Left to the driver, a group lies along the first dimension.
+  // If the driver chooses, a group lies along the first dimension.
   if (local == nullptr)
     while (group[0] * 2 <= card.work_group && global[0] % (group[0] * 2) == 0) group[0] *= 2;
 }

@@ -1,4 +1,4 @@
-// The kernels of this process as a card sees them at a launch: whether it would refuse.
+// The kernels of this process, and whether the card would refuse to launch them.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ struct Grid {
 // CL_SUCCESS, or the code with which the card refuses.
 cl_int refusal(const Card& card, const Grid& grid, size_t local_bytes, size_t parameter_bytes);
 
-// Arguments as they are set. Threads: all functions may be called from any thread.
+// Stores arguments as they are set. Threads: all functions may be called from any thread.
 class Kernels {
  public:
   struct Kernel {
@@ -33,13 +33,13 @@ class Kernels {
     size_t local_bytes() const;
   };
 
-  // `describe` fills in the name and the program of a kernel that is new.
+  // `describe` fills in the name and the program of a new kernel.
   template <class Describe>
   Kernel& at(cl_kernel kernel, const Describe& describe) {
     const std::lock_guard lock(mutex_);
     const auto [found, is_new] = kernels_.try_emplace(kernel);
     if (is_new) describe(found->second);
-    return found->second;  // a kernel is used by one thread at a time, as OpenCL demands
+    return found->second;  // one thread at a time uses a kernel, as OpenCL requires
   }
   void forget(cl_kernel kernel) {
     const std::lock_guard lock(mutex_);

@@ -1,7 +1,6 @@
-// An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver where OPENCL_LAYERS
-// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for what record.hpp writes.
-//
-// The driver still computes. The layer answers what the card would answer, refuses what it would refuse, and counts.
+// An OpenCL layer that makes every device pose as a card: the loader puts it in front of the driver if OPENCL_LAYERS
+// names its library. OPENCL_POSE names the card's file, OPENCL_POSE_RECORD a directory for the files of record.hpp. The
+// driver still computes. The layer answers as the card would, refuses what the card would refuse, and counts.
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -37,9 +36,9 @@ struct Layer {
   std::map<cl_program, Program> programs;
 };
 
-Layer* layer = nullptr;  // lives to the end of the process, whose last calls come from other libraries' destructors
+Layer* layer = nullptr;  // lives until the process exits, because destructors of other libraries make the last calls
 
-// ---- what there is --------------------------------------------------------------------------------------------------
+// ---- queries --------------------------------------------------------------------------------------------------------
 
 cl_int CL_API_CALL get_platform_info(cl_platform_id platform, cl_platform_info what, size_t size, void* value,
                                      size_t* size_ret) {
@@ -83,7 +82,7 @@ cl_mem CL_API_CALL create_buffer(cl_context context, cl_mem_flags flags, size_t 
 
 // ---- programs -------------------------------------------------------------------------------------------------------
 
-// Takes away what the card's compiler does not know.
+// Removes features that the card's compiler lacks.
 std::string preamble(const Card& card) {
   std::string text;
   for (const char* extension : {"cl_khr_fp64", "cl_khr_fp16", "cl_khr_int64_base_atomics", "cl_khr_subgroups"})
@@ -119,7 +118,7 @@ cl_int CL_API_CALL build_program(cl_program program, cl_uint count, const cl_dev
   return layer->below.clBuildProgram(program, count, devices, options, notify, data);
 }
 
-// The card gives empty binaries: the driver's own would take it as long as another build.
+// The card returns empty binaries: the driver's own would be reused for a different build.
 cl_int CL_API_CALL get_program_info(cl_program program, cl_program_info what, size_t size, void* value,
                                     size_t* size_ret) {
   if (what == CL_PROGRAM_BINARY_SIZES) return give(Answer(sizeof(size_t)), size, value, size_ret);
@@ -183,7 +182,7 @@ cl_int CL_API_CALL get_kernel_work_group_info(cl_kernel kernel, cl_device_id dev
   return layer->below.clGetKernelWorkGroupInfo(kernel, device, what, size, value, size_ret);
 }
 
-// Counts local arguments and what the kernel declares itself.
+// Counts local arguments and the local memory that the kernel declares itself.
 size_t local_bytes(cl_command_queue queue, cl_kernel kernel, const Kernels::Kernel& k) {
   cl_device_id device = nullptr;
   cl_ulong bytes = 0;
@@ -320,7 +319,7 @@ __attribute__((visibility("default"))) cl_int CL_API_CALL clInitLayer(cl_uint n_
   try {
     layer = new Layer(read_card(variable("OPENCL_POSE")), variable("OPENCL_POSE_RECORD"));
   } catch (const std::exception& e) {
-    // A test that meant to run on the card must not pass on the processor.
+    // A test that meant to run on the card must not pass on the CPU.
     std::fprintf(stderr, "pose: %s; set OPENCL_POSE to a file of tests/gpu/pose/cards\n", e.what());
     std::exit(2);
   }

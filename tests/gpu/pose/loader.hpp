@@ -1,5 +1,5 @@
-// What OpenCL's loader asks of a layer, for the layers of this tree: each defines clGetLayerInfo and clInitLayer with
-// these.
+// The interface of OpenCL's loader for the layers of this tree: each defines clGetLayerInfo and clInitLayer with these
+// functions.
 #pragma once
 
 #include <CL/cl_layer.h>

@@ -1,4 +1,4 @@
-/* What tests ask of the layer in their own process. C, because they find the functions with dlsym(). */
+/* The interface of the layer for tests in the same process. C, because they find the functions with dlsym(). */
 #ifndef MOKUME_POSE_H
 #define MOKUME_POSE_H
 
@@ -17,12 +17,12 @@ typedef struct {
   uint64_t builds;
 } pose_counts_t;
 
-/* Since the process began. Any thread may call it. */
+/* Returns the counts since the process began. Any thread may call it. */
 typedef void (*pose_counts_fn)(pose_counts_t* counts);
 #define POSE_COUNTS_SYMBOL "pose_counts"
 
-/* While the card idles, launches are checked and counted but not handed to the driver: what the host asks for is the
- * same, as far as it does not depend on results. Any thread may call it. */
+/* While the card idles, launches are checked and counted but not passed to the driver: the host issues the same
+ * commands, as far as they do not depend on results. Any thread may call it. */
 typedef void (*pose_idle_fn)(int idle);
 #define POSE_IDLE_SYMBOL "pose_idle"
 

@@ -9,7 +9,7 @@
 namespace mokume::pose {
 namespace {
 
-// FNV-1a. Programs of one tree are told apart, not secured.
+// FNV-1a. It only has to distinguish the programs of one tree.
 std::string hash_of(std::string_view source, std::string_view options) {
   uint64_t hash = 0xcbf29ce484222325U;
   const auto add = [&](std::string_view text) {
@@ -55,7 +55,7 @@ void Record::kernel(const std::string& program, const std::string& name, const s
                            "x" + std::to_string(group[2]) + " " + std::to_string(local_bytes) + "\n";
   const std::lock_guard lock(mutex_);
   if (!written_.insert(line).second) return;
-  // Several processes append to it; a line is one write.
+  // Several processes append to the file; a line is one write.
   if (std::FILE* file = std::fopen((directory_ + "/kernels.txt").c_str(), "ae")) {
     std::fwrite(line.data(), 1, line.size(), file);
     std::fclose(file);

@@ -1,9 +1,9 @@
-// What the layer writes down, where OPENCL_POSE_RECORD names a directory that exists:
+// The files that the layer writes if OPENCL_POSE_RECORD names an existing directory:
 //   programs/HASH.cl         each program that was built
 //   programs/HASH.options    its options
 //   kernels.txt              a line for each kernel that was launched and each work-group size it had:
 //                            "HASH KERNEL LXxLYxLZ LOCAL_BYTES"
-//   counts-PID.json          what a process counted, when it ends in good order
+//   counts-PID.json          the counts of a process, when it exits normally
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  // Adds to what is counted.
+  // Adds to the counts.
   template <class Add>
   void count(const Add& add) {
     const std::lock_guard lock(mutex_);
