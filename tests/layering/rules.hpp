@@ -1,4 +1,4 @@
-// The rules of this tree (docs/design: layers, includes, sizes, banned calls) as a function of file contents.
+// The rules of this tree (docs/architecture.md: layers, includes, sizes, banned calls) as a function of file contents.
 #pragma once
 
 #include <string>
