@@ -103,6 +103,7 @@ int conclude(const run::RunResult& result) {
     std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
                  100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
                  static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));
+  for (const std::string& caution : result.cautions) say(stderr, "warning: {}\n", caution);
   if (!result.reproducibility.empty()) std::fprintf(stderr, "reproducible: %s\n", result.reproducibility.c_str());
   std::fprintf(stderr, "report: %s\n", report.c_str());
   if (result.state == "stopped") {

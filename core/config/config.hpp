@@ -50,8 +50,8 @@ struct Config {
 
   uint32_t folds = 5;  // 0: no validation; 1 with a share
   double share = 0;    // validate on this share of the rows, drawn with the seed; 0: on folds
-  bool shuffle = false;
-  bool stratified = false;
+  bool shuffle = true;
+  bool stratified = true;
 
   uint32_t bootstraps = 0;    // 0: no bagging
   std::string random_compat;  // whose random draws are replayed: numpy; "": none

@@ -159,10 +159,12 @@ std::vector<Parameter> plan_keys() {
           "instead of folds: validate on this share of the rows, drawn with the seed", kInPlan | kPlanIfSet,
           kIn<&Config::share>)
           .between(0, 1),
-      Key("validation", "shuffle", Type::boolean, "draw the rows of a fold at random instead of in a row",
-          kInPlan | kFoldsOnly, kIn<&Config::shuffle>),
-      Key("validation", "stratified", Type::boolean, "give every fold the same share of each class", kInPlan,
-          kIn<&Config::stratified>),
+      Key("validation", "shuffle", Type::boolean, "draw the rows of each fold with the seed; false: consecutive rows",
+          kInPlan | kFoldsOnly, kIn<&Config::shuffle>)
+          .in_init("true               # rows are drawn with the seed; false: consecutive rows make a fold"),
+      Key("validation", "stratified", Type::boolean, "give every fold the same share of each class; numbers have none",
+          kInPlan, kIn<&Config::stratified>)
+          .in_init("true            # every fold has the same share of each class"),
       Key("bagging", "bootstraps", Type::integer,
           "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
           .within(1, 100'000),

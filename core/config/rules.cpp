@@ -37,10 +37,14 @@ void check_compat(Reading& reading, const Entry* method) {
   }
   if (!cure.empty())
     reading.diagnostics.add(compat->location, "compat = \"numpy\" replays bagging with random search and folds", cure);
-  if (config.shuffle || config.stratified)
-    reading.diagnostics.add(compat->location,
-                            "compat = \"numpy\" replays folds as they were drawn, which nothing shuffles",
-                            fmt::format("remove validation.{}", config.shuffle ? "shuffle" : "stratified"));
+  for (const auto& [name, value] :
+       {std::pair("shuffle", &Config::shuffle), std::pair("stratified", &Config::stratified)}) {
+    if (reading.find("validation", name) == nullptr)
+      reading.config.*value = false;
+    else if (config.*value)
+      reading.diagnostics.add(compat->location, "compat = \"numpy\" replays folds as they were drawn",
+                              fmt::format("remove validation.{}", name));
+  }
 }
 
 }  // namespace
@@ -68,7 +72,9 @@ void check_validation(Reading& reading) {
     if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
       reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
                               "keep one of the two", "a share of the rows is drawn at random, once");
-  if (reading.is_good("validation.share")) reading.config.folds = 1;
+  if (!reading.is_good("validation.share")) return;
+  reading.config.folds = 1;
+  reading.config.shuffle = false;  // so that the plan keeps its hash
 }
 
 void check_search(Reading& reading) {

@@ -87,13 +87,22 @@ Json properties_of(const std::vector<Parameter>& parameters) {
   return properties;
 }
 
+Json key_schema(const Parameter& key) {
+  Json schema = described(value_schema(key), key.doc);
+  if (key.has(kRequired) || key.member.get == nullptr) return schema;
+  Json value = key.member.get(Config());
+  if (value != 0 && value != "" && value != Json::array())
+    schema["default"] = std::move(value);  // these stand for none
+  return schema;
+}
+
 // Everything but what the model defines.
 Json table_schema(const std::string& table) {
   Json properties = Json::object();
   Json required = Json::array();
   for (const Parameter& key : keys()) {
     if (table != key.table) continue;
-    properties[key.name] = described(key.type == Type::table ? table_schema(key.path()) : value_schema(key), key.doc);
+    properties[key.name] = key.type == Type::table ? described(table_schema(key.path()), key.doc) : key_schema(key);
     if (key.has(kRequired)) required.push_back(key.name);
   }
   return closed_object(std::move(properties), required);

@@ -61,11 +61,9 @@ void deal_stratified(const Table& train, const std::vector<int64_t>& order, int6
   }
 }
 
-void check_rows(const Table& train, bool stratified) {
+void check_rows(const Table& train) {
   if (train.rows > int64_t{UINT32_MAX})
     throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
-  if (stratified && train.labels.empty())
-    throw Error(MK_INVALID_ARGUMENT, "validation.stratified needs classes, but the targets are numbers; remove it");
 }
 
 // `total` seats for groups of these sizes, by the largest remainders of share * size; of equal ones the first.
@@ -92,7 +90,8 @@ std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, i
 
 std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed,
                                   uint32_t bootstrap) {
-  check_rows(train, stratified);
+  check_rows(train);
+  stratified = stratified && !train.labels.empty();
   const auto total = static_cast<int64_t>(std::floor(share * static_cast<double>(train.rows) + 0.5));
   if (total < 1 || total >= train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(total) + " of " +
@@ -121,7 +120,8 @@ std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuff
   if (folds < 2 || int64_t{folds} > train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
                                          std::to_string(train.rows) + " training rows; use 2 to the number of rows");
-  check_rows(train, stratified);
+  check_rows(train);
+  stratified = stratified && !train.labels.empty();
   const std::vector<int64_t> order = row_order(train.rows, shuffle, seed, bootstrap);
   std::vector<int32_t> fold_of(order.size());
   if (stratified) {

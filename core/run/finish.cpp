@@ -9,6 +9,7 @@
 #include "node/candidate_text.hpp"
 #include "node/models.hpp"
 #include "node/scratch.hpp"
+#include "report/tables/cautions.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/profile.hpp"
 #include "report/tables/stats.hpp"
@@ -118,6 +119,7 @@ class Finish {
     run_.recorded.write();  // last: a run that was killed before is not done, and the next one resumes it
     result_.test = view.test;
     tell_members(view);
+    if (result_.state != "stopped") result_.cautions = report::cautions(view);
     if (!run_.request.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
   }

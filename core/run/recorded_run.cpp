@@ -1,7 +1,9 @@
 #include "run/recorded_run.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "base/clock.hpp"
@@ -11,6 +13,24 @@
 #include "sdk/error.hpp"
 
 namespace mokume::run {
+namespace {
+
+double guess_of(const data::Table& train) {
+  const auto n = static_cast<double>(train.rows);
+  if (!train.labels.empty()) {
+    std::map<int32_t, int64_t> counts;
+    for (const int32_t label : train.labels) ++counts[label];
+    int64_t most = 0;
+    for (const auto& [label, count] : counts) most = std::max(most, count);
+    return 1 - static_cast<double>(most) / n;
+  }
+  double sum = 0, squares = 0;
+  for (const float target : train.targets) sum += static_cast<double>(target);
+  for (const float target : train.targets) squares += std::pow(static_cast<double>(target) - sum / n, 2);
+  return squares / n;
+}
+
+}  // namespace
 
 RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& experiment)
     : directory_(request.directory ? RunDirectory::open(*request.directory)
@@ -32,7 +52,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   record_.plan_hash = experiment.plan().hash;
   const data::Dataset& d = experiment.data();
   record_.data = {d.name,      d.train.rows, d.train.features, static_cast<int64_t>(d.class_names.size()),
-                  d.test.rows, d.sha256,     d.columns};
+                  d.test.rows, d.sha256,     d.columns,        guess_of(d.train)};
   record_.environment = {MOKUME_VERSION, __VERSION__, request.command};
   std::filesystem::create_directories(directory_.path() + "/logs");
   write();

@@ -41,6 +41,7 @@ struct RunResult {
   std::optional<report::TestResult> test;             // of an ensemble: of its vote
   uint32_t members = 0;                               // of an ensemble
   std::vector<report::TestResult> member_tests = {};  // of each that has one
+  std::vector<std::string> cautions = {};             // see report/tables/cautions.hpp
   std::string reproducibility;                        // one sentence: what would come out the same again
   std::string reason;                                 // of a stop
   std::string profile;                                // tables for each device of each node, if asked for

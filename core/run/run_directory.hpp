@@ -40,6 +40,9 @@ struct DataRecord {
   int64_t rows = 0, features = 0, classes = 0, test_rows = 0;
   std::string sha256;
   std::vector<data::Column> columns;  // how the columns of a CSV file became features; empty for other sources
+  // What always giving the same answer costs on the training rows: the error of the most frequent class, or the mean
+  // squared error of the mean. None in older runs.
+  std::optional<double> guess = {};
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -50,6 +53,7 @@ struct DataRecord {
     field("test_rows", self.test_rows, int64_t{0}, INT64_MAX);
     field("sha256", self.sha256);
     field.optional("columns", self.columns);
+    field("guess", self.guess);
   }
 };
 

@@ -95,6 +95,8 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.data_features = record.data.features;
   view.data_classes = record.data.classes;
   view.data_test_rows = record.data.test_rows;
+  view.guess = record.data.guess;
+  view.grid = config.method == "grid";
   view.plan = config::make_plan(config, view.data_sha256, view.data_rows);
   view.plan_hash = view.plan.hash;
   if (view.plan.hash != record.plan_hash)

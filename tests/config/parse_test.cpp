@@ -25,8 +25,8 @@ TEST(Parse, AMinimalFileHasDefaults) {
   EXPECT_EQ(c.seed_text, "0");
   EXPECT_EQ(c.seed, 0U);
   EXPECT_EQ(c.folds, 5U);
-  EXPECT_FALSE(c.shuffle);
-  EXPECT_FALSE(c.stratified);
+  EXPECT_TRUE(c.shuffle);
+  EXPECT_TRUE(c.stratified);
   EXPECT_EQ(c.method, "none");
   EXPECT_TRUE(c.spaces.empty());
   EXPECT_EQ(c.devices, "all");

@@ -36,8 +36,8 @@ standardize = "none"
 
 [validation]
 folds = 5
-shuffle = false
-stratified = false
+shuffle = true
+stratified = true
 
 [search]
 method = "grid"
@@ -129,7 +129,7 @@ TEST(Canonical, IsSortedAndOmitsSettingsThatCannotChangeAFit) {
       R"("target":"","test":""},"model":"svc","model_options":{"coef0":0.0,"degree":3,"gamma":0.001,)"
       R"("max_iterations":10000000,"multiclass":"ovr","tol":0.001},"random":{"compat":""},"search":{"candidates":0,"method":"grid",)"
       R"("params":[{"name":"kernel","values":["rbf"]},{"name":"C","values":[1.0,0.1]}],"select":""},"seed":"7",)"
-      R"("validation":{"folds":5,"shuffle":false,"stratified":false}})");
+      R"("validation":{"folds":5,"shuffle":true,"stratified":true}})");
 }
 
 // ---- the plan
@@ -137,7 +137,8 @@ TEST(Canonical, IsSortedAndOmitsSettingsThatCannotChangeAFit) {
 const std::string kData(64, 'd');
 
 TEST(MakePlan, KeepsItsHash) {
-  const Config c = good(grid("C = [0.5, 1, 2]\nkernel = [\"rbf\", \"linear\"]\n"));
+  const Config c = good(grid("C = [0.5, 1, 2]\nkernel = [\"rbf\", \"linear\"]\n") +
+                        "[validation]\nshuffle = false\nstratified = false\n");
   const search::Plan plan = make_plan(c, kData);
   EXPECT_EQ(plan.hash, "28737739696281ddb85a57645f7fd4515c1b182cd3a83ebd36a298bbc225b891");
   EXPECT_EQ(plan.params, (std::vector<std::string>{"C", "kernel"}));
@@ -195,8 +196,8 @@ TEST(MakePlan, TheHashDependsOnEverythingElse) {
       {"data.source=csv", "data.path=x", "data.missing=drop"},
       {"data.source=csv", "data.path=x", "data.categorical=[\"t\"]"},
       {"validation.folds=4"},
-      {"validation.shuffle=true"},
-      {"validation.stratified=true"},
+      {"validation.shuffle=false"},
+      {"validation.stratified=false"},
       {"search.params.C=[2, 1]"},
       {"search.params.C=[1, 3]"},
       {"search.params.C=[1, 2.0000000000000004]"},

@@ -86,14 +86,17 @@ TEST(Share, RefusesASplitThatLeavesOneSideEmpty) {
   for (const double share : {0.04, 0.96})
     expect_error(MK_INVALID_ARGUMENT, {"validation.share", "10 training rows"},
                  [&] { assign_share(rows(10), share, false, 0); });
-  expect_error(MK_INVALID_ARGUMENT, {"stratified"}, [] { assign_share(rows(10), 0.5, true, 0); });
 }
 
 TEST(Folds, RefusesDataThatCannotBeSplit) {
   for (const uint32_t folds : {0U, 1U, 11U, UINT32_MAX})
     expect_error(MK_INVALID_ARGUMENT, {"validation.folds", std::to_string(folds), "10"},
                  [&] { assign_folds(rows(10), folds, false, false, 0); });
-  expect_error(MK_INVALID_ARGUMENT, {"stratified"}, [] { assign_folds(rows(10), 2, false, true, 0); });
+}
+
+TEST(Folds, NumbersHaveNoClassesToStratify) {
+  EXPECT_EQ(assign_folds(rows(10), 2, true, true, 7), assign_folds(rows(10), 2, true, false, 7));
+  EXPECT_EQ(assign_share(rows(10), 0.5, true, 7), assign_share(rows(10), 0.5, false, 7));
 }
 
 }  // namespace

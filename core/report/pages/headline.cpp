@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "report/pages/markup.hpp"
+#include "report/tables/cautions.hpp"
 
 namespace mokume::report {
 namespace {
@@ -96,6 +97,13 @@ std::string plan_line(const Figure& figure) {
   return figure.view.seed.empty() ? text : text + ", seed " + elide(figure.view.seed, 48);
 }
 
+std::string cautions_panel(const RunView& view) {
+  std::string items;
+  if (view.state == "done" || view.state == "failed fits")
+    for (const std::string& one : cautions(view)) items += element("p", "", escape(elide(one, 600))) + '\n';
+  return items.empty() ? "" : element("div", "class=\"tile cautions\"", "<span>Warnings</span>\n" + items) + '\n';
+}
+
 }  // namespace
 
 std::string headline(const Figure& figure) {
@@ -113,7 +121,7 @@ std::string headline(const Figure& figure) {
          tile("Wall time", seconds_text(view.wall_s),
               fmt::format("{} on {}; efficiency {}", counted(view.devices.size(), "device"),
                           counted(view.nodes, "node"), percent(view.efficiency))) +
-         "</div>\n" + best_panel(figure);
+         "</div>\n" + best_panel(figure) + cautions_panel(view);
 }
 
 }  // namespace mokume::report
