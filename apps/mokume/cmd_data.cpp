@@ -89,6 +89,7 @@ int data_info(const std::string& spec) {
               static_cast<long long>(d.train.features),
               d.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", d.class_names.size()).c_str(),
               d.sha256.c_str());
+  for (const std::string& note : d.notes) std::printf("%s\n", note.c_str());
   if (!d.train.labels.empty()) {
     std::vector<int64_t> counts(d.class_names.size(), 0);
     for (const int32_t label : d.train.labels) ++counts[static_cast<size_t>(label)];

@@ -147,6 +147,7 @@ void predict_rows(const Models& with, const run::RunRecord& record) {
   const data::Dataset rows =
       data::load_for_prediction(data::parse_spec(with.options.spec, &with.run.config().data), first.classes, first.mean,
                                 first.scale, first.features, record.data.columns);
+  for (const std::string& note : rows.notes) say(stderr, "{}\n", note);
   const Opened opened(with.runtime, with.run, with.options.devices);
   const Combined said = run::combine(with.model, with.ensemble, opened.device->services(), rows.train);
   if (first.classes.empty())

@@ -133,7 +133,16 @@ std::vector<Parameter> data_keys() {
       Key("data", "categorical", Type::texts, "columns to turn into one feature per value", kInPlan | kEmptyAllowed,
           kIn<&DataSpec::categorical>)
           .for_sources({"csv"}),
-      Key("data", "missing", Type::text, "what an empty cell means: an error, a dropped row, or the column's mean",
+      Key("data", "ignore", Type::texts, "columns that are no features, such as names and IDs",
+          kInPlan | kPlanIfSet | kEmptyAllowed, kIn<&DataSpec::ignore>)
+          .for_sources({"csv"}),
+      Key("data", "task", Type::text,
+          "what the targets are; else whole numbers with at most 1000 different values are classes, and others numbers",
+          kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
+          .one_of({"classification", "regression"})
+          .for_sources({"libsvm", "csv"}),
+      Key("data", "missing", Type::text,
+          "what a missing cell means: an error, a dropped row, or the column's mean (of words: its most frequent one)",
           kInPlan, kInMissing)
           .one_of({kMissing.begin(), kMissing.end()})
           .for_sources({"csv"}),

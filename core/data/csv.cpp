@@ -3,15 +3,20 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 #include "base/text.hpp"
+#include "data/csv_format.hpp"
 #include "data/csv_rows.hpp"
 #include "data/input.hpp"
 
 namespace mokume::data {
 namespace {
 
+constexpr size_t kMostWords = 1000;  // that are counted of a column without numbers
+constexpr int64_t kFewestRows = 10;  // among which a column that counts them is no coincidence
+constexpr int32_t kMissingLevel = -1, kUnknownLevel = -2;
 constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 
 // A column of the file that becomes features.
@@ -20,6 +25,19 @@ struct Source {
   size_t place = 0;  // in the header
   bool categorical = false;
   std::unordered_map<std::string, int32_t> seen;  // categorical: levels numbered by first appearance
+  std::vector<int64_t> count;                     // categorical: of the rows kept, by level
+  int64_t strange = 0;                            // cells that the treatment below had to be found for
+  std::string first_strange;                      // numeric: no number; categorical: a level that is not known
+  int64_t first_line = 0;
+  std::set<std::string> words = {};  // numeric: up to kMostWords different ones of these
+
+  void note_strange(std::string_view cell, int64_t line) {
+    if (strange++ == 0) {
+      first_strange = cell;
+      first_line = line;
+    }
+    if (words.size() < kMostWords) words.emplace(cell);
+  }
 };
 
 class Reader {
@@ -28,11 +46,15 @@ class Reader {
 
   CsvTable read() {
     const std::string text = read_text(path_);
-    CsvRows rows(path_, text);
+    format_ = detect_csv(path_, text);
+    if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(quoted(path_) + ": " + how);
+    CsvRows rows(path_, text, format_.delimiter);
     std::vector<std::string_view> cells;
     if (!rows.next(cells)) bad_data(path_, "", "is empty; it needs a header row and data");
     read_header(rows, cells);
+    if (!format_.header) read_row(rows.line(), cells);
     while (rows.next(cells)) read_row(rows.line(), cells);
+    refuse_words();
     if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
     return finish();
@@ -56,13 +78,11 @@ class Reader {
   void read_header(const CsvRows& rows, const std::vector<std::string_view>& cells) {
     header_line_ = rows.line();
     for (const std::string_view cell : cells) {
-      if (cell.empty())
+      const bool named = format_.header && !cell.empty();
+      header_.push_back(named ? std::string(cell) : "column " + std::to_string(header_.size() + 1));
+      if (!place_of_.emplace(header_.back(), header_.size() - 1).second)
         bad_data(path_, "line " + std::to_string(header_line_),
-                 "column " + std::to_string(header_.size() + 1) + " has no name; the first row must name all columns");
-      if (!place_of_.emplace(cell, header_.size()).second)
-        bad_data(path_, "line " + std::to_string(header_line_),
-                 "two columns are named " + quoted(cell) + "; rename one");
-      header_.emplace_back(cell);
+                 "two columns are named " + quoted(header_.back()) + "; rename one");
     }
     choose_target();
     if (options_.columns != nullptr) {
@@ -95,9 +115,14 @@ class Reader {
       if (target_ < header_.size() && name == part_.target)
         bad_data(path_, "", "the target " + quoted(name) + " is listed in data.categorical; remove it there");
     }
+    for (const std::string& name : options_.ignore) {
+      if (place_of_.count(name) == 0) no_column(name, " for data.ignore");
+      if (target_ < header_.size() && name == part_.target)
+        bad_data(path_, "", "the target " + quoted(name) + " is listed in data.ignore; remove it there");
+    }
     const auto& list = options_.categorical;
     for (size_t place = 0; place < header_.size(); ++place) {
-      if (place == target_) continue;
+      if (place == target_ || is_ignored(header_[place])) continue;
       Source& source = columns_.emplace_back();
       source.name = header_[place];
       source.place = place;
@@ -105,6 +130,10 @@ class Reader {
     }
     if (columns_.empty())
       bad_data(path_, "line " + std::to_string(header_line_), "has only the target column; add features");
+  }
+
+  bool is_ignored(const std::string& name) const {
+    return std::find(options_.ignore.begin(), options_.ignore.end(), name) != options_.ignore.end();
   }
 
   // The training file's columns in its order, whatever the order here. A numeric column is one without levels.
@@ -118,15 +147,17 @@ class Reader {
       source.categorical = !column.levels.empty();
       for (const std::string& level : column.levels)
         source.seen.emplace(level, static_cast<int32_t>(source.seen.size()));
+      source.count.resize(source.seen.size(), 0);
     }
-    const size_t known = columns_.size() + (target_ < header_.size() ? 1 : 0);
-    if (header_.size() == known) return;
+    std::vector<std::string> others;
     for (size_t place = 0; place < header_.size(); ++place) {
       const auto same = [&](const Source& source) { return source.place == place; };
-      if (place != target_ && std::none_of(columns_.begin(), columns_.end(), same))
-        bad_data(path_, "line " + std::to_string(header_line_),
-                 "column " + quoted(header_[place]) + " is not in the training file; remove it");
+      if (place != target_ && !is_ignored(header_[place]) && std::none_of(columns_.begin(), columns_.end(), same))
+        others.push_back(header_[place]);
     }
+    if (!others.empty())
+      part_.notes.push_back(quoted(path_) + ": the training file lacks " + names(others) +
+                            (others.size() == 1 ? ", which is not used" : ", which are not used"));
   }
 
   [[noreturn]] void bad_cell(int64_t line, const std::string& column, const std::string& what) const {
@@ -137,9 +168,9 @@ class Reader {
     if (cells.size() != header_.size())
       bad_data(path_, "line " + std::to_string(line),
                "has " + std::to_string(cells.size()) + " cells, but the header has " + std::to_string(header_.size()) +
-                   "; put cells that contain commas in quotes");
+                   "; put cells that contain " + (format_.delimiter == ',' ? "commas" : "delimiters") + " in quotes");
     const bool drop = options_.missing == Missing::drop;
-    const auto needed = [&](size_t place) { return drop && cells[place].empty(); };
+    const auto needed = [&](size_t place) { return drop && is_missing_cell(cells[place]); };
     if (options_.target_required && target_ < header_.size() && needed(target_)) return;
     for (const Source& column : columns_)
       if (needed(column.place)) return;
@@ -151,44 +182,84 @@ class Reader {
   }
 
   void read_cell(int64_t line, std::string_view cell, bool keep, Source& column) {
-    if (cell.empty() && (options_.missing != Missing::mean || column.categorical))
-      bad_cell(line, column.name,
-               options_.missing == Missing::mean
-                   ? "the cell is empty, and a mean cannot fill a categorical column; use data.missing = \"drop\""
-                   : "the cell is empty; set data.missing to \"drop\" or \"mean\"");
+    const bool missing = is_missing_cell(cell);
+    if (missing && options_.missing != Missing::mean)
+      bad_cell(
+          line, column.name,
+          (cell.empty() ? "the cell is empty" : "the cell is " + quoted(cell) + ", which means that it is missing") +
+              "; set data.missing to \"drop\" or \"mean\"");
     if (column.categorical) {
-      auto found = column.seen.find(std::string(cell));
-      if (found == column.seen.end()) {
-        if (options_.columns != nullptr)
-          bad_cell(line, column.name,
-                   "the level " + quoted(cell) + " does not occur in the training file; remove the row");
-        found = column.seen.emplace(cell, static_cast<int32_t>(column.seen.size())).first;
-      }
-      if (keep) ids_.push_back(found->second);
+      const int32_t level = missing ? kMissingLevel : level_of(line, cell, column);
+      if (!keep) return;
+      ids_.push_back(level);
+      if (level >= 0) ++column.count[static_cast<size_t>(level)];
       return;
     }
     float value = kNoValue;
-    if (!cell.empty() && !parse_number(cell, value))
-      bad_cell(line, column.name,
-               "found " + quoted(cell) +
-                   ", not a finite float32 number; correct it, leave it empty, or list the column in data.categorical");
+    if (!missing && !parse_number(format_, cell, value)) {
+      if (options_.columns != nullptr)
+        bad_cell(line, column.name,
+                 "found " + quoted(cell) + ", not a finite float32 number; correct it or remove the row");
+      column.note_strange(cell, line);
+      value = kNoValue;
+    }
     if (keep) numbers_.push_back(value);
   }
 
+  int32_t level_of(int64_t line, std::string_view cell, Source& column) {
+    auto found = column.seen.find(std::string(cell));
+    if (found == column.seen.end()) {
+      if (options_.columns != nullptr) {
+        column.note_strange(cell, line);
+        return kUnknownLevel;
+      }
+      found = column.seen.emplace(cell, static_cast<int32_t>(column.seen.size())).first;
+    }
+    column.count.resize(column.seen.size(), 0);
+    return found->second;
+  }
+
+  // All columns that hold words where numbers are needed, in one sentence.
+  void refuse_words() const {
+    std::string places;
+    std::vector<std::string> categorical, ignore, mixed;
+    for (const Source& column : columns_) {
+      if (column.categorical || column.strange == 0) continue;
+      const std::string different =
+          std::to_string(column.words.size()) + (column.words.size() < kMostWords ? "" : " or more");
+      places += (places.empty() ? "" : "; ") + std::string("line ") + std::to_string(column.first_line) + ", column " +
+                quoted(column.name) + ": found " + quoted(column.first_strange) + ", not a finite float32 number (" +
+                std::to_string(column.strange) + " of " + std::to_string(count_) + " cells, " + different +
+                " different)";
+      const bool unique = static_cast<int64_t>(column.words.size()) == count_ && count_ > 2;
+      (2 * column.strange < count_ ? mixed : unique ? ignore : categorical).push_back(column.name);
+    }
+    if (places.empty()) return;
+    std::string cure;
+    const auto add = [&](const std::vector<std::string>& list, const std::string& before, const std::string& after) {
+      if (!list.empty()) cure += (cure.empty() ? "" : ", and ") + before + names(list) + after;
+    };
+    add(mixed, "correct such cells of ", " or leave them empty");
+    add(categorical, "list ", " in data.categorical");
+    add(ignore, "list ", ", which names rows, in data.ignore");
+    bad_data(path_, "", places + "; " + cure);
+  }
+
   void read_label(std::string_view cell, int64_t line) {
+    const bool missing = is_missing_cell(cell);
     Labels& labels = part_.labels;
-    if (cell.empty() && options_.target_required)
+    if (missing && options_.target_required)
       bad_cell(line, part_.target, "the target is empty; remove the row or set data.missing to \"drop\"");
     double value = 0;
-    if (!cell.empty() && numeric_labels_) numeric_labels_ = parse_number(cell, value);
+    if (!missing && numeric_labels_) numeric_labels_ = parse_number(format_, cell, value);
     labels.values.push_back(value);
-    labels.texts.emplace_back(cell);
+    labels.texts.emplace_back(missing ? "" : cell);
     labels.lines.push_back(line);
-    labels.missing.push_back(cell.empty() ? 1 : 0);
+    labels.missing.push_back(missing ? 1 : 0);
   }
 
   // The known columns, or those of this file: levels sorted, numeric columns with their mean.
-  std::vector<Column> encoding() const {
+  std::vector<Column> encoding() {
     if (options_.columns != nullptr) return *options_.columns;
     std::vector<Column> result;
     size_t numeric = 0;
@@ -197,14 +268,36 @@ class Reader {
       column.name = source.name;
       for (const auto& [level, id] : source.seen) column.levels.push_back(level);
       std::sort(column.levels.begin(), column.levels.end());
-      if (source.categorical) continue;
+      if (source.categorical) {
+        column.mode = mode(source, column.levels);
+        continue;
+      }
       column.fill = mean(source.name, numeric);  // also where none is missing: rows to predict may have gaps
       ++numeric;
     }
     return result;
   }
 
-  double mean(const std::string& name, size_t numeric) const {
+  // The most frequent level, of equal ones the first.
+  std::string mode(const Source& source, const std::vector<std::string>& levels) const {
+    const auto count = [&](const std::string& level) {
+      return source.count[static_cast<size_t>(source.seen.at(level))];
+    };
+    if (levels.empty()) bad_data(path_, "", "column " + quoted(source.name) + " is all empty; remove it");
+    return *std::max_element(levels.begin(), levels.end(),
+                             [&](const std::string& a, const std::string& b) { return count(a) < count(b); });
+  }
+
+  // A column that counts the rows is no feature, and a model would learn the order of the file from it.
+  bool counts_rows(size_t numeric) const {
+    const size_t step = numbers_.size() / static_cast<size_t>(kept_);
+    if (kept_ < kFewestRows) return false;
+    for (size_t i = numeric + step; i < numbers_.size(); i += step)
+      if (numbers_[i] != numbers_[i - step] + 1) return false;
+    return true;
+  }
+
+  double mean(const std::string& name, size_t numeric) {
     const size_t step = numbers_.size() / static_cast<size_t>(kept_);
     double sum = 0;
     size_t count = 0;
@@ -214,6 +307,9 @@ class Reader {
       ++count;
     }
     if (count == 0) bad_data(path_, "", "column " + quoted(name) + " is all empty; remove it");
+    if (counts_rows(numeric))
+      part_.notes.push_back(quoted(path_) + ": column " + quoted(name) +
+                            " counts the rows; if it is no feature, list it in data.ignore");
     return sum / static_cast<double>(count);
   }
 
@@ -227,16 +323,28 @@ class Reader {
       bad_data(path_, "", "gives more than " + std::to_string(kMaxFeatures) + " features; shorten data.categorical");
     table.x.assign(checked_count(path_, table.rows, table.features), 0.0F);
     encode();
+    note_unknown_levels();
     part_.path = path_;
     return std::move(part_);
   }
 
+  void note_unknown_levels() {
+    for (const Source& column : columns_)
+      if (column.categorical && column.strange > 0)
+        part_.notes.push_back(quoted(path_) + ": column " + quoted(column.name) +
+                              " holds levels that the training file lacks (" + std::to_string(column.strange) +
+                              " cells, the first " + quoted(column.first_strange) + " in line " +
+                              std::to_string(column.first_line) + "); there all its features are 0");
+  }
+
   void encode() {
     std::vector<std::vector<size_t>> ranks(columns_.size());  // per level as numbered in `seen`: its one-hot feature
+    std::vector<int32_t> modes(columns_.size(), kUnknownLevel);
     for (size_t c = 0; c < columns_.size(); ++c) {
       const std::vector<std::string>& levels = part_.columns[c].levels;
       ranks[c].resize(columns_[c].seen.size());
       for (size_t i = 0; i < levels.size(); ++i) ranks[c][static_cast<size_t>(columns_[c].seen.at(levels[i]))] = i;
+      if (!part_.columns[c].mode.empty()) modes[c] = columns_[c].seen.at(part_.columns[c].mode);
     }
     auto number = numbers_.begin();
     auto id = ids_.begin();
@@ -244,7 +352,9 @@ class Reader {
     for (int64_t row = 0; row < kept_; ++row)
       for (size_t c = 0; c < columns_.size(); ++c) {
         if (columns_[c].categorical) {
-          to[ranks[c][static_cast<size_t>(*id++)]] = 1;
+          const int32_t level = *id == kMissingLevel ? modes[c] : *id;
+          ++id;
+          if (level >= 0) to[ranks[c][static_cast<size_t>(level)]] = 1;
           to += part_.columns[c].levels.size();
         } else {
           const float value = *number++;
@@ -255,6 +365,7 @@ class Reader {
 
   const std::string& path_;
   const CsvOptions& options_;
+  CsvFormat format_;
   std::vector<std::string> header_;
   std::unordered_map<std::string, size_t> place_of_;
   int64_t header_line_ = 0;

@@ -9,10 +9,11 @@
 
 namespace mokume::data {
 
-// RFC 4180 with a header row. Cells lose the blanks around them.
+// Cells lose the blanks around them; see csv_format.hpp for what is found by looking.
 struct CsvOptions {
   std::string target;                    // "" = the last column, or the last that is not in `columns`
   std::vector<std::string> categorical;  // ignored if `columns` is given
+  std::vector<std::string> ignore = {};  // columns that are no features
   Missing missing = Missing::error;
   int64_t limit = 0;
   const std::vector<Column>* columns = nullptr;  // the training file's
@@ -21,6 +22,7 @@ struct CsvOptions {
 struct CsvTable : RawTable {
   std::vector<Column> columns;
   std::string target;
+  std::vector<std::string> notes;  // what a reader of the file should know, one sentence each
 };
 CsvTable read_csv(const std::string& path, const CsvOptions& options);
 

@@ -20,7 +20,7 @@ void CsvRows::fail(const std::string& what) const { bad_data(path_, "line " + st
 
 std::string_view CsvRows::plain_cell() {
   size_t end = 0;  // find_first_of() is several times slower on short cells
-  while (end < rest_.size() && rest_[end] != ',' && rest_[end] != '\n' && rest_[end] != '"') ++end;
+  while (end < rest_.size() && rest_[end] != delimiter_ && rest_[end] != '\n' && rest_[end] != '"') ++end;
   if (end < rest_.size() && rest_[end] == '"')
     fail("a quote stands inside the cell " + quoted(rest_.substr(0, end + 1)) +
          "; put the whole cell in quotes and double the quotes inside");
@@ -48,7 +48,8 @@ std::string_view CsvRows::quoted_cell() {
   const std::string_view cell = start.substr(0, length);
   line_ += std::count(cell.begin(), cell.end(), '\n');
   rest_.remove_prefix(length + 1);
-  const size_t end = std::min(rest_.find_first_of(",\n"), rest_.size());
+  const char ends[] = {delimiter_, '\n'};
+  const size_t end = std::min(rest_.find_first_of(std::string_view(ends, 2)), rest_.size());
   if (!trimmed(rest_.substr(0, end)).empty())
     fail("found " + quoted(rest_.substr(0, end)) + " after a closing quote; put the whole cell in quotes");
   rest_.remove_prefix(end);
@@ -69,7 +70,7 @@ bool CsvRows::next(std::vector<std::string_view>& cells) {
   if (rest_.empty()) return false;
   record_line_ = line_;
   for (;;) {
-    const size_t first = rest_.find_first_not_of(" \t");
+    const size_t first = rest_.find_first_not_of(delimiter_ == '\t' ? " " : " \t");
     const bool quote = first != std::string_view::npos && rest_[first] == '"';
     if (quote) rest_.remove_prefix(first);
     cells.push_back(quote ? quoted_cell() : plain_cell());

@@ -1,4 +1,4 @@
-// RFC 4180 records, one at a time.
+// Records of RFC 4180, with any delimiter, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace mokume::data {
 // LF and CRLF both end a record; empty lines between records are skipped.
 class CsvRows {
  public:
-  CsvRows(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
+  CsvRows(const std::string& path, std::string_view text, char delimiter)
+      : path_(path), rest_(text), delimiter_(delimiter) {}
 
   // The next record's cells without the blanks around them; valid until the next call. False at the end.
   // Throws Error(MK_BAD_DATA) for quotes out of place.
@@ -27,6 +28,7 @@ class CsvRows {
 
   const std::string& path_;
   std::string_view rest_;
+  char delimiter_;
   int64_t line_ = 1;
   int64_t record_line_ = 0;
   std::deque<std::string> unescaped_;  // cells that had doubled quotes; a deque does not move them

@@ -27,7 +27,9 @@ struct DataSpec {
   std::string test;                      // test file or "" (sources with a test set of their own ignore it)
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
-  Missing missing = Missing::error;      // csv: what an empty cell means
+  std::vector<std::string> ignore = {};  // csv: columns that are no features
+  std::string task = {};                 // "classification", "regression" or "": see learn_labels()
+  Missing missing = Missing::error;      // csv: what a missing cell means
   int64_t limit = 0;                     // the first N training rows; 0 = all
   Standardize standardize;
 };
@@ -47,13 +49,15 @@ inline constexpr int32_t kNoLabel = -2;  // of a row to predict whose label is e
 struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
-  double fill = 0;                  // numeric: its mean, which an empty cell becomes under Missing::mean
+  double fill = 0;                  // numeric: its mean, which a missing cell becomes under Missing::mean
+  std::string mode = {};            // categorical: its most frequent level, used alike; "" in older runs
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
     field("name", self.name);
     field("levels", self.levels);
     field("fill", self.fill);
+    field.optional("mode", self.mode);
   }
 };
 
@@ -75,8 +79,9 @@ struct Dataset {
   std::vector<std::string> class_names;  // ascending (numerically where all are numbers); empty for regression
   std::vector<double> mean;              // scaling that was applied: one value, one per feature, or none
   std::vector<double> scale;
-  std::string sha256;           // of the content after reading and before scaling: shapes, values, labels, limit
-  std::vector<Column> columns;  // csv: the feature columns in order; empty otherwise
+  std::string sha256;              // of the content after reading and before scaling: shapes, values, labels, limit
+  std::vector<Column> columns;     // csv: the feature columns in order; empty otherwise
+  std::vector<std::string> notes;  // what was found by looking at the files, one sentence each
 };
 
 }  // namespace mokume::data

@@ -82,19 +82,28 @@ bool parse_number(std::string_view text, float& value) {
   return true;
 }
 
-LabelMap learn_labels(const Labels& labels) {
+LabelMap learn_labels(const Labels& labels, const std::string& path, const std::string& task) {
   LabelMap map;
-  if (!labels.values.empty()) {
-    std::vector<double> distinct = labels.values;
-    sort_unique(distinct);
-    map.regression = distinct.size() > kMostNumericClasses || !std::all_of(distinct.begin(), distinct.end(), whole);
-    map.numeric = !map.regression;
-    if (map.numeric)
-      for (const double value : distinct) map.class_names.push_back(whole_text(value));
+  if (labels.values.empty()) {
+    if (task == "regression")
+      bad_data(path, "", "holds words as targets, which no regression predicts; choose another target or data.task");
+    map.class_names = labels.texts;
+    sort_unique(map.class_names);
     return map;
   }
-  map.class_names = labels.texts;
-  sort_unique(map.class_names);
+  std::vector<double> distinct = labels.values;
+  sort_unique(distinct);
+  const bool all_whole = std::all_of(distinct.begin(), distinct.end(), whole);
+  map.regression = task.empty() ? distinct.size() > kMostNumericClasses || !all_whole : task == "regression";
+  map.numeric = !map.regression && all_whole;
+  if (map.regression) return map;
+  if (!map.numeric && !labels.texts.empty()) {
+    map.class_names = labels.texts;
+    sort_unique(map.class_names);
+    return map;
+  }
+  for (const double value : distinct)
+    map.class_names.push_back(map.numeric ? whole_text(value) : base::shortest(value));
   return map;
 }
 

@@ -28,7 +28,9 @@ struct LabelMap {
   std::vector<std::string> class_names;  // ascending
 };
 
-LabelMap learn_labels(const Labels& labels);
+// Numbers are classes where all of them are whole and there are at most 1000 different ones; `task` ("classification",
+// "regression") says otherwise. Error(MK_BAD_DATA) where the labels are words and numbers are to be predicted.
+LabelMap learn_labels(const Labels& labels, const std::string& path, const std::string& task);
 
 // Fills labels or targets of `table` for its first rows. `unknown` is thrown about, or kept as label -1, and
 // what is empty as kNoLabel or a target that is no number.

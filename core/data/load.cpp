@@ -22,7 +22,8 @@ struct Parts {
   std::string name;
   RawTable train;
   RawTable test;  // no rows: there is none
-  std::vector<Column> columns;
+  std::vector<Column> columns = {};
+  std::vector<std::string> notes = {};
 };
 
 Parts read_digits(const DataSpec& spec) {
@@ -72,6 +73,7 @@ CsvOptions csv_options(const DataSpec& spec) {
   CsvOptions options;
   options.target = spec.target;
   options.categorical = spec.categorical;
+  options.ignore = spec.ignore;
   options.missing = spec.missing;
   options.limit = spec.limit;
   return options;
@@ -81,12 +83,14 @@ Parts read_csv_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
   CsvOptions options = csv_options(spec);
   CsvTable train = read_csv(path, options);
-  Parts parts{stem(path), {}, {}, std::move(train.columns)};
+  Parts parts{stem(path), {}, {}, std::move(train.columns), std::move(train.notes)};
   if (!spec.test.empty()) {
     options.target = train.target;
     options.limit = 0;
     options.columns = &parts.columns;
-    parts.test = read_csv(spec.test, options);
+    CsvTable test = read_csv(spec.test, options);
+    parts.notes.insert(parts.notes.end(), test.notes.begin(), test.notes.end());
+    parts.test = std::move(test);
   }
   parts.train = std::move(train);
   return parts;
@@ -109,7 +113,8 @@ Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const s
   options.columns = columns.empty() ? nullptr : &columns;
   options.target_required = false;
   CsvTable table = read_csv(path, options);
-  return {stem(path), std::move(table), {}, columns};
+  std::vector<std::string> notes = std::move(table.notes);
+  return {stem(path), std::move(table), {}, columns, std::move(notes)};
 }
 
 Parts read_idx_to_predict(const DataSpec& spec) {
@@ -135,6 +140,13 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
+std::string task_note(const LabelMap& map, const std::string& task) {
+  std::string text = map.regression
+                         ? "the targets are numbers to predict (regression)"
+                         : "the targets are " + std::to_string(map.class_names.size()) + " classes (classification)";
+  return task.empty() ? text + "; data.task can say otherwise" : text;
+}
+
 Shape shape_of(const RawTable& part) {
   return part.shape.channels > 0 ? part.shape : Shape{1, 1, static_cast<int32_t>(part.table.features)};
 }
@@ -150,7 +162,9 @@ Dataset load(const DataSpec& spec) {
   data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test = std::move(parts.test.table);
-  LabelMap map = learn_labels(parts.train.labels);
+  LabelMap map = learn_labels(parts.train.labels, parts.train.path, spec.task);
+  data.notes = std::move(parts.notes);
+  if (spec.source == "csv" || spec.source == "libsvm") data.notes.push_back(task_note(map, spec.task));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
@@ -169,6 +183,7 @@ Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);
+  data.notes = std::move(parts.notes);
   data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test.features = data.train.features;

@@ -121,6 +121,10 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
     spec.target = unquoted(value);
   } else if (key == "categorical") {
     spec.categorical = parse_list(value);
+  } else if (key == "ignore") {
+    spec.ignore = parse_list(value);
+  } else if (key == "task") {
+    spec.task = unquoted(value);
   } else if (key == "missing") {
     spec.missing = parse_missing(part, unquoted(value));
   } else if (key == "limit") {
@@ -139,7 +143,7 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
 std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv"}; }
 
 std::vector<std::string> spec_keys() {
-  return {"path", "test", "target", "categorical", "missing", "limit", "standardize"};
+  return {"path", "test", "target", "categorical", "ignore", "task", "missing", "limit", "standardize"};
 }
 
 DataSpec parse_spec(std::string_view text, const DataSpec* like) {
@@ -153,6 +157,7 @@ DataSpec parse_spec(std::string_view text, const DataSpec* like) {
   if (like != nullptr && like->source == spec.source) {
     spec.target = like->target;
     spec.categorical = like->categorical;
+    spec.ignore = like->ignore;
     spec.missing = like->missing;
   }
   if (colon != std::string::npos) {
@@ -182,8 +187,11 @@ void check_spec(const DataSpec& spec) {
     contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
   if (spec.path.empty() && !built_in && spec.source != "mnist")
     contradiction("data.source '" + spec.source + "' needs data.path; name the file");
-  if (spec.source != "csv" && (!spec.target.empty() || !spec.categorical.empty() || spec.missing != Missing::error))
-    contradiction("data.target, data.categorical and data.missing are for source csv only; remove them");
+  if (spec.source != "csv" &&
+      (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
+    contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
+  if (!spec.task.empty() && spec.task != "classification" && spec.task != "regression")
+    contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
   if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
   if (spec.standardize.kind == Standardize::Kind::fixed &&
       !(std::isfinite(spec.standardize.mean) && std::isfinite(spec.standardize.scale) && spec.standardize.scale > 0))

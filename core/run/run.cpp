@@ -114,6 +114,8 @@ class NodeRun {
     const cluster::HostShare share = share_host();
     frontend_.phase(fmt::format("loading {}", request_.config.data.source));
     experiment_ = std::make_unique<node::Experiment>(registry_, request_.config);
+    if (leads())
+      for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
     if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
     const cluster::ClassChoices recorded = leads() ? recorded_->record().choices : cluster::ClassChoices();
     // Speeds decide about the order of work alone: one device needs none.

@@ -1,4 +1,5 @@
 #include "data/csv.hpp"
+#include "data/csv_format.hpp"
 #include "support.hpp"
 
 namespace mokume::data {
@@ -74,12 +75,17 @@ TEST_F(Csv, ReadsOtherFilesWithTheTrainingFilesLevelsAndMeans) {
     std::string content;
     Names words;
   } cases[] = {
-      {"a,y,town\n7,1,kyiv\n", {"line 2", "'town'", "'kyiv'", "does not occur in the training file"}},
       {"b,y,town\n7,1,rome\n", {"line 1", "no column 'a'"}},
-      {"a,y,town,z\n7,1,rome,2\n", {"line 1", "'z'", "not in the training file"}},
       {"a,town\n7,rome\n", {"no column 'y'"}},
   };
   for (const auto& c : cases) expect_error(MK_BAD_DATA, c.words, [&] { read(c.content, options); });
+  const CsvTable stranger = read("a,y,town,z\n7,1,kyiv,2\n", options);
+  EXPECT_EQ(stranger.table.x, (std::vector<float>{0, 0, 7})) << "no level is known";
+  ASSERT_EQ(stranger.notes.size(), 2U);
+  EXPECT_NE(stranger.notes[0].find("the training file lacks 'z', which is not used"), std::string::npos);
+  EXPECT_NE(
+      stranger.notes[1].find("column 'town' holds levels that the training file lacks (1 cells, the first 'kyiv'"),
+      std::string::npos);
   options.target_required = false;
   const CsvTable bare = read("a,town\n7,rome\n", options);
   EXPECT_EQ(bare.table.x, (std::vector<float>{0, 1, 7}));
@@ -89,11 +95,66 @@ TEST_F(Csv, ReadsOtherFilesWithTheTrainingFilesLevelsAndMeans) {
   EXPECT_EQ(read("town,a,y\nrome,7,3\n", options).labels.values, std::vector<double>{3});
 }
 
+TEST_F(Csv, FillsMissingWordsWithTheMostFrequentOne) {
+  CsvOptions options;
+  options.categorical = {"town"};
+  options.missing = Missing::mean;
+  const CsvTable part = read("town,a,y\nrome,1,0\nNA,2,0\noslo,null,1\nrome,?,1\n", options);
+  EXPECT_EQ(part.columns[0].mode, "rome");
+  EXPECT_EQ(part.table.x, (std::vector<float>{0, 1, 1, 0, 1, 2, 1, 0, 1.5F, 0, 1, 1.5F}));
+  options.columns = &part.columns;
+  EXPECT_EQ(read("town,a,y\n,3,0\n", options).table.x, (std::vector<float>{0, 1, 3}));
+}
+
+TEST_F(Csv, LeavesOutColumnsAndSuggestsTo) {
+  std::string text = "id,a,y\n";
+  for (int row = 0; row < 12; ++row) text += std::to_string(row + 7) + "," + std::to_string(row % 3) + ",1\n";
+  const CsvTable all = read(text);
+  EXPECT_EQ(all.table.features, 2);
+  ASSERT_EQ(all.notes.size(), 1U);
+  EXPECT_NE(all.notes[0].find("column 'id' counts the rows"), std::string::npos);
+  CsvOptions options;
+  options.ignore = {"id"};
+  EXPECT_EQ(read(text, options).table.features, 1);
+  EXPECT_TRUE(read(text, options).notes.empty());
+  options.ignore = {"di"};
+  expect_error(MK_BAD_DATA, {"no column 'di' for data.ignore"}, [&] { read(text, options); });
+  options.ignore = {"y"};
+  expect_error(MK_BAD_DATA, {"target 'y'", "data.ignore"}, [&] { read(text, options); });
+}
+
+TEST_F(Csv, FindsOutHowTheFileIsWritten) {
+  const struct {
+    const char* content;
+    CsvFormat format;
+  } cases[] = {
+      {"a,b,y\n1,2,x\n", {',', false, true}},
+      {"a;b;y\n1,5;2;x\n2,5;3;x\n", {';', true, true}},
+      {"a;b;y\n1.5;2;\"x,y\"\n", {';', false, true}},
+      {"a\tb\ty\n1\t\tx\n", {'\t', false, true}},
+      {"a|b\n1|2\n", {'|', false, true}},
+      {"1,2,0\n3,4,1\n", {',', false, false}},
+      {"0,1,2\n3,4,1\n", {',', false, true}},  // as pandas names columns that have no names
+      {"1;2,5\n3;4\n", {';', true, false}},
+      {"a,b\n1,2\n3\n", {',', false, true}},
+  };
+  for (const auto& c : cases) EXPECT_EQ(detect_csv("a.csv", c.content), c.format) << c.content;
+  const CsvTable german = read("Breite;Höhe;Art\n1,5;2;x\n-0,25;1e1;z\n");
+  EXPECT_EQ(german.table.x, (std::vector<float>{1.5F, 2, -0.25F, 10}));
+  ASSERT_EQ(german.notes.size(), 1U);
+  EXPECT_NE(german.notes[0].find("separated by semicolons, 1,5 is a number"), std::string::npos);
+  const CsvTable bare = read("1,2,0\n3,4,1\n");
+  EXPECT_EQ(bare.table.rows, 2);
+  EXPECT_EQ(bare.target, "column 3");
+  EXPECT_EQ(bare.columns[1].name, "column 2");
+  EXPECT_EQ(read(",a,y\n0,5,1\n").columns[0].name, "column 1") << "the name that pandas leaves out";
+}
+
 TEST_F(Csv, RefusesMalformedText) {
-  CsvOptions plain, town, mean_town, nowhere, no_target, drop, own_target;
+  CsvOptions plain, town, mean, mean_town, nowhere, no_target, drop, own_target;
   town.categorical = {"town"};
   mean_town = town;
-  mean_town.missing = drop.missing = Missing::mean;
+  mean.missing = mean_town.missing = Missing::mean;
   drop.missing = Missing::drop;
   nowhere.categorical = {"tonw"};
   no_target.target = "price";
@@ -108,19 +169,23 @@ TEST_F(Csv, RefusesMalformedText) {
       {"a,y\n", plain, {"has no rows"}},
       {"a,y\n,1\n", drop, {"has no rows"}},
       {"y\n1\n", plain, {"only the target column"}},
-      {"a,,y\n1,2,3\n", plain, {"line 1", "column 2 has no name"}},
       {"a,a,y\n1,2,3\n", plain, {"line 1", "two columns are named 'a'"}},
       {"a,y\n1,2\n1,2,3\n", plain, {"line 3", "3 cells", "header has 2"}},
       {"a,y\n1\n", plain, {"line 2", "1 cells"}},
       {"a,y\nx,1\n", plain, {"line 2, column 'a'", "'x'", "data.categorical"}},
-      {"a,y\nNaN,1\n", plain, {"line 2, column 'a'", "'NaN'", "finite"}},
+      {"a,y\nNaN,1\n", plain, {"line 2, column 'a'", "'NaN', which means that it is missing", "data.missing"}},
+      {"a,b,name,y\nx,1,p,1\nx,2,q,1\nx,3z,r,1\n",
+       plain,
+       {"line 2, column 'a': found 'x'", "(3 of 3 cells, 1 different)", "line 4, column 'b': found '3z'",
+        "column 'name': found 'p'", "correct such cells of 'b' or leave them empty", "list 'a' in data.categorical",
+        "list 'name', which names rows, in data.ignore"}},
       {"a,y\ninf,1\n", plain, {"line 2, column 'a'", "'inf'", "finite"}},
       {"a,y\n1e99,1\n", plain, {"line 2, column 'a'", "'1e99'", "float32"}},
       {"a,y\n,1\n", plain, {"line 2, column 'a'", "empty", "data.missing"}},
       {"a,y\n1,\n", plain, {"line 2, column 'y'", "target is empty"}},
       {"a,y\n1,\n", mean_town, {"no column 'town' for data.categorical"}},
-      {"town,y\n,1\n", mean_town, {"line 2, column 'town'", "mean cannot fill"}},
-      {"a,b,y\n1,,1\n2,,1\n", {"", {}, Missing::mean, 0, nullptr, true}, {"'b' is all empty"}},
+      {"town,y\n,1\n", mean_town, {"'town' is all empty"}},
+      {"a,b,y\n1,,1\n2,,1\n", mean, {"'b' is all empty"}},
       {"town,y\n1,2\n", nowhere, {"no column 'tonw'", "did you mean 'town'?"}},
       {"a,y\n1,2\n", no_target, {"no column 'price' for data.target", "'a', 'y'"}},
       {"a,y\n1,2\n", own_target, {"target 'y'", "data.categorical"}},

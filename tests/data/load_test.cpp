@@ -241,7 +241,7 @@ TEST_F(Predict, CsvNeedsTheTrainingColumnsForLevelsAndMeans) {
   EXPECT_EQ(data.train.x, (std::vector<float>{0, 1, 9}));
   EXPECT_TRUE(data.train.labels.empty());
   s.path = write("new.csv", "a,town,y\n9,rome,q\n8,oslo,?\n");
-  EXPECT_EQ(load_for_prediction(s, {"p", "q"}, {}, {}, 3, trained.columns).train.labels, (Ints{1, -1}));
+  EXPECT_EQ(load_for_prediction(s, {"p", "q"}, {}, {}, 3, trained.columns).train.labels, (Ints{1, kNoLabel}));
 }
 
 TEST_F(Predict, TakesTheTestRowsOnRequest) {
