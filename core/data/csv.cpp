@@ -14,7 +14,7 @@ namespace {
 
 constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 
-// A column of the file that becomes features.
+// A column of the file that provides features.
 struct Source {
   std::string name;
   size_t place = 0;  // in the header
@@ -107,7 +107,7 @@ class Reader {
       bad_data(path_, "line " + std::to_string(header_line_), "has only the target column; add features");
   }
 
-  // The training file's columns in its order, whatever the order here. A numeric column is one without levels.
+  // Matches the columns to those of the training file, whatever their order here. A column without levels is numeric.
   void match_columns() {
     for (const Column& column : *options_.columns) {
       const auto found = place_of_.find(column.name);
@@ -187,7 +187,7 @@ class Reader {
     labels.missing.push_back(cell.empty() ? 1 : 0);
   }
 
-  // The known columns, or those of this file: levels sorted, numeric columns with their mean.
+  // Returns the given columns, or those of this file: levels sorted, numeric columns with their mean.
   std::vector<Column> encoding() const {
     if (options_.columns != nullptr) return *options_.columns;
     std::vector<Column> result;
@@ -198,7 +198,7 @@ class Reader {
       for (const auto& [level, id] : source.seen) column.levels.push_back(level);
       std::sort(column.levels.begin(), column.levels.end());
       if (source.categorical) continue;
-      column.fill = mean(source.name, numeric);  // also where none is missing: rows to predict may have gaps
+      column.fill = mean(source.name, numeric);  // needed even if none is missing: rows to predict may have gaps
       ++numeric;
     }
     return result;
@@ -260,10 +260,10 @@ class Reader {
   int64_t header_line_ = 0;
   size_t target_ = std::numeric_limits<size_t>::max();
   std::vector<Source> columns_;
-  std::vector<float> numbers_;  // of the rows kept, row by row: the numeric cells; kNoValue: empty
-  std::vector<int32_t> ids_;    // of the rows kept, row by row: the categorical cells, as numbered in `seen`
-  int64_t count_ = 0;           // rows not dropped
-  int64_t kept_ = 0;            // of those, rows within the limit
+  std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty
+  std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
+  int64_t count_ = 0;           // rows that were not dropped
+  int64_t kept_ = 0;            // those within the limit
   bool numeric_labels_ = true;
   CsvTable part_;
 };

@@ -1,4 +1,4 @@
-// The reader of CSV files.
+// The CSV reader.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace mokume::data {
 
-// RFC 4180 with a header row. Cells lose the blanks around them.
+// RFC 4180 with a header row. Blanks around cells are removed.
 struct CsvOptions {
-  std::string target;                    // "" = the last column, or the last that is not in `columns`
+  std::string target;                    // "" = the last column, or the last one not in `columns`
   std::vector<std::string> categorical;  // ignored if `columns` is given
   Missing missing = Missing::error;
   int64_t limit = 0;
-  const std::vector<Column>* columns = nullptr;  // the training file's
+  const std::vector<Column>* columns = nullptr;  // of the training file
   bool target_required = true;
 };
 struct CsvTable : RawTable {

@@ -1,4 +1,4 @@
-// RFC 4180 records, one at a time.
+// Reads RFC 4180 records, one at a time.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ class CsvRows {
  public:
   CsvRows(const std::string& path, std::string_view text) : path_(path), rest_(text) {}
 
-  // The next record's cells without the blanks around them; valid until the next call. False at the end.
-  // Throws Error(MK_BAD_DATA) for quotes out of place.
+  // Reads the cells of the next record, without the blanks around them; they are valid until the next call. Returns
+  // false at the end. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
-  int64_t line() const { return record_line_; }  // where the record starts, from 1
+  int64_t line() const { return record_line_; }  // where the record starts, counted from 1
 
  private:
   std::string_view plain_cell();
@@ -29,7 +29,7 @@ class CsvRows {
   std::string_view rest_;
   int64_t line_ = 1;
   int64_t record_line_ = 0;
-  std::deque<std::string> unescaped_;  // cells that had doubled quotes; a deque does not move them
+  std::deque<std::string> unescaped_;  // cells with doubled quotes; a deque does not move its elements
 };
 
 }  // namespace mokume::data
