@@ -1,8 +1,8 @@
 // A window that slides over images: the geometry that convolutions and pools share.
 //
 // An image is height x width x channels, channels innermost, one image per row of a matrix. Window (y, x) of the
-// out_height() x out_width() windows covers rows y * stride_h - pad_h + [0, kernel_h) and columns likewise; what lies
-// outside the image is padding.
+// out_height() x out_width() windows covers rows y * stride_h - pad_h + [0, kernel_h) and columns likewise; pixels
+// outside the image are padding.
 #pragma once
 
 #include <cstdint>
