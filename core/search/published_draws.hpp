@@ -29,7 +29,6 @@ struct BootstrapDraws {
 //
 // Memory: 8 bytes per row and bootstrap. Error(MK_INVALID_ARGUMENT) if the seed is not a decimal number, there are no
 // rows or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
-// or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
 std::vector<BootstrapDraws> published_draws(const std::string& seed_text, uint32_t bootstraps, uint32_t candidates,
                                             const std::vector<Space>& spaces, int64_t rows, uint32_t folds);
 
