@@ -1,9 +1,9 @@
-/* What a backend implements: devices, memory, queues and one submit().
+/* The interface of a backend: devices, memory, queues and one submit().
  *
- * Threads: enumerate and open may be called from any thread, one at a time. One open device and everything created
- * from it are used by one thread at a time. Different devices are used concurrently.
- * Lifetime: events, queues and buffers are destroyed before their device is closed; devices are closed before
- * shutdown(); no function is called after shutdown(). destroy functions accept NULL.
+ * Threads: enumerate and open may be called from any thread, one at a time. An open device and everything created from
+ * it are used by one thread at a time. Different devices are used concurrently.
+ * Lifetime: events, queues and buffers are destroyed before their device is closed, and devices are closed before
+ * shutdown(). No function is called after shutdown(). The destroy functions accept NULL.
  */
 #ifndef MOKUME_ABI_BACKEND_H
 #define MOKUME_ABI_BACKEND_H
@@ -26,33 +26,33 @@ typedef enum mk_device_kind { MK_DEVICE_CPU = 1, MK_DEVICE_GPU = 2, MK_DEVICE_OT
 
 typedef enum mk_device_flags {
   MK_DEVICE_FP64 = 1 << 0, /* kernels may use doubles */
-  /* Emulates a GPU on the CPU (llvmpipe): very slow, and all loops of a work-item together end, silently, after 65,535
-   * turns. Kernels must take fewer. */
+  /* Emulates a GPU on the CPU (llvmpipe). It is very slow, and the loops of a work-item silently stop after 65,535
+   * iterations in total, so kernels must stay below that. */
   MK_DEVICE_SOFTWARE = 1 << 1,
   MK_DEVICE_INSTRUMENTED = 1 << 2, /* a checker such as Oclgrind: tiny sizes only */
-  MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null): never taken by "all" or "every" */
-  MK_DEVICE_FMA = 1 << 4           /* fma() is in hardware, so kernels round a product and its sum once, not twice */
+  MK_DEVICE_TEMPLATE = 1 << 3,     /* computes nothing (null): never selected by "all" or "every" */
+  MK_DEVICE_FMA = 1 << 4 /* fma() is in hardware, so kernels round a product and its sum once instead of twice */
 } mk_device_flags;
 
 typedef struct mk_device_info {
   uint32_t struct_size;
   int32_t kind;          /* a mk_device_kind */
   uint64_t flags;        /* mk_device_flags */
-  uint64_t memory_bytes; /* of the device; for a CPU what the driver reports */
+  uint64_t memory_bytes; /* device memory; for a CPU, what the driver reports */
   uint64_t max_buffer_bytes;
   uint32_t compute_units;
-  uint32_t max_work_group; /* 0 where there is no such thing */
+  uint32_t max_work_group; /* 0 if the device has no work-groups */
   uint64_t local_memory_bytes;
-  char name[128];     /* the device's own name */
+  char name[128];
   char platform[128]; /* e.g. "Portable Computing Language", "rusticl", "host" */
   char vendor[64];
-  char version[128]; /* of the platform or library that drives it */
+  char version[128]; /* version of the platform or library that drives the device */
   char driver[64];
-  char physical_id[64]; /* "pci:0000:3b:00.0" or "cpu:<cores>": one physical device has one id on all platforms */
-  char isa[64];         /* instruction set or architecture where known, else "" */
+  char physical_id[64]; /* "pci:0000:3b:00.0" or "cpu:<cores>"; a physical device has the same id on all platforms */
+  char isa[64];         /* instruction set or architecture if known, else "" */
 } mk_device_info;
 
-/* A choice made by measurement: key and value are short ASCII words. See choices below. */
+/* A choice made by measurement. Key and value are short ASCII words. See mk_backend.choices. */
 typedef struct mk_choice {
   char key[48];
   char value[80];
@@ -60,8 +60,8 @@ typedef struct mk_choice {
 
 typedef enum mk_copy_kind { MK_COPY_WRITE = 1, MK_COPY_READ = 2, MK_COPY_DEVICE = 3 } mk_copy_kind;
 
-/* WRITE: host -> to. READ: from -> host. DEVICE: from -> to (ranges must not overlap). Offsets and sizes in bytes.
- * Host memory must stay valid and untouched until the copy's event or finish() says it is done. */
+/* WRITE: host -> to. READ: from -> host. DEVICE: from -> to (the ranges must not overlap). Offsets and sizes are in
+ * bytes. Host memory must stay valid and untouched until the event of the copy or finish() reports completion. */
 typedef struct mk_copy {
   int32_t kind;
   int32_t reserved;
@@ -73,11 +73,11 @@ typedef struct mk_copy {
   uint64_t bytes;
 } mk_copy;
 
-#define MK_QUEUE_PROFILING 1u /* event_time_ns works on this queue's events */
+#define MK_QUEUE_PROFILING 1u /* event_time_ns works on the events of this queue */
 
 #define MK_SUPPORT_NO 0
 #define MK_SUPPORT_YES 1
-#define MK_SUPPORT_SLOW 2 /* works, but a copy to the host and back may be faster */
+#define MK_SUPPORT_SLOW 2 /* works, but copying to the host and back may be faster */
 
 typedef struct mk_backend {
   uint32_t struct_size; /* sizeof(mk_backend) */
@@ -85,48 +85,51 @@ typedef struct mk_backend {
   uint16_t abi_minor;
   void* self;
 
-  /* Writes up to `capacity` infos and the number there are. Opens no device. The order is stable on one machine.
-   * What was found but cannot be used, and the cure, is written to the log at level WARNING. */
+  /* Writes up to `capacity` infos, and the total number to `count`. Opens no device. The order is stable on one
+   * machine. Devices that are found but cannot be used are logged at level WARNING, with the cure. */
   int32_t (*enumerate)(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error);
 
-  /* Opens device `index` of enumerate. `choices` fix what the backend would otherwise measure or take from its cache;
-   * unknown keys are ignored. */
+  /* Opens device `index` of enumerate. `choices` fix what the backend would otherwise measure or read from its cache.
+   * Unknown keys are ignored. */
   int32_t (*open)(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
                   mk_error* error);
   void (*close)(mk_device* device);
 
-  /* The choices that this device's results depend on (kernel variants), after open. Measured once per device class,
-   * cached on disk, recorded with the run and passed to open() on every other node and on resume. */
+  /* Returns, after open, the choices that the results of this device depend on (kernel variants). They are measured
+   * once per device class, cached on disk, recorded with the run, and passed to open() on every other node and on
+   * resume. */
   int32_t (*choices)(mk_device* device, mk_choice* out, uint32_t capacity, uint32_t* count, mk_error* error);
 
-  /* `bytes` > 0. Contents are undefined. */
+  /* `bytes` > 0. The contents are undefined. */
   int32_t (*buffer_create)(mk_device* device, uint64_t bytes, mk_buffer** buffer, mk_error* error);
   void (*buffer_destroy)(mk_device* device, mk_buffer* buffer);
 
-  /* In-order. */
+  /* Queues execute in order. */
   int32_t (*queue_create)(mk_device* device, uint32_t flags, mk_queue** queue, mk_error* error);
   void (*queue_destroy)(mk_queue* queue);
 
-  /* Both enqueue and return; `event` may be NULL. The descriptors are read before return. The program has checked them,
-   * and a backend relies on it: an op keeps its shape rule, its operands lie inside buffers of this device, no output
-   * overlaps another operand except where the op allows it, and supports() does not deny it; the ranges of a copy lie
-   * inside buffers of this device. What buffers contain is not checked: see the op's header. */
+  /* Both enqueue and return; `event` may be NULL. The descriptors are read before the call returns. The program has
+   * checked them, and the backend may rely on that: an op obeys its shape rule, its operands lie inside buffers of this
+   * device, no output overlaps another operand unless the op allows it, and supports() accepts the op. The ranges of a
+   * copy lie inside buffers of this device. Buffer contents are not checked: see the header of the op. */
   int32_t (*copy)(mk_queue* queue, const mk_copy* copy, mk_event** event, mk_error* error);
   int32_t (*submit)(mk_queue* queue, const mk_op* op, mk_event** event, mk_error* error);
 
-  /* MK_SUPPORT_*, for an op that keeps its shape rule. Looks at code, shapes, dtypes and attributes, not at buffers. */
+  /* Returns MK_SUPPORT_* for an op that obeys its shape rule. Looks at code, shapes, dtypes and attributes, not at
+   * buffers. */
   int32_t (*supports)(mk_device* device, const mk_op* op);
 
   int32_t (*event_wait)(mk_event* event, mk_error* error);
-  /* Device clock at start and end of the command, for events of a profiling queue that are done. */
+  /* Device clock at the start and end of the command, for completed events of a profiling queue. */
   int32_t (*event_time_ns)(mk_event* event, uint64_t start_end[2], mk_error* error);
   void (*event_destroy)(mk_event* event);
 
-  /* Returns when everything enqueued is done. Does not spin. */
+  /* Returns when all enqueued work is done. Does not spin. */
   int32_t (*finish)(mk_queue* queue, mk_error* error);
 
-  /* An optional table by name, or NULL. Names are never reused. Known: "kernel_source_v1" (mk_kernel_source),
-   * "host_pointer_v1" (mk_host_pointer), "group_v2" (mk_group), "host_memory_v1" (mk_host_memory). */
+  /* Returns an optional table by name, or NULL. Names are never reused. Known names: "kernel_source_v1"
+   * (mk_kernel_source), "host_pointer_v1" (mk_host_pointer), "group_v2" (mk_group), "host_memory_v1"
+   * (mk_host_memory). */
   const void* (*extension)(void* self, const char* name);
 
   /* Frees everything. */
@@ -140,31 +143,31 @@ typedef struct mk_host_pointer {
   void* (*pointer)(mk_buffer* buffer);
 } mk_host_pointer;
 
-/* Extension "host_memory_v1": host memory that a driver copies from and to a device without a copy of its own between
- * (page-locked). Any host memory will do for mk_copy; this one is faster where the device has memory of its own. */
+/* Extension "host_memory_v1": host memory that a driver transfers to and from a device without an intermediate copy
+ * (page-locked). mk_copy accepts any host memory; this memory is faster if the device has its own. */
 typedef struct mk_host_block mk_host_block;
 
 typedef struct mk_host_memory {
   uint32_t struct_size;
   uint32_t reserved;
-  /* `bytes` > 0, undefined contents, aligned for any type; for the caller alone to use until destroy(), which must come
-   * before that of the queue, once no copy uses the memory. */
+  /* `bytes` > 0. The contents are undefined, and the memory is aligned for any type. Only the caller uses it until
+   * destroy(), which must be called before the queue is destroyed and after the last copy that uses the memory. */
   int32_t (*create)(mk_queue* queue, uint64_t bytes, mk_host_block** block, void** memory, mk_error* error);
   void (*destroy)(mk_host_block* block);
 } mk_host_memory;
 
-/* Extension "group_v2": the ops of several members, such as networks of one shape, in as few launches as can be. Same
- * rules and same bits as submitting one after the other. */
+/* Extension "group_v2": submits the ops of several members, such as networks of one shape, in as few launches as
+ * possible. The rules and the resulting bits are those of submitting the ops one by one. */
 typedef struct mk_group {
   uint32_t struct_size;
   uint32_t reserved;
-  /* Op k of member m is ops[m][k], k < each; there may be none. Every op is valid and supported. A member's ops come in
-   * order, each behind the one before it; no member writes to what another one reads or writes. */
+  /* Op k of member m is ops[m][k], k < each; there may be none. Every op is valid and supported. The ops of a member
+   * execute in order. No member writes to memory that another member reads or writes. */
   int32_t (*submit)(mk_queue* queue, const mk_op* const* ops, uint32_t members, uint32_t each, mk_event** event,
                     mk_error* error);
 } mk_group;
 
-/* Extension "kernel_source_v1": compile and launch a model's own OpenCL C kernels. */
+/* Extension "kernel_source_v1": compiles and launches OpenCL C kernels that belong to a model. */
 typedef struct mk_program mk_program;
 
 typedef enum mk_argument_kind { MK_ARG_BUFFER = 1, MK_ARG_VALUE = 2, MK_ARG_LOCAL = 3 } mk_argument_kind;
@@ -180,8 +183,8 @@ typedef struct mk_argument {
 typedef struct mk_kernel_source {
   uint32_t struct_size;
   uint32_t reserved;
-  /* `source` is OpenCL C 1.2, `options` compiler options without paths. Built binaries are cached on disk. The build
-   * log goes to the log; the error carries its first lines. */
+  /* `source` is OpenCL C 1.2; `options` are compiler options without paths. Built binaries are cached on disk. The
+   * build log is written to the program's log, and its first lines go into the error. */
   int32_t (*build)(mk_device* device, const char* name, const char* source, const char* options, mk_program** program,
                    mk_error* error);
   void (*release)(mk_program* program);

@@ -1,5 +1,5 @@
-/* What the program hands down to every shared library it starts. Libraries have no undefined symbols into the
- * program: this table is all they see of it. Every function may be called from any thread.
+/* The table that the program passes to every shared library it starts. Libraries have no undefined symbols that resolve
+ * to the program; this table is their only access to it. Every function may be called from any thread.
  */
 #ifndef MOKUME_ABI_HOST_H
 #define MOKUME_ABI_HOST_H
@@ -19,22 +19,22 @@ typedef struct mk_host {
   uint16_t abi_minor;
   void* self; /* first argument of every function below */
 
-  /* One line for the log (stderr and the run's log file). */
+  /* Writes one line to the log (stderr and the log file of the run). */
   void (*log)(void* self, int32_t level, const char* source, const char* text);
 
   /* Runs body(context, i) for every i in [0, count) on the program's TBB arena and returns when all are done. The
    * order and the threads are unspecified; the calling thread takes part. body must not throw. May be nested. */
   void (*parallel_for)(void* self, uint64_t count, void (*body)(void* context, uint64_t index), void* context);
 
-  /* How many threads parallel_for uses at most, the calling one included. At least 1. */
+  /* The maximum number of threads that parallel_for uses, including the calling thread. At least 1. */
   uint32_t (*concurrency)(void* self);
 
-  /* Host memory aligned to 64 bytes, or NULL. Freed by the same table. */
+  /* Returns host memory aligned to 64 bytes, or NULL. release() of the same table frees it. */
   void* (*allocate)(void* self, size_t bytes);
   void (*release)(void* self, void* memory);
 
-  /* Directory for caches that outlive a run (built kernels, probe results): absolute, existing, private to the user;
-   * "" when there is none and nothing may be cached. Valid as long as the table. */
+  /* Directory for caches that outlive a run (built kernels, probe results): absolute, existing, private to the user. It
+   * is "" if there is none; nothing may be cached then. The string is valid as long as the table. */
   const char* (*cache_directory)(void* self);
 } mk_host;
 

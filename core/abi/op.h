@@ -1,12 +1,12 @@
 /* The op descriptor: the narrow waist between the program and a backend.
  *
  * An op is a code, tensors and attributes in one fixed layout, so that a new op changes no table and the fallback to
- * the host backend is one piece of code. What each op's operands and attributes mean, its shape rule, tolerance and
- * cost are in core/sdk/ops/<op>.hpp. The set is closed and small: at most MK_OP_CAP codes, admitted by the rule in
+ * the host backend is one piece of code. core/sdk/ops/<op>.hpp documents the operands and attributes of each op, its
+ * shape rule, tolerance and cost. The set is closed and small: at most MK_OP_CAP codes, admitted by the rule in
  * docs/howto/add-op.md.
  *
- * Subnormal floats (below 2^-126) are zeros: an op reads them as zeros and gives zeros for them, where its device can
- * (docs/adr/0020). Fills, copies and gathered rows keep their bits.
+ * Subnormal floats (below 2^-126) count as zero: where the device allows it, an op reads them as zeros and writes zeros
+ * instead of them (docs/adr/0020). Fills, copies and gathered rows keep their bits.
  */
 #ifndef MOKUME_ABI_OP_H
 #define MOKUME_ABI_OP_H
@@ -42,9 +42,9 @@ typedef enum mk_op_code {
   MK_OP_GATHER_ROWS = 5, /* out row r = in row index[r] */
   /* Layers of neural networks: docs/adr/0009. Images are rows of height * width * channels, channels innermost. */
   MK_OP_CONV2D = 6,             /* out = activation(convolution of images + bias) */
-  MK_OP_CONV2D_GRAD_INPUT = 7,  /* gradient of its images */
-  MK_OP_CONV2D_GRAD_WEIGHT = 8, /* gradient of its weights and bias */
-  MK_OP_MAX_POOL = 9,           /* largest element under each window, and which it is */
+  MK_OP_CONV2D_GRAD_INPUT = 7,  /* gradient with respect to the images */
+  MK_OP_CONV2D_GRAD_WEIGHT = 8, /* gradients with respect to the weights and the bias */
+  MK_OP_MAX_POOL = 9,           /* largest element of each window, and its position */
   MK_OP_MAX_POOL_GRAD = 10,     /* gradient of max_pool */
   MK_OP_AVG_POOL = 11,          /* adaptive average to a given height and width */
   MK_OP_AVG_POOL_GRAD = 12,     /* gradient of avg_pool */
@@ -70,8 +70,8 @@ typedef struct mk_op {
   uint32_t n_outputs;
   mk_tensor inputs[MK_OP_MAX_INPUTS];
   mk_tensor outputs[MK_OP_MAX_OUTPUTS];
-  double reals[6];      /* attributes; each op's header says which */
-  int64_t integers[10]; /* attributes; each op's header says which */
+  double reals[6];      /* attributes; see the header of each op */
+  int64_t integers[10]; /* attributes; see the header of each op */
 } mk_op;
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
 /* Status codes and the error buffer: how every failure crosses a shared-library boundary.
  *
  * Every function of the boundary returns a mk_status as int32_t. On failure the callee writes a message into the
- * caller's mk_error (which may be NULL) and leaves output parameters untouched. Nothing has to be freed and nothing
- * is thread-local. Messages are UTF-8, one sentence, and name the cure where there is one.
+ * caller's mk_error (which may be NULL) and leaves output parameters untouched. Nothing has to be freed, and nothing is
+ * thread-local. Messages are UTF-8, one sentence, and name the cure if there is one.
  */
 #ifndef MOKUME_ABI_STATUS_H
 #define MOKUME_ABI_STATUS_H
@@ -15,19 +15,19 @@ extern "C" {
 
 typedef enum mk_status {
   MK_OK = 0,
-  MK_INTERNAL = 1,         /* a fault of the callee */
+  MK_INTERNAL = 1,         /* a bug in the callee */
   MK_INVALID_ARGUMENT = 2, /* the caller broke the contract, or a configuration value is bad */
   MK_BAD_DATA = 3,         /* a file or a data set is not what it claims to be */
   MK_DEVICE_ERROR = 4,     /* the device or its driver failed */
   MK_OUT_OF_MEMORY = 5,    /* the device or its budget cannot hold this; a larger device may */
   MK_UNSUPPORTED = 6,      /* this backend cannot do this; another may */
   MK_CANCELLED = 7,        /* the caller asked to stop */
-  MK_STORAGE = 8           /* a disk is full or read-only: what was written before stays, and can be gone on with */
+  MK_STORAGE = 8           /* a disk is full or read-only; earlier writes remain, so a run can be resumed */
 } mk_status;
 
 typedef struct mk_error {
   int32_t code;   /* a mk_status */
-  char text[508]; /* NUL-terminated, cut if longer */
+  char text[508]; /* NUL-terminated, truncated if longer */
 } mk_error;
 
 #ifdef __cplusplus

@@ -1,8 +1,8 @@
-/* Point-to-point messages between the nodes of a run. All functions but wake() and release() are called from one
- * thread. No collective exists on purpose: one would hang for ever once a node is gone.
+/* Point-to-point messages between the nodes of a run. All functions except wake() and release() are called from one
+ * thread. There are deliberately no collectives: a collective would hang forever once a node is gone.
  *
- * A node may die at any time. It is then lost to the others: nobody waits for it, and what is sent to it is dropped.
- * Nodes speak with rank 0, and rank 0 with all; no two others ever need to know of each other.
+ * A node may die at any time. It is then lost to the other nodes: nobody waits for it, and messages to it are dropped.
+ * Every node communicates only with rank 0, and rank 0 with all nodes.
  */
 #ifndef MOKUME_ABI_TRANSPORT_H
 #define MOKUME_ABI_TRANSPORT_H
@@ -25,45 +25,46 @@ typedef struct mk_transport {
   uint32_t (*size)(void* self);
 
   /* Returns at once; never blocks on the receiver. Messages between two nodes keep their order. A message to a lost
-   * node is dropped; that is no error. `release` NULL: the message is copied. Otherwise it must stay as it is until
-   * release(context), which is called once, also after an error, within this call or a later one. */
+   * node is dropped, which is not an error. If `release` is NULL, the message is copied. Otherwise it must stay
+   * unchanged until release(context), which is called exactly once, even after an error, within this call or a later
+   * one. */
   int32_t (*send)(void* self, uint32_t to, const void* message, uint64_t bytes, void (*release)(void* context),
                   void* context, mk_error* error);
 
-  /* If a message waits: its sender, its size, and its bytes, aligned as malloc() does. They are the caller's, to read
-   * and write, until he gives them back by release(). Otherwise *bytes = 0. */
+  /* If a message is waiting, returns its sender, its size, and its bytes, aligned as malloc() aligns. The caller owns
+   * the bytes, and may write to them, until it returns them with release(). Otherwise *bytes = 0. */
   int32_t (*poll)(void* self, uint32_t* from, void** message, uint64_t* bytes, mk_error* error);
 
-  /* Takes back what poll() gave. From any thread, also after shutdown(). */
+  /* Takes back a message from poll(). May be called from any thread, even after shutdown(). */
   void (*release)(void* message);
 
-  /* Waits until poll() or lost() may have something to say that is new since poll() last found nothing, wake() was
-   * called since the last wait, or `timeout_us` is over; maybe less. Messages that were sent go on leaving meanwhile.
+  /* Waits until poll() or lost() may have news since poll() last found nothing, until wake() is called (or was called
+   * since the last wait), or until `timeout_us` has passed. May return early. Sent messages keep leaving meanwhile.
    */
   int32_t (*wait)(void* self, uint32_t timeout_us, mk_error* error);
 
-  /* Ends a wait(), or the next one if none is under way. From any thread, until shutdown(). */
+  /* Ends a wait(), or the next one if none is under way. May be called from any thread, until shutdown(). */
   void (*wake)(void* self);
 
-  /* Waits until every message sent has left, at most `timeout_ms`. A node that has not taken its messages by then is
+  /* Waits until every sent message has left, at most `timeout_ms`. A node that has not taken its messages by then is
    * forgotten. */
   int32_t (*flush)(void* self, uint32_t timeout_ms, mk_error* error);
 
-  /* The caller gives `peer` up: it is lost until a message from it arrives, which takes that back. NULL: no node of
-   * this transport can be lost. */
+  /* The caller gives up on `peer`, which is lost until a message from it arrives. NULL: no node of this transport can
+   * be lost. */
   void (*forget)(void* self, uint32_t peer);
 
-  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, as it does when its process ends).
-   * Only a hint: of a host that loses its power or its network, only its silence tells. What it sent before is
-   * delivered first, as far as it has arrived. NULL: never. */
+  /* Whether `peer` is lost: forgotten, or known to be gone (its connection broke, as happens when its process ends).
+   * This is only a hint: a host that loses power or network just falls silent. Messages that `peer` sent before are
+   * delivered first, as far as they have arrived. NULL: never lost. */
   int32_t (*lost)(void* self, uint32_t peer);
 
-  /* Parts from the other nodes, in at most about `timeout_ms`. Called once, by every node, after the last message and
-   * with everything written. 1: the process may end as usual. 0: a node was lost, or did not part in time: what
-   * libraries do at exit would wait for it, so the process has to end by _exit() now. NULL: always 1. */
+  /* Disconnects from the other nodes, within about `timeout_ms`. Every node calls this once, after its last message and
+   * after all output is written. 1: the process may exit normally. 0: a node was lost or did not disconnect in time;
+   * exit handlers of libraries would wait for it, so the process must call _exit() now. NULL: always 1. */
   int32_t (*leave)(void* self, uint32_t timeout_ms);
 
-  /* Frees the transport; leaves first where that was not done. */
+  /* Frees the transport; calls leave() first if the caller did not. */
   void (*shutdown)(void* self);
 } mk_transport;
 

@@ -52,7 +52,7 @@ class Descriptor {
   throw Error(MK_DEVICE_ERROR, fmt::format("cannot start a child process: {} ({})", what, strerror(code)));
 }
 
-// Above what the child's own descriptors are put to, so that none is overwritten before it is copied.
+// Moves the descriptor above the child's own, so that posix_spawn does not overwrite it before it is copied.
 void move_up(Descriptor& descriptor) {
   constexpr int kFree = 16;
   const int moved = fcntl(descriptor.get(), F_DUPFD_CLOEXEC, kFree);
@@ -67,17 +67,17 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return list;
 }
 
-// 0, or why not.
+// Returns 0 or an errno value.
 int spawn(const ChildSetup& setup, int socket, int output, pid_t& pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);  // drivers print where they like
+  posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);  // drivers print on both
   posix_spawn_file_actions_adddup2(&actions, output, STDERR_FILENO);
   posix_spawn_file_actions_adddup2(&actions, socket, kChildSocket);
-  posix_spawn_file_actions_addclosefrom_np(&actions, kChildSocket + 1);  // MPI's are not all closed by exec
+  posix_spawn_file_actions_addclosefrom_np(&actions, kChildSocket + 1);  // exec does not close all descriptors of MPI
   sigset_t blocked, usual;
   sigemptyset(&blocked);
   sigemptyset(&usual);
@@ -103,7 +103,7 @@ std::string describe(int status) {
   return fmt::format("ended with exit code {}", WEXITSTATUS(status));
 }
 
-// Cuts what is read into lines.
+// Splits the output into lines.
 class Lines {
  public:
   explicit Lines(const std::function<void(const std::string&)>& take) : take_(take) {}
@@ -126,7 +126,7 @@ class Lines {
   std::string line_;
 };
 
-// False at the end of the file.
+// Returns false at the end of the file.
 bool read_output(int fd, Lines& lines, size_t& bytes) {
   std::array<char, 4096> part{};
   const ssize_t n = read(fd, part.data(), part.size());
@@ -182,7 +182,7 @@ void Child::tend() {
     if (poll(waits.data(), waits.size(), -1) < 0) continue;
     if (waits[0].revents != 0 && !read_output(output_, lines, bytes)) waits[0].fd = -1;
   }
-  // It is gone, and so is who writes; only a process that it left behind could go on for ever.
+  // The child is gone, and so is its writer. Only a process that it left behind could keep writing, hence the limit.
   size_t last_words = 0;
   while (waits[0].fd >= 0 && last_words < kMostLastWords && read_output(output_, lines, bytes) && bytes > 0)
     last_words += bytes;
@@ -205,7 +205,7 @@ void Child::reap() {
   }
   const std::lock_guard lock(mutex_);
   int status = 0;
-  const bool known = waitpid(pid_, &status, 0) == pid_;  // not if SIGCHLD is ignored
+  const bool known = waitpid(pid_, &status, 0) == pid_;  // fails if SIGCHLD is ignored
   end_ = known ? describe(status) : "ended";
 }
 
@@ -225,7 +225,7 @@ void join_parent(pid_t parent) {
     throw Error(MK_INVALID_ARGUMENT,
                 "this command is for mokume itself: set [devices] isolation = \"process\" instead");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) _exit(0);  // it died before the line above
+  if (getppid() != parent) _exit(0);  // the parent died before the prctl()
   fcntl(kChildSocket, F_SETFD, FD_CLOEXEC);
   for (const int signal : kStopSignals) ::signal(signal, SIG_IGN);
   sigset_t none;

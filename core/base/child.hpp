@@ -1,4 +1,4 @@
-// A child process that is talked to over a socket, and that never outlives its parent.
+// A child process that the parent talks to over a socket and that never outlives its parent.
 #pragma once
 
 #include <sys/types.h>
@@ -14,27 +14,28 @@ namespace mokume::base {
 
 struct ChildSetup {
   std::string program;                   // path
-  std::vector<std::string> arguments;    // the first is what it is called in lists of processes
+  std::vector<std::string> arguments;    // the first is the name shown in process lists
   std::vector<std::string> environment;  // "NAME=value"
-  // Gets each line that the child writes on its standard error or output, on a thread of the Child; must not throw.
+  // Called for each line that the child writes to its standard output or error, on a thread of the Child; must not
+  // throw.
   std::function<void(const std::string& line)> on_line;
 };
 
-// The parent's side. The child has one end of a socket as descriptor kChildSocket and inherits nothing else; the
-// signals that ask a run to stop are blocked in it until join_parent().
+// The parent's side. The child gets one end of a socket as descriptor kChildSocket and inherits no other descriptor.
+// The signals that stop a run are blocked in it until join_parent().
 class Child {
  public:
   explicit Child(ChildSetup setup);  // Error(MK_DEVICE_ERROR) if it cannot be started
-  ~Child();                          // kills what still runs, and waits for its end
+  ~Child();                          // kills the child if it still runs, and waits for its end
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
   pid_t pid() const { return pid_; }
   int socket() const { return socket_; }  // owned; closed with the Child
-  bool running() const;                   // false from its end on, also if nobody asked for that
-  void kill() noexcept;                   // SIGKILL; from any thread
-  // Waits for its end, and until on_line has had its last words. "crashed (Segmentation fault)", "was killed", "ended
-  // with exit code 3". By one thread at a time.
+  bool running() const;                   // false once it has ended, for whatever reason
+  void kill() noexcept;                   // sends SIGKILL; callable from any thread
+  // Waits for the child to end and for on_line to receive its last output. Returns "crashed (Segmentation fault)", "was
+  // killed" or "ended with exit code 3". Call it from one thread at a time.
   std::string wait();
 
  private:
@@ -43,25 +44,25 @@ class Child {
 
   ChildSetup setup_;
   int socket_ = -1;
-  int output_ = -1;  // what the child writes
+  int output_ = -1;  // the child's output
   int wake_[2] = {-1, -1};
   pid_t pid_ = -1;
-  mutable std::mutex mutex_;  // nobody signals a process id that is given back
+  mutable std::mutex mutex_;  // ensures that no signal goes to a process id already released
   std::optional<std::string> end_;
-  // Starts the child and reads what it writes. The kernel ends the child with the thread that started it, so this one
-  // stays until the child is gone.
+  // Starts the child and reads its output. The kernel kills the child when the thread that started it ends, so this
+  // thread stays until the child is gone.
   std::thread tender_;
 };
 
 inline constexpr int kChildSocket = 3;
 
-// The child's side, before it does anything else: from here on it ends with `parent`, ignores the signals that ask a
-// run to stop (its parent hears them too, and tells it what to do), and has kChildSocket for itself.
-// Error(MK_INVALID_ARGUMENT) if it was not started by a Child.
+// The child's side; call it before anything else. From then on the child dies with `parent`, ignores the signals that
+// stop a run (the parent receives them too and instructs the child), and has sole use of kChildSocket.
+// Error(MK_INVALID_ARGUMENT) if the process was not started by a Child.
 void join_parent(pid_t parent);
 
-// This process's environment without what MPI launchers and Slurm tell a rank about its place in a job: a child that
-// believed it would try to join.
+// This process's environment without the variables that describe a rank's place in a job of an MPI launcher or Slurm:
+// with them, a child would try to join the job.
 std::vector<std::string> environment_without_launcher();
 
 }  // namespace mokume::base

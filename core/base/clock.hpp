@@ -1,16 +1,16 @@
-// The clocks as seconds.
+// Clocks in seconds.
 #pragma once
 
 #include <chrono>
 
 namespace mokume::base {
 
-// The time as a process sees it: the system's, or that of a simulation.
+// A source of time: the system's, or a simulated one.
 class Clock {
  public:
   virtual ~Clock() = default;
-  virtual double wall_s() const = 0;    // since the epoch; may be set, and run backwards
-  virtual double steady_s() const = 0;  // since some moment; for differences
+  virtual double wall_s() const = 0;    // since the epoch; can be adjusted, and then go backwards
+  virtual double steady_s() const = 0;  // since an arbitrary moment; for differences
 };
 
 inline double wall_s() {

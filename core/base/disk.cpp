@@ -18,7 +18,7 @@ namespace {
   throw Error(MK_STORAGE, fmt::format("{} {}: {}", what, path, std::strerror(errno)));
 }
 
-// A new name in a directory survives a power cut only once the directory itself is on the disk.
+// A new directory entry survives a power failure only once the directory itself is on disk.
 void sync_directory(const std::filesystem::path& directory) {
   const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (file < 0) fail("cannot sync the directory", directory.string());

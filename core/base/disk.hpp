@@ -1,4 +1,4 @@
-// The disk as the journal sees it: files that only grow, and texts that are on the disk once a call returns.
+// The disk interface of the journal: append-only files, and data that is on disk once a call returns.
 #pragma once
 
 #include <cstdint>
@@ -8,19 +8,19 @@
 
 namespace mokume::base {
 
-// A file that is appended to. Every failure is an Error(MK_STORAGE) that gives the cause as the system names it.
+// An append-only file. Every failure is an Error(MK_STORAGE) with the system's error text.
 class AppendFile {
  public:
   virtual ~AppendFile() = default;
-  virtual std::string read() const = 0;            // everything that is in it
-  virtual void append(std::string_view text) = 0;  // on the disk when it returns; may leave a part of it if it throws
-  virtual void cut(uint64_t bytes) = 0;            // to this many bytes
+  virtual std::string read() const = 0;            // the whole content
+  virtual void append(std::string_view text) = 0;  // on disk when it returns; may leave part of the text if it throws
+  virtual void cut(uint64_t bytes) = 0;            // truncates to this size
 };
 
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Opens a file, creating it and its directory if needed. A file that was created survives a power cut.
+  // Opens a file, creating it and its directory if needed. A newly created file survives a power failure.
   virtual std::unique_ptr<AppendFile> open(const std::string& directory, const std::string& name) const = 0;
 };
 

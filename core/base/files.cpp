@@ -62,7 +62,7 @@ std::string parent_of(const std::string& path) {
   return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-// A name beside `path` that nobody else has: O_EXCL decides, process and clock only make a second try rare.
+// Creates a unique file next to `path`. O_EXCL guarantees this; process id and clock only make retries rare.
 int create_beside(const std::string& path, std::string& name) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
@@ -85,7 +85,7 @@ EVP_MD_CTX* evp(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 constexpr const char* kSums = "/SHA256SUMS";
 
 std::string sha256_of_file(const std::string& path) {
-  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe has no writer
+  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe may have no writer
   const auto fail = [&](int code) {
     throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE, "cannot read '" + path + "': " + cause(code));
   };
@@ -106,7 +106,7 @@ std::string sha256_of_file(const std::string& path) {
 }  // namespace
 
 std::string read_file(const std::string& path, uint64_t max_bytes) {
-  // Non-blocking, so that a pipe put in a file's place cannot hang the program.
+  // Non-blocking, so that a pipe in place of a file cannot hang the program.
   FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file.get() < 0) fail_read(path, cause(errno));
   struct stat status {};
@@ -118,7 +118,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes) {
   if (static_cast<uint64_t>(status.st_size) > max_bytes) too_large();
   std::string content(static_cast<size_t>(status.st_size), '\0');
   size_t used = 0;
-  // The size is a hint only: files of /proc have none, and others may grow or shrink meanwhile.
+  // The size is only a hint: files in /proc report none, and others may grow or shrink while they are read.
   char more[4096];
   for (;;) {
     const bool filled = used == content.size();
@@ -145,7 +145,7 @@ void write_file(const std::string& path, std::string_view content) {
     ::unlink(name.c_str());
     fail_write(path, cause(code));
   }
-  // The rename itself survives a power cut only once the directory is on disk; not every file system can do this.
+  // The rename survives a power failure only once the directory is on disk. Not every file system supports this.
   const FileDescriptor directory(::open(parent_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.get() >= 0) ::fsync(directory.get());
 }
@@ -215,14 +215,14 @@ std::string cache_directory() {
   const char* xdg = ::secure_getenv("XDG_CACHE_HOME");
   const char* home = ::secure_getenv("HOME");
   std::string path;
-  // A relative XDG_CACHE_HOME is to be ignored (XDG Base Directory Specification 0.8).
+  // A relative XDG_CACHE_HOME must be ignored (XDG Base Directory Specification 0.8).
   if (xdg != nullptr && xdg[0] == '/') {
     path = std::string(xdg) + "/mokume";
   } else if (home != nullptr && home[0] == '/') {
     path = std::string(home) + "/.cache/mokume";
   }
   if (path.empty() || !make_directories(path)) return "";
-  // Kernels are loaded from here: what others may write to is as good as no cache.
+  // Kernels are loaded from here, so a directory that others can write to is not used.
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) return "";
   if (status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) return "";

@@ -10,7 +10,8 @@ namespace mokume::base {
 
 std::string read_file(const std::string& path, uint64_t max_bytes = uint64_t{1} << 32);  // Error(MK_BAD_DATA)
 
-// Writes a temporary file beside `path`, fsyncs, renames: readers see the old or the new content. Error(MK_STORAGE).
+// Writes a temporary file next to `path`, fsyncs and renames it: readers see the old or the new content.
+// Error(MK_STORAGE).
 void write_file(const std::string& path, std::string_view content);
 
 // SHA-256 in lower-case hex.
@@ -22,17 +23,17 @@ class Sha256 {
   Sha256(const Sha256&) = delete;
   Sha256& operator=(const Sha256&) = delete;
   void update(const void* bytes, size_t size);
-  std::string hex();  // once
+  std::string hex();  // callable once
 
  private:
   void* context_;
 };
 
-// SHA256SUMS in `directory`, as sha256sum writes it, of the files that lie there. Error(MK_STORAGE).
+// Writes SHA256SUMS in `directory`, in the format of sha256sum, for the files there. Error(MK_STORAGE).
 void write_sums(const std::string& directory);
-// Error(MK_BAD_DATA) names a file that is not as its line in SHA256SUMS has it, or is not there; Error(MK_STORAGE) one
-// that cannot be read. `only`: the name of the one file to look at, or "" for all that are listed. False where there is
-// no SHA256SUMS, as in directories of older versions: nothing is checked.
+// Checks files against SHA256SUMS. Error(MK_BAD_DATA) names a file that is missing or differs from its line;
+// Error(MK_STORAGE) names one that cannot be read. `only` restricts the check to one file name; "" checks all listed
+// files. Returns false, and checks nothing, if there is no SHA256SUMS, as in directories of older versions.
 bool check_sums(const std::string& directory, std::string_view only = "");
 
 // $XDG_CACHE_HOME/mokume or ~/.cache/mokume, created with mode 0700; "" if that is not possible.

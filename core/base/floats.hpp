@@ -1,4 +1,4 @@
-// A vector of floats that several may hold, alone or among other bytes.
+// A vector of floats with shared ownership; it may be part of a larger allocation.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ class Floats {
   }
   Floats(std::shared_ptr<float> first, uint64_t count) : first_(std::move(first)), count_(count) {}
 
-  // The caller's own floats, which outlive the result and are only read through it.
+  // A view of the caller's floats, which must outlive the result. They must not be written through it.
   static Floats view(std::span<const float> floats) {
     return {std::shared_ptr<float>(std::shared_ptr<float>(), const_cast<float*>(floats.data())), floats.size()};
   }

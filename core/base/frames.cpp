@@ -13,7 +13,7 @@
 namespace mokume::base {
 namespace {
 
-// An announced length is believed only as the bytes arrive.
+// Memory grows as bytes arrive, so a false announced length cannot allocate more than this at once.
 constexpr size_t kPiece = size_t{1} << 20;
 
 void send_all(int socket, const char* bytes, size_t count) {
@@ -27,7 +27,7 @@ void send_all(int socket, const char* bytes, size_t count) {
   }
 }
 
-// How many of `count` bytes came before the end.
+// Returns how many of `count` bytes arrived before the end.
 size_t receive_some(int socket, char* bytes, size_t count) {
   size_t have = 0;
   while (have < count) {

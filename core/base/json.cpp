@@ -45,7 +45,7 @@ void JsonWriter::write_real(double value) {
   } else if (std::isinf(value)) {
     text_ += value > 0 ? "\"inf\"" : "\"-inf\"";
   } else {
-    // As a whole number "-0" would come back without its sign.
+    // The integer "-0" would be read back without its sign.
     text_ += value == 0 && std::signbit(value) ? "-0.0" : shortest(value);
   }
 }

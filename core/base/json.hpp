@@ -1,4 +1,4 @@
-// JSON from one description: a struct names its members once, and is written to and read from JSON by that.
+// Declarative JSON: a struct lists its members once, and this list serves for both writing and reading.
 //
 //   struct Lease {
 //     uint64_t id = 0;
@@ -8,18 +8,18 @@
 //     static void fields(Self& self, Fields& field) {
 //       field("id", self.id);
 //       field("share", self.share, 0.0, 1.0);   // the range that reading accepts
-//       field.optional("fits", self.fits);      // an empty one is not written, and need not be there
+//       field.optional("fits", self.fits);      // not written if empty, and may be missing
 //     }
-//     void check() const;                       // not required: throws for what no single member shows
+//     void check() const;                       // not required: throws if members contradict each other
 //   };
 //
-// A member may be a bool, a number, a text, a std::vector, a std::map from texts, a std::optional (left out if empty),
-// an enumeration with names_of(), another such struct, or base::Floats (see below). Doubles come back bit for bit: JSON
-// has no word for NaN and the infinities, which stand as texts. Bytes that are no UTF-8 become U+FFFD.
+// A member may be a bool, a number, a string, a std::vector, a std::map with string keys, a std::optional (left out if
+// empty), an enumeration with names_of(), another such struct, or base::Floats (see below). Doubles round-trip bit for
+// bit. JSON has no NaN or infinities, so these are written as strings. Bytes that are not UTF-8 become U+FFFD.
 //
-// Reading trusts nothing: whatever is missing, of another type or out of range is an Error(MK_BAD_DATA) that names the
-// field. Fields that no member describes are skipped, so that an older version reads what a newer one wrote. A field
-// that is null counts as missing.
+// Reading trusts nothing: a value that is missing, of the wrong type or out of range is an Error(MK_BAD_DATA) that
+// names the field. Unknown fields are skipped, so that an older version can read the output of a newer one. A null
+// field counts as missing.
 #pragma once
 
 #include <cmath>
@@ -44,7 +44,7 @@ namespace mokume::base {
 template <class Enum>
 using EnumName = std::pair<Enum, const char*>;
 
-// The names of an enumeration's values come from a function found beside the enumeration,
+// The names of the values of an enumeration come from a function declared next to it:
 //   std::span<const base::EnumName<Kind>> names_of(Kind);
 template <class Enum>
 concept NamedEnum = std::is_enum_v<Enum> && requires(Enum value) {
@@ -58,7 +58,7 @@ const char* name_of(Enum value) {
   return "unknown";
 }
 
-std::string quoted_json(std::string_view text);  // with its quotation marks
+std::string quoted_json(std::string_view text);  // including the quotation marks
 bool is_utf8(std::string_view text);
 
 class JsonWriter {
@@ -85,7 +85,7 @@ class JsonWriter {
     }
   }
 
-  // {"NAME":[...],...} from a list of structs with a `name` and `values`; like optional() in all else.
+  // Writes {"NAME":[...],...} from a list of structs with `name` and `values`; otherwise like optional().
   template <class T>
   void named(const char* key, const std::vector<T>& list) {
     if (list.empty()) return;
@@ -154,21 +154,21 @@ class JsonWriter {
   void write_real(double value);
 
   std::string text_;
-  std::vector<std::span<const float>> floats_;  // in the order in which they were written
+  std::vector<std::span<const float>> floats_;  // in writing order
 };
 
-// Where Floats of a text come from, which holds only their number.
+// Supplies the values of Floats members; the JSON text holds only their number.
 class FloatSource {
  public:
   virtual ~FloatSource() = default;
-  virtual Floats take(uint64_t count) = 0;  // the next ones; Error(MK_BAD_DATA) if there are not so many
+  virtual Floats take(uint64_t count) = 0;  // the next values; Error(MK_BAD_DATA) if there are too few
 };
 
 [[noreturn]] void bad_field(const char* key, const std::string& wanted);
 
 class JsonReader {
  public:
-  // `object` outlives the reader. `floats`: null if the text has none.
+  // `object` outlives the reader. `floats` is null if the text has no Floats.
   JsonReader(const nlohmann::json& object, FloatSource* floats);
 
   template <class T>
@@ -268,10 +268,10 @@ std::string to_json(const T& value) {
   return writer.take_text();
 }
 
-// Error(MK_BAD_DATA) also if `text` is no JSON.
+// Error(MK_BAD_DATA) if `text` is not JSON.
 nlohmann::json parse_json(std::string_view text);
 
-template <class T, std::same_as<nlohmann::json> Json>  // exactly: a text would become a JSON string
+template <class T, std::same_as<nlohmann::json> Json>  // exactly: a string would convert to a JSON string
 T from_json(const Json& json, FloatSource* floats = nullptr) {
   T value{};
   JsonReader(nlohmann::json::object(), floats).read(json, "it", value);
@@ -282,7 +282,7 @@ T from_json(std::string_view text) {
   return from_json<T>(parse_json(text));
 }
 
-// The same JSON with a line for each value, for files that people read.
+// The same JSON with one value per line, for files that people read.
 std::string indented(const std::string& json);
 
 }  // namespace mokume::base

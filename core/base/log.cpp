@@ -23,11 +23,11 @@ spdlog::level::level_enum level_of(mk_log_level level) {
     case MK_LOG_WARNING:
       return spdlog::level::warn;
     default:
-      return spdlog::level::err;  // an unknown number comes from a library: show it
+      return spdlog::level::err;  // an unknown level comes from a library: show the message
   }
 }
 
-// Names of devices and texts of drivers are shown as they come; none of them may drive the terminal.
+// Device names and driver messages are logged unchanged, but must not control the terminal.
 std::string printable(const std::string& text) {
   std::string result = text;
   for (char& c : result) {
@@ -61,7 +61,7 @@ struct Log::State {
       file->log(message);
       file->flush();
     } catch (const std::exception& e) {
-      // A full disk must not end the run here, and must not be told once per line.
+      // A full disk must not stop the run here, and must not be reported once per line.
       file.reset();
       const std::string text = std::string("the log file is given up: ") + e.what();
       to_console({"mokume", spdlog::level::err, text});

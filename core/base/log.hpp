@@ -9,7 +9,7 @@
 
 namespace mokume::base {
 
-// An object owned by main(); passed down, never global.
+// Owned by main() and passed down; never global.
 class Log {
  public:
   Log();
@@ -18,7 +18,7 @@ class Log {
   Log& operator=(const Log&) = delete;
 
   void write(mk_log_level level, const std::string& source, const std::string& text);
-  void set_level(mk_log_level level);       // of stderr; default WARNING. The file gets everything from INFO.
+  void set_level(mk_log_level level);       // for stderr; WARNING by default. The file receives everything from INFO.
   void open_file(const std::string& path);  // appends
   // A hook that clears and redraws a progress display around each line on stderr.
   void set_around(void (*before)(void*), void (*after)(void*), void* context);

@@ -34,7 +34,7 @@ std::string shortest_of(Float value) {
   return {text, std::to_chars(text, text + sizeof(text), value).ptr};
 }
 
-// Takes digits with an optional fraction off the front of `text`; no sign, exponent, "inf" or "nan".
+// Removes digits with an optional fraction from the front of `text`; accepts no sign, exponent, "inf" or "nan".
 std::optional<double> take_number(std::string_view& text) {
   if (text.empty() || (!is_digit(text.front()) && text.front() != '.')) return std::nullopt;
   double value = 0;
@@ -44,7 +44,7 @@ std::optional<double> take_number(std::string_view& text) {
   return value;
 }
 
-// Optimal string alignment: Damerau's four edits, no substring edited twice.
+// Optimal string alignment distance: Damerau's four edits, with no substring edited twice.
 // Damerau: A technique for computer detection and correction of spelling errors. CACM 7(3), 1964.
 size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<size_t> two_up(b.size() + 1), up(b.size() + 1), row(b.size() + 1);
@@ -111,7 +111,7 @@ std::optional<double> parse_duration(std::string_view text) {
   std::string_view rest = trimmed;
   if (rest.empty()) return std::nullopt;
   double total = 0;
-  size_t next = 0;  // units come from large to small, each at most once
+  size_t next = 0;  // units go from large to small, each at most once
   while (!rest.empty()) {
     const std::optional<double> number = take_number(rest);
     if (!number || rest.empty()) return std::nullopt;
@@ -128,7 +128,7 @@ std::optional<uint64_t> parse_bytes(std::string_view text) {
   const std::string trimmed = lower(trim(text));
   uint64_t whole = 0;
   const char* end = trimmed.data() + trimmed.size();
-  // Whole numbers of bytes are exact, also above 2^53.
+  // Whole numbers of bytes are exact even above 2^53.
   if (const auto [at, code] = std::from_chars(trimmed.data(), end, whole); code == std::errc{} && at == end)
     return whole;
   std::string_view rest = trimmed;

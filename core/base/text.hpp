@@ -12,8 +12,8 @@ namespace mokume::base {
 std::string shortest(double value);  // shortest text that reads back to the same double; "nan", "inf", "-inf"
 std::string shortest(float value);
 
-// The candidate closest to `word` (Damerau-Levenshtein, ignoring case; at most 2 edits and less than half the word), or
-// "".
+// Returns the candidate closest to `word` (Damerau-Levenshtein, ignoring case; at most 2 edits and less than half the
+// word), or "".
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 std::string human_bytes(uint64_t bytes);                                // "1.9 GiB"

@@ -1,6 +1,6 @@
-// The experiment file. This header is the struct that the rest of the program reads; parse.hpp makes one from TOML,
+// The experiment file. This header defines the struct that the rest of the program reads. parse.hpp makes it from TOML,
 // resolved.hpp writes it, schema.hpp and starter.hpp describe the file, and plan.hpp makes the plan. keys.cpp describes
-// every key once. Nothing here loads data, models or devices.
+// each key in one place. Nothing here loads data, models or devices.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +13,8 @@
 
 namespace mokume::config {
 
-// A value in [model_options]. "$name" stands for the value that a candidate has for the searched parameter `name`: then
-// `reference` is that name and `value` is zero or empty, of the type that the model wants.
+// A value in [model_options]. "$name" refers to the value of the searched parameter `name` in a candidate; `reference`
+// is then that name, and `value` is zero or empty, with the type that the model requires.
 struct Field {
   std::string key;
   search::Value value;
@@ -23,8 +23,8 @@ struct Field {
   bool operator==(const Field&) const = default;
 };
 
-// A table that its key "type" tells apart: { type = "adam", lr = 0.001 }. It holds every key that such a table has, in
-// the order of the model's schema.
+// A table whose key "type" selects its kind: { type = "adam", lr = 0.001 }. It holds every key of that kind, in the
+// order of the model's schema.
 struct TaggedTable {
   std::string type;
   std::vector<Field> fields;
@@ -48,21 +48,21 @@ struct Config {
 
   data::DataSpec data;
 
-  uint32_t folds = 5;  // 0: no validation; 1 with a share
+  uint32_t folds = 5;  // 0: no validation; 1 if `share` is set
   double share = 0;    // validate on this share of the rows, drawn with the seed; 0: on folds
   bool shuffle = true;
   bool stratified = true;
 
   uint32_t bootstraps = 0;    // 0: no bagging
-  std::string random_compat;  // whose random draws are replayed: numpy; "": none
+  std::string random_compat;  // "numpy": replay NumPy's random draws; "": none
 
   std::string method = "none";                    // grid | random | list | none
-  uint32_t n_candidates = 0;                      // random: drawn; list with bagging: of each bootstrap, 0: all
-  std::string select;                             // the metric that chooses; "": the model's own
-  std::vector<search::Space> spaces;              // in the order of the file
-  std::map<std::string, search::Value> options;   // [model_options], defaults filled in for what is not searched
+  uint32_t n_candidates = 0;                      // random: to draw; list with bagging: per bootstrap, 0: all
+  std::string select;                             // the metric that selects; "": the model's default
+  std::vector<search::Space> spaces;              // in file order
+  std::map<std::string, search::Value> options;   // [model_options], with defaults for what is not searched
   std::map<std::string, std::string> references;  // [model_options] name = "$searched"
-  std::map<std::string, TaggedTables> tagged;     // [model_options]: optimizers, layers; defaults filled in
+  std::map<std::string, TaggedTables> tagged;     // [model_options]: optimizers, layers; with defaults
 
   std::string devices = "all";                  // [devices] use
   std::string isolation = "thread";             // [devices] isolation: thread | process

@@ -14,11 +14,11 @@ namespace {
 
 auto order_of(const Location& l) { return std::tie(l.set, l.line, l.column); }
 
-// The lines of a text without their ends.
+// The lines of a text, without line ends.
 class Lines {
  public:
   explicit Lines(std::string_view text) : text_(text) {
-    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // the byte order mark has no column
+    if (text_.starts_with("\xEF\xBB\xBF")) text_.remove_prefix(3);  // the byte order mark takes no column
     begins_.push_back(0);
     for (size_t at = 0; (at = text_.find('\n', at)) != std::string_view::npos;) begins_.push_back(++at);
   }
@@ -36,7 +36,7 @@ class Lines {
   std::vector<size_t> begins_;
 };
 
-// As much of a line as is shown, and how many of its characters are cut off in front.
+// The part of a line that is shown, and the number of characters cut off in front.
 struct Window {
   std::string text;
   size_t cut = 0;
@@ -66,7 +66,7 @@ std::string draw(const Diagnostic& d, const Lines& lines) {
   const std::string number = d.set == 0 ? std::to_string(d.line) : " ";
   const std::string margin(number.size(), ' ');
   const Window window = window_of(lines.line(d.line), d.column);
-  // Tabs are repeated so that the carets stand under what they mean, however wide a tab is.
+  // Tabs are repeated so that the carets align with the marked text at any tab width.
   const size_t shown = d.column > window.cut ? d.column - window.cut - 1 : 0;
   std::string before;
   for (std::string_view rest = window.text; !rest.empty() && before.size() < shown;

@@ -1,4 +1,4 @@
-// The errors of an experiment file, collected in one pass and shown with its location and a caret.
+// The errors of an experiment file, collected in one pass and shown with location and caret.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace mokume::config {
 
-// Where something stands: in the file (set = 0) or in the set-th --set argument. Lines and columns count from 1, in
-// characters; line 0 is nowhere.
+// A position in the file (set = 0) or in the set-th --set argument. Lines and columns count from 1, in characters; line
+// 0 means no position.
 struct Location {
   uint32_t set = 0;
   uint32_t line = 0;
   uint32_t column = 0;
-  uint32_t length = 1;  // characters underlined
+  uint32_t length = 1;  // number of underlined characters
 };
 
 struct Diagnostic : Location {
@@ -29,7 +29,7 @@ class Diagnostics {
   explicit Diagnostics(std::string file) : file_(std::move(file)) {}
 
   void add(const Location& location, std::string message, std::string hint = "", std::string note = "");
-  // Takes over what `other` has at locations that have no diagnostic yet; `note` goes to those that have none.
+  // Takes over the diagnostics of `other` at locations that have none yet; those without a note get `note`.
   void merge(Diagnostics other, const std::string& note = "");
   Diagnostics empty_copy() const { return Diagnostics(file_); }
   bool empty() const { return all_.empty(); }
@@ -38,7 +38,7 @@ class Diagnostics {
   // "svm.toml:17:1" or "--set argument 2, column 5".
   std::string where(const Location& location) const;
 
-  // Sorted by location: nowhere, the file, then the --set arguments.
+  // Sorted by location: first those without one, then the file, then the --set arguments.
   std::vector<Diagnostic> take();
 
  private:
@@ -58,7 +58,7 @@ class Diagnostics {
 // `text` is the file's or the --set argument's.
 std::string render(const Diagnostic& diagnostic, const std::string& text);
 
-// One block for each, separated by empty lines.
+// One block per diagnostic, separated by empty lines.
 std::string render_all(const std::vector<Diagnostic>& diagnostics, const std::string& text,
                        const std::vector<std::string>& sets);
 

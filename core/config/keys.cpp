@@ -68,7 +68,7 @@ class Key : public Parameter {
     range.high = high;
     return *this;
   }
-  // Without the ends.
+  // Excludes both ends.
   Key& between(double low, double high) {
     range = {low, high, true, true};
     return *this;
@@ -222,7 +222,7 @@ std::vector<Parameter> device_keys() {
   };
 }
 
-// The resolved file has this order, in which the keys of a table stand together.
+// This is the order of the resolved file; the keys of a table are adjacent.
 std::vector<Parameter> all_keys() {
   std::vector<Parameter> all = top_keys();
   for (const auto& more : {data_keys(), plan_keys(), device_keys()}) all.insert(all.end(), more.begin(), more.end());

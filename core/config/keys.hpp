@@ -1,4 +1,4 @@
-// Every key of the experiment file. A new key is one entry in keys.cpp and one member of Config.
+// All keys of the experiment file. A new key is one entry in keys.cpp and one member of Config.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@ inline constexpr const char* kOptions = "model_options";
 
 const std::vector<Parameter>& keys();
 
-const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr: there is none
+const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_in(std::string_view table);
 
 // "[data]", or "the top level".

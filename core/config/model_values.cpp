@@ -82,7 +82,7 @@ class ModelValues {
 
   // ---- [search.params]
 
-  // Every "$name" must be searched. A searched parameter that a misspelt one probably means is in use.
+  // Every "$name" must be searched. The searched parameter that a misspelt reference probably means counts as used.
   void check_references() {
     std::vector<std::string> searched;
     for (const Entry& entry : entries_of(kSearched)) searched.push_back(entry.key);
@@ -118,7 +118,7 @@ class ModelValues {
     }
   }
 
-  // A name that the model does not know becomes a column of results.csv.
+  // A name that is not a parameter of the model becomes a column of results.csv.
   bool is_free_name(const Entry& entry) {
     const bool column = entry.key == "candidate" || entry.key == "bootstrap" || entry.key == "fold" ||
                         entry.key == "n" || entry.key == "status";
@@ -133,7 +133,7 @@ class ModelValues {
     return !column;
   }
 
-  // The values must suit every parameter that takes them. Where one of these is an integer, integers are drawn.
+  // The values must suit every parameter that takes them. If one of these is an integer, integers are drawn.
   void check_takers(const Entry& entry, const std::string& method, std::vector<Reference> takers) {
     std::stable_partition(takers.begin(), takers.end(),
                           [](const Reference& taker) { return taker.parameter->type == Type::integer; });
@@ -180,7 +180,7 @@ class ModelValues {
   Diagnostics& diagnostics_;
   std::string takes_;
   std::vector<Reference> references_;  // every "$name" of [model_options]
-  std::set<std::string> almost_used_;  // searched parameters that misspelt "$name"s probably mean
+  std::set<std::string> almost_used_;  // searched parameters that misspelt references probably mean
 };
 
 }  // namespace

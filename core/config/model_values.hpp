@@ -5,8 +5,8 @@
 
 namespace mokume::config {
 
-// Reads both tables into the config and fills in the model's defaults. Without a schema it checks the notation of
-// [search.params] alone.
+// Reads both tables into the config and fills in the model's defaults. Without a schema it only checks the notation of
+// [search.params].
 void read_model_values(Reading& reading);
 
 }  // namespace mokume::config

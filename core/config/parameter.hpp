@@ -1,6 +1,6 @@
-// The one description of a parameter, for the keys of the experiment file (keys.hpp) and for the parameters that models
-// publish. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines of
-// `mokume init` all come from it, so that they cannot disagree.
+// The single description of a parameter, used for the keys of the experiment file (keys.hpp) and for the parameters
+// that models publish. Reading a value, its range and default, its documentation, TOML, JSON, JSON Schema and the lines
+// of `mokume init` all derive from it, so that they cannot disagree.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,11 @@ enum class Type {
   boolean,
   tagged_table,   // one of `tags`
   tagged_tables,  // a list of them
-  // The following are types of the file's keys alone.
-  name,         // a text that can be the name of a directory
-  seed,         // an integer >= 0 or a decimal text of any length
+  // The following types exist only for keys of the file.
+  name,         // a text that can be a directory name
+  seed,         // an integer >= 0, or decimal digits of any length as a text
   size,         // bytes, or a text such as "4 GiB"
-  selection,    // a text or a list of texts, kept joined by commas
+  selection,    // a text or a list of texts, stored joined by commas
   texts,        // a list of texts
   directories,  // a list of absolute paths
   standardize,  // one of `choices`, or a table with the parameters of tags[0]
@@ -37,7 +37,7 @@ enum class Type {
   params    // [search.params]: the model defines the keys
 };
 
-// A value as JSON, with the keys of tables in their order.
+// A value as JSON; tables keep the order of their keys.
 using Json = nlohmann::ordered_json;
 
 // The member of Config that holds a key's value; empty for tables.
@@ -54,29 +54,29 @@ struct Range {
 };
 
 // Flags.
-inline constexpr uint32_t kOfModel = 1;        // published by a model: any text will do
-inline constexpr uint32_t kRequired = 2;       // a key that every file has
+inline constexpr uint32_t kOfModel = 1;        // published by a model: accepts any text
+inline constexpr uint32_t kRequired = 2;       // every file must have the key
 inline constexpr uint32_t kInPlan = 4;         // fits depend on it
-inline constexpr uint32_t kPlanIfSet = 8;      // the plan has it only if it is set: older runs keep their plan hash
-inline constexpr uint32_t kZeroAllowed = 16;   // 0 as well as what `range` holds
+inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if set: older runs keep their plan hash
+inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
-inline constexpr uint32_t kFoldsOnly = 64;     // has no meaning with validation.share
+inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share
 
 struct Tag;
 
 struct Parameter {
-  std::string table;  // of the file; "" is the top level
+  std::string table;  // in the file; "" is the top level
   std::string name;
   Type type = Type::real;
   std::string doc;  // one line
   Member member;
   uint32_t flags = 0;
-  Range range;                       // of numbers and sizes
-  std::vector<std::string> choices;  // of a text; empty: any
-  std::vector<std::string> sources;  // the values of data.source that take the key; empty: all
-  std::string init;                  // `mokume init` writes "name = init"; "": it leaves the key out
-  std::string fallback;              // the default as TOML; "": none, or that of Config
-  std::vector<Tag> tags;             // the tagged tables that the value may be
+  Range range;                       // for numbers and sizes
+  std::vector<std::string> choices;  // for a text; empty: any
+  std::vector<std::string> sources;  // values of data.source for which the key is valid; empty: all
+  std::string init;                  // `mokume init` writes "name = init"; "": omits the key
+  std::string fallback;              // the default as TOML; "": none, or the default of Config
+  std::vector<Tag> tags;             // the kinds of tagged table that the value may be
 
   bool has(uint32_t flag) const { return (flags & flag) != 0; }
   bool is_number() const { return type == Type::real || type == Type::integer; }
@@ -96,7 +96,7 @@ struct Tag {
 using ModelSchema = std::vector<Parameter>;
 ModelSchema model_schema(std::span<const mk_param> params);
 
-const Parameter* find(const ModelSchema& schema, std::string_view name);  // nullptr: there is none
+const Parameter* find(const ModelSchema& schema, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_of(const std::vector<Parameter>& parameters);
 std::vector<std::string> names_of(const std::vector<Tag>& tags);
 
@@ -106,7 +106,7 @@ const char* wanted(Type type);
 // "above 0 and at most 1000000".
 std::string range_text(const Parameter& parameter);
 
-// A number of the parameter's type: integers in full, and reals no longer than they must be.
+// A number of the parameter's type: integers in full, reals in their shortest form.
 std::string number_text(const Parameter& parameter, double value);
 
 std::string out_of_range(const Parameter& parameter, const std::string& number);

@@ -13,7 +13,7 @@
 namespace mokume::config {
 namespace {
 
-// Returns why there is no model.
+// Returns the reason if there is no model, else "".
 std::string find_model(Reading& reading, const SchemaLookup& lookup) {
   std::string why;
   if (!reading.is_good("model")) return why;
@@ -27,7 +27,7 @@ std::string find_model(Reading& reading, const SchemaLookup& lookup) {
 
 void report_model(Reading& reading, const std::string& why) {
   if (reading.schema || !reading.is_good("model")) return;
-  // The model may be in a directory that was not understood; that has been reported.
+  // The model may be in a plugin directory whose entry is invalid; that error is already reported.
   const bool half_known = reading.find("plugins", "directories") != nullptr && !reading.is_good("plugins.directories");
   if (half_known || reading.is_meant("plugins", "directories")) return;
   reading.diagnostics.add(

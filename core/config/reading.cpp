@@ -60,7 +60,7 @@ void Reading::report_unknown(const std::string& table, const Entry& entry, const
     if (!hint.empty()) meant_.insert(dotted(table, closest(entry.key, known)));
   }
   if (hint.empty()) hint = suggest_elsewhere(table, entry.key);
-  // Too short for a suggestion: it may mean anything in its table.
+  // Too short for a suggestion: it may stand for any key of its table.
   if (hint.empty() && entry.key.size() <= 3) meant_.insert(dotted(table, "*"));
   diagnostics.add(entry.location, fmt::format("unknown key {} {}", in_quotes(entry.key), inside(table)), hint,
                   takes + join(known));

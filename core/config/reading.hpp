@@ -1,4 +1,4 @@
-// An experiment file while parse() checks it: the values read so far, and what is known about its keys.
+// The state of an experiment file while parse() checks it: the values read so far and the status of its keys.
 #pragma once
 
 #include <map>
@@ -17,24 +17,24 @@ class Reading {
  public:
   Reading(const Node& root, Diagnostics& found) : diagnostics(found), root_(root) {}
 
-  // Reads every key of the file into `config`, apart from those that the model defines.
+  // Reads every key of the file into `config`, except those that the model defines.
   void read_keys() { read_table("", root_); }
   void report_unknown_keys();
   void report_missing_keys();
 
-  // A key that is misspelt, or that stands in the wrong table.
+  // Reports a key that is misspelt or in the wrong table.
   void report_unknown(const std::string& table, const Entry& entry, const std::vector<std::string>& known,
                       const std::string& takes);
 
   bool is_good(const std::string& path) const { return good_.count(path) != 0; }
-  // Whether an unknown key may have been meant as `name` in `table`, or as one of the tables around it. What it
-  // probably means is not reported as missing.
+  // Whether an unknown key may have been meant as `name` in `table`, or as a table that contains it. Such a key is not
+  // reported as missing.
   bool is_meant(const std::string& table, const std::string& name) const;
-  const Entry* find(const std::string& table, const std::string& name) const;  // nullptr: there is none
-  const Entry* find_table(const std::string& path) const;                      // nullptr: it is none
+  const Entry* find(const std::string& table, const std::string& name) const;  // nullptr if there is none
+  const Entry* find_table(const std::string& path) const;                      // nullptr if it is not a table
 
   Config config;
-  std::optional<ModelSchema> schema;  // of the model, if there is one
+  std::optional<ModelSchema> schema;  // of the model, if it was found
   Diagnostics& diagnostics;
 
  private:
@@ -43,9 +43,9 @@ class Reading {
 
   const Node& root_;
   std::vector<std::pair<std::string, const Entry*>> unknown_;
-  std::map<std::string, const Entry*> tables_;  // by path: those that are there and are tables
-  std::set<std::string> good_;                  // paths of the keys whose values are valid
-  std::set<std::string> meant_;                 // paths of the keys that unknown keys probably mean
+  std::map<std::string, const Entry*> tables_;  // by path; only existing tables
+  std::set<std::string> good_;                  // paths of keys with valid values
+  std::set<std::string> meant_;                 // paths of keys that unknown keys probably mean
 };
 
 }  // namespace mokume::config

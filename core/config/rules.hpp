@@ -1,4 +1,4 @@
-// The rules between keys, each of which is valid alone.
+// Rules that involve several keys, each of which is valid on its own.
 #pragma once
 
 #include "config/reading.hpp"

@@ -30,7 +30,7 @@ Json closed_object(Json properties, const Json& required = Json::array()) {
 }
 
 Json number(const Parameter& parameter) {
-  // The bounds of models are real numbers.
+  // The bounds in model schemas are reals.
   const auto bound = [&](double value) {
     return parameter.has(kOfModel) ? Json(value) : Json(static_cast<int64_t>(value));
   };
@@ -45,7 +45,7 @@ Json number(const Parameter& parameter) {
 
 Json properties_of(const std::vector<Parameter>& parameters);
 
-// A value of any parameter, apart from those whose keys the model defines.
+// The schema of any parameter value, except where the model defines the keys.
 Json value_schema(const Parameter& parameter) {
   switch (parameter.type) {
     case Type::real:
@@ -108,7 +108,7 @@ Json table_schema(const std::string& table) {
   return closed_object(std::move(properties), required);
 }
 
-// The tables that make the values of a searched number.
+// Adds the table notations of a searched number.
 void add_notations(const Parameter& parameter, Json& schemas) {
   for (const Notation& notation : notations()) {
     if (notation.distribution && notation.is_integer() != (parameter.type == Type::integer)) continue;
@@ -131,7 +131,7 @@ std::string description(const Parameter& parameter) {
   return doc;
 }
 
-// A value of [model_options]: itself or "$name".
+// A value of [model_options]: the value itself or "$name".
 Json option_schema(const Parameter& parameter);
 
 Json tagged_schema(const Parameter& parameter) {
@@ -164,7 +164,7 @@ Json options_schema(const ModelSchema& model) {
   return closed_object(std::move(properties));
 }
 
-// Names that the model does not know stand for what "$name" in [model_options] says: any values.
+// A name that is not a parameter of the model is the target of a "$name" in [model_options]; any value is allowed.
 Json searched_schema(const ModelSchema& model) {
   Json properties = Json::object();
   for (const Parameter& parameter : model) {
@@ -185,7 +185,7 @@ std::string json_schema(const std::map<std::string, ModelSchema>& models) {
                  {"title", "mokume experiment"},
                  {"description", "One experiment: a model, its data, and the candidates to compare"}};
   result.update(table_schema(""));
-  // One branch per model: which model it is decides what [model_options] and [search.params] take.
+  // One branch per model: the model determines the keys of [model_options] and [search.params].
   Json branches = Json::array();
   Json names = Json::array();
   for (const auto& [name, schema] : models) {

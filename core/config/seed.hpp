@@ -1,4 +1,4 @@
-// Seeds: decimal texts of any length.
+// Seeds: decimal numbers of any length.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace mokume::config {
 
-// The number, or the first 64 bits of SHA-256 of a longer decimal text (without leading zeros).
+// Returns the number, or the first 64 bits of the SHA-256 of a longer number (without leading zeros).
 uint64_t seed_of(const std::string& digits);
 std::string without_leading_zeros(const std::string& digits);
 

@@ -14,14 +14,14 @@ namespace {
 
 constexpr const char* kUsage = "write it as key=value, for example data.limit=5000";
 
-// One word of a dotted key: "layers" or, for an element of a list, "layers[2]".
+// One step of a dotted key: "layers" or, for an element of a list, "layers[2]".
 struct Step {
   std::string key;
   Location location;
   std::optional<size_t> index;
 };
 
-// Reads the index in front of `key`, "[2]", and returns its length; 0 if there is none.
+// Reads an index such as "[2]" at the front of `key` and returns its length, or 0 if there is none.
 size_t read_index(std::string_view key, std::optional<size_t>& index) {
   constexpr size_t kMostDigits = 6;
   const size_t end = key.find_first_not_of("0123456789", 1);
@@ -31,7 +31,7 @@ size_t read_index(std::string_view key, std::optional<size_t>& index) {
   return end + 1;
 }
 
-// The steps of "a.b[2].c"; empty if that is not a dotted key.
+// Returns the steps of "a.b[2].c", or an empty list if `key` is not a dotted key.
 std::vector<Step> split_key(std::string_view key, uint32_t set) {
   std::vector<Step> steps;
   for (size_t at = 0;;) {
@@ -47,7 +47,7 @@ std::vector<Step> split_key(std::string_view key, uint32_t set) {
   }
 }
 
-// The argument as TOML can read it, with every character where it was: "layers[2].p = 1" as "layers_2_.p = 1".
+// Makes the argument readable as TOML without moving any character: "layers[2].p = 1" becomes "layers_2_.p = 1".
 std::string without_indices(std::string argument, size_t key_length) {
   std::replace_if(
       argument.begin(), argument.begin() + static_cast<ptrdiff_t>(key_length),
@@ -55,8 +55,8 @@ std::string without_indices(std::string argument, size_t key_length) {
   return argument;
 }
 
-// The value at the end of the one path of `depth` keys that `tree` holds; nullptr if it holds anything else: VALUE had
-// more lines.
+// Returns the value at the end of the only path of `depth` keys in `tree`, or nullptr if `tree` holds anything else,
+// which means that VALUE had several lines.
 Node* only_value(Node& tree, size_t depth) {
   Node* at = &tree;
   for (size_t i = 0; i < depth; ++i) {
@@ -66,7 +66,7 @@ Node* only_value(Node& tree, size_t depth) {
   return at;
 }
 
-// The element of the list `at` that `step` names; nullptr after reporting that there is none.
+// Returns the element of the list `at` that `step` names; reports an error and returns nullptr if there is none.
 Node* element_of(Node& at, const Step& step, const std::string& reached, Diagnostics& diagnostics) {
   if (at.kind == Node::Kind::array && *step.index < at.items.size()) return &at.items[*step.index];
   const bool absent = at.kind == Node::Kind::table && at.entries.empty();

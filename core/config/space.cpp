@@ -20,7 +20,7 @@ using search::Value;
 using Kind = Space::Kind;
 
 constexpr size_t kMaxListLength = 100'000;
-constexpr double kMaxExactInteger = 0x1p53;  // what the doubles of search::Space hold
+constexpr double kMaxExactInteger = 0x1p53;  // limit of the doubles in search::Space
 constexpr const char* kSpaceNotations =
     "a parameter is a value, a list, or a table with log10, log2 or linear and n, or, for random search, "
     "log10_uniform, uniform or int";
@@ -154,7 +154,7 @@ class SpaceReader {
     return check_ends();
   }
 
-  // The exponents are numpy.linspace's: first + i * step, and the last one exactly.
+  // The exponents are those of numpy.linspace: first + i * step, and the last one exact.
   bool make_list() {
     if (!check_ends()) return false;
     const bool integer = parameter_->type == Type::integer;

@@ -1,4 +1,4 @@
-// Searched parameters as [search.params] writes them.
+// Searched parameters in the notation of [search.params].
 #pragma once
 
 #include <optional>
@@ -10,25 +10,25 @@
 
 namespace mokume::config {
 
-// How a table writes a search space: { name = [first, last] }, with n for a list.
+// A table notation of a search space: { name = [first, last] }, with n for a list.
 struct Notation {
   const char* name;
   bool distribution;  // for random search; otherwise a list
-  double base;        // the ends are exponents of it; 0: the ends are values
+  double base;        // the ends are exponents to this base; 0: the ends are values
   search::Space::Kind kind;
   const char* doc;
 
   bool is_integer() const { return kind == search::Space::Kind::integer_uniform; }
 };
 std::span<const Notation> notations();
-const Notation& notation_of(search::Space::Kind kind);  // of a distribution
+const Notation& notation_of(search::Space::Kind kind);  // for a distribution
 
-// The number of values of a list, the `n` of the searched parameter `name`.
+// Describes the length of a list, the `n` of the searched parameter `name`.
 Parameter list_length(const std::string& name);
 
-// A value, a list, or a table such as { log10 = [-3, 6], n = 24 }. `parameter` may be nullptr (the model is not known):
-// then only the notation is checked. Distributions are refused if `method` is "grid" or "list". Adds diagnostics and
-// returns nothing if the space will not do.
+// Reads a value, a list, or a table such as { log10 = [-3, 6], n = 24 }. If `parameter` is nullptr (the model is
+// unknown), only the notation is checked. Distributions are rejected if `method` is "grid" or "list". Adds diagnostics
+// and returns nothing if the space is invalid.
 std::optional<search::Space> read_space(const std::string& name, const Parameter* parameter, const std::string& method,
                                         const Node& node, Diagnostics& diagnostics);
 

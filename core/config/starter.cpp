@@ -14,7 +14,7 @@ std::string meaning(const Parameter& parameter) {
   return parameter.doc + (parameter.doc.empty() ? "" : ": ") + join(parameter.choices);
 }
 
-// "name = default  # meaning"; a comment to be filled in where there is no default.
+// "name = default  # meaning", or a comment to fill in if there is no default.
 std::string line(const Parameter& parameter, const std::string& indent) {
   const std::string start = indent + (parameter.fallback.empty() && indent.empty() ? "# " : "");
   const std::string doc = meaning(parameter);
@@ -29,7 +29,7 @@ std::string inline_table(const Tag& tag) {
   return text + " }";
 }
 
-// Lists the tagged tables that a parameter may be, as comments that can be copied.
+// Lists the tagged tables that a parameter accepts, as comments to copy.
 std::string tags_of(const Parameter& parameter) {
   const bool list = parameter.type == Type::tagged_tables;
   std::string text = fmt::format("\n# {} {}:\n", parameter.name, list ? "is a list of such tables" : "is one of");
@@ -44,7 +44,7 @@ std::string tags_of(const Parameter& parameter) {
   return text;
 }
 
-// An example of a search, with the first number among the parameters.
+// An example search over the first numeric parameter.
 std::string search_example(const ModelSchema& schema) {
   for (const Parameter& parameter : schema) {
     if (parameter.type == Type::real) return parameter.name + " = { log10 = [-1, 3], n = 5 }";

@@ -7,7 +7,7 @@
 
 namespace mokume::config {
 
-// Every parameter of `model` with its default and what it means, and what its tagged tables may be. parse() takes the
+// Lists every parameter of `model` with its default and meaning, and the tagged tables it accepts. parse() accepts the
 // file if every parameter has a default.
 std::string starter_toml(const std::string& model, const ModelSchema& schema);
 

@@ -34,7 +34,7 @@ Value zero_of(Type type) {
 // Reads one tagged table.
 class TableReader {
  public:
-  // `name` is the table's in messages: "optimizer", "layers[2]".
+  // `name` is the table's name in messages: "optimizer", "layers[2]".
   TableReader(const Parameter& parameter, std::string name, const Node& node, std::vector<Reference>& references,
               Diagnostics& diagnostics)
       : parameter_(parameter),
@@ -93,7 +93,7 @@ class TableReader {
     return fail(node_.location, fmt::format("{} needs '{}'", name_, kType), "add type = \"...\"");
   }
 
-  // A key that an unknown one probably means is not reported as missing.
+  // The key that an unknown one probably means is not reported as missing.
   void report_unknown(const Tag& tag) {
     std::vector<std::string> known = names_of(tag.parameters);
     known.insert(known.begin(), kType);
@@ -102,7 +102,7 @@ class TableReader {
       const std::string best = closest(entry.key, known);
       if (!best.empty()) {
         meant_.insert(best);
-      } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any
+      } else if (entry.key.size() <= 3) {  // too short for a suggestion: it may mean any key
         meant_.insert(known.begin(), known.end());
       }
       diagnostics_.add(entry.location, fmt::format("unknown key {} in {}", in_quotes(entry.key), title_),

@@ -15,14 +15,14 @@ namespace {
 constexpr size_t kMaxBytes = size_t{1} << 20;
 constexpr int kMaxDots = 64;
 
-// Where the byte `at` of `text` stands; what precedes it is UTF-8.
+// The location of byte `at` in `text`; the text before it is valid UTF-8.
 Location location_of(std::string_view text, size_t at, uint32_t set) {
   const std::string_view before = text.substr(0, at);
   const auto lines = static_cast<uint32_t>(std::count(before.begin(), before.end(), '\n'));
   return {set, lines + 1, characters(before.substr(before.rfind('\n') + 1)) + 1, 1};  // npos + 1 == 0
 }
 
-// The byte at which the quoted text or comment that begins at `at` ends.
+// Returns the end of the quoted text or comment that begins at `at`.
 size_t skip_opaque(std::string_view text, size_t at) {
   if (text[at] == '#') return std::min(text.find('\n', at), text.size());
   const char quote = text[at];
@@ -38,8 +38,8 @@ size_t skip_opaque(std::string_view text, size_t at) {
   return text.size();
 }
 
-// The dot that nests a key too deeply, or npos. A dotted key nests one table per dot, and the TOML reader recurses over
-// tables: thousands of dots exhaust its stack.
+// Returns the position of the dot that nests a key too deeply, or npos. A dotted key nests one table per dot, and the
+// TOML reader recurses over tables, so thousands of dots exhaust its stack.
 size_t find_deep_key(std::string_view text) {
   int dots = 0;
   for (size_t at = 0; at < text.size();) {
@@ -55,7 +55,7 @@ size_t find_deep_key(std::string_view text) {
   return std::string_view::npos;
 }
 
-// Makes our nodes from those of toml++.
+// Converts toml++ nodes into ours.
 class Builder {
  public:
   Builder(std::string_view text, uint32_t set) : set_(set) {
@@ -83,7 +83,7 @@ class Builder {
   }
 
  private:
-  // A region that ends on another line is underlined to the end of its first.
+  // A region that spans lines is underlined to the end of its first line.
   Location location(const toml::source_region& region) const {
     const auto& [line, column] = region.begin;
     Location result{set_, line, column, 1};
@@ -99,7 +99,7 @@ class Builder {
     node.entries.reserve(table.size());
     for (const auto& [key, value] : table)
       node.entries.push_back({std::string(key.str()), location(key.source()), build(value)});
-    // toml++ sorts tables by key.
+    // toml++ sorts the keys of a table.
     std::stable_sort(node.entries.begin(), node.entries.end(), [](const Entry& a, const Entry& b) {
       return std::tie(a.location.line, a.location.column) < std::tie(b.location.line, b.location.column);
     });
@@ -128,7 +128,7 @@ class Builder {
   std::vector<uint32_t> lengths_;  // of each line, in characters
 };
 
-// The word that stands at `at`, for a hint.
+// The word at `at`, for a hint.
 std::string word_at(std::string_view text, const toml::source_position& at) {
   for (uint32_t line = 1; line < at.line && !text.empty(); ++line)
     text.remove_prefix(std::min(text.find('\n'), text.size() - 1) + 1);

@@ -1,4 +1,4 @@
-// TOML text as a tree that remembers where every key and value stands, in the order of the text.
+// TOML text as a tree that keeps the location of every key and value, in file order.
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,9 @@ struct Node {
   double real = 0;
   bool boolean = false;
   std::vector<Node> items;     // array
-  std::vector<Entry> entries;  // table; --set adds at the end
+  std::vector<Entry> entries;  // of a table; --set appends
 
-  const Entry* find(std::string_view key) const;  // nullptr: there is none
+  const Entry* find(std::string_view key) const;  // nullptr if there is none
   bool is_number() const { return kind == Kind::integer || kind == Kind::real; }
   double number() const { return kind == Kind::real ? real : static_cast<double>(integer); }
 };
@@ -39,7 +39,7 @@ struct Entry {
 // "a table", "a list", "a text", ...
 const char* describe(Node::Kind kind);
 
-// Whether the TOML reader can take `text`; adds one diagnostic if not. `set` is 0 for the file, else the number of the
+// Whether the TOML reader accepts `text`; adds one diagnostic if not. `set` is 0 for the file, else the number of the
 // --set argument.
 bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics);
 

@@ -83,7 +83,7 @@ class ValueReader {
                          suggest(entry.key, names_of(parts)), kStandardize);
       }
     }
-    // A misspelt key is one fault, not two.
+    // A misspelt key is reported once, not also as missing.
     for (const Parameter& part : parts)
       if (diagnostics_.size() == before && !result.contains(part.name))
         fail(node_, "needs " + in_quotes(part.name), "", kStandardize);
@@ -91,7 +91,7 @@ class ValueReader {
   }
 
  private:
-  // Returns nothing, for whatever type is wanted.
+  // Returns std::nullopt, which converts to any result type.
   std::nullopt_t fail(const Node& at, const std::string& what, const std::string& hint = "",
                       const std::string& note = "") {
     diagnostics_.add(at.location, path_ + " " + what, hint, note);
@@ -114,7 +114,7 @@ class ValueReader {
     return parameter_.has(kOfModel) ? node_.text : plain_text(node_);
   }
 
-  // A text that is neither empty nor more than one line.
+  // A text that is not empty and has only one line.
   std::optional<std::string> plain_text(const Node& node) {
     if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a text, not {}", describe(node.kind)));
     if (node.text.empty()) return fail(node, "must not be empty");
@@ -124,7 +124,7 @@ class ValueReader {
     return node.text;
   }
 
-  // Becomes a directory: nothing that a shell, a file system or a web page could take for something else.
+  // The name becomes a directory, so it must not contain anything special to a shell, a file system or a web page.
   std::optional<std::string> name() {
     auto name = plain_text(node_);
     if (!name) return std::nullopt;

@@ -1,4 +1,4 @@
-// How messages show texts: UTF-8, quotes, lists and suggestions.
+// How messages display texts: UTF-8, quotes, lists and suggestions.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace mokume::config {
 
-// The bytes of the UTF-8 sequence at the front of `text`; 0 if there is none (overlong, surrogate, cut off, ...).
+// The length in bytes of the UTF-8 sequence at the front of `text`; 0 if it is invalid (overlong, surrogate, truncated,
+// ...).
 size_t utf8_length(std::string_view text);
 
 bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
@@ -16,13 +17,13 @@ bool is_plain(char c);  // an ASCII letter, a digit, '_' or '-'
 // The number of characters (code points) in UTF-8 text.
 uint32_t characters(std::string_view text);
 
-// The byte at which character `index` (from 0) of `text` begins.
+// The byte offset of character `index` (from 0) in `text`.
 size_t byte_of(std::string_view text, size_t index);
 
-// Control characters and broken UTF-8 become '?', so that a hostile file cannot reach the terminal.
+// Replaces control characters and invalid UTF-8 with '?', so that a hostile file cannot control the terminal.
 std::string clean(std::string_view text, bool keep_tabs);
 
-// A text from outside as a message may show it: one line, no control characters, at most `limit` characters.
+// An external text in a form that is safe in a message: one line, no control characters, at most `limit` characters.
 std::string printable(std::string_view text, size_t limit = 80);
 
 std::string in_quotes(std::string_view text);  // 'text', printable

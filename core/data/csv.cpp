@@ -19,7 +19,7 @@ constexpr int64_t kFewestRows = 10;  // among which a column that counts them is
 constexpr int32_t kMissingLevel = -1, kUnknownLevel = -2;
 constexpr float kNoValue = std::numeric_limits<float>::quiet_NaN();
 
-// A column of the file that becomes features.
+// A column of the file that provides features.
 struct Source {
   std::string name;
   size_t place = 0;  // in the header
@@ -371,10 +371,10 @@ class Reader {
   int64_t header_line_ = 0;
   size_t target_ = std::numeric_limits<size_t>::max();
   std::vector<Source> columns_;
-  std::vector<float> numbers_;  // of the rows kept, row by row: the numeric cells; kNoValue: empty
-  std::vector<int32_t> ids_;    // of the rows kept, row by row: the categorical cells, as numbered in `seen`
-  int64_t count_ = 0;           // rows not dropped
-  int64_t kept_ = 0;            // of those, rows within the limit
+  std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty
+  std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`
+  int64_t count_ = 0;           // rows that were not dropped
+  int64_t kept_ = 0;            // those within the limit
   bool numeric_labels_ = true;
   CsvTable part_;
 };

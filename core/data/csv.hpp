@@ -1,4 +1,4 @@
-// The reader of CSV files.
+// The CSV reader.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace mokume::data {
 
 // Cells lose the blanks around them; see csv_format.hpp for what is found by looking.
 struct CsvOptions {
-  std::string target;                    // "" = the last column, or the last that is not in `columns`
+  std::string target;                    // "" = the last column, or the last one not in `columns`
   std::vector<std::string> categorical;  // ignored if `columns` is given
   std::vector<std::string> ignore = {};  // columns that are no features
   Missing missing = Missing::error;
   int64_t limit = 0;
-  const std::vector<Column>* columns = nullptr;  // the training file's
+  const std::vector<Column>* columns = nullptr;  // of the training file
   bool target_required = true;
 };
 struct CsvTable : RawTable {

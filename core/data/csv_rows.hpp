@@ -16,10 +16,10 @@ class CsvRows {
   CsvRows(const std::string& path, std::string_view text, char delimiter)
       : path_(path), rest_(text), delimiter_(delimiter) {}
 
-  // The next record's cells without the blanks around them; valid until the next call. False at the end.
-  // Throws Error(MK_BAD_DATA) for quotes out of place.
+  // Reads the cells of the next record, without the blanks around them; they are valid until the next call. Returns
+  // false at the end. Throws Error(MK_BAD_DATA) for misplaced quotes.
   bool next(std::vector<std::string_view>& cells);
-  int64_t line() const { return record_line_; }  // where the record starts, from 1
+  int64_t line() const { return record_line_; }  // where the record starts, counted from 1
 
  private:
   std::string_view plain_cell();
@@ -31,7 +31,7 @@ class CsvRows {
   char delimiter_;
   int64_t line_ = 1;
   int64_t record_line_ = 0;
-  std::deque<std::string> unescaped_;  // cells that had doubled quotes; a deque does not move them
+  std::deque<std::string> unescaped_;  // cells with doubled quotes; a deque does not move its elements
 };
 
 }  // namespace mokume::data

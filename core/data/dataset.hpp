@@ -1,4 +1,4 @@
-// Data sets: what [data] describes, loaded into memory as float32 rows with labels or targets.
+// Data sets: the data that [data] describes, in memory as float32 rows with labels or targets.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace mokume::data {
 
-// How inputs are scaled: x' = (x - mean) / scale.
+// The scaling of inputs: x' = (x - mean) / scale.
 struct Standardize {
   enum class Kind { none, fixed, features } kind = Kind::none;
   double mean = 0;   // fixed: the same for every feature
@@ -16,15 +16,15 @@ struct Standardize {
 
 enum class Missing { error, drop, mean };
 
-// The value of `test` on a command line for sources with a test set of their own: digits, friedman, mnist, folders of
-// IDX.
+// The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
+// files.
 inline constexpr const char* kOwnTest = "own";
 
 // [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
   std::string source;                    // digits | friedman | mnist | idx | libsvm | csv
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
-  std::string test;                      // test file or "" (sources with a test set of their own ignore it)
+  std::string test;                      // test file or "" (ignored by sources with their own test set)
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are no features
@@ -43,9 +43,9 @@ struct Table {
   std::vector<float> targets;
 };
 
-inline constexpr int32_t kNoLabel = -2;  // of a row to predict whose label is empty
+inline constexpr int32_t kNoLabel = -2;  // label of a row to predict whose label is empty
 
-// How one column of a CSV training file became features; needed to read other rows the same way.
+// How a column of a CSV training file was turned into features; needed to read other rows in the same way.
 struct Column {
   std::string name;
   std::vector<std::string> levels;  // one-hot features in this order; empty for a numeric column
@@ -61,8 +61,8 @@ struct Column {
   }
 };
 
-// The shape of a row: an image of features = height * width * channels values, channels innermost. A row that is no
-// image is 1 x 1 with a channel per feature.
+// The shape of a row: an image of features = height * width * channels values, channels innermost. A row that is not an
+// image is 1 x 1 with one channel per feature.
 struct Shape {
   int32_t height = 1;
   int32_t width = 1;
@@ -72,12 +72,12 @@ struct Shape {
 };
 
 struct Dataset {
-  std::string name;                      // the source, or the file's stem
+  std::string name;                      // the source, or the stem of the file name
   Table train;                           // at least one row
-  Table test;                            // may be empty; has the same features
-  Shape shape;                           // of a row: digits, mnist and IDX files of three dimensions hold images
-  std::vector<std::string> class_names;  // ascending (numerically where all are numbers); empty for regression
-  std::vector<double> mean;              // scaling that was applied: one value, one per feature, or none
+  Table test;                            // may be empty; same features
+  Shape shape;                           // of a row: digits, mnist and three-dimensional IDX files hold images
+  std::vector<std::string> class_names;  // ascending (numerically if all are numbers); empty for regression
+  std::vector<double> mean;              // the applied scaling: one value, one per feature, or none
   std::vector<double> scale;
   std::string sha256;              // of the content after reading and before scaling: shapes, values, labels, limit
   std::vector<Column> columns;     // csv: the feature columns in order; empty otherwise

@@ -13,7 +13,7 @@ struct ControlPoint {
 using Stroke = std::span<const ControlPoint>;  // drawn as a Catmull-Rom curve through its points
 using Glyph = std::span<const Stroke>;
 
-// The ways in which a digit 0..9 is written, most common first.
+// The ways to write a digit 0..9, most common first.
 std::span<const Glyph> glyphs(int digit);
 
 }  // namespace mokume::data

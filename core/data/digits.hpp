@@ -7,8 +7,8 @@
 
 namespace mokume::data {
 
-// Hand-drawn-like digits, 28 x 28 grey values 0..255, 10 classes: 2,000 rows to train on and 1,000 to test on.
-// Image i of a set is a pure function of (set, i), the same on every platform.
+// Synthetic handwritten digits, 28 x 28 grey values 0..255, 10 classes: 2,000 training rows and 1,000 test rows. Image
+// i of a set is a pure function of (set, i), identical on every platform.
 enum class DigitSet : uint32_t { train = 0, test = 1 };
 RawTable draw_digits(DigitSet set, int64_t limit);
 

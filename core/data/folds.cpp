@@ -12,7 +12,7 @@
 namespace mokume::data {
 namespace {
 
-// round(k * n / folds) in whole numbers, a half to the even side.
+// round(k * n / folds) in integer arithmetic; a half rounds to even.
 int64_t bound(int64_t n, int64_t folds, int64_t k) {
   const int64_t whole = k * n / folds;
   const int64_t twice_rest = 2 * (k * n % folds);
@@ -38,8 +38,8 @@ void deal_contiguous(const std::vector<int64_t>& order, int64_t folds, std::vect
       fold_of[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int32_t>(k);
 }
 
-// Each class is cut into runs of floor or ceil(size / folds) rows; the longer runs go to the folds that are the
-// smallest so far, so that the folds too differ by at most one row.
+// Cuts each class into runs of floor or ceil(size / folds) rows. The longer runs go to the smallest folds so far, so
+// that fold sizes also differ by at most one row.
 void deal_stratified(const Table& train, const std::vector<int64_t>& order, int64_t folds,
                      std::vector<int32_t>& fold_of) {
   const int32_t classes = *std::max_element(train.labels.begin(), train.labels.end()) + 1;
@@ -66,7 +66,8 @@ void check_rows(const Table& train) {
     throw Error(MK_INVALID_ARGUMENT, "validation is limited to 4,294,967,295 training rows; set data.limit");
 }
 
-// `total` seats for groups of these sizes, by the largest remainders of share * size; of equal ones the first.
+// Distributes `total` seats over groups of these sizes, by the largest remainders of share * size; ties go to the
+// first.
 std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, int64_t total) {
   std::vector<int64_t> seats;
   std::vector<size_t> order(sizes.size());

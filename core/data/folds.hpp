@@ -1,4 +1,4 @@
-// Which training rows are validated, and in which fold.
+// Assigns training rows to validation folds.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A made regression data set.
+// A synthetic regression data set.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 namespace mokume::data {
 
-// 4,096 rows to train on, or 1,024 to test on, of 4,777 columns: column = mixture of ten hidden factors, uniform in
-// [0, 1), + noise; targets follow from the first five by Friedman's function + noise of variance 1. Row i of a set is a
-// pure function of (set, i).
+// 4,096 training rows or 1,024 test rows of 4,777 columns. Each column is a mixture of ten hidden factors, uniform in
+// [0, 1), plus noise. The target is Friedman's function of the first five factors, plus noise of variance 1. Row i of a
+// set is a pure function of (set, i).
 RawTable draw_friedman(bool test, int64_t limit);
 
 }  // namespace mokume::data

@@ -11,15 +11,15 @@ namespace {
 struct Header {
   int64_t rows = 0;
   int64_t features = 0;  // per row; 1 for labels
-  uint64_t bytes = 0;    // of the values that follow
-  Shape shape;           // of three dimensions
+  uint64_t bytes = 0;    // of the values after the header
+  Shape shape;           // if there are three dimensions
 };
 
 uint32_t big_endian(const unsigned char* p) {
   return (uint32_t{p[0]} << 24) | (uint32_t{p[1]} << 16) | (uint32_t{p[2]} << 8) | p[3];
 }
 
-// Two zero bytes, the element type, the number of dimensions, then each as a 32-bit big-endian number.
+// Two zero bytes, the element type, the number of dimensions, then each dimension as a 32-bit big-endian number.
 Header read_header(Input& input, const std::string& path, bool labels) {
   const std::string expected = labels ? "an IDX file of labels (IDX1)" : "an IDX file of images (IDX2 to IDX4)";
   unsigned char magic[4];
@@ -45,7 +45,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
     if (d == 0) {
       header.rows = size;
     } else {
-      // Both factors are below 2^32 and the product is held below 2^24 after each step: no overflow.
+      // Both factors are below 2^32, and the product is kept below 2^24 after each step: no overflow.
       header.features *= size;
       if (header.features > kMaxFeatures)
         bad_data(path, place, "gives more than " + std::to_string(kMaxFeatures) + " features; the header is damaged");
@@ -62,7 +62,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
   return header;
 }
 
-// Calls take(bytes, count) with consecutive pieces of the values; checks that there are as many as promised.
+// Calls take(bytes, count) with consecutive pieces of the values; checks that their number matches the header.
 template <class Take>
 void read_values(Input& input, const std::string& path, const Header& header, Take&& take) {
   std::vector<unsigned char> piece(size_t{1} << 16);
@@ -91,7 +91,7 @@ RawTable read_idx(const std::string& images, const std::string& labels, int64_t 
   part.shape = header.shape;
   const size_t kept = checked_count(images, part.table.rows, part.table.features);
   std::vector<float>& x = part.table.x;
-  x.reserve(kept);  // touched only as values come, in case a gzip header promised too much
+  x.reserve(kept);  // touched only as values arrive, in case a gzip header claimed too much
   read_values(input, images, header, [&](const unsigned char* bytes, size_t count) {
     x.insert(x.end(), bytes, bytes + std::min(count, kept - x.size()));
   });

@@ -1,4 +1,4 @@
-// The reader of IDX files.
+// The IDX reader.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace mokume::data {
 
-// IDX (LeCun, Cortes, Burges: the MNIST database): images of unsigned bytes with 2 to 4 dimensions, the first being
-// the rows (with 3 they are images: rows, height, width); labels of unsigned bytes with one. Plain or gzip. An empty
-// `labels` gives a part without labels.
+// Reads IDX files (LeCun, Cortes, Burges: the MNIST database): images of unsigned bytes with 2 to 4 dimensions, of
+// which the first is the rows (3 dimensions are images: rows, height, width), and labels of unsigned bytes with one
+// dimension. Plain or gzip. An empty `labels` gives a part without labels.
 RawTable read_idx(const std::string& images, const std::string& labels, int64_t limit);
 
 }  // namespace mokume::data

@@ -16,7 +16,7 @@
 namespace mokume::data {
 namespace {
 
-// Deflate codes at most 258 bytes in two bits: zlib's documentation gives 1032:1 as the limit.
+// Deflate codes at most 258 bytes in two bits: the zlib documentation gives a limit of 1032:1.
 constexpr uint64_t kDeflateRatio = 1032;
 
 std::string cause(int code) { return std::generic_category().message(code); }
@@ -24,7 +24,7 @@ std::string cause(int code) { return std::generic_category().message(code); }
 }  // namespace
 
 Input::Input(const std::string& path) : path_(path) {
-  // Non-blocking, so that a pipe put in a file's place cannot hang the program.
+  // Non-blocking, so that a pipe in place of a file cannot hang the program.
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) bad_data(path, "", "cannot be opened: " + cause(errno) + "; check the path");
   struct stat status {};
@@ -63,7 +63,7 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
   Input input(path);
   std::string text;
   size_t used = 0;
-  // Room grows with what really came: what a file claims is not to be trusted with memory.
+  // The buffer grows with the bytes that arrive: the claimed size of a file must not decide on memory.
   size_t room =
       input.compressed() ? size_t{1} << 20 : static_cast<size_t>(std::min<uint64_t>(input.most_bytes(), max_bytes)) + 1;
   for (;;) {

@@ -1,4 +1,4 @@
-// Files as the readers see them: bounded, gunzipped where needed, and errors that quote what they found.
+// Input files for the readers: bounded, decompressed if gzipped, with errors that quote the offending text.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@ struct gzFile_s;
 
 namespace mokume::data {
 
-inline constexpr uint64_t kMaxFileBytes = uint64_t{8} << 30;  // after gunzipping
+inline constexpr uint64_t kMaxFileBytes = uint64_t{8} << 30;  // after decompression
 inline constexpr int64_t kMaxFeatures = int64_t{1} << 24;
 
-// A regular file read in order; one that starts with gzip's magic number is gunzipped on the way.
+// A regular file read sequentially. A file that starts with gzip's magic number is decompressed.
 class Input {
  public:
   explicit Input(const std::string& path);  // Error(MK_BAD_DATA)
@@ -21,8 +21,8 @@ class Input {
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
 
-  size_t read(void* to, size_t size);  // fewer bytes than asked for only at the end
-  // The most that the file can hold: its size, or the size times the best ratio deflate reaches.
+  size_t read(void* to, size_t size);  // returns fewer bytes than requested only at the end
+  // The maximum content size: the file size, or the file size times the best possible ratio of deflate.
   uint64_t most_bytes() const { return most_bytes_; }
   bool compressed() const { return compressed_; }
 
@@ -33,19 +33,19 @@ class Input {
   bool compressed_ = false;
 };
 
-// The whole file without a UTF-8 byte order mark. Error(MK_BAD_DATA) if it holds more than `max_bytes`.
+// Returns the whole file without a UTF-8 byte order mark. Error(MK_BAD_DATA) if it has more than `max_bytes`.
 std::string read_text(const std::string& path, uint64_t max_bytes = kMaxFileBytes);
 
-// rows * features, if that many floats fit into the memory that is left here; else Error(MK_BAD_DATA).
+// Returns rows * features if that many floats fit into the remaining memory; else Error(MK_BAD_DATA).
 size_t checked_count(const std::string& path, int64_t rows, int64_t features);
 
-// Text from a file for a message: in quotes, short, printable.
+// Text from a file, for a message: in quotes, short, printable.
 struct Quoted {
   std::string operator()(std::string_view text) const;
 };
-inline constexpr Quoted quoted;  // no function: beside one, std::quoted would be found for a std::string
+inline constexpr Quoted quoted;  // not a function: for a std::string, lookup would find std::quoted as well
 
-// Error(MK_BAD_DATA) "'path', place: what"; an empty place is left out.
+// Throws Error(MK_BAD_DATA) "'path', place: what"; an empty place is left out.
 [[noreturn]] void bad_data(const std::string& path, const std::string& place, const std::string& what);
 
 }  // namespace mokume::data

@@ -39,7 +39,7 @@ class LibsvmReader {
     bad_data(path_, "line " + std::to_string(line_) + ", column " + std::to_string(column), what);
   }
 
-  // The next run of characters that are not blank; empty at the end of the line.
+  // Returns the next run of non-blank characters; empty at the end of the line.
   static std::string_view next_word(const char*& at, const char* end) {
     while (at != end && blank(*at)) ++at;
     const char* const start = at;

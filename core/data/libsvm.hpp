@@ -1,4 +1,4 @@
-// The reader of LIBSVM text.
+// The reader for LIBSVM text.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mokume::data {
 
-// `label index:value ...` per row, indices from 1 and ascending; what is absent is 0. `features` 0: as many as the
-// highest index of the file; else that many, and a higher index is an error.
+// Rows have the form `label index:value ...`, with ascending indices from 1; absent values are 0. If `features` is 0,
+// the highest index in the file sets their number; otherwise a higher index is an error.
 RawTable read_libsvm(const std::string& path, int64_t limit, int64_t features);
 
 }  // namespace mokume::data

@@ -126,7 +126,7 @@ Parts read_idx_to_predict(const DataSpec& spec) {
   return {stem(path), read_pair(pair, spec.limit), {}, {}};
 }
 
-// The test file if one is named, else `path`, in the training file's terms.
+// Reads the test file if one is named, else `path`, with the encoding of the training file.
 Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns) {
   const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
   if (test && !own && (spec.source == "digits" || spec.source == "friedman"))

@@ -19,7 +19,7 @@ bool exists(const std::string& path) {
   return fs::exists(path, ignored);
 }
 
-// `path`, or the same with .gz added or taken away; "" if neither exists.
+// Returns `path`, or `path` with .gz added or removed; "" if neither exists.
 std::string plain_or_gz(const std::string& path) {
   if (exists(path)) return path;
   const bool gz = path.size() > 3 && path.compare(path.size() - 3, 3, ".gz") == 0;
@@ -38,7 +38,7 @@ bool plain_name(const std::string& name) {
   return !name.empty() && name[0] != '.' && name.find('/') == std::string::npos;
 }
 
-// The directory of the data set `name`. `what` begins the list of where it was looked for.
+// Returns the directory of the data set `name`. `what` begins the list of searched places.
 std::string find_name(const std::string& name, const std::string& what) {
   const char* const variable = std::getenv("MOKUME_DATA");
   const bool set = variable != nullptr && *variable != '\0';

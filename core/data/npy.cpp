@@ -16,9 +16,9 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "float32 in files is little-endian");
 
 constexpr std::string_view kMagic("\x93NUMPY\x01\x00", 8);
-constexpr size_t kBlock = 64;  // the data begins at a multiple of it
+constexpr size_t kBlock = 64;  // the data begins at a multiple of this
 
-// The whole number behind `at`, which is moved on to what follows.
+// Reads the integer after `at` and advances `at` past it.
 int64_t take_number(const std::string& path, std::string_view header, size_t& at) {
   while (at < header.size() && (header[at] == ' ' || header[at] == '(' || header[at] == ',')) ++at;
   int64_t number = 0;

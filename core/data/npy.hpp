@@ -1,4 +1,4 @@
-// NumPy's format for arrays (NEP 1, version 1.0): tables of float32 in row-major order.
+// NumPy's array format (NEP 1, version 1.0): tables of float32 in row-major order.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@ struct FloatTable {
   std::vector<float> values;  // rows * columns
 };
 
-// Replaces the file in one step. Error(MK_STORAGE) if it cannot be written.
+// Replaces the file atomically. Error(MK_STORAGE) if it cannot be written.
 void write_npy(const std::string& path, const FloatTable& table);
 
-// Error(MK_BAD_DATA) that names file and fault for what is no such file: other types, orders, dimensions and versions.
+// Error(MK_BAD_DATA) names the file and the problem if the type, order, dimensions or version are not supported.
 FloatTable read_npy(const std::string& path);
 
 }  // namespace mokume::data

@@ -1,4 +1,4 @@
-// From pictures to the images of a model.
+// Converts pictures to the images of a model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace mokume::data {
 namespace {
 
 using Histogram = std::array<uint64_t, 256>;
-using Levels = std::array<double, 256>;  // what each stored value becomes
-using Steps = std::vector<std::string>;  // what was done
+using Levels = std::array<double, 256>;  // maps stored values
+using Steps = std::vector<std::string>;  // the steps taken
 
-constexpr double kLeastContrast = 16;  // between ground and ink; below it nothing is drawn
+constexpr double kLeastContrast = 16;  // between ground and ink; less counts as an empty picture
 
 struct Grey {
   size_t width = 0, height = 0;
@@ -54,7 +54,7 @@ Grey grey_of(const Picture& picture) {
   return grey;
 }
 
-// The lower median of the values from `first` to `last`; none if there are none.
+// The lower median of the values from `first` to `last`; nothing if there are none.
 std::optional<double> median(const Histogram& histogram, size_t first = 0, size_t last = 255) {
   uint64_t total = 0, seen = 0;
   for (size_t v = first; v <= last; ++v) total += histogram[v];
@@ -88,7 +88,7 @@ bool has_bright_border(const Grey& grey) {
   return *median(border) > mean(rest);
 }
 
-// The highest value of the darker class, where the variance between the classes is largest.
+// The highest value of the darker class, at the threshold with the largest variance between the classes.
 std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   const double all = static_cast<double>(std::accumulate(histogram.begin(), histogram.end(), uint64_t{0}));
   const double sum = mean(histogram) * all;
@@ -105,7 +105,7 @@ std::optional<size_t> otsu_threshold(const Histogram& histogram) {
   return threshold;
 }
 
-// The drawing, light on dark; none if nothing stands out.
+// Finds the drawing, light on dark; returns nothing if nothing stands out.
 std::optional<Drawing> find_drawing(const Grey& grey) {
   Histogram histogram{};
   for (const uint8_t v : grey.pixels) ++histogram[v];
@@ -124,7 +124,7 @@ std::optional<Drawing> find_drawing(const Grey& grey) {
   return found;
 }
 
-// Calls body(source index, share of its area) for everything of [0, from) that lies under place `i` of `to`.
+// Calls body(source index, share of its area) for every part of [0, from) that place `i` of `to` covers.
 template <class Body>
 void for_covered(size_t i, size_t from, size_t to, Body&& body) {
   const double begin = static_cast<double>(i) * static_cast<double>(from) / static_cast<double>(to);
@@ -135,7 +135,7 @@ void for_covered(size_t i, size_t from, size_t to, Body&& body) {
   }
 }
 
-// Each pixel is the average of the area that it covers. Needs memory for the result only.
+// Makes each pixel the average of the area that it covers. Needs memory only for the result.
 Scaled average_areas(const std::vector<uint8_t>& pixels, size_t row_width, size_t channels, const Cut& cut,
                      size_t width, size_t height, const Levels& levels) {
   Scaled out{width, height, std::vector<double>(width * height * channels)};
@@ -161,13 +161,13 @@ Levels spread(double ground, double ink) {
 
 float rounded(double value) { return static_cast<float>(std::lround(std::clamp(value, 0.0, 255.0))); }
 
-// Where `drawing` begins on an axis of `size` so that its centre of mass is in the middle, but not outside.
+// Where to place `drawing` on an axis of `size` so that its centre of mass is in the middle, without leaving the axis.
 size_t centred(double centre, size_t drawing, size_t size) {
   const double first = std::round(static_cast<double>(size) / 2 - centre);
   return static_cast<size_t>(std::clamp(first, 0.0, static_cast<double>(size - drawing)));
 }
 
-// `drawing` on black.
+// Places `drawing` on black.
 std::vector<float> place_by_mass(const Scaled& drawing, size_t width, size_t height) {
   double mass = 0, mass_x = 0, mass_y = 0;
   for (size_t y = 0; y < drawing.height; ++y)
@@ -210,7 +210,7 @@ std::vector<float> grey_image(const Picture& picture, size_t width, size_t heigh
             .values);
   }
   const Cut& box = drawing->box;
-  // 20/28 of each side for the drawing.
+  // The drawing gets 20/28 of each side.
   const double room_x = std::max(1.0, std::floor(static_cast<double>(width) * 20 / 28)),
                room_y = std::max(1.0, std::floor(static_cast<double>(height) * 20 / 28));
   const double scale = std::min(room_x / static_cast<double>(box.width), room_y / static_cast<double>(box.height));
@@ -274,7 +274,7 @@ std::string preview(const std::vector<float>& values, const Shape& shape, int32_
     grey[i] = static_cast<uint8_t>(rounded(static_cast<double>(sum) / static_cast<double>(channels)));
   }
   const size_t across = std::min(width, static_cast<size_t>(std::max(1, columns)));
-  const size_t lines = std::max<size_t>(1, height * across / width / 2);  // a character is twice as high as wide
+  const size_t lines = std::max<size_t>(1, height * across / width / 2);  // a character is twice as tall as wide
   const Scaled small = average_areas(grey, width, 1, {0, 0, width, height}, across, lines, spread(0, 255));
   std::string text;
   for (size_t y = 0; y < lines; ++y) {

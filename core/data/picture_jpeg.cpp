@@ -1,8 +1,8 @@
 #include "data/picture_jpeg.hpp"
 
-// JPEG by libjpeg-turbo. libjpeg leaves a failed call by longjmp(), which runs no destructors: the functions that it
-// may leave (JpegReader::begin, JpegReader::read and the callbacks) have no object with one, and everything owned lies
-// outside.
+// JPEG by libjpeg-turbo. libjpeg leaves a failed call with longjmp(), which runs no destructors. So the functions that
+// it may leave (JpegReader::begin, JpegReader::read and the callbacks) have no objects with destructors, and everything
+// owned lives outside them.
 #include <csetjmp>
 #include <cstdio>
 #include <optional>
@@ -18,7 +18,7 @@
 namespace mokume::data {
 namespace {
 
-// A progressive file of a few bytes a scan can ask for hours of work; encoders write about ten.
+// A progressive file with a few bytes per scan can cause hours of work; encoders write about ten scans.
 constexpr int kMaxScans = 100;
 constexpr int kExif = JPEG_APP0 + 1;
 
@@ -34,9 +34,9 @@ struct JpegReader {
   JpegReader(const JpegReader&) = delete;
   JpegReader& operator=(const JpegReader&) = delete;
 
-  // Reads the header; false: `why` says why not.
+  // Reads the header; on failure returns false and sets `why`.
   bool begin(const unsigned char* bytes, size_t size);
-  // Reads all pixels, rows of `stride` bytes.
+  // Reads all pixels into rows of `stride` bytes.
   bool read(uint8_t* to, size_t stride);
 };
 
@@ -46,7 +46,7 @@ struct JpegReader {
   std::longjmp(reader->failed, 1);
 }
 
-// libjpeg paints over what is missing and warns; a picture that is not whole is refused here.
+// libjpeg fills in missing parts and warns; an incomplete picture is rejected here.
 void warned(j_common_ptr info, int level) {
   if (level >= 0) return;
   const int code = info->err->msg_code;
@@ -79,7 +79,7 @@ bool JpegReader::begin(const unsigned char* bytes, size_t size) {
 bool JpegReader::read(uint8_t* to, size_t stride) {
   if (setjmp(failed) != 0) return false;
   info.out_color_space = info.num_components == 1 ? JCS_GRAYSCALE : JCS_RGB;
-  info.dct_method = JDCT_ISLOW;  // the exact one
+  info.dct_method = JDCT_ISLOW;  // the accurate one
   jpeg_start_decompress(&info);
   while (info.output_scanline < info.output_height) {
     JSAMPROW row = to + info.output_scanline * stride;
@@ -103,7 +103,7 @@ struct Tiff {
   }
 };
 
-// The orientation by EXIF 2.3, 4.6.4 (tag 0x0112): 1 upright, 2 to 8 mirrored or turned; 1 where there is none.
+// The orientation per EXIF 2.3, 4.6.4 (tag 0x0112): 1 upright, 2 to 8 mirrored or rotated; 1 if there is none.
 uint32_t orientation_of(const jpeg_decompress_struct& info) {
   for (const jpeg_marker_struct* m = info.marker_list; m != nullptr; m = m->next) {
     const std::string_view text(reinterpret_cast<const char*>(m->data), m->data_length);
@@ -158,7 +158,7 @@ void decode_jpeg(const std::string& path, std::string_view bytes, Picture& pictu
   picture.channels = info.num_components == 1 ? 1 : 3;
   const size_t stride = size_t{info.image_width} * static_cast<size_t>(picture.channels);
   picture.pixels.resize(stride * info.image_height);
-  const uint32_t orientation = orientation_of(info);  // the markers are gone once everything is read
+  const uint32_t orientation = orientation_of(info);  // the markers are freed once everything is read
   if (!reader.read(picture.pixels.data(), stride)) damaged_picture(path, "JPEG", reader.why);
   turn_upright(orientation, picture);
 }

@@ -1,4 +1,4 @@
-// The decoder of JPEG files: a whole file in memory.
+// The JPEG decoder. It takes a whole file in memory.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// The rows of one file as its reader finds them. A reader reads the file whole, checks all of it and keeps the first
-// `limit` rows (0 = all). Every failure is Error(MK_BAD_DATA) that names file, place and cure.
+// The rows of one file as its reader returns them. A reader reads and checks the whole file and keeps the first `limit`
+// rows (0 = all). Every failure is an Error(MK_BAD_DATA) that names the file, the place and the cure.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ struct RawTable {
   std::string path;
   Table table;  // without labels and targets
   Labels labels;
-  Shape shape;  // of an image; channels 0: no image
+  Shape shape;  // of an image; channels 0: not an image
 };
 
 }  // namespace mokume::data

@@ -11,7 +11,7 @@
 namespace mokume::data {
 namespace {
 
-// Population standard deviation in two passes, rows in order, so that the sums have one fixed order.
+// Population standard deviation in two passes. Rows are added in order, so that the sums are reproducible.
 void fit_features(const Table& train, std::vector<double>& mean, std::vector<double>& scale) {
   const auto features = static_cast<size_t>(train.features);
   const auto rows = static_cast<double>(train.rows);
@@ -33,7 +33,7 @@ void fit_features(const Table& train, std::vector<double>& mean, std::vector<dou
     }
   for (size_t j = 0; j < features; ++j) {
     scale[j] = std::sqrt(scale[j] / rows);
-    if (constant[j] != 0) mean[j] = double{first[j]};  // the sum may have rounded, and would leave dust
+    if (constant[j] != 0) mean[j] = double{first[j]};  // a rounded sum would leave a tiny residue
     if (constant[j] != 0 || scale[j] == 0) scale[j] = 1;
   }
 }

@@ -8,12 +8,12 @@
 
 namespace mokume::data {
 
-// Fills `mean` and `scale` of the data set and applies them to train and test. Error(MK_BAD_DATA) if a value leaves
-// the range of float32.
+// Sets `mean` and `scale` of the data set and applies them to train and test. Error(MK_BAD_DATA) if a value leaves the
+// range of float32.
 void standardize(const Standardize& how, Dataset& data);
 
-// Error unless the training rows have a model's features (0: unknown) and its scaling fits them: MK_BAD_DATA for rows
-// of another kind, MK_INVALID_ARGUMENT for a damaged scaling.
+// Throws unless the training rows have the model's number of features (0: unknown) and the scaling fits them:
+// MK_BAD_DATA for rows of another kind, MK_INVALID_ARGUMENT for a damaged scaling.
 void check_scaling(const Dataset& data, int64_t features, const std::vector<double>& mean,
                    const std::vector<double>& scale);
 
@@ -21,7 +21,7 @@ void check_scaling(const Dataset& data, int64_t features, const std::vector<doub
 void apply_scaling(const std::vector<double>& mean, const std::vector<double>& scale, const std::string& name,
                    Table& table);
 
-// SHA-256 over shapes, values, labels or targets of train and test, and class names, all little-endian.
+// SHA-256 of the shapes, values and labels or targets of train and test, and of the class names, all little-endian.
 std::string content_hash(const Dataset& data);
 
 }  // namespace mokume::data

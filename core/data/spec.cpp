@@ -27,7 +27,7 @@ std::string suggestion(std::string_view word, const std::vector<std::string>& wo
   return near.empty() ? "it can be " + list(words) : "did you mean '" + near + "'?";
 }
 
-// Cuts at commas outside quotes, brackets and braces.
+// Splits at commas outside quotes, brackets and braces.
 std::vector<std::string> parts_of(std::string_view text) {
   std::vector<std::string> parts(1);
   char quote = 0;
@@ -59,7 +59,7 @@ std::string unquoted(std::string_view text) {
   return quotes ? trimmed.substr(1, trimmed.size() - 2) : trimmed;
 }
 
-// `a`, or `[a, "b c"]`.
+// Parses `a` or `[a, "b c"]`.
 std::vector<std::string> parse_list(const std::string& text) {
   std::vector<std::string> items;
   if (text.size() < 2 || text.front() != '[' || text.back() != ']') {

@@ -9,7 +9,7 @@ using Cores = std::vector<uint32_t>;
 
 bool emulated(const Listed& d) { return (d.info.flags & MK_DEVICE_SOFTWARE) != 0; }
 
-// The k-th of n even parts.
+// Returns the k-th of n equal parts.
 Cores cut(const Cores& cores, size_t k, size_t n) {
   if (cores.size() < n) return {cores[k % cores.size()]};
   const auto at = [&](size_t part) { return cores.begin() + static_cast<ptrdiff_t>(part * cores.size() / n); };
@@ -41,7 +41,7 @@ std::vector<Cores> core_plan(const std::vector<Listed>& used, const Cores& cores
   const size_t feeders = used.size() - computing;
   const size_t sharing = std::max<size_t>(1, real);
   const size_t left = std::max(std::min(sharing, cores.size()), cores.size() - std::min(feeders, cores.size()));
-  // The first core also serves most interrupts: it is a feeder's.
+  // The first core also serves most interrupts, so it goes to a feeder.
   const Cores free(cores.end() - static_cast<ptrdiff_t>(left), cores.end());
   size_t next = 0;
   for (size_t d = 0; d < used.size(); ++d)

@@ -1,4 +1,4 @@
-// Which cores each device of one process computes on. Pure.
+// Assigns cores to the devices of one process. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,18 @@
 
 namespace mokume::device {
 
-// Whether it computes on the cores of this process and in its memory: a CPU, or a GPU emulated on one.
+// Whether the device computes on the cores and in the memory of this process: a CPU, or a GPU emulated on one.
 bool on_cores(const mk_device_info& info);
 
-// The cores of each device, in the order of `used`; empty for devices that compute on none of the process's. A CPU
-// device alone gets the cores that the feeder threads of the others leave, at least one. Several that were named
-// together cut these among themselves, in turn where there are fewer cores than devices: measured, each on its own core
-// does more than all on all. An emulated GPU, far slower than they, gets cores of its own only if it is alone; beside
-// them it runs where its backend's CPU device does, or on the last core.
+// Returns the cores of each device, in the order of `used`; none for devices that do not compute on the cores of the
+// process. A single CPU device gets the cores that the feeder threads of the other devices leave, at least one. Several
+// CPU devices divide these cores among themselves, taking turns if there are fewer cores than devices: by measurement,
+// devices with their own cores do more work than devices that share all cores. An emulated GPU, which is far slower,
+// gets its own cores only if there is no CPU device; otherwise it runs on the cores of its backend's CPU device, or on
+// the last core.
 std::vector<std::vector<uint32_t>> core_plan(const std::vector<Listed>& used, const std::vector<uint32_t>& cores);
 
-// Which devices are emulated GPUs beside a CPU device: what they compute, slowly, is taken from its cores.
+// Marks the emulated GPUs that run next to a CPU device: their slow work takes cores from it.
 std::vector<bool> spare(const std::vector<Listed>& used);
 
 }  // namespace mokume::device

@@ -15,7 +15,7 @@ std::string text_of(const char (&field)[N]) {
   return {field, ::strnlen(field, N)};
 }
 
-// Keys and values that do not fit the ABI's fields are no choices of ours: see mk_choice.
+// Keys and values that do not fit the fields of mk_choice cannot be our choices.
 bool fits(const std::string& key, const std::string& value) {
   return !key.empty() && key.size() < sizeof(mk_choice::key) && value.size() < sizeof(mk_choice::value);
 }
@@ -77,7 +77,7 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
 Device::~Device() {
   if (device_ == nullptr) return;
   if (queue_ != nullptr) {
-    mk_error ignored{};  // a device that failed is closed all the same
+    mk_error ignored{};  // a device that failed is closed as well
     listed_.table->finish(queue_, &ignored);
   }
   for (const auto& [buffer, bytes] : sizes_) listed_.table->buffer_destroy(device_, buffer);
@@ -130,7 +130,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
   listed_.table->buffer_destroy(device_, buffer);
 }
 
-// Locked memory is lost to all other programs of the machine.
+// Locked memory is unavailable to all other programs of the machine, so the amount is limited.
 void* Device::host_memory_create(uint64_t bytes) {
   constexpr uint64_t kMostLocked = uint64_t{1} << 30;
   constexpr size_t kAlignment = 64;
@@ -139,7 +139,7 @@ void* Device::host_memory_create(uint64_t bytes) {
   for (const auto& [memory, block] : host_blocks_) locked += block.of_backend != nullptr ? block.bytes : 0;
   HostBlock block{nullptr, bytes};
   void* memory = nullptr;
-  mk_error refused{};  // systems limit it
+  mk_error refused{};  // operating systems limit it
   if (host_memory_ == nullptr || locked > kMostLocked ||
       host_memory_->create(queue_, bytes, &block.of_backend, &memory, &refused) != MK_OK) {
     block.of_backend = nullptr;
@@ -216,7 +216,8 @@ void Device::enqueue(const mk_copy& copy) {
   sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
 }
 
-// How long `body` and what it queues take, without what the profile counts meanwhile: the copies of a fallback.
+// Returns how long `body` and the work it queues take, minus the time that the profile counts meanwhile, such as the
+// copies of a fallback.
 template <class Body>
 double Device::timed(Body&& body) {
   finish();
@@ -266,7 +267,7 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
               static_cast<mk_event**>(nullptr));
   };
   if (grouped && !profile_) return run(members, each);
-  // One op after the other, of all members: what a profile tells apart, and what a fallback waits for.
+  // Ops of all members run one by one, because a profile measures each and a fallback waits for each.
   std::vector<const mk_op*> group(members.begin(), members.end());
   for (size_t k = 0; k < each; ++k) {
     if (grouped) {
@@ -288,7 +289,7 @@ void Device::finish() { sdk::call(listed_.table->finish, queue_); }
 
 void Device::profile() {
   profile_ = std::make_unique<Profile>();
-  // An error of the device is left to the op that meets it next.
+  // A device error is left to the next op, which will report it.
   services_.scope_begin = [](void* self, int32_t kind, const char* name) {
     sdk::guard(nullptr, [&] {
       Device& d = device_of(self);

@@ -1,4 +1,4 @@
-// Devices, opened: move-only owners of backend handles, a memory budget, and op dispatch with counted fallback.
+// Open devices: move-only owners of backend handles with a memory budget, and op dispatch with counted fallback.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace mokume::device {
 
-// A device as listed: which backend, which index, and what enumerate said.
+// A device from the list: its backend, its index, and the info from enumerate.
 struct Listed {
   std::string backend;  // "opencl"
   uint32_t index = 0;   // within its backend
@@ -24,7 +24,7 @@ struct Listed {
   mk_device_info info{};
 
   std::string id() const { return backend + ":" + std::to_string(index); }
-  // Backend, device name, platform, driver and instruction set: devices of one class give the same bits.
+  // Backend, device name, platform, driver and instruction set: devices of one class compute identical bits.
   std::string device_class() const;
 };
 
@@ -33,9 +33,9 @@ using Choices = std::map<std::string, std::string>;
 // One open device with its compute queue. Used by one thread at a time.
 class Device {
  public:
-  // `fallback` is a host device used for ops this one does not support; may be null when this is a host device. It may
-  // be shared by devices of different threads (they take turns), but no thread may use it directly meanwhile.
-  // budget_bytes: what all buffers together may take. Throws the backend's error, naming the device.
+  // `fallback` is a host device for ops that this one does not support; it may be null if this is a host device.
+  // Devices of several threads may share it (they take turns), but no thread may use it directly meanwhile.
+  // budget_bytes limits all buffers together. Throws the backend's error, naming the device.
   static std::unique_ptr<Device> open(const Listed& listed, const Choices& choices, uint64_t budget_bytes,
                                       std::shared_ptr<Device> fallback);
   ~Device();
@@ -47,31 +47,31 @@ class Device {
   uint64_t allocated_bytes() const { return allocated_; }
   uint64_t peak_bytes() const { return peak_; }
 
-  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY beyond the budget, naming both sizes
+  mk_buffer* buffer_create(uint64_t bytes);  // throws MK_OUT_OF_MEMORY if it exceeds the budget, naming both sizes
   void buffer_destroy(mk_buffer* buffer) noexcept;
   void write(mk_buffer* to, uint64_t offset, const void* from, uint64_t bytes);  // blocking
   void read(mk_buffer* from, uint64_t offset, void* to, uint64_t bytes);         // blocking
   void copy(mk_buffer* from, uint64_t from_offset, mk_buffer* to, uint64_t to_offset, uint64_t bytes);
   void* host_memory_create(uint64_t bytes);  // see mk_device_services
   void host_memory_destroy(void* memory) noexcept;
-  void submit(const mk_op& op);  // checks the shape rule; falls back to the host device where supports() says no
+  void submit(const mk_op& op);  // checks the shape rule; falls back to the host device if supports() returns no
   void submit_group(std::span<const mk_op* const> members, size_t each);  // see mk_device_services
   void finish();
 
-  // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(): slower, and the
-  // same results. Time counts while a scope is open.
+  // From now on every op, kernel and transfer is waited for and timed, by the scopes of services(). This is slower but
+  // does not change results. Time counts while a scope is open.
   void profile();
   const Profile* profiled() const { return profile_.get(); }  // null unless profile() was called
 
-  // Fallbacks per op name since open.
+  // Number of fallbacks per op name since open.
   const std::map<std::string, uint64_t>& fallbacks() const { return fallbacks_; }
-  // Everything results depend on: the backend's choices and those a model recorded.
+  // Everything that results depend on: the backend's choices and those that a model recorded.
   const Choices& choices() const { return choices_; }
 
-  // Sets the team in which the model's next calls work; nullptr: alone. It must stay as long as it is set.
+  // Sets the team for the model's next calls; nullptr: work alone. The team must outlive its use.
   void join(const mk_team* team) { services_.team = team; }
 
-  // The C table handed to models; valid as long as this device.
+  // The C table passed to models; valid as long as this device.
   const mk_device_services* services() const { return &services_; }
 
  private:
@@ -96,11 +96,11 @@ class Device {
   const mk_group* group_ = nullptr;
   const mk_host_memory* host_memory_ = nullptr;
   std::shared_ptr<Device> fallback_;
-  std::mutex turn_;  // held by a device that falls back to this one
+  std::mutex turn_;  // held while another device falls back to this one
   uint64_t budget_ = 0, allocated_ = 0, peak_ = 0;
   std::map<mk_buffer*, uint64_t> sizes_;
   struct HostBlock {
-    mk_host_block* of_backend;  // or null: of the process's own
+    mk_host_block* of_backend;  // or null if the process allocated it
     uint64_t bytes;
   };
   std::map<void*, HostBlock> host_blocks_;

@@ -1,4 +1,4 @@
-// Ops that a device does not support run on the host device: what they touch is copied there and back.
+// Ops that a device does not support run on the host device: their operands are copied there and back.
 #include <algorithm>
 #include <cstddef>
 
@@ -9,8 +9,8 @@
 namespace mokume::device {
 namespace {
 
-// A piece of one buffer, in elements, that operands of the op touch. Operands that overlap (an op in place) share one
-// piece, so that they overlap in the copy as well; others do not, as two panels of one buffer may be far apart.
+// A range of one buffer, in elements, that operands of the op use. Overlapping operands (an op in place) share one
+// piece, so that their copies overlap too. Others get separate pieces: two panels of one buffer may be far apart.
 struct Piece {
   mk_buffer* buffer;
   int64_t begin, end;
@@ -45,7 +45,7 @@ std::vector<Piece> pieces_of(const mk_op& op) {
   return pieces;
 }
 
-// The pieces on the host device, for as long as the op needs them.
+// The pieces on the host device, for the duration of the op.
 class Staged {
  public:
   Staged(Device& device, Device& host, const mk_op& op) : device_(device), host_(host), pieces_(pieces_of(op)) {}
@@ -55,7 +55,7 @@ class Staged {
   Staged(const Staged&) = delete;
   Staged& operator=(const Staged&) = delete;
 
-  // Outputs are brought as well: gemm with beta reads its own, and the gaps between strided rows must stay.
+  // Outputs are copied as well: gemm with beta reads its output, and the gaps between strided rows must be kept.
   void bring() {
     for (Piece& piece : pieces_) {
       piece.copy = host_.buffer_create(piece.bytes());
@@ -74,7 +74,7 @@ class Staged {
     }
   }
 
-  // The op on the copies.
+  // The op with the copies as its operands.
   mk_op moved(const mk_op& op) const {
     mk_op result = op;
     for (uint32_t i = 0; i < op.n_inputs; ++i) result.inputs[i] = moved(op.inputs[i]);
@@ -93,7 +93,7 @@ class Staged {
     return result;
   }
 
-  // The copy's own memory where the host device shows it, else a spare block.
+  // The memory of the copy if the host device exposes it, else a spare block.
   std::byte* memory_of(const Piece& piece) {
     const mk_device_services* services = host_.services();
     if (void* memory = services->host_pointer(services->self, piece.copy)) return static_cast<std::byte*>(memory);

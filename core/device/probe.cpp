@@ -20,8 +20,8 @@
 namespace mokume::device {
 namespace {
 
-constexpr double kLongEnoughS = 0.02;  // one op: what is shorter measures calls
-constexpr double kEachS = 0.3;         // product and pass, when sizes have been found
+constexpr double kLongEnoughS = 0.02;  // for one op: shorter ones measure call overhead
+constexpr double kEachS = 0.3;         // for product and pass each, once the sizes are found
 constexpr int kRepeats = 5;
 
 class Buffers {
@@ -33,7 +33,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  // Filled: memory that was never written has no pages yet.
+  // Filled, because memory that was never written has no pages yet.
   mk_tensor matrix(int64_t rows, int64_t columns) {
     made_.push_back(device_.buffer_create(static_cast<uint64_t>(rows * columns) * sdk::kElementBytes));
     const mk_tensor tensor = sdk::matrix(made_.back(), rows, columns);
@@ -50,7 +50,7 @@ class Probe {
  public:
   Probe(Device& device, const Clock& clock) : device_(device), clock_(clock) {}
 
-  // Products of growing squares, until one takes long enough.
+  // Multiplies square matrices of growing size until one product takes long enough.
   double gflops() {
     return grow(64, 2048, [&](int64_t n, Buffers& buffers) {
       const mk_tensor a = buffers.matrix(n, n), b = buffers.matrix(n, n), out = buffers.matrix(n, n);
@@ -59,7 +59,7 @@ class Probe {
     });
   }
 
-  // Passes over growing arrays, larger than caches if the device is fast.
+  // Passes over growing arrays, which exceed the caches if the device is fast.
   double gbytes() {
     return grow(64, 4096, [&](int64_t n, Buffers& buffers) {
       const mk_tensor x = buffers.matrix(n, 4096), scale = buffers.matrix(1, 4096);
@@ -70,10 +70,10 @@ class Probe {
 
  private:
   struct Measured {
-    double seconds, rate;  // of one op; 10^9 of its work a second
+    double seconds, rate;  // of one op; in 10^9 units of work per second
   };
 
-  // `at`: makes the op of a size and measures it. The rate of the largest size that was reached.
+  // `at` creates the op for a size and measures it. Returns the rate of the largest size reached.
   template <class At>
   double grow(int64_t size, int64_t largest, const At& at) {
     double rate = 0;
@@ -97,7 +97,7 @@ class Probe {
     return clock_() - begin;
   }
 
-  // The best of several: others only ever make it slower.
+  // The best of several: interference only ever slows it down.
   Measured measured(const mk_op& op, double work) {
     device_.finish();
     once(op);  // builds its kernel
@@ -111,7 +111,7 @@ class Probe {
   const Clock& clock_;
 };
 
-// What the cache keeps of a device.
+// A device's entry in the cache.
 struct SpeedFile {
   std::string device_class;
   uint64_t cores = 0;

@@ -1,5 +1,5 @@
-// How fast a device is, measured alone before a run. It decides where and when a fit runs, never what comes out: a
-// speed is in no choice, no plan and no result.
+// The speed of a device, measured before a run while nothing else runs. It decides where and when a fit runs, never its
+// result: speeds are not part of any choice, plan or result.
 #pragma once
 
 #include <functional>
@@ -11,28 +11,29 @@
 namespace mokume::device {
 
 struct Speed {
-  double gflops = 0;  // 10^9 additions and multiplications a second, in a product of matrices
-  double gbytes = 0;  // 10^9 bytes a second, read and written, in a pass over a large array
+  double gflops = 0;  // 10^9 additions and multiplications per second, in a matrix product
+  double gbytes = 0;  // 10^9 bytes read and written per second, in a pass over a large array
 
-  // The number that stands for the device where one must do; 0 if either is unknown.
+  // A single number for the speed of the device; 0 if either value is unknown.
   double overall() const;
   bool operator==(const Speed&) const = default;
 };
 
-// Seconds on any axis; the real clock if none is given.
+// Returns seconds from any origin; the default is the real clock.
 using Clock = std::function<double()>;
 
-// Takes up to about a second, and building the two ops' kernels beside that. On the thread that uses the device, with
-// nothing else running on it. What the device cannot do or hold is measured as far as it goes; unknown is 0.
+// Takes up to about a second, plus the time to build the kernels of two ops. Call it on the thread that uses the
+// device, with nothing else running on the device. If the device cannot do or hold a size, smaller ones count; 0 is
+// unknown.
 Speed probe(Device& device, const Clock& clock = {});
 
-// Speeds that were measured before, in a cache directory ("": there is none): by device class and, where the device
-// computes on cores of this process, by how many of them. Files that cannot be read or written are as if not there.
+// Earlier measurements in a cache directory ("": there is none). The key is the device class and, for devices
+// that compute on cores of this process, the number of cores. Unreadable and unwritable files are ignored.
 std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores);
 void remember_speed(const std::string& cache_directory, const Listed& device, size_t cores, const Speed& speed);
 
-// One process of a host at a time has the turn to measure. Waits for it for up to `seconds`; without a cache directory
-// everybody has it at once.
+// Lets one process of a host measure at a time. Waits up to `seconds` for its turn; without a cache directory every
+// process proceeds at once.
 class ProbeTurn {
  public:
   ProbeTurn(const std::string& cache_directory, const std::string& host, double seconds);

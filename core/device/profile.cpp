@@ -43,7 +43,7 @@ void Profile::add(const std::string& what, double seconds, double flops, double 
   counted_ += seconds;
 }
 
-// Gives the time since the last change of scopes that no op took to the phase of that time.
+// Assigns the time since the last change of scopes that no op used to the phase of that time.
 void Profile::settle() {
   const double now = clock_();
   if (!scopes_.empty()) {

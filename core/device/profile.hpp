@@ -1,5 +1,5 @@
-// Where a device's time goes: every op, kernel and transfer by itself, waited for one at a time, by the phase that the
-// model says it is in.
+// A profile of a device's time: every op, kernel and transfer is waited for and timed separately, grouped by the
+// model's current phase.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@
 
 namespace mokume::device {
 
-// The name of a row that stands for the time of a phase outside of every op: the host's own work. Its calls are how
-// often the phase was entered.
+// The row name for the time of a phase outside of all ops: the host's own work. `calls` counts how often the phase was
+// entered.
 inline constexpr const char* kOutsideOps = "(outside of ops)";
-// The phase of whatever a model gives no phase.
+// The phase of everything outside the model's phases.
 inline constexpr const char* kOtherPhase = "other";
 
 struct ProfileRow {
@@ -26,7 +26,7 @@ struct ProfileRow {
   uint64_t calls = 0;
   double seconds = 0;
   double flops = 0;
-  double bytes = 0;  // as each op's cost counts them: everything read and written once
+  double bytes = 0;  // by the cost of each op: everything read and written once
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -40,15 +40,15 @@ struct ProfileRow {
   }
 };
 
-// Rows of one phase added up.
+// The sum of the rows of one phase.
 struct ProfilePhase {
   std::string name;
   uint64_t calls = 0;  // how often it was entered
   double seconds = 0, flops = 0, bytes = 0;
 };
 
-// Used by the device's thread. Time counts while a scope is open, and to the innermost phase: the rows add up to the
-// time that the outermost scopes lasted.
+// Used by the device's thread. Time counts while a scope is open, towards the innermost phase; the rows add up to the
+// total duration of the outermost scopes.
 class Profile {
  public:
   using Clock = std::function<double()>;  // in seconds; never goes back
@@ -56,24 +56,24 @@ class Profile {
   explicit Profile(Clock clock);
 
   void begin(mk_scope kind, const std::string& name);
-  void end();  // of the scope begun last; without one, nothing
+  void end();  // ends the innermost scope, if there is one
 
-  // Each has just ended, and took `seconds` without what was added while it ran.
+  // Records an op, kernel or transfer that has just ended. `seconds` excludes what was recorded while it ran.
   void add_op(const mk_op& op, double seconds);
   void add_transfer(const char* what, uint64_t bytes, double seconds);
 
   bool in_kernel() const { return !scopes_.empty() && scopes_.back().kind == MK_SCOPE_KERNEL; }
-  // Seconds of everything added so far: what lies inside of something else can be taken off its time.
+  // Seconds of everything recorded so far, to subtract nested records from an outer time.
   double counted() const { return counted_; }
   double now() const { return clock_(); }
 
-  std::vector<ProfileRow> rows() const;  // by falling time
+  std::vector<ProfileRow> rows() const;  // by descending time
 
  private:
   struct Scope {
     mk_scope kind;
     std::string name;
-    double start, counted;  // when it began
+    double start, counted;  // at its begin
   };
   const std::string& phase() const;
   ProfileRow& row(const std::string& what);
@@ -84,10 +84,10 @@ class Profile {
   std::vector<Scope> scopes_;
   std::map<std::pair<std::string, std::string>, ProfileRow> rows_;
   double counted_ = 0;
-  double settled_at_ = 0, settled_counted_ = 0;  // up to where the time outside of ops has its phase
+  double settled_at_ = 0, settled_counted_ = 0;  // time outside of ops is assigned up to here
 };
 
-// Sorted by falling time.
+// Sorted by descending time.
 std::vector<ProfilePhase> phases_of(const std::vector<ProfileRow>& rows);
 
 }  // namespace mokume::device

@@ -20,7 +20,7 @@ std::string lower(std::string text) {
 
 bool has(const Listed& device, uint64_t flags) { return (device.info.flags & flags) != 0; }
 
-// Positions in the list, in its order.
+// Positions in the list, in list order.
 using Positions = std::set<size_t>;
 
 Positions every_of(const std::vector<Listed>& listed) {
@@ -30,7 +30,8 @@ Positions every_of(const std::vector<Listed>& listed) {
   return taken;
 }
 
-// Each physical GPU once, and one CPU device: that of a driver before the host backend, which every machine has.
+// Each physical GPU once, and one CPU device: a driver's, if there is one, before that of the host backend, which
+// exists on every machine.
 Positions all_of(const std::vector<Listed>& listed) {
   Positions taken;
   std::set<std::string> physical;
@@ -54,7 +55,7 @@ std::optional<int32_t> kind_of(const std::string& word) {
   return std::nullopt;
 }
 
-// "opencl", "opencl:gpu" and "opencl:0"; nothing if the word does not start with the device's backend.
+// Matches "opencl", "opencl:gpu" and "opencl:0"; returns nothing if the word does not start with the device's backend.
 bool matches_backend(const Listed& device, const std::string& word) {
   const std::string backend = lower(device.backend);
   if (word == backend) return true;
@@ -80,7 +81,7 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   const bool by_name = taken.empty() && !word.empty();
   for (size_t i = 0; by_name && i < listed.size(); ++i)
     if (matches_name(listed[i], word)) taken.insert(i);
-  // A checker is a thousand times slower: a word that also means real devices does not mean it.
+  // A checker is a thousand times slower, so a word that also matches real devices does not select it.
   const auto instrumented = [&](size_t i) { return has(listed[i], MK_DEVICE_INSTRUMENTED); };
   if (!std::all_of(taken.begin(), taken.end(), instrumented)) std::erase_if(taken, instrumented);
   return taken;

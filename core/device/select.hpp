@@ -1,4 +1,4 @@
-// Devices by a selection such as "opencl:gpu,host".
+// Selects devices by an expression such as "opencl:gpu,host".
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mokume::device {
 
-// A part of a selection matches no device.
+// A part of a selection that matches no device.
 class NoMatch : public Error {
  public:
   NoMatch(const std::string& wanted, const std::string& text) : Error(MK_DEVICE_ERROR, text), wanted_(wanted) {}
@@ -18,8 +18,8 @@ class NoMatch : public Error {
   std::string wanted_;
 };
 
-// Devices selected by SEL (docs/guide.md). Throws NoMatch, which lists what there is, if a part matches nothing. The
-// order is the order of the list; each device once; one physical device once under `all`.
+// Returns the devices selected by SEL (docs/guide.md), in list order, each once; under `all`, each physical device
+// once. Throws NoMatch, which lists the available devices, if a part matches nothing.
 std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection);
 
 }  // namespace mokume::device

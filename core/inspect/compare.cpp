@@ -30,7 +30,7 @@ std::string pair(const std::string& what, const std::string& a, const std::strin
 
 // ---- settings -------------------------------------------------------------------------------------------------------
 
-// "model_options.layers[2].type" -> "\"relu\"".
+// Maps names to values: "model_options.layers[2].type" -> "\"relu\"".
 using Settings = std::map<std::string, std::string>;
 
 void flatten(const toml::node& node, const std::string& name, Settings& out) {
@@ -66,7 +66,7 @@ std::string compare_settings(const Inspection& a, const Inspection& b) {
     return found == settings.end() ? std::string("not set") : report::elide(found->second, 60);
   };
   std::vector<std::string> lines;
-  names.erase("output.directory");  // changes nothing
+  names.erase("output.directory");  // does not change results
   for (const std::string& name : names) {
     const bool in_both = of_a.count(name) > 0 && of_b.count(name) > 0;
     if (in_both && of_a.at(name) == of_b.at(name)) continue;
@@ -81,13 +81,13 @@ std::string compare_settings(const Inspection& a, const Inspection& b) {
 
 // ---- fits -----------------------------------------------------------------------------------------------------------
 
-// The bits, so that a NaN equals itself.
+// Compares bits, so that a NaN equals itself.
 bool same_values(const FitRecord& a, const FitRecord& b) {
   return a.n == b.n && a.values.size() == b.values.size() &&
          (a.values.empty() || std::memcmp(a.values.data(), b.values.data(), a.values.size() * sizeof(double)) == 0);
 }
 
-// The fit in which a metric of both differs most.
+// Finds the fit in which a metric of both runs differs most.
 std::string largest_difference(const report::RunView& view, size_t metric,
                                const std::vector<std::pair<const FitRecord*, const FitRecord*>>& differing) {
   double largest = 0;
@@ -102,7 +102,7 @@ std::string largest_difference(const report::RunView& view, size_t metric,
   return text;
 }
 
-using Records = std::vector<const FitRecord*>;  // by place in the plan; null where there is none
+using Records = std::vector<const FitRecord*>;  // by position in the plan; null if there is none
 
 std::string compare_records(const char* what, const report::RunView& view, const Records& of_a, const Records& of_b) {
   std::vector<std::pair<const FitRecord*, const FitRecord*>> differing;

@@ -1,4 +1,4 @@
-// Two runs side by side: `mokume compare`.
+// Compares two runs: `mokume compare`.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace mokume::inspect {
 
-// Whole lines: which settings differ, whether fits of one plan have the same values bit for bit and by how much they
-// differ, and what each run chose, came to and took. Settings and data decide what may be compared: fits are only where
-// both runs have the same plan.
+// Returns lines that list which settings differ, whether fits of one plan have bit-identical values and by how much
+// they differ, and the choice, result and duration of each run. Fits are compared only if both runs have the same plan;
+// settings and data determine the plan.
 std::string compare_text(const Inspection& a, const Inspection& b);
 
 }  // namespace mokume::inspect

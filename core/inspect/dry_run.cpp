@@ -15,13 +15,13 @@
 namespace mokume::inspect {
 namespace {
 
-// The model's own words on its candidates where these differ, for three at most.
+// The model's summaries of its candidates, three at most, without repeats.
 std::string summaries(const node::Experiment& experiment) {
   constexpr size_t kMost = 3;
   constexpr uint32_t kMostAsked = 100;
   const mk_model& model = experiment.model();
   if (model.summary == nullptr) return "";
-  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate with each text
+  std::vector<std::pair<uint32_t, std::string>> different;  // the first candidate for each text
   const auto count = std::min(kMostAsked, static_cast<uint32_t>(experiment.plan().candidates.size()));
   for (uint32_t c = 0; c < count && different.size() < kMost; ++c) {
     std::string text;

@@ -1,4 +1,4 @@
-// Tells what a run would do; nothing is written.
+// Describes what a run would do, without writing anything.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace mokume::inspect {
 
-// Candidates, fits, bundles, memory and devices; and how long it would take in each formation.
+// Lists candidates, fits, bundles, memory and devices, and the expected duration in each formation.
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations);
 

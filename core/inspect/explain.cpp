@@ -21,7 +21,7 @@ using Kind = journal::EventRecord::Kind;
 using journal::EventRecord;
 using journal::FitRecord;
 
-constexpr size_t kMaxLines = 50;  // of one kind
+constexpr size_t kMaxLines = 50;  // per kind
 
 template <class Lines>
 std::string first_of(const Lines& lines, const std::string& rest) {
@@ -32,7 +32,7 @@ std::string first_of(const Lines& lines, const std::string& rest) {
   return lines.size() > kMaxLines ? text + fmt::format("  and {} more {}\n", lines.size() - kMaxLines, rest) : text;
 }
 
-// Seconds since the first fit of the run began, or refit where there are no fits.
+// Seconds since the start of the run's first fit, or first refit if there are no fits.
 std::string when(const Inspection& run, double time_s) {
   double zero = time_s;
   for (const FitRecord& r : report::all_work(run.view))
@@ -101,14 +101,14 @@ std::string place_text(const FitRecord& record) {
   return where(record.node, record.device) + of + fmt::format(", bundle {}, attempt {}", record.bundle, record.attempt);
 }
 
-// Tells what became of the model that a refit trained.
+// Describes what became of the model that a refit trained.
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
     return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
   const std::string path = node::model_path(run.directory, run.view.plan, refit.fit);
   std::error_code none;
   if (std::filesystem::exists(path, none)) return "  its model: " + path + "\n";
-  if (node::has_model(run.directory, run.view.plan, refit)) return "";  // it gets its name when the run ends
+  if (node::has_model(run.directory, run.view.plan, refit)) return "";  // the model gets its name when the run ends
   return "  its model is gone: `mokume resume " + run.directory + "` trains it again\n";
 }
 
@@ -125,14 +125,15 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
 
 // ---- fits that are not done
 
-// The bundle of work of a fit; null if this session's are not known.
+// The bundle that contains a fit; null if the bundles of this session are unknown.
 const scheduler::Bundle* bundle_of(const Inspection& run, uint32_t fit) {
   for (const scheduler::Bundle& b : run.bundles)
     if (std::find(b.fits.begin(), b.fits.end(), fit) != b.fits.end()) return &b;
   return nullptr;
 }
 
-// Its place among the bundles with fits left, the longest first by the model's guess, from 1; and how many there are.
+// Its rank, from 1, among the bundles with fits left, the longest first by the model's estimate; and the number of
+// these bundles.
 std::pair<size_t, size_t> position(const Inspection& run, const scheduler::Bundle& bundle) {
   std::set<uint32_t> done;
   for (const FitRecord& r : run.view.records) done.insert(r.fit);
@@ -192,7 +193,7 @@ std::string waiting_text(const Inspection& run, uint32_t fit) {
 
 // ---- refits that are not done
 
-// The candidate that a bootstrap's refit trains, if its fits say it.
+// The candidate that the refit of a bootstrap trains, if its fits determine it.
 std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstrap) {
   const search::Plan& plan = run.view.plan;
   if (plan.folds == 0) return bootstrap * plan.own_candidates;
@@ -201,7 +202,7 @@ std::optional<uint32_t> chosen_candidate(const Inspection& run, uint32_t bootstr
   return std::nullopt;
 }
 
-// The refit needs what a fit of its candidate needs; 0: this session's bundles are not known.
+// A refit needs as much memory as a fit of its candidate. 0: the bundles of this session are unknown.
 uint64_t bytes_of(const Inspection& run, uint32_t candidate, uint32_t bootstrap) {
   uint64_t bytes = 0;
   for (const scheduler::Bundle& bundle : run.bundles)
@@ -245,7 +246,7 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
 
 // ---- the whole run
 
-// Events of these kinds, as a paragraph; "" if there are none.
+// Lists the events of these kinds as a paragraph; "" if there are none.
 std::string events_text(const Inspection& run, const std::string& title, const std::set<Kind>& kinds) {
   std::vector<std::string> lines;
   for (const EventRecord& event : run.view.events)
@@ -270,7 +271,7 @@ std::string repeats_text(const Inspection& run) {
   return text + first_of(lines, "do not go together");
 }
 
-// Lists the forms that `mokume explain` takes for fits and refits.
+// Lists the ids of fits and refits that `mokume explain` accepts.
 std::string ids_text(const search::Plan& plan) {
   const bool bagging = plan.bootstraps > 1;
   const std::string last = bagging ? fmt::format(" to {}", plan.n_slots() - 1) : "";

@@ -1,4 +1,5 @@
-// Why a fit waits, moved or failed, and what went wrong in a run: `mokume explain`. Whole lines of text.
+// Explains why a fit waits, moved or failed, and what went wrong in a run: `mokume explain`. Returns whole lines of
+// text.
 #pragma once
 
 #include <string>
@@ -7,11 +8,12 @@
 
 namespace mokume::inspect {
 
-// "17" (an id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), "refit" or "refit,4"
-// (of a bootstrap). Error(MK_INVALID_ARGUMENT) says what there is.
+// Accepts "17" (the id of a fit or refit), "3,2" (candidate, fold), "3,0,2" (candidate, bootstrap, fold), and "refit"
+// or "refit,4" (of a bootstrap). Error(MK_INVALID_ARGUMENT) lists the valid ids.
 uint32_t parse_fit(const search::Plan& plan, const std::string& text);
 
-// One fit or refit: where it ran or why it waits, each attempt that failed or moved, and who else computed it.
+// One fit or refit: where it ran or why it waits, each attempt that failed or moved, and the other devices that
+// computed it.
 std::string explain_fit(const Inspection& run, uint32_t fit);
 
 // The whole run: retired devices, lost nodes, failed fits and refits, repeats.

@@ -1,5 +1,5 @@
-// Planning the machine room: how long a run would take on so many nodes with so many devices, and how busy they would
-// be, under the schedule of real runs and under static splits.
+// Planning the machine room: how long a run would take with a given number of nodes and devices, and how busy these
+// would be, under the real schedule and under static splits.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 namespace mokume::inspect {
 
 struct Formation {
-  uint32_t nodes = 0, devices = 0;  // of each node
+  uint32_t nodes = 0, devices = 0;  // devices per node
 };
 
-// "1x3,3x1,4x3". Throws Error(MK_INVALID_ARGUMENT).
+// Parses "1x3,3x1,4x3". Throws Error(MK_INVALID_ARGUMENT).
 std::vector<Formation> parse_formations(const std::string& text);
 
-// The table for people, simulated. A refit ends each bootstrap, of a candidate that takes as long as they do on
-// average: `refit_factor` times one of its fits.
+// The simulated table, for people. Each bootstrap ends with a refit, which takes `refit_factor` times the average
+// duration of a fit.
 std::string formations_table(const scheduler::Workload& workload, const run::Expectation& expectation,
                              double refit_factor, const std::vector<Formation>& formations);
 

@@ -24,7 +24,7 @@ const run::DeviceStatus* last_of(const Inspection& run, uint32_t node, const std
 
 std::string ago(const Inspection& run, double time_s) { return base::human_seconds(std::max(0.0, run.now_s - time_s)); }
 
-// Tells what the device does, or did when it was last heard of; "" if there is nothing to say.
+// Describes what the device does, or what it did when it last reported; "" if unknown.
 std::string doing(const Inspection& run, const run::DeviceStatus& device) {
   if (!run.live && (run.view.state == "done" || run.view.state == "failed fits")) return "";
   const std::string why = device.what.empty() ? "" : ": " + device.what;
@@ -35,7 +35,7 @@ std::string doing(const Inspection& run, const run::DeviceStatus& device) {
   return run.live ? "at work for " + ago(run, device.since_s) + share : "was at work" + share;
 }
 
-// "12 of 36 fits", or what a run without validation is.
+// "12 of 36 fits", or a description for a run without validation.
 std::string progress(const Inspection& run) {
   const report::RunView& view = run.view;
   if (view.plan.n_fits() == 0)
@@ -57,7 +57,7 @@ bool fits_left(const Inspection& run) { return run.view.records.size() < run.vie
 Inspection inspect(registry::Registry& registry, const std::string& directory) {
   Inspection run;
   run.directory = directory;
-  // Before the files: a run that ends in between is then called live, not dead.
+  // Checked before the files are read: a run that ends in between is then reported as live, not as dead.
   run.live = run::is_held(directory);
   run.last = run::read_live_status(directory);
   run.bundles = run::read_bundles(directory);

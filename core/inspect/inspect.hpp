@@ -1,4 +1,4 @@
-// A run directory seen from outside, while a run works on it or afterwards: what `mokume status` shows.
+// A run directory seen from outside, during the run or afterwards: the basis of `mokume status`.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,24 +15,24 @@ namespace mokume::inspect {
 
 struct Inspection {
   std::string directory;
-  report::RunView view;                    // from journals and run.json
-  std::string exit_reason;                 // as run.json has it
+  report::RunView view;                    // from the journals and run.json
+  std::string exit_reason;                 // from run.json
   bool live = false;                       // a process holds the directory
-  std::optional<run::LiveStatus> last;     // what rank 0 wrote last, be it live or not
+  std::optional<run::LiveStatus> last;     // the last status that rank 0 wrote, whether the run is live or not
   std::vector<scheduler::Bundle> bundles;  // of the last session; may be empty
   double now_s = 0;                        // seconds since the epoch
 };
 
-// Reads only, and never waits for the run. Error as from read_view().
+// Only reads, and never waits for the run. Errors are those of read_view().
 Inspection inspect(registry::Registry& registry, const std::string& directory);
 
 // "live", "dead (killed)", "stopped", "done" or "failed fits".
 std::string state_of(const Inspection& run);
 
-// Advises what to do next; "" if nothing is needed.
+// Suggests the next step; "" if none is needed.
 std::string next_step(const Inspection& run);
 
-// Whole lines.
+// Returns whole lines.
 std::string status_text(const Inspection& run);
 nlohmann::ordered_json status_json(const Inspection& run);
 

@@ -9,7 +9,7 @@
 namespace mokume::journal {
 namespace {
 
-// `value` as a number of n rows, up to rounding; none if it is not one.
+// Returns `value` as a number of n rows, up to rounding, or nothing if it is not one.
 std::optional<double> rows_of(double value, double n) {
   if (!(value >= 0) || value > n || std::abs(value - std::round(value)) > 1e-6 * value) return std::nullopt;
   return std::round(value);

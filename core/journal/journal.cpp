@@ -9,7 +9,7 @@
 
 namespace mokume::journal {
 
-// A failure of the disk costs no finished fit.
+// A disk failure must not lose a finished fit.
 template <class Body>
 void Journal::stored(const Body& body) {
   try {
@@ -44,13 +44,13 @@ Journal::~Journal() {
   try {
     if (writer_.joinable()) close("interrupted");
   } catch (const std::exception&) {
-    // The failure has been reported through on_failure; what is on the disk is whole.
+    // The failure has been reported through on_failure, and the data on disk ends with a whole line.
   }
   stop_writer();
 }
 
-// How much of an existing file is kept: all but a last line that a crash tore. The lines between are the reader's
-// business.
+// The number of bytes to keep of an existing file: all but a last line torn by a crash. Checking the other lines is up
+// to the reader.
 uint64_t Journal::good_bytes() const {
   const std::string text = file_->read();
   size_t good = text.rfind('\n') + 1;  // npos + 1 == 0
@@ -175,7 +175,7 @@ void Journal::commit(const std::string& text) {
   written_ += text.size();
 }
 
-// Leaves whole lines if it can; if not, the next start cuts the torn one.
+// Leaves whole lines if possible; otherwise the next start cuts off the torn line.
 void Journal::cut_torn_line() noexcept {
   try {
     file_->cut(written_);

@@ -1,7 +1,7 @@
-// The journal of one node: an append-only file of finished fits. A fit counts once its line is on the disk.
+// The journal of one node: an append-only file of finished fits. A fit counts once its line is on disk.
 //
-// One writer thread commits in groups: one write and one fdatasync for all that came in since the last (a sync costs
-// milliseconds, a fit may cost less).
+// One writer thread commits in groups: one write and one fdatasync for all lines that arrived since the last commit (a
+// sync costs milliseconds, and a fit may take less).
 #pragma once
 
 #include <chrono>
@@ -24,9 +24,10 @@ namespace mokume::journal {
 
 class Journal {
  public:
-  // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and notes the start of a
-  // session. Error(MK_BAD_DATA) if the file belongs to another plan or node, Error(MK_STORAGE) if it cannot be
-  // written, here and in all of the below. `disk` and `clock` outlive it. Two commits are at least `interval` apart.
+  // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and records the start of a
+  // session. Error(MK_BAD_DATA) if the file belongs to another plan or node. This and all functions below throw
+  // Error(MK_STORAGE) if the file cannot be written. `disk` and `clock` must outlive the journal. Commits are at least
+  // `interval` apart.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
           const base::Disk& disk = base::system_disk(), const base::Clock& clock = base::system_clock());
@@ -34,23 +35,23 @@ class Journal {
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
 
-  // From any thread. `on_durable` is called on the writer's thread, in the order of the appends, once the line is on
-  // the disk, and never if it could not be written; it must not throw and not call the journal. Throws if the journal
+  // May be called from any thread. `on_durable` is called on the writer's thread, in the order of the appends, once the
+  // line is on disk, and never if it could not be written; it must not throw or call the journal. Throws if the journal
   // has failed or is closed, if the plan has no such fit, or if the note is not UTF-8.
   void append(const FitRecord& record, std::function<void()> on_durable);
 
-  // The same for an event. Any text will do.
+  // The same for an event. Its text may be any bytes.
   void append(const EventRecord& record);
 
-  // Waits until all that was appended is on the disk and its callbacks have returned. Throws if the journal failed.
+  // Waits until everything appended is on disk and its callbacks have returned. Throws if the journal has failed.
   void flush();
 
-  // Notes the end of the session, flushes and ends the writer. Throws if the journal failed. Once.
+  // Records the end of the session, flushes, and stops the writer. Throws if the journal has failed. Call it once.
   void close(const std::string& reason);
 
-  // Called at most once, on the writer's thread (or here, if it has happened already), when a write failed: a full
-  // disk, a directory that turned read-only. Nothing is written after that. An empty function takes it back; when this
-  // returns, the function set before is not running.
+  // Sets the handler of a failed write (a full disk, a directory that became read-only). It is called at most once, on
+  // the writer's thread, or here if the failure has already happened. Nothing is written afterwards. An empty function
+  // removes the handler; when this returns, the previous handler is not running.
   void on_failure(std::function<void(const Error&)> handler);
 
   const std::string& path() const { return path_; }
@@ -78,14 +79,14 @@ class Journal {
   std::chrono::milliseconds interval_;
   const base::Clock& clock_;
   std::unique_ptr<base::AppendFile> file_;
-  uint64_t written_ = 0;  // bytes of the file that are whole lines on the disk
+  uint64_t written_ = 0;  // size of the whole lines on disk
 
   std::mutex mutex_;
-  std::condition_variable wake_;     // of the writer
-  std::condition_variable settled_;  // a batch is done, or the journal failed
+  std::condition_variable wake_;     // for the writer
+  std::condition_variable settled_;  // a batch is done or the journal has failed
   Batch pending_;
-  uint64_t appended_ = 0, durable_ = 0;  // lines
-  uint32_t hurried_ = 0;                 // threads in flush()
+  uint64_t appended_ = 0, durable_ = 0;  // number of lines
+  uint32_t hurried_ = 0;                 // number of threads in flush()
   bool stopping_ = false;
   std::optional<Error> failure_;
   std::mutex handler_mutex_;

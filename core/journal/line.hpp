@@ -1,4 +1,4 @@
-// The text of a journal: one JSON object a line, sealed by a checksum of the rest of its line.
+// The text format of the journal: one JSON object per line, with a checksum of the rest of the line.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -28,11 +28,11 @@ struct Header {
   }
 };
 
-// The line with which a session starts or stops.
+// The line for the start or stop of a session.
 struct SessionLine {
   std::string event;  // "start" or "stop"
   double time_s = 0;
-  std::string reason;  // for which it stops; empty for a start
+  std::string reason;  // for a stop; empty for a start
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -44,16 +44,16 @@ struct SessionLine {
 
 std::string file_name(uint32_t node);  // "node-0000.ndjson"
 
-// One fit as a JSON object. `key` adds candidate, bootstrap and fold. The file says which node it is, or the sender of
-// a message. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
+// One fit as a JSON object. `key` adds candidate, bootstrap and fold. The node is not included: the file or the sender
+// of the message identifies it. Error(MK_DEVICE_ERROR) if the note is not UTF-8.
 std::string record_text(const FitRecord& record, const search::FitKey* key);
 
-// No value: an event of a kind that this version does not know.
+// No value for an event of a kind that this version does not support.
 std::optional<EventRecord> event_from(const nlohmann::json& object);
 
 using base::seal, base::unseal;
 
-// Whether two records of one fit agree in everything that is a result, bit for bit.
+// Whether two records of one fit agree bit for bit in everything that is part of the result.
 bool same_result(const FitRecord& a, const FitRecord& b);
 
 }  // namespace mokume::journal

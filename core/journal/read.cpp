@@ -40,7 +40,7 @@ void add_interval(Intervals& intervals, double start, double stop) {
   if (std::isfinite(start) && std::isfinite(stop) && stop > start) intervals.emplace_back(start, stop);
 }
 
-// "node-0003.ndjson" -> 3; anything else is no journal.
+// "node-0003.ndjson" -> 3; any other name is not a journal.
 std::optional<uint32_t> node_of(const std::string& name) {
   uint32_t node = 0;
   if (!name.starts_with("node-")) return std::nullopt;
@@ -61,7 +61,7 @@ std::vector<File> list_files(const std::string& directory) {
   return files;
 }
 
-// A record and where it stands.
+// A record and its location.
 struct Entry {
   FitRecord record;
   std::string path;
@@ -117,7 +117,7 @@ class Reader {
   }
 
  private:
-  // Entries of one fit come by node and line, as the files were read.
+  // Entries of one fit are ordered by node and line, as the files were read.
   void choose(std::vector<Entry>& entries) {
     const auto rank = [&](const Entry& one) { return std::pair(is_superseded(one.record), one.failed()); };
     std::stable_sort(entries.begin(), entries.end(), [&](const Entry& a, const Entry& b) { return rank(a) < rank(b); });
@@ -184,7 +184,7 @@ class Reader {
     sessions.back().reason = line.reason;
   }
 
-  // One that makes no sense is no reason to refuse the file.
+  // An invalid event is no reason to reject the file.
   void note_event(const nlohmann::json& json) {
     try {
       const auto event = event_from(json);
@@ -208,7 +208,7 @@ class Reader {
     sessions.back().stop_s = std::max(sessions.back().stop_s, end_s);
   }
 
-  // Nothing could be trained in one that failed.
+  // A record without a candidate must be of a failed refit, in which nothing could be trained.
   void check_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {

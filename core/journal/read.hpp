@@ -13,54 +13,55 @@
 
 namespace mokume::journal {
 
-// One stretch in which a node worked on the run.
+// An interval in which a node worked on the run.
 struct Session {
   uint32_t node = 0;
   double start_s = 0;   // seconds since the epoch
   double stop_s = 0;    // if it was killed: the end of its last fit
-  bool closed = false;  // it noted its own end
-  std::string reason;   // as given to Journal::close
+  bool closed = false;  // the session recorded its own end
+  std::string reason;   // the argument of Journal::close
 };
 
-// A fit that was computed more than once, with results that do not go together: see consistent() in agree.hpp.
+// A fit that was computed repeatedly, with inconsistent results: see consistent() in agree.hpp.
 struct Disagreement {
   uint32_t fit = 0;
-  bool one_class = false;  // on one device class, where they must be the same bits
-  std::string text;        // one sentence that names both places and which of them counts
+  bool one_class = false;  // on one device class, where bits must be equal
+  std::string text;        // one sentence that names both locations and the record that counts
 };
 
 struct Contents {
-  std::vector<FitRecord> records;           // sorted by fit, one per fit: those that count
-  std::vector<FitRecord> refits;            // the same of the refits
-  std::vector<FitRecord> repeats;           // further ones of the same fits, by fit, which count for nothing
-  std::vector<Disagreement> disagreements;  // of a repeat with the record that counts, by fit
-  std::vector<Session> sessions;            // by node, then in the order of the file
+  std::vector<FitRecord> records;           // the records that count: one per fit, sorted by fit
+  std::vector<FitRecord> refits;            // the same for the refits
+  std::vector<FitRecord> repeats;           // further records of the same fits, by fit; they do not count
+  std::vector<Disagreement> disagreements;  // between a repeat and the record that counts, by fit
+  std::vector<Session> sessions;            // by node, then in file order
   std::vector<EventRecord> events;          // by time
-  double wall_s = 0;                        // time in which at least one node was in a session
-  std::vector<std::string> notices;         // lines that were left out, each with its reason
+  double wall_s = 0;                        // total time with at least one node in a session
+  std::vector<std::string> notices;         // skipped lines, each with the reason
 };
 
-// Merges node-*.ndjson below `directory`; none, or no such directory, is an empty run. Of several records of one fit or
-// refit the first counts in this order: those that no event calls superseded, those that did not fail before those that
-// did, then by node, then by line. Which one that is depends on the files alone, and neither its repeats nor what they
-// say make a run unreadable.
+// Merges node-*.ndjson below `directory`; if there are none, or no such directory, the run is empty. If there are
+// several records of a fit or refit, one counts, preferred in this order: not superseded by an event, not failed,
+// lowest node, first line. The choice depends only on the files, and neither repeats nor their content make a run
+// unreadable.
 //
-// Throws Error(MK_BAD_DATA) that names file, line and cure for: a damaged line that is not the last, another plan or
-// format, a fit the plan does not have. Events of an unknown kind are skipped.
+// Throws Error(MK_BAD_DATA) that names file, line and cure for a damaged line that is not the last, for another plan or
+// format, and for a fit that is not in the plan. Events of an unknown kind are skipped.
 Contents read_all(const std::string& directory, const search::Plan& plan);
 
-// Those of `contents` that count there in place of one of `counted`, with another result; in which order records came
-// is not in the files. Superseded they leave `counted` to count.
+// Records that count in `contents` instead of a record in `counted`, with another result; the files do not hold the
+// order in which records arrived. Superseding them makes those in `counted` count.
 std::vector<FitRecord> rivals(const std::vector<FitRecord>& counted, const Contents& contents);
 
-// `record` does not count, for `why`.
+// States that `record` does not count, because of `why`.
 EventRecord supersede(const FitRecord& record, double time_s, const std::string& why);
 
-// Seconds in which a device had a fit of these in work, by (node, device). Fits of one bundle overlap in time, hence
-// the union of their intervals.
+// Seconds in which a device worked on at least one of these fits, by (node, device). Fits of one bundle overlap in
+// time, so this is the union of their intervals.
 using BusySeconds = std::map<std::pair<uint32_t, std::string>, double>;
 BusySeconds busy_seconds(const std::vector<FitRecord>& records);
-// The busy seconds of one device. The time of a team counts for each of its devices, waiting for each other included.
+// The busy seconds of one device. The time of a team counts for each of its devices, including the time that these wait
+// for each other.
 double busy_of(const BusySeconds& busy, uint32_t node, const std::string& device);
 
 }  // namespace mokume::journal

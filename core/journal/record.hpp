@@ -1,4 +1,4 @@
-// A finished fit, or refit: what the journal keeps and what every result file is made from.
+// A finished fit or refit: the content of the journal and the basis of every result file.
 #pragma once
 
 #include <cstdint>
@@ -21,37 +21,37 @@ inline std::span<const base::EnumName<FitStatus>> names_of(FitStatus) {
   return kNames;
 }
 
-// How a number went from epoch to epoch: "train_loss", "validation_accuracy", ...
+// The values of a number from epoch to epoch: "train_loss", "validation_accuracy", ...
 struct Curve {
   std::string name;            // printable ASCII without quotes
-  std::vector<double> values;  // of epoch 1, 2, ...; may hold NaN and infinities
+  std::vector<double> values;  // for epochs 1, 2, ...; may contain NaN and infinities
 };
 
-inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that one more is always a number
+inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that adding one never overflows
 
-// Where all devices of all nodes trained together, the device of node 0 that a record names.
+// The device that a record names if all devices of all nodes trained together; it belongs to node 0.
 inline constexpr const char* kTeamDevice = "team";
 
-// The rows of a refit are those of the test set (none: n is 0 and there are no values), and the one value is the wrong
-// ones of a classifier, or the mean squared error.
+// For a refit, n is the number of rows in the test set (without one, n is 0 and there are no values), and the one value
+// is the number of errors of a classifier, or the mean squared error.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
   int64_t n = 0;               // rows validated on
   std::vector<double> values;  // the model's metrics; empty if failed
-  std::string note;            // the model's own, see mk_fit_result
-  std::vector<Curve> curves;   // ascending by name, names differ
+  std::string note;            // from the model, see mk_fit_result
+  std::vector<Curve> curves;   // sorted by name, names are unique
 
-  // Where and when: for timeline.csv and summary.json only, never for results.
+  // Where and when the fit ran: only for timeline.csv and summary.json, never for results.
   uint32_t node = 0;
   std::string device;             // e.g. "opencl:0"
-  std::string device_class = {};  // of that device; empty in journals of older runs
+  std::string device_class = {};  // of this device; empty in journals of older runs
   uint32_t bundle = 0;
   uint32_t attempt = 1;
   double start_s = 0;  // seconds since the epoch
   double end_s = 0;
 
-  std::optional<uint32_t> refit = {};  // the candidate that was trained on every row; of a fit its id says it
+  std::optional<uint32_t> refit = {};  // the candidate trained on every row; for a fit the id determines it
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -79,23 +79,23 @@ struct FitRecord {
   }
 };
 
-// An event of a run apart from its fits, for `mokume explain` and the report. An event `superseded` also decides which
+// An event of a run other than a fit, for `mokume explain` and the report. A `superseded` event also determines which
 // record of a fit counts.
 struct EventRecord {
   enum class Kind {
     failed,     // a fit failed on a device, and may be tried again
-    moved,      // a fit was taken from a device, for `text`
+    moved,      // a fit was taken from a device, for the reason in `text`
     retired,    // a device gets no more work
-    lost,       // a node was not heard of any more
-    returned,   // it was heard of again
-    superseded  // a record of `fit`, by its node and attempt, does not count: there is another one
+    lost,       // a node stopped responding
+    returned,   // a lost node responded again
+    superseded  // a record of `fit`, identified by node and attempt, does not count: another one does
   };
   double time_s = 0;  // seconds since the epoch
   Kind kind = Kind::failed;
   uint32_t node = 0;
-  std::string device;    // "opencl:0"; empty if it is about a whole node
-  int64_t fit = -1;      // id in the plan; -1: about none
-  uint32_t attempt = 0;  // of that fit, from 1; 0: about none
+  std::string device;    // "opencl:0"; empty if the event concerns a whole node
+  int64_t fit = -1;      // id in the plan; -1: none
+  uint32_t attempt = 0;  // of this fit, from 1; 0: none
   std::string text;      // one sentence
 
   template <class Self, class Fields>

@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kRebuild = "rebuild it with the headers of this mokume";
 
-// The start of every table.
+// The common first fields of all tables.
 struct TablePrefix {
   uint32_t struct_size;
   uint16_t abi_major;
@@ -57,13 +57,13 @@ void check_private(const std::string& path, bool directory) {
     throw Refused("permissions",
                   fmt::format("the {} '{}' belongs to user {}, not to root or user {}: change its owner (chown {} {})",
                               what, path, status.st_uid, ::geteuid(), ::geteuid(), path));
-  // The sticky bit is no excuse: it guards names that exist, not those that somebody else creates first.
+  // The sticky bit does not help: it protects existing names, not names that someone else creates first.
   if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     throw Refused("permissions", fmt::format("others may write to the {} '{}' (mode {:04o}): chmod go-w {}", what, path,
                                              status.st_mode & 07777U, path));
 }
 
-// Library code runs here for the first time; what it throws must not end the program.
+// Library code runs here for the first time; an exception from it must not end the program.
 template <class Body>
 void run_foreign(const char* stage, const char* function, Body&& body) {
   mk_error error{MK_OK, {}};
@@ -72,7 +72,7 @@ void run_foreign(const char* stage, const char* function, Body&& body) {
 }
 
 const mk_plugin_header& query(const std::string& path) {
-  // NODELETE, and never dlclose: threads and thread-local destructors of drivers outlive every attempt to unload.
+  // NODELETE and no dlclose, because threads and thread-local destructors of drivers outlive any attempt to unload.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* why = ::dlerror();
@@ -127,7 +127,7 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
 
 constexpr size_t kNone = 0;
 
-// Slots [from, to) of a table, in bytes; each but the one at `optional` must hold a function.
+// Checks the slots [from, to) of a table, in bytes; each must hold a function, except the one at `optional`.
 void check_slots(const void* table, size_t from, size_t to, size_t optional = kNone) {
   for (size_t at = from; at < to; at += sizeof(void*)) {
     void* slot = nullptr;

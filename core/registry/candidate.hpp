@@ -1,4 +1,4 @@
-// One shared library on its way in: the checks that it must pass, each a stage of the load report.
+// The checks that a shared library must pass before it is used; each is a stage of the load report.
 #pragma once
 
 #include <stdexcept>
@@ -8,7 +8,7 @@
 
 namespace mokume::registry {
 
-// Why a candidate is not taken: the stage it stopped at, and one sentence with the cure.
+// Why a candidate is rejected: the stage at which it failed, and one sentence with the cure.
 class Refused : public std::runtime_error {
  public:
   Refused(const char* stage, const std::string& text) : std::runtime_error(text), stage_(stage) {}
@@ -21,12 +21,12 @@ class Refused : public std::runtime_error {
 const char* kind_name(int32_t kind);       // "backend", "model", "transport"; "unknown kind" for anything else
 const char* kind_directory(int32_t kind);  // "backends", "plugins", "transports"
 
-// The real path of `path`, once it is known that nobody but root and this user can change what it names. Both the
-// directory that `path` stands in and the one its target stands in count. Throws Refused("permissions").
+// Returns the real path of `path` after checking that only root and this user can change what it names. This covers
+// both the directory of `path` and that of its target. Throws Refused("permissions").
 std::string check_permissions(const std::string& path);
 
-// Opens `real_path`, checks what it answers and starts it. `name` is the file's name without ".so". Throws Refused
-// with a stage from "open" to "start"; the library then stays mapped but unused.
+// Opens `real_path`, checks its header and starts it. `name` is the file name without ".so". Throws Refused with a
+// stage from "open" to "start"; the library then stays mapped but unused.
 Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host);
 
 // Calls the table's shutdown().

@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Names come from configs and become parts of paths.
+// Names come from configs and become parts of paths, so they are restricted.
 bool is_name(const std::string& name) {
   constexpr size_t kLongest = 64;
   return !name.empty() && name.size() <= kLongest && std::all_of(name.begin(), name.end(), [](char c) {
@@ -44,8 +44,8 @@ struct Registry::State {
   std::vector<std::string> directories;
   mutable std::mutex mutex;
   std::vector<LoadEntry> entries;
-  std::vector<std::unique_ptr<Library>> started;                    // in order of their start
-  std::map<std::pair<int32_t, std::string>, const Library*> known;  // null: refused, see why
+  std::vector<std::unique_ptr<Library>> started;                    // in the order in which they were started
+  std::map<std::pair<int32_t, std::string>, const Library*> known;  // null: rejected, see `why`
   std::map<std::pair<int32_t, std::string>, std::string> why;
   std::set<std::string> tried;  // real paths: a library is started at most once
 
@@ -121,7 +121,7 @@ const Library* Registry::State::find_anew(mk_plugin_kind kind, const std::string
   for (const std::string& directory : directories) {
     const std::string path = fmt::format("{}/{}/{}.so", directory, kind_directory(kind), name);
     std::error_code code;
-    // A dangling link is a candidate too, and is refused with its reason.
+    // A dangling link is a candidate too, and is rejected with its reason.
     if (fs::symlink_status(path, code).type() == fs::file_type::not_found) continue;
     if (const Library* library = consider(kind, name, path, reasons)) return library;
   }

@@ -1,4 +1,4 @@
-// Finds, checks and loads shared libraries; remembers every candidate and why it was taken or refused.
+// Finds, checks and loads shared libraries; records every candidate and why it was accepted or rejected.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace mokume::registry {
 
-// One step of one candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start", "loaded".
+// One step of a candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start", "loaded".
 struct LoadEntry {
   std::string kind;  // "backend", "model", "transport"
   std::string name;
@@ -32,21 +32,21 @@ struct Library {
   const mk_transport* transport() const { return static_cast<const mk_transport*>(table); }
 };
 
-// Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and
-// <directory of the executable>/../lib/mokume; below each of them backends/NAME.so, plugins/NAME.so,
-// transports/NAME.so. Never the current directory. Never unloads. Thread-safe.
+// Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and <directory of
+// the executable>/../lib/mokume; in each of them backends/NAME.so, plugins/NAME.so and transports/NAME.so. Never
+// searches the current directory. Never unloads. Thread-safe.
 class Registry {
  public:
   Registry(const mk_host* host, std::vector<std::string> directories);
-  ~Registry();  // calls shutdown() of everything started, in reverse order
+  ~Registry();  // calls shutdown() of all started libraries, in reverse order
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
-  // Throws Error(MK_DEVICE_ERROR) with the reason (and what else there is) if it cannot be loaded.
+  // Throws Error(MK_DEVICE_ERROR) with the reason (and the available names) if it cannot be loaded.
   const Library& load(mk_plugin_kind kind, const std::string& name);
-  // Null instead of an exception; the reason is in the report.
+  // Returns null instead of throwing; the reason is in the report.
   const Library* try_load(mk_plugin_kind kind, const std::string& name);
-  // Names with a file in any of the directories, sorted, without loading anything.
+  // The names of files in the directories, sorted, without loading anything.
   std::vector<std::string> available(mk_plugin_kind kind) const;
 
   std::vector<LoadEntry> report() const;

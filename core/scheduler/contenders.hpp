@@ -1,5 +1,5 @@
-// Which candidates of a bootstrap may still turn out the best, by the fits that are done. A guess, for the order of
-// work alone: what is refitted in the end is chosen by the results of all fits.
+// Estimates which candidates of a bootstrap may still become the best, from the fits that are done. It only affects the
+// order of work: the results of all fits decide which candidate is refitted.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@ class Contenders {
   // Every candidate has `folds` fits.
   explicit Contenders(uint32_t folds) : folds_(folds) {}
 
-  // Takes the value of one fit by which the best candidate will be chosen: smaller is better. A fit that failed, and
-  // what is not a number, is as bad as can be.
+  // Records the value of one fit that the choice of the best candidate uses; smaller is better. A failed fit and NaN
+  // count as the worst possible value.
   void score(uint32_t bootstrap, uint32_t candidate, double loss);
 
   bool has_seen(uint32_t bootstrap, uint32_t candidate) const;
 
-  // No fit of it is done yet, or its best is no worse than the worst of the candidate that is ahead by its mean; once
-  // all fits of both are done, nobody may win but who is ahead.
+  // True if the candidate has no finished fit yet, or if its best fit is no worse than the worst fit of the leader by
+  // mean. Once all fits of both are done, only the leader may win.
   bool may_win(uint32_t bootstrap, uint32_t candidate) const;
 
  private:

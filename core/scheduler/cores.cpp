@@ -21,7 +21,7 @@ struct FreeSet {
 };
 using Set = std::unique_ptr<cpu_set_t, FreeSet>;
 
-// Sorted. The mask grows until the kernel accepts it.
+// Returns a sorted list. The mask grows until the kernel accepts it.
 std::vector<uint32_t> mask() {
   std::vector<uint32_t> cores;
   for (size_t capacity = 1024; capacity <= size_t{1} << 20; capacity *= 2) {
@@ -45,7 +45,7 @@ bool set_mask(const std::vector<uint32_t>& cores) {
   return sched_setaffinity(0, bytes, set.get()) == 0;
 }
 
-// A number that the kernel tells of a core; 0 where it does not.
+// A number that the kernel reports for a core; 0 if it reports none.
 int64_t topology(const std::string& root, uint32_t core, const char* what) {
   try {
     const std::string text = base::trim(

@@ -1,5 +1,5 @@
-// Which cores this process and its threads run on. Threads inherit the cores of the thread that starts them, so what is
-// set before a driver or a worker thread starts holds for it.
+// The cores that this process and its threads run on. A thread inherits the cores of the thread that starts it, so
+// cores set before a driver or worker thread starts also apply to that thread.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,15 @@
 
 namespace mokume::scheduler {
 
-// Cores that the calling thread may run on; the hyper-threads of a core, and the cores of a processor, beside each
-// other. Empty if the system does not say. `root` is put before /sys.
+// Cores that the calling thread may run on, ordered so that the hyper-threads of a core and the cores of a processor
+// are adjacent. Empty if the system does not report them. `root` is prepended to /sys.
 std::vector<uint32_t> allowed_core_list(const std::string& root = "");
 
-// The calling thread and those it starts from now on run on `cores` only. Nothing happens for an empty list.
-// Error(MK_INTERNAL) if the system refuses, naming the cores.
+// Restricts the calling thread, and threads that it starts later, to `cores`. An empty list changes nothing.
+// Error(MK_INTERNAL) names the cores if the system refuses.
 void run_on(const std::vector<uint32_t>& cores);
 
-// The same until the end of scope.
+// The same until the end of the scope.
 class OnCores {
  public:
   explicit OnCores(const std::vector<uint32_t>& cores);

@@ -9,13 +9,13 @@
 namespace mokume::scheduler {
 namespace {
 
-// learn() compares every candidate with this many seen ones at most, all in all.
+// Maximum number of comparisons between candidates and observed candidates in one learn().
 constexpr size_t kMostComparisons = size_t{1} << 22;
 constexpr size_t kFewestCompared = 16;
-// How much what was measured before the run counts, in sights of the same candidate.
+// Weight of a speed measured before the run, in observations of the same candidate.
 constexpr double kPriorSpeedWeight = 1;
 constexpr double kNoPriorWeight = 0.1;
-// A running attempt is looked at again when it has taken this many times as long as was thought.
+// A running attempt updates the estimate once it exceeds it by this factor.
 constexpr double kSurprise = 1.25;
 
 bool usable(double number) { return std::isfinite(number) && number > 0; }
@@ -36,7 +36,7 @@ double median(std::vector<Weighted> values) {
   return 0;
 }
 
-// At most `most` of them, evenly spread.
+// Returns at most `most` elements, evenly spread.
 template <class T>
 std::vector<T> thinned(std::vector<T> all, size_t most) {
   if (all.size() <= most) return all;
@@ -101,7 +101,7 @@ void CostModel::observe(uint32_t device_class, std::span<const uint32_t> fits, d
   double together = 0;
   for (const uint32_t fit : fits) together += work(fit);
   const double log_share = std::log(seconds / together);
-  std::vector<double> log_ratios;  // by what was known before
+  std::vector<double> log_ratios;  // by previous knowledge
   for (const uint32_t fit : fits) log_ratios.push_back(log_share + log_work_ratio(fit));
   for (size_t k = 0; k < fits.size(); ++k) {
     const uint32_t fit = fits[k];
@@ -152,7 +152,7 @@ double CostModel::at_speed_one(const Sight& sight) const {
   return sight.log_ratio + std::log(speeds_[sight.device_class]);
 }
 
-// Heavy tails: far from everything that was seen, the nearest decides.
+// The weight has heavy tails: far from all observations, the nearest one dominates.
 double CostModel::closeness(uint32_t a, uint32_t b) const {
   if (a == b) return 1;
   if (dimensions_ == 0) return 0;
@@ -190,7 +190,7 @@ void CostModel::learn() {
   ++version_;
 }
 
-// A class is as fast as it says of candidates that other classes have seen too, or nearly so.
+// The speed of a class comes from candidates that other classes have observed too, or from similar ones.
 void CostModel::learn_speeds(const std::vector<Sight>& sights) {
   for (uint32_t k = 0; k < speeds_.size(); ++k) {
     if (k == yardstick_) continue;
@@ -215,10 +215,10 @@ void CostModel::learn_neighbours(const std::vector<Sight>& sights) {
   std::vector<Weighted> everywhere;
   for (const Sight& one : sights) everywhere.push_back({at_speed_one(one), 1});
   const double scale = median(everywhere);
-  constexpr double kScaleWeight = 1e-6;  // counts where there are no neighbours at all
+  constexpr double kScaleWeight = 1e-6;  // effective only without any neighbours
   for (uint32_t c = 0; c < points_.size(); ++c) {
     if (!seen_[c].empty()) continue;
-    if (dimensions_ == 0) {  // nothing is near anything
+    if (dimensions_ == 0) {  // no candidate is near another
       neighbours_[c] = scale;
       continue;
     }

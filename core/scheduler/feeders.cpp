@@ -41,7 +41,7 @@ struct Feeders::State {
       } catch (...) {
         error = std::current_exception();
       }
-      job = nullptr;  // what it holds is gone before anybody hears of its end
+      job = nullptr;  // frees what the job holds before anyone learns that it ended
       ended(device, error);
     }
   }

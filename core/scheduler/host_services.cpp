@@ -24,7 +24,7 @@
 #endif
 #ifdef MOKUME_TSAN
 #include <sanitizer/tsan_interface.h>
-// libtbb orders its allocations and frees by means that ThreadSanitizer cannot see.
+// libtbb orders its allocations and frees in a way that ThreadSanitizer cannot see.
 extern "C" __attribute__((visibility("default"))) const char* __tsan_default_suppressions() {
   return "called_from_lib:libtbb.so\n";
 }
@@ -36,10 +36,10 @@ uint32_t allowed_cores() {
   cpu_set_t cores;
   CPU_ZERO(&cores);
   if (::sched_getaffinity(0, sizeof(cores), &cores) == 0) return static_cast<uint32_t>(std::max(1, CPU_COUNT(&cores)));
-  return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask holds
+  return std::max(1u, std::thread::hardware_concurrency());  // more cores than the mask can hold
 }
 
-// The arena is made at its first use: until then launchers and ranks that share a host may still narrow the cores.
+// The arena is created at its first use: until then, launchers and ranks that share a host may still narrow the cores.
 struct HostServices::State {
   State(base::Log& to, uint32_t n_threads, std::string cache)
       : log(to), wanted(n_threads), cache_directory(std::move(cache)) {}
@@ -66,8 +66,8 @@ namespace {
 constexpr size_t kAlignment = 64;
 constexpr size_t kHugePage = size_t{2} << 20;
 
-// Tell ThreadSanitizer, which cannot look into libtbb, what a loop orders: its bundles come after what its caller did
-// before and before what it does after, but in no order among themselves; hence two positions.
+// Tells ThreadSanitizer, which cannot look into libtbb, the ordering of a loop: its bundles run after the caller's
+// earlier code and before its later code, but unordered among themselves; hence two positions.
 void publish([[maybe_unused]] void* place) {
 #ifdef MOKUME_TSAN
   __tsan_release(place);
@@ -98,14 +98,13 @@ void run_loop(LoopArena& arena, uint64_t count, void (*body)(void*, uint64_t), v
   observe(&loop.context);
 }
 
-// Large blocks ask for huge pages: matrix rows that are read in random order otherwise spend two thirds of the time on
-// page walks.
+// Large blocks request huge pages: random access to matrix rows otherwise spends two thirds of the time on page walks.
 void* allocate(void*, size_t bytes) {
   const size_t alignment = bytes >= kHugePage ? kHugePage : kAlignment;
   if (bytes > PTRDIFF_MAX - alignment) return nullptr;
   const size_t rounded = std::max(alignment, (bytes + alignment - 1) / alignment * alignment);
   void* const memory = std::aligned_alloc(alignment, rounded);
-  if (memory != nullptr && alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // a wish, not a need
+  if (memory != nullptr && alignment == kHugePage) ::madvise(memory, rounded, MADV_HUGEPAGE);  // best effort
   return memory;
 }
 
@@ -122,7 +121,7 @@ HostServices::HostServices(base::Log& log, uint32_t threads, std::string cache_d
       const int32_t known = std::clamp<int32_t>(level, MK_LOG_DEBUG, MK_LOG_ERROR);
       static_cast<State*>(self)->log.write(static_cast<mk_log_level>(known), source, text);
     } catch (...) {
-      // A line that cannot be logged must not cross the boundary as an exception.
+      // An exception must not cross the boundary, so a line that cannot be logged is lost.
     }
   };
   table_.parallel_for = [](void* self, uint64_t count, void (*body)(void*, uint64_t), void* context) {

@@ -1,4 +1,4 @@
-// The services that the program hands to every shared library: the log, its threads, memory and the cache directory.
+// The services of the program for every shared library: the log, threads, memory and the cache directory.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace mokume::scheduler {
 
-// Cores this process may run on (its affinity mask, which launchers narrow); at least 1.
+// The number of cores this process may run on (its affinity mask, which launchers narrow); at least 1.
 uint32_t allowed_cores();
 
-// Owns the TBB arena that all parallel_for calls of all libraries share, and the mk_host table over it. Owned by
-// main(); must outlive every library.
+// Owns the TBB arena shared by the parallel_for calls of all libraries, and the mk_host table over it. Owned by main();
+// must outlive every library.
 class HostServices {
  public:
-  // threads: of the arena, the calling thread included; 0 = allowed_cores() of the thread that first asks for them or
-  // runs a loop. cache_directory: see mk_host.
+  // threads: size of the arena, including the calling thread; 0 = allowed_cores() of the thread that first queries it
+  // or runs a loop. cache_directory: see mk_host.
   HostServices(base::Log& log, uint32_t threads, std::string cache_directory);
   ~HostServices();
   HostServices(const HostServices&) = delete;
   HostServices& operator=(const HostServices&) = delete;
 
-  // The arena gets this many threads instead. No effect once it is made.
+  // Changes the size of the arena. No effect once it exists.
   void limit(uint32_t threads);
 
   const mk_host* table() const { return &table_; }

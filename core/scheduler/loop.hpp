@@ -1,5 +1,6 @@
-// The one parallel loop over TBB, behind a plain function pointer. loop.cpp is compiled without ThreadSanitizer
-// (core/CMakeLists.txt): libtbb is not instrumented, so it could not see how TBB's own headers hand over their tasks.
+// The only parallel loop over TBB, called through a plain function pointer. loop.cpp is compiled without
+// ThreadSanitizer (core/CMakeLists.txt): libtbb is not instrumented, so ThreadSanitizer could not follow how TBB's own
+// headers hand over their tasks.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +12,13 @@ class LoopArena {
  public:
   using Bundle = void (*)(void* context, uint64_t begin, uint64_t end);
 
-  LoopArena(uint32_t threads, uint32_t cores);  // the calling thread included
+  LoopArena(uint32_t threads, uint32_t cores);  // including the calling thread
   ~LoopArena();
   LoopArena(const LoopArena&) = delete;
   LoopArena& operator=(const LoopArena&) = delete;
 
-  // Cuts [0, count) into bundles and returns when all have run. From any thread, bundles included.
+  // Splits [0, count) into bundles and returns when all have run. May be called from any thread, including from
+  // bundles.
   void run(uint64_t count, Bundle bundle, void* context);
 
  private:

@@ -6,8 +6,8 @@
 namespace mokume::scheduler {
 namespace {
 
-// The first bundle of a candidate ranks as if it took this many times what is thought: it may, and the sooner its time
-// is known, and whether it may be refitted, the better the rest is planned.
+// The first bundle of a candidate is ranked as if it took this many times the estimate. It may indeed, and the sooner
+// its time is known, and whether it may be refitted, the better the plan for the rest.
 constexpr double kUnseen = 3;
 constexpr uint32_t kNoBootstrap = UINT32_MAX;
 
@@ -66,7 +66,7 @@ double Policy::work_of(const Bundle& bundle) const {
   return work;
 }
 
-// An attempt at work must not be thought longer because it has not ended: else it would never be late.
+// An attempt that has not ended must not raise its own estimate, or else it would never be late.
 double Policy::work_now(uint32_t bundle) const {
   double work = 0;
   if (states_[bundle].holders == 0) {
@@ -78,7 +78,7 @@ double Policy::work_now(uint32_t bundle) const {
 }
 
 void Policy::estimate() {
-  std::map<uint32_t, double> refits;  // by bootstrap: the longest that it may come to
+  std::map<uint32_t, double> refits;  // by bootstrap: the longest possible refit
   for (uint32_t i = 0; i < bundles(); ++i) {
     if (!is_over(states_[i])) states_[i].work = work_now(i);
     if (refit_share_ <= 0 || bootstrap_[i] == kNoBootstrap) continue;
@@ -86,7 +86,7 @@ void Policy::estimate() {
     double& refit = refits[bootstrap_[i]];
     for (const uint32_t fit : bundles_[i].fits) refit = std::max(refit, refit_share_ * costs_.work(fit));
   }
-  std::vector<bool> scouts = tried_;  // candidates that have one, or need none
+  std::vector<bool> scouts = tried_;  // candidates that have a scout, or need none
   order_.clear();
   waiting_work_ = 0;
   for (uint32_t i = 0; i < bundles(); ++i) {
@@ -142,7 +142,7 @@ uint32_t Policy::append(Bundle bundle, uint32_t bootstrap) {
 }
 
 void Policy::wait(uint32_t bundle) {
-  // While it was over nobody estimated it: that is made up for before anything is given.
+  // The bundle's estimate was not updated while it was over; this forces an update before anything is given.
   if (is_over(states_[bundle])) {
     scores_changed_ = true;
     asked_ = bundles();
@@ -163,7 +163,7 @@ void Policy::ended(uint32_t unit, const std::vector<uint32_t>& done, double seco
     --state.holders;
     if (!state.done && state.holders == 0) insert(i);
   }
-  // Others have done a part of what a superfluous unit had: its seconds say nothing of the whole.
+  // Others did part of the work of a superfluous unit, so its time is no measure of the whole.
   if (!idle.told_superfluous) costs_.observe(idle.device_class, fits, seconds);
   idle.holds.clear();
   idle.busy = false;

@@ -1,4 +1,4 @@
-// The decision: Policy::next() and what it weighs.
+// The decision: Policy::next() and its criteria.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,13 +9,13 @@ namespace mokume::scheduler {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Bundles are given together up to this part of what all units still have before them.
+// Bundles are given together up to this share of the remaining work of all units.
 constexpr double kTogether = 0.25;
-// A slower unit takes what it ends within this part of the rest; predictions are no better.
+// A slower unit takes work that it finishes within this share of the rest, because predictions are no more accurate.
 constexpr double kPatience = 0.75;
-// As many waiting bundles are ordered anew whenever something was learned.
+// Up to this many waiting bundles are reordered after every observation.
 constexpr size_t kFew = 1024;
-// A copy is worth it if it ends this many times sooner.
+// A copy must finish earlier by this factor.
 constexpr double kClearly = 1.2;
 
 }  // namespace
@@ -24,7 +24,7 @@ std::optional<Pick> Policy::next(uint32_t unit, double now) {
   const UnitState& asks = units_[unit];
   if (asks.retired || asks.busy) return std::nullopt;
   watch(now);
-  // Among thousands a new estimate of a few changes next to nothing, and costs as much as handing out hundreds.
+  // Among thousands, a new estimate of a few changes almost nothing and costs as much as handing out hundreds.
   const size_t wait = order_.size() <= kFew ? 0 : order_.size() / 16;
   if ((estimated_ != costs_.version() || scores_changed_) && ++asked_ > wait) estimate();
   const Outlook ahead = outlook(now);
@@ -83,7 +83,7 @@ double Policy::rest_of(const UnitState& unit, double now) const {
   for (const uint32_t i : unit.holds) work += states_[i].work;
   const double predicted = work / costs_.speed(unit.device_class);
   if (!costs_.knows_seconds()) return predicted;
-  // Work that has overrun by some time is thought to need as much again: a wrong prediction, or a device that hangs.
+  // Overdue work is estimated to need as much time again: the prediction was wrong, or the device hangs.
   return std::abs(predicted - (now - unit.since));
 }
 
@@ -95,7 +95,7 @@ Policy::Outlook Policy::outlook(double now) const {
   for (const UnitState& unit : units_) {
     if (unit.retired) continue;
     const double left = unit.busy ? rest_of(unit, now) : 0;
-    // One that rests is waited for by nobody.
+    // Nobody waits for a spare unit.
     if (!unit.unit.spare) found.first[unit.kind] = std::min(found.first[unit.kind], left);
     const double speed = costs_.speed(unit.device_class);
     busy.emplace_back(left, speed);
@@ -103,7 +103,7 @@ Policy::Outlook Policy::outlook(double now) const {
     speeds += speed;
     ++found.units;
   }
-  // Units that are busy beyond that time cannot help the others.
+  // Units that are busy for longer than this cannot help the others.
   for (int round = 0; round < 4; ++round) {
     found.rest = speeds > 0 ? work / speeds : 0;
     const size_t before = busy.size();
@@ -155,8 +155,8 @@ Pick Policy::merged(uint32_t bundle, const UnitState& unit, const Outlook& ahead
   return made;
 }
 
-// A copy of the last bundles of that unit which gains the most by it. It goes through them from the first: where it has
-// several, they meet.
+// Copies the last bundles of the unit that gains most from it. The holder works from the first bundle on, so with
+// several bundles the two meet.
 std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahead) const {
   if (!costs_.knows_seconds()) return std::nullopt;
   const UnitState& idle = units_[unit];
@@ -174,11 +174,11 @@ std::optional<Pick> Policy::backup(uint32_t unit, double now, const Outlook& ahe
       if (states_[*i].done) continue;
       if (states_[*i].holders > 1 || !fits(bundles_[*i], idle) || left_to_others(*i, idle)) break;
       work += states_[*i].work;
-      // The holder's end without these, at best.
+      // When the holder finishes without these, at best.
       const double kept = std::max(0.0, left - work / holder_speed);
       const double gain = left - std::max(work / speed, kept);
       if (kClearly * work / speed > left || gain <= gained) break;
-      if (sooner_elsewhere(work, bundles_[*i].bytes, idle, ahead)) break;  // it is worth waiting for that one
+      if (sooner_elsewhere(work, bundles_[*i].bytes, idle, ahead)) break;  // the faster unit is worth waiting for
       gained = gain;
       copy.bundles.push_back(*i);
     }

@@ -20,13 +20,13 @@ namespace {
 
 constexpr uint32_t kNoBundle = UINT32_MAX;
 
-// A rule that gives work to idle units. Bundles are those of the workload, then one for each refit.
+// A rule that gives work to idle units. The bundles are those of the workload, followed by one per refit.
 class Dealer {
  public:
   virtual ~Dealer() = default;
   virtual std::optional<Pick> next(uint32_t unit, double now) = 0;
-  virtual void ready(uint32_t refit) = 0;  // it may start now
-  virtual void finished(uint32_t) {}       // a bundle, for the first time
+  virtual void ready(uint32_t refit) = 0;  // the refit may start now
+  virtual void finished(uint32_t) {}       // called when a bundle finishes for the first time
   virtual void ended(uint32_t, const std::vector<uint32_t>&, double, double) {}
   virtual std::vector<uint32_t> superfluous() { return {}; }
 };
@@ -80,7 +80,7 @@ class Ours : public Dealer {
   Policy policy_;
 };
 
-// One queue for all, or one for each unit.
+// One queue for all units, or one per unit.
 class Queues : public Dealer {
  public:
   Queues(const Scenario& scenario, Rule rule)
@@ -92,7 +92,7 @@ class Queues : public Dealer {
     if (rule == Rule::shuffled)
       for (size_t k = bundles; k > 1; --k) std::swap(order[k - 1], order[random.below(k, k)]);
     for (size_t k = 0; k < bundles; ++k) queues_[k * queues_.size() / bundles].push_back(order[k]);
-    // The unit that has the last bundle of a bootstrap has its refit too.
+    // The unit with the last bundle of a bootstrap also gets its refit.
     std::map<uint32_t, size_t> owner;
     for (size_t k = 0; k < bundles; ++k)
       for (const uint32_t fit : scenario.workload.bundles[order[k]].fits)
@@ -163,7 +163,7 @@ class Simulation {
  private:
   struct Running {
     std::vector<uint32_t> bundles;
-    size_t at = 0;      // the one in work
+    size_t at = 0;      // index of the current bundle
     uint64_t turn = 0;  // counts assignments: events of earlier ones are void
     double since = 0;
   };
@@ -171,7 +171,7 @@ class Simulation {
     double time;
     uint32_t unit;
     uint64_t turn;
-    bool operator<(const Event& other) const {  // the earliest is on top of the queue
+    bool operator<(const Event& other) const {  // the earliest event is on top of the queue
       return std::tie(time, unit) > std::tie(other.time, other.unit);
     }
   };
@@ -187,7 +187,7 @@ class Simulation {
   }
 
   void give(double now) {
-    std::set<std::pair<std::string, uint64_t>> refused;  // the policy gives nothing to units like these
+    std::set<std::pair<std::string, uint64_t>> refused;  // the policy has no work for units of this kind
     std::vector<uint32_t> still;
     for (const uint32_t unit : idle_) {
       const std::pair like(scenario_.units[unit].unit.device_class, scenario_.units[unit].unit.budget);
@@ -219,7 +219,7 @@ class Simulation {
       end(unit, now - run.since, now);
   }
 
-  // The last fit of a bootstrap sets its refit free.
+  // The last fit of a bootstrap releases its refit.
   void count_down(uint32_t bundle) {
     if (bundle >= scenario_.workload.bundles.size()) return;
     for (const uint32_t fit : scenario_.workload.bundles[bundle].fits) {
@@ -240,7 +240,7 @@ class Simulation {
   const Scenario& scenario_;
   const bool ours_;
   std::unique_ptr<Dealer> dealer_;
-  std::vector<double> seconds_;  // by bundle: of the workload, then the refits
+  std::vector<double> seconds_;  // by bundle: those of the workload, then the refits
   std::vector<bool> done_;
   size_t left_ = 0;
   std::map<uint32_t, size_t> fits_left_;  // by bootstrap

@@ -1,27 +1,28 @@
-// The table of a backend, made from the author's own types: what crosses the boundary, and nothing to write by hand.
+// Builds the C table of a backend from the author's own types, so that no boundary code is written by hand.
 //
-//   struct mk_device { ... };  mk_buffer, mk_queue and mk_event likewise; the table deletes them
+//   struct mk_device { ... };  // likewise mk_buffer, mk_queue and mk_event; the table deletes them
 //
 //   struct Backend {
 //     explicit Backend(const sdk::Host&);
-//     std::vector<mk_device_info> devices();                       // lists them and opens none
+//     std::vector<mk_device_info> devices();                       // lists devices, opens none
 //     std::unique_ptr<mk_device> open(uint32_t index, std::span<const mk_choice>);         // index < devices().size()
-//     static std::vector<sdk::Choice> choices(const mk_device&);   // that results depend on, to be recorded
+//     static std::vector<sdk::Choice> choices(const mk_device&);   // choices that affect results; recorded
 //     static std::unique_ptr<mk_buffer> create_buffer(mk_device&, uint64_t bytes);         // bytes > 0
 //     static std::unique_ptr<mk_queue> create_queue(mk_device&, bool profiling);
-//     // Both return an event where one is wanted.
+//     // Both return an event if want_event is set.
 //     static std::unique_ptr<mk_event> copy(mk_queue&, const mk_copy&, bool want_event);
 //     static std::unique_ptr<mk_event> submit(mk_queue&, const mk_op&, bool want_event);
 //     static int32_t supports(const mk_device&, const mk_op&);     // MK_SUPPORT_*; must not throw
 //     static void wait(mk_event&);
-//     static std::array<uint64_t, 2> time_ns(const mk_event&);     // throws unless its queue is a profiling one
+//     static std::array<uint64_t, 2> time_ns(const mk_event&);     // throws unless its queue is profiling
 //     static void finish(mk_queue&);
 //     static const void* extension(std::string_view name);
 //   };
 //   MOKUME_BACKEND(Backend, "name", "one line")
 //
-// All but supports() may throw Error. What each must do, and on which thread, stands in abi/backend.h. core/device has
-// checked every op and every copy before they get here; a build without NDEBUG looks at the shape rule again.
+// All functions except supports() may throw Error. abi/backend.h specifies what each must do, and on which thread.
+// core/device has checked every op and every copy before these calls; a build without NDEBUG checks the shape rule
+// again.
 #pragma once
 
 #include <algorithm>
@@ -47,7 +48,7 @@ struct Choice {
 template <class Backend>
 class BackendTable {
  public:
-  // mk_plugin_header::start.
+  // Implements mk_plugin_header::start.
   static int32_t start(const mk_host* host, const void** table, mk_error* error) {
     return guard(error, [&] {
       need(host != nullptr && table != nullptr, "start needs a host and somewhere to write to");
@@ -85,7 +86,7 @@ class BackendTable {
   }
 
  private:
-  // A template, since the author may define the types after including this header.
+  // A template, because the author may define the types after including this header.
   template <class Handle>
   static void destroy(Handle* handle) {
     delete handle;

@@ -1,4 +1,4 @@
-// A device as a model sees it: mk_device_services with C++ manners. Every failure is an Error.
+// A C++ interface to mk_device_services, for models. Every failure is an Error.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class Buffer {
   uint64_t bytes_ = 0;
 };
 
-// Room for floats in host memory from and to which copies are fast; see mk_device_services. Must not outlive the
-// device.
+// Storage for floats in host memory with fast copies to and from the device; see mk_device_services. Must not outlive
+// the device.
 class HostFloats {
  public:
   HostFloats() = default;
@@ -60,13 +60,13 @@ class HostFloats {
     if (memory_ != nullptr) device_->host_memory_destroy(device_->self, memory_);
   }
 
-  // Room for `count` at least; contents are lost where it grows.
+  // Returns storage for at least `count` floats; growing it discards the content.
   std::span<float> room(const mk_device_services* device, uint64_t count) {
     if (count > count_) {
       HostFloats larger;
       larger.device_ = device;
       void* memory = nullptr;
-      *this = HostFloats();  // before the next: both may be large
+      *this = HostFloats();  // frees the old block first: both may be large
       call(device->host_memory_create, device->self, count * sizeof(float), &memory);
       larger.memory_ = static_cast<float*>(memory);
       larger.count_ = count;
@@ -87,8 +87,8 @@ class HostFloats {
   uint64_t count_ = 0;
 };
 
-// A stretch of time that a profile shows by itself, from here to the end of the block. Costs a comparison where nothing
-// is profiled.
+// A span of time, from here to the end of the block, that a profile lists separately. Without a profile it costs one
+// comparison.
 class [[nodiscard]] Scope {
  public:
   Scope(const mk_device_services* device, mk_scope kind, const char* name)
@@ -112,12 +112,12 @@ class Device {
   const mk_device_info& info() const { return *table_->info(table_->self); }
   uint64_t budget_bytes() const { return table_->budget_bytes(table_->self); }
 
-  // Room for `count` elements of T; contents undefined. count 0 gives room for one.
+  // Creates a buffer for `count` elements of T, with undefined contents. For count 0 it holds one element.
   template <class T>
   Buffer buffer(uint64_t count) const {
     return Buffer(table_, (count == 0 ? 1 : count) * sizeof(T));
   }
-  // Offsets in elements of T. Both block.
+  // Offsets are in elements of T. Both calls block.
   template <class T>
   void write(const Buffer& to, const T* from, uint64_t count, uint64_t offset = 0) const {
     if (count != 0) call(table_->write, table_->self, to.get(), offset * sizeof(T), from, count * sizeof(T));
@@ -133,14 +133,14 @@ class Device {
     return b;
   }
   void submit(const mk_op& op) const { call(table_->submit, table_->self, &op); }
-  // `each` ops of every member: see mk_device_services.
+  // Submits `each` ops of every member: see mk_device_services.
   void submit_group(std::span<const mk_op* const> members, size_t each) const {
     call(table_->submit_group, table_->self, members.data(), static_cast<uint32_t>(members.size()),
          static_cast<uint32_t>(each));
   }
   void finish() const { call(table_->finish, table_->self); }
 
-  // The memory of a buffer where host and device share it (after finish()), else nullptr.
+  // The memory of a buffer if host and device share it (after finish()), else nullptr.
   template <class T>
   T* host_pointer(const Buffer& b) const {
     return static_cast<T*>(table_->host_pointer(table_->self, b.get()));
@@ -153,11 +153,12 @@ class Device {
   void set_choice(const char* key, const std::string& value) const {
     table_->set_choice(table_->self, key, value.c_str());
   }
-  // Names the phase to which the time to the end of the block counts: const auto phase = device.phase("forward");
+  // Names the phase that the time until the end of the block counts to: const auto phase = device.phase("forward");
   Scope phase(const char* name) const { return {table_, MK_SCOPE_PHASE, name}; }
-  // The same of work that the program cannot see: a model's own code in place of an op. Program::launch does it itself.
+  // The same for work that the program cannot see: a model's own code in place of an op. Program::launch does this
+  // itself.
   Scope kernel(const char* name) const { return {table_, MK_SCOPE_KERNEL, name}; }
-  // Whether somebody looks at phases.
+  // Whether phases are recorded.
   bool profiled() const { return table_->scope_begin != nullptr; }
   const mk_device_services* table() const { return table_; }
 
@@ -168,7 +169,7 @@ class Device {
 // A program built from a model's own OpenCL C source.
 class Program {
  public:
-  // Empty if the device's backend cannot compile kernels.
+  // Returns no value if the device's backend cannot compile kernels.
   static std::optional<Program> build(const Device& device, const char* name, const char* source,
                                       const std::string& options) {
     Program p;

@@ -1,5 +1,5 @@
-// Errors inside a library or the program are exceptions of one type; at the boundary guard() turns them into a status
-// and a message, and check() turns those back.
+// Inside a library or the program, errors are exceptions of one type. At the boundary, guard() turns them into a status
+// and a message, and check() turns these back.
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ inline int32_t fail(mk_error* error, mk_status status, std::string_view text) no
   return status;
 }
 
-// Runs `body` behind the boundary: whatever it throws becomes a status and a message.
+// Runs `body` at the boundary: any exception becomes a status and a message.
 template <class Body>
 int32_t guard(mk_error* error, Body&& body) noexcept {
   try {
@@ -53,7 +53,7 @@ int32_t guard(mk_error* error, Body&& body) noexcept {
   }
 }
 
-// Throws the error that a call across the boundary reported.
+// Throws the error reported by a call across the boundary.
 inline void check(int32_t status, const mk_error& error) {
   if (status != MK_OK) throw Error(static_cast<mk_status>(status), error.text);
 }

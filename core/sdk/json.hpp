@@ -1,12 +1,12 @@
-// JSON from files that anybody may have written.
+// Parses JSON from untrusted files.
 #pragma once
 
 #include <nlohmann/json.hpp>
 
 namespace mokume::sdk {
 
-// nlohmann's parse(), but what is nested deeper than anything of ours is left out: copies and dump() are recursive, and
-// brackets by the hundred thousand would overflow their stack. Throws nlohmann::json::exception.
+// Like nlohmann's parse(), but omits values that are nested deeper than any of our files: copies and dump() are
+// recursive, and hundreds of thousands of brackets would overflow the stack. Throws nlohmann::json::exception.
 template <class Json, class Input>
 Json parse_json(Input&& input) {
   constexpr int kDeepest = 64;

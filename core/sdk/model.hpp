@@ -1,4 +1,4 @@
-// The table of a model, made from the author's own types: what crosses the boundary, and nothing to write by hand.
+// Builds the C table of a model from the author's own types, so that no boundary code is written by hand.
 //
 //   struct Model {
 //     using Session = ...;
@@ -13,16 +13,16 @@
 //     static constexpr ... params, metrics, regression_metrics;  // std::arrays; no regression_metrics: no regression
 //     static void check(const mk_experiment&);
 //     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
-//     static std::string summary(const mk_experiment&, uint32_t candidate);            // may be left out
-//     static int64_t features(const Fitted&);        // that a row must have
+//     static std::string summary(const mk_experiment&, uint32_t candidate);            // optional
+//     static int64_t features(const Fitted&);        // required number of features of a row
 //     static int64_t scores_per_row(const Fitted&);
-//     static sdk::RowShape shape(const Fitted&);     // may be left out: then a row is not known to be an image
-//     static constexpr bool probabilities = true;    // a classifier's scores are log-probabilities; may be left out
-//     static constexpr bool teams = true;            // devices can train one model together; may be left out
+//     static sdk::RowShape shape(const Fitted&);     // optional: without it, a row is not known to be an image
+//     static constexpr bool probabilities = true;    // optional: a classifier's scores are log-probabilities
+//     static constexpr bool teams = true;            // optional: devices can train one model together
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
 //
-// All of them may throw Error. What each must do, and on which thread, stands in abi/model.h.
+// All functions may throw Error. abi/model.h specifies what each must do, and on which thread.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@
 
 namespace mokume::sdk {
 
-// Gives a trained model the names of the classes and the scaling of the rows it was trained on.
+// Gives a trained model its class names and the scaling of its training rows.
 template <class Fitted>
 void take_description(const mk_experiment& experiment, Fitted& fitted) {
   const mk_data& data = *experiment.train;
@@ -52,7 +52,7 @@ inline bool has(const mk_experiment& experiment, uint32_t candidate, uint32_t bo
   return experiment.own_candidates == 0 || candidate / experiment.own_candidates == bootstrap;
 }
 
-// Places of a sample that a fit of this fold trains on, or is validated on.
+// Whether a fit of this fold validates this place of the sample instead of training on it.
 inline bool is_held_out(const mk_sample& sample, int64_t place, int32_t fold) {
   return fold != MK_ALL_ROWS && sample.fold_of[place] == fold;
 }
@@ -65,7 +65,7 @@ struct RowShape {
 template <class Model>
 class ModelTable {
  public:
-  // mk_plugin_header::start.
+  // Implements mk_plugin_header::start.
   static int32_t start(const mk_host* host, const void** table, mk_error* error) {
     return guard(error, [&] {
       auto made = std::make_unique<ModelTable>(host);
@@ -110,7 +110,7 @@ class ModelTable {
   using Session = typename Model::Session;
   using Fitted = typename Model::Fitted;
 
-  // The object that mk_fitted points to: the model, and C strings for describe().
+  // The object behind mk_fitted: the model, and C strings for describe().
   struct Handle {
     Fitted fitted;
     std::vector<const char*> names;

@@ -1,5 +1,6 @@
-// The check of an op that needs its buffers. core/device makes it once for every op, after ops::check, for all
-// backends; what buffers contain is not looked at (indices, labels): each op's header says what comes of a bad one.
+// The operand check, for which an op needs its buffers. core/device makes it once for every op, after ops::check, for
+// all backends. Buffer contents (indices, labels) are not checked: the header of each op specifies the effect of an
+// invalid one.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@ inline bool same_view(const mk_tensor& a, const mk_tensor& b) {
          (a.rows <= 1 || a.row_stride == b.row_stride);
 }
 
-// Exact where both have one stride (column blocks of one matrix are apart); otherwise ranges that meet count.
+// Exact if both views have the same stride (column blocks of one matrix are disjoint); otherwise compares whole ranges.
 inline bool overlap(const mk_tensor& a, const mk_tensor& b) {
   if (a.buffer != b.buffer || sdk::empty(a) || sdk::empty(b)) return false;
   if (sdk::extent(a) <= b.offset || sdk::extent(b) <= a.offset) return false;
@@ -27,8 +28,8 @@ inline bool overlap(const mk_tensor& a, const mk_tensor& b) {
   throw Error(MK_INVALID_ARGUMENT, std::string(rule(op.code).name) + ": " + role + " " + std::to_string(i) + " " + why);
 }
 
-// Throws MK_INVALID_ARGUMENT if an operand has no buffer or reaches beyond it, or if an output overlaps an input or
-// another output. bytes_of(mk_buffer*) is the size of a buffer of the device, and throws for another one.
+// Throws MK_INVALID_ARGUMENT if an operand has no buffer or exceeds it, or if an output overlaps an input or another
+// output. bytes_of(mk_buffer*) returns the size of a buffer of this device, and throws for any other buffer.
 template <class BytesOf>
 void check_operands(const mk_op& op, const BytesOf& bytes_of) {
   const auto check_bounds = [&](const mk_tensor& t, const char* role, uint32_t i) {

@@ -24,9 +24,9 @@ struct OpRule {
   mk_op_code code;
   const char* name;
   uint32_t min_inputs, max_inputs, min_outputs, max_outputs;
-  int32_t in_place;                   // the output that may be the same view as input 0, or kApart
+  int32_t in_place;                   // the output that may share the view of input 0, or kApart
   void (*check)(const mk_op&);        // throws Error(MK_INVALID_ARGUMENT)
-  double (*tolerance)(const mk_op&);  // against the host oracle; what it is relative to is in the op's header
+  double (*tolerance)(const mk_op&);  // against the host oracle; the op's header defines what it is relative to
   sdk::Cost (*cost)(const mk_op&);
 };
 
@@ -70,7 +70,7 @@ inline const OpRule& rule(int32_t code) {
   return kOps[code - 1];
 }
 
-// Throws MK_INVALID_ARGUMENT unless the descriptor keeps its op's shape rule. Does not look at buffers.
+// Throws MK_INVALID_ARGUMENT unless the descriptor obeys the shape rule of its op. Does not look at buffers.
 inline void check(const mk_op& op) {
   const OpRule& r = rule(op.code);
   if (op.struct_size < sizeof(mk_op)) throw Error(MK_INVALID_ARGUMENT, "op descriptor is too small");

@@ -11,7 +11,7 @@ using PhiloxCounter = std::array<uint32_t, 4>;
 using PhiloxKey = std::array<uint32_t, 2>;
 
 constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
-#pragma GCC unroll 10  // twice as fast, and -O2 does not
+#pragma GCC unroll 10  // doubles the speed; -O2 does not unroll this loop
   for (int round = 0; round < 10; ++round) {
     const uint64_t p0 = uint64_t{0xD2511F53} * c[0];
     const uint64_t p1 = uint64_t{0xCD9E8D57} * c[2];
@@ -23,7 +23,7 @@ constexpr PhiloxCounter philox(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// The purpose of a number: the first word of the counter, so that no two uses share numbers.
+// The purpose of a number is part of the counter's second word, so that no two uses share numbers.
 enum class Purpose : uint32_t {
   folds = 1,
   digits = 2,
@@ -36,7 +36,7 @@ enum class Purpose : uint32_t {
   schedule = 9
 };
 
-// A stream of one purpose and up to two ids; element i < 2^56 is a pure function of (seed, purpose, ids, i).
+// A stream for one purpose and up to two ids; element i < 2^56 is a pure function of (seed, purpose, ids, i).
 class Random {
  public:
   constexpr Random(uint64_t seed, Purpose purpose, uint32_t id0 = 0, uint32_t id1 = 0)
@@ -57,8 +57,8 @@ class Random {
   }
 
  private:
-  // The counter's second word: the purpose (below 2^8), from bit 8 what a block's number has beyond 32 bits, and in the
-  // highest bit whether 64-bit numbers are drawn.
+  // The second word of the counter: the purpose (below 2^8), from bit 8 the bits of the block number beyond 32, and in
+  // the highest bit whether 64-bit numbers are drawn.
   constexpr PhiloxCounter block(uint64_t number, uint32_t kind) const {
     const auto beyond = static_cast<uint32_t>(number >> 32);
     return philox({static_cast<uint32_t>(number), words_[0] | beyond << 8 | kind, words_[1], words_[2]}, key_);

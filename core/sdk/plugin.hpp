@@ -1,5 +1,5 @@
-// The header that the author of a backend, a model or a transport includes: negotiation in one macro, and the host's
-// services.
+// The header that the author of a backend, model or transport includes: the plugin query in one macro, and the services
+// of the host.
 //
 //   static int32_t start(const mk_host* host, const void** table, mk_error* error);
 //   MOKUME_PLUGIN(MK_PLUGIN_BACKEND, "null", "accepts everything, computes nothing", start)
@@ -35,7 +35,7 @@
 
 namespace mokume::sdk {
 
-// The host table with C++ manners. Copyable; valid as long as the program runs.
+// A C++ interface to the host table. Copyable; valid as long as the program runs.
 class Host {
  public:
   Host() = default;
@@ -44,7 +44,7 @@ class Host {
   void log(mk_log_level level, const char* source, const std::string& text) const {
     table_->log(table_->self, level, source, text.c_str());
   }
-  // body(uint64_t index) for every index in [0, count); it must not throw.
+  // Calls body(uint64_t index) for every index in [0, count); it must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) const {
     using Plain = std::remove_reference_t<Body>;
@@ -60,7 +60,7 @@ class Host {
   const mk_host* table_ = nullptr;
 };
 
-// Copies text into a fixed field of an ABI struct, cut if longer.
+// Copies text into a fixed-size field of an ABI struct, truncating it if necessary.
 template <size_t N>
 void set_text(char (&field)[N], std::string_view text) {
   const size_t n = std::min(text.size(), N - 1);

@@ -1,4 +1,4 @@
-// Devices that train one model together, as a model sees them: mk_team with C++ manners.
+// A C++ interface to mk_team, the devices that train one model together, for models.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace mokume::sdk {
 // Used by the session's thread. Every failure is an Error; MK_CANCELLED if the team has broken up.
 class Team {
  public:
-  // nullptr: a device alone, which is a team of one whose sums are what it gives.
+  // nullptr: a single device, which is a team of one; its sums are what it gives.
   explicit Team(const mk_team* table) : table_(table) {}
 
   uint32_t members() const { return table_ == nullptr ? 1 : table_->n_members; }
@@ -25,15 +25,16 @@ class Team {
   const char* splits() const { return table_ == nullptr ? nullptr : table_->splits; }  // of the leader; see mk_team
   double speed(uint32_t member) const { return table_ == nullptr ? 1 : table_->speeds[member]; }
 
-  // body(first, count) for each of the sums that [begin, begin + size) of a vector goes through: while one is added up,
-  // the one before is on its way back and the next on its way out, and copies of copies find them in a cache.
+  // Calls body(first, count) for each bucket of the range [begin, begin + size) of a vector. With separate sums per
+  // bucket, one is added up while the previous one is on its way back and the next on its way out, and repeated copies
+  // hit the cache.
   template <class Body>
   static void in_buckets(uint64_t begin, uint64_t size, Body&& body) {
     constexpr uint64_t kBucket = uint64_t{1} << 16;
     for (uint64_t first = 0; first < size; first += kBucket) body(begin + first, std::min(kBucket, size - first));
   }
 
-  // Not where it is alone.
+  // Must not be called on a single device.
   void give(uint64_t count, std::span<const mk_block> blocks) const {
     call(table_->give, table_->self, count, blocks.data(), static_cast<uint32_t>(blocks.size()));
   }
@@ -44,11 +45,11 @@ class Team {
     if (!alone()) table_->account(table_->self, elapsed_s, busy_s.data(), units.data(), shares.c_str(), at.c_str());
   }
 
-  // The sum of what all members hold, in the order of the members; one that holds only zeros may as well say so.
+  // Sums what all members hold, in the order of the members. A member that holds only zeros may pass `zeros`.
   void sum(std::span<float> values, bool zeros = false) const {
     exchange(values, {member(), 1, values.data()}, !zeros);
   }
-  // Copies what the leader holds, bit by bit.
+  // Copies what the leader holds, bit for bit.
   void from_leader(std::span<float> values) const { exchange(values, {0, 1, values.data()}, leads()); }
 
  private:

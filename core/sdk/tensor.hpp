@@ -10,9 +10,9 @@
 
 namespace mokume::sdk {
 
-inline constexpr int64_t kElementBytes = 4;  // every dtype of today: f32 and i32
+inline constexpr int64_t kElementBytes = 4;  // for every current dtype: f32 and i32
 
-// rows x columns, row-major; row_stride 0 means dense.
+// A row-major matrix view of rows x columns; row_stride 0 means dense.
 inline mk_tensor matrix(mk_buffer* buffer, int64_t rows, int64_t columns, int64_t row_stride = 0, int64_t offset = 0,
                         mk_dtype dtype = MK_F32) {
   return {buffer, offset, rows, columns, row_stride == 0 ? columns : row_stride, dtype, 0};
@@ -26,12 +26,12 @@ inline std::string shape(const mk_tensor& t) { return std::to_string(t.rows) + "
 
 inline bool empty(const mk_tensor& t) { return t.rows == 0 || t.columns == 0; }
 
-// One past the last element the view touches.
+// One past the last element of the view.
 inline int64_t extent(const mk_tensor& t) {
   return empty(t) ? t.offset : t.offset + (t.rows - 1) * t.row_stride + t.columns;
 }
 
-// Throws unless the view is sane on its own: dtype, signs, stride, and no overflow of its extent.
+// Throws unless the view is valid in itself: dtype, signs, stride, and an extent without overflow.
 inline void check_view(const char* op, const char* operand, const mk_tensor& t, mk_dtype dtype) {
   const auto refuse = [&](const std::string& why) {
     throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": " + operand + " " + why);
@@ -59,7 +59,7 @@ inline mk_op make_op(mk_op_code code) {
 
 struct Cost {
   double flops = 0;
-  double bytes = 0;  // read and written once, at the least
+  double bytes = 0;  // the minimum: everything read and written once
 };
 
 }  // namespace mokume::sdk

@@ -15,7 +15,7 @@ __extension__ using Wide = unsigned __int128;
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(MK_INVALID_ARGUMENT, text); }
 
-// The words of a number in base 2^32, the lowest first; zero has one.
+// The digits of a number in base 2^32, the lowest first; zero has one.
 std::vector<uint32_t> words_of(uint64_t number) {
   std::vector<uint32_t> words{static_cast<uint32_t>(number)};
   if (number >> 32 != 0) words.push_back(static_cast<uint32_t>(number >> 32));
@@ -46,7 +46,7 @@ std::vector<uint32_t> words_of(std::string_view digits) {
   return words;
 }
 
-// A multiplicative hash whose constant moves on with every word.
+// A multiplicative hash whose constant changes with every word.
 class WordHash {
  public:
   WordHash(uint32_t start, uint32_t factor) : constant_(start), factor_(factor) {}
@@ -67,7 +67,7 @@ uint32_t mix(uint32_t x, uint32_t y) {
   return mixed ^ mixed >> 16;
 }
 
-// Every word of the pool and of what does not fit it changes every (other) word of the pool.
+// Every word of the pool, and every input word that exceeds it, affects every (other) word of the pool.
 std::array<uint32_t, 4> pool_of(const std::vector<uint32_t>& words) {
   std::array<uint32_t, 4> pool{};
   WordHash hash(0x43B0D7E5U, 0x931E8875U);
@@ -88,7 +88,7 @@ SeedSequence::SeedSequence(std::string_view digits) : SeedSequence(words_of(digi
 SeedSequence::SeedSequence(std::vector<uint32_t> entropy, std::vector<uint32_t> spawn_key)
     : entropy_(std::move(entropy)), spawn_key_(std::move(spawn_key)) {
   std::vector<uint32_t> words = entropy_;
-  // Else the child 7 of seed 5 would be the seed 5 + 7 * 2^32.
+  // Otherwise child 7 of seed 5 would equal the seed 5 + 7 * 2^32.
   if (!spawn_key_.empty()) words.resize(std::max(words.size(), pool_.size()));
   words.insert(words.end(), spawn_key_.begin(), spawn_key_.end());
   pool_ = pool_of(words);
@@ -150,9 +150,9 @@ uint32_t Pcg64::next32() {
 
 double Generator::random() { return static_cast<double>(bits_.next64() >> 11) * 0x1p-53; }
 
-// Multiplying a random word by the number of values leaves the value above the word and the position inside the value's
-// share below it; the first positions are drawn again so that all shares are equal. Ranges that 32 bits hold take
-// 32-bit words.
+// Multiplying a random word by the number of values gives the value above the word and, below it, the position inside
+// the value's share. The first positions of a share are rejected, so that all shares are equal. Ranges that fit 32 bits
+// use 32-bit words.
 uint64_t Generator::below(uint64_t last) {
   if (last == 0) return 0;
   const uint64_t count = last + 1;

@@ -1,16 +1,16 @@
-// NumPy's random numbers, bit by bit: what numpy.random.default_rng(seed) draws in NumPy 1.17 and later, so that
-// published experiments can be replayed. mokume's own numbers come from sdk/philox.hpp.
+// Bit-exact NumPy random numbers: those of numpy.random.default_rng(seed) in NumPy 1.17 and later, for replaying
+// published experiments. mokume's own numbers come from sdk/philox.hpp.
 //
 // Sources:
 //   SeedSequence  NumPy's reference manual, numpy.random.SeedSequence; its mixing is by M. E. O'Neill, "Developing a
 //                 seed_seq Alternative", 2015
 //   Pcg64         M. E. O'Neill, "PCG: A Family of Simple Fast Space-Efficient Statistically Good Algorithms for Random
-//                 Number Generation", HMC-CS-2014-0905, 2014: the 128-bit generator with the output XSL-RR
+//                 Number Generation", HMC-CS-2014-0905, 2014: the 128-bit generator with XSL-RR output
 //   integers      D. Lemire, "Fast Random Integer Generation in an Interval", ACM TOMACS 29(1), 2019
 //   shuffle       R. Durstenfeld, "Algorithm 235: Random Permutation", CACM 7(7), 1964
 //
-// Unlike the rest of mokume these streams have a hidden state: a number depends on all that were drawn before it.
-// An object belongs to one thread at a time. Arguments that NumPy refuses are Error(MK_INVALID_ARGUMENT).
+// Unlike the rest of mokume, these streams have state: a number depends on all numbers drawn before it. An object
+// belongs to one thread at a time. Arguments that NumPy rejects are an Error(MK_INVALID_ARGUMENT).
 #pragma once
 
 #include <array>
@@ -22,25 +22,25 @@
 
 namespace mokume::search::numpy {
 
-// Turns a seed of any size into well mixed words, and into independent children.
+// Turns a seed of any size into well-mixed words and independent children.
 class SeedSequence {
  public:
   explicit SeedSequence(uint64_t entropy);
-  // A whole number in decimal digits, of any length (the time grows with its square); leading zeros do not count.
+  // A whole number in decimal digits, of any length (time is quadratic in the length); leading zeros are ignored.
   explicit SeedSequence(std::string_view digits);
 
-  // The next n children; a second call goes on where the first ended. 2^32 - 1 in all.
+  // Returns the next n children; a second call continues after the first. At most 2^32 - 1 in total.
   std::vector<SeedSequence> spawn(uint32_t n);
 
-  // The first n words; calls do not depend on each other. 64-bit words are pairs of 32-bit ones, the low half first.
+  // The first n words; calls are independent of each other. 64-bit words are pairs of 32-bit words, low half first.
   std::vector<uint32_t> generate_state(size_t n) const;
   std::vector<uint64_t> generate_state64(size_t n) const;
 
  private:
   SeedSequence(std::vector<uint32_t> entropy, std::vector<uint32_t> spawn_key);
 
-  std::vector<uint32_t> entropy_;    // of the seed, the lowest word first
-  std::vector<uint32_t> spawn_key_;  // which child of which child
+  std::vector<uint32_t> entropy_;    // of the seed, lowest word first
+  std::vector<uint32_t> spawn_key_;  // the path of child numbers to this sequence
   uint32_t spawned_ = 0;
   std::array<uint32_t, 4> pool_{};
 };
@@ -51,7 +51,8 @@ class Pcg64 {
   explicit Pcg64(const SeedSequence& seed);
 
   uint64_t next64();
-  // The low half of a 64-bit number, at the next call its high half: next64() in between leaves that half waiting.
+  // Returns the low half of a 64-bit number and, at the next call, its high half; next64() in between does not change
+  // that.
   uint32_t next32();
 
  private:
@@ -64,7 +65,7 @@ class Pcg64 {
   bool half_waits_ = false;
 };
 
-// numpy.random.Generator over PCG64, as numpy.random.default_rng makes it.
+// numpy.random.Generator over PCG64, as created by numpy.random.default_rng.
 class Generator {
  public:
   explicit Generator(const SeedSequence& seed) : bits_(seed) {}
@@ -72,11 +73,11 @@ class Generator {
   // In [0, 1), a multiple of 2^-53.
   double random();
 
-  // In [low, high), low < high. The second form draws n of them: the same numbers as n calls of the first.
+  // In [low, high), low < high. The second form draws n numbers, the same as n calls of the first.
   int64_t integers(int64_t low, int64_t high);
   std::vector<int64_t> integers(int64_t low, int64_t high, size_t n);
 
-  // n bytes, taken from as few 32-bit words as hold them, but from at least one.
+  // n bytes, from the fewest 32-bit words that hold them, but at least one.
   std::vector<uint8_t> bytes(size_t n);
 
   // One or n of 0 ... size - 1, or of the values, with replacement (replace = True, no probabilities).
@@ -91,7 +92,7 @@ class Generator {
     return chosen;
   }
 
-  // 0 ... size - 1, or the values, in random order. At most 2^32 of them.
+  // 0 ... size - 1, or the values, in random order. At most 2^32.
   std::vector<int64_t> permutation(int64_t size);
   template <class T>
   std::vector<T> permutation(std::vector<T> values) {

@@ -11,15 +11,15 @@ namespace mokume::search {
 // A parameter's value: real, integer, text or boolean.
 using Value = std::variant<double, int64_t, std::string, bool>;
 
-// As it stands in results.csv: reals shortest round-trip, texts as they are, booleans true/false.
+// The form in results.csv: reals shortest round-trip, texts unchanged, booleans true/false.
 std::string to_text(const Value& value);
 
 // One searched parameter: an explicit list (grid), or a distribution (random search).
 struct Space {
   enum class Kind { list, real_uniform, log10_uniform, integer_uniform } kind = Kind::list;
   std::string name;
-  std::vector<Value> values;  // list
-  double low = 0, high = 0;   // distributions: both ends (exponents for log10_uniform; integers include both)
+  std::vector<Value> values;  // for a list
+  double low = 0, high = 0;   // for distributions: both ends (exponents for log10_uniform; for integers inclusive)
 };
 
 struct FitKey {
@@ -28,14 +28,15 @@ struct FitKey {
   uint32_t fold = 0;
 };
 
-// Fit ids are indices, by candidate, bootstrap and fold. Behind them comes a slot for the refit of each bootstrap:
-// which candidate it trains follows from the results of the bootstrap's fits.
+// Fit ids are indices, ordered by candidate, bootstrap and fold. After them, each bootstrap has a slot for its refit;
+// the results of its fits determine which candidate that trains.
 struct Plan {
-  std::vector<std::string> params;             // searched parameters, in the order of the experiment file
+  std::vector<std::string> params;             // searched parameters, in file order
   std::vector<std::vector<Value>> candidates;  // aligned with params
   uint32_t bootstraps = 1;
   uint32_t folds = 0;
-  // Above 0: every bootstrap has so many candidates of its own, those of bootstrap 0 first. 0: all have the same ones.
+  // Above 0: every bootstrap has this many candidates of its own, those of bootstrap 0 first. 0: all share the same
+  // ones.
   uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
 
@@ -46,7 +47,7 @@ struct Plan {
   bool is_refit(uint32_t id) const { return id >= n_fits(); }
   uint32_t refit_slot(uint32_t bootstrap) const { return n_fits() + bootstrap; }
 
-  // For a fit, not a refit.
+  // For a fit, not for a refit.
   FitKey key(uint32_t id) const {
     const uint32_t candidate = id / fits_per_candidate();
     return {candidate, own_candidates > 0 ? candidate / own_candidates : id / folds % bootstraps, id % folds};
@@ -55,7 +56,7 @@ struct Plan {
     return candidate < n_candidates() && bootstrap < bootstraps &&
            (own_candidates == 0 || candidate / own_candidates == bootstrap);
   }
-  // For a candidate that this bootstrap has.
+  // The candidate must belong to the bootstrap.
   uint32_t fit_id(uint32_t candidate, uint32_t bootstrap, uint32_t fold) const {
     return candidate * fits_per_candidate() + (own_candidates > 0 ? 0 : bootstrap * folds) + fold;
   }

@@ -37,7 +37,7 @@ void check(uint32_t bootstraps, uint32_t candidates, const std::vector<Space>& s
 }
 
 // NumPy's round(linspace(0, rows, folds + 1)). The product of doubles can fall on the other side of a half than the
-// exact quotient would, so this is not data's rule for folds.
+// exact quotient would, so the fold rule in data/ cannot be used here.
 std::vector<int64_t> fold_edges(int64_t rows, uint32_t folds) {
   const double step = static_cast<double>(rows) / folds;
   std::vector<int64_t> edges;

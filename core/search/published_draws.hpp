@@ -1,4 +1,4 @@
-// The random draws of a published study, replayed: the bagged networks of S. M. Lo, multinode-gpu-study
+// Replays the random draws of a published study: the bagged networks of S. M. Lo, multinode-gpu-study
 // (https://github.com/shermanlo77/multinode-gpu-study, mnist_nn), which drew its samples and candidates with NumPy.
 #pragma once
 
@@ -11,24 +11,24 @@
 namespace mokume::search {
 
 struct BootstrapDraws {
-  std::vector<uint32_t> row;                   // the row at each position of the sample; fold after fold
-  std::vector<int32_t> fold_of;                // the fold of each position, -1 without folds
+  std::vector<uint32_t> row;                   // the row at each position of the sample, ordered by fold
+  std::vector<int32_t> fold_of;                // the fold of each position; -1 without folds
   std::vector<std::vector<Value>> candidates;  // aligned with the spaces
 };
 
-// The draws of each bootstrap from its own stream, the seed's child of its number. In this order:
+// The draws of each bootstrap, from the child of the seed with its number. In this order:
 //   two seeds of 8 bytes for PyTorch, which mokume does not use;
 //   the sample: one permutation of all rows, cut into folds at round(linspace(0, rows, folds + 1)); then, fold by fold,
-//   as many of the fold's rows as it has, with replacement. Without folds (0) all rows are one block;
+//   as many of its rows as it has, with replacement. Without folds (0) all rows are one block;
 //   the candidates, one after the other, each parameter in the order of `spaces`: integers(low, high + 1) for integers,
 //   random() * (high - low) + low for reals, 10 to that power for log10, integers(0, n) as the index into a list of n.
-// Reals in log10 depend on the C library's pow and may differ from NumPy's in the last bit.
+// Reals in log10 depend on pow() of the C library and may differ from NumPy's in the last bit.
 //
-// The study's own are published_draws("169514335042358758700408908237337905507", 12, 12, spaces, 60000, 5) with
+// The study's own draws are published_draws("169514335042358758700408908237337905507", 12, 12, spaces, 60000, 5) with
 // n_conv_layer 1..999, kernel_size 2..10, n_hidden_layer 1..1999, learning_rate log10 [-5, -1], momentum log10 [-2, 0].
 //
-// Memory: 8 bytes per row and bootstrap. Error(MK_INVALID_ARGUMENT) if the seed is no decimal number, there are no rows
-// or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
+// Memory: 8 bytes per row and bootstrap. Error(MK_INVALID_ARGUMENT) if the seed is not a decimal number, there are no
+// rows or more than 2^32, more folds than rows, a space without values, or more than 10 million candidates.
 std::vector<BootstrapDraws> published_draws(const std::string& seed_text, uint32_t bootstraps, uint32_t candidates,
                                             const std::vector<Space>& spaces, int64_t rows, uint32_t folds);
 

@@ -1,6 +1,6 @@
-// affine_columns: out[r][c] = (x[r][c] - shift[c]) * scale[c] (f32); normalises inputs, and takes gradients back.
+// affine_columns: out[r][c] = (x[r][c] - shift[c]) * scale[c] (f32); normalises inputs and propagates gradients back.
 //
-//   inputs   x: M x K, scale: vector of K, shift: vector of K (n_inputs is 2 for none)
+//   inputs   x: M x K, scale: vector of K, shift: vector of K (n_inputs is 2 without it)
 //   outputs  out: M x K; may be the same view as x
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace mokume::ops {
 
-// shift.buffer == NULL: none.
+// No shift if shift.buffer == NULL.
 inline mk_op affine_columns(const mk_tensor& x, const mk_tensor& scale, const mk_tensor& shift, const mk_tensor& out) {
   mk_op op = sdk::make_op(MK_OP_AFFINE_COLUMNS);
   op.n_inputs = shift.buffer == nullptr ? 2 : 3;

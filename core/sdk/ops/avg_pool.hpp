@@ -4,12 +4,13 @@
 //   integers [0] = height, [1] = width, [2] = channels, [3] = out_h, [4] = out_w
 //
 // out pixel (y, x) is the mean over rows [floor(y * height / out_h), ceil((y + 1) * height / out_h)) and columns
-// likewise, summed row by row, then divided by the count. A NaN makes every out pixel a NaN whose area it is in, an
-// infinity makes it that infinity, infinities of both signs a NaN; other out pixels and channels are as without.
+// likewise, summed row by row, then divided by the count. A NaN makes every out pixel whose area contains it a NaN. An
+// infinity makes these pixels that infinity, and infinities of both signs make them NaN. Other out pixels and channels
+// are not affected.
 //
-// avg_pool_grad: dx = for every pixel the sum, over the out pixels whose area it is in (y, then x, ascending), of their
-// gradient divided by their count. NaNs and infinities among the gradients reach the pixels of their areas in the same
-// way, and no others.
+// avg_pool_grad: dx = for every pixel, the sum of gradient / count over the out pixels whose area contains it (y, then
+// x, ascending). NaNs and infinities in the gradients spread in the same way to the pixels of their areas, and to no
+// others.
 //
 //   inputs   grad: as out above   outputs  dx: N x (height * width * channels)
 #pragma once
@@ -25,7 +26,7 @@ struct AvgPool {
   int64_t out_image() const { return out_h * out_w * channels; }
 };
 
-// The pixels [begin, end) of a side of `size` that cell `at` of `cells` averages.
+// The pixels [begin, end) of a side of length `size` that cell `at` of `cells` averages.
 constexpr int64_t avg_pool_begin(int64_t at, int64_t size, int64_t cells) { return at * size / cells; }
 constexpr int64_t avg_pool_end(int64_t at, int64_t size, int64_t cells) {
   return ((at + 1) * size + cells - 1) / cells;
@@ -83,7 +84,7 @@ inline double tolerance_avg_pool(const mk_op& op) {
   return (h * w + 2) * 0x1p-24;
 }
 
-// Relative to the sum of the magnitudes added.
+// Relative to the sum of the magnitudes of the terms.
 inline double tolerance_avg_pool_grad(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
   const double h = static_cast<double>(p.out_h / p.height + 2), w = static_cast<double>(p.out_w / p.width + 2);

@@ -1,9 +1,9 @@
-// bias_act: out = activation(x + bias), the bias the same in every row (f32).
+// bias_act: out = activation(x + bias), with the same bias in every row (f32).
 //
-//   inputs   x: M x K, bias: vector of K (n_inputs is 1 for none)   outputs  out: M x K; may be the same view as x
+//   inputs   x: M x K, bias: vector of K (n_inputs is 1 without it)   outputs  out: M x K; may be the same view as x
 //   integers [0] = Activation
 //
-// act_grad: dx = grad * activation'(x), written in terms of the activation's output y: relu passes grad where y > 0.
+// act_grad: dx = grad * activation'(x), expressed through the activation's output y: relu passes grad where y > 0.
 //
 //   inputs   grad: M x K, y: M x K   outputs  dx: M x K; may be the same view as grad
 //   integers [0] = Activation
@@ -15,7 +15,7 @@ namespace mokume::ops {
 
 enum class Activation : int64_t { none = 0, relu = 1 };
 
-// bias.buffer == NULL: none.
+// No bias if bias.buffer == NULL.
 inline mk_op bias_act(const mk_tensor& x, const mk_tensor& bias, Activation activation, const mk_tensor& out) {
   mk_op op = sdk::make_op(MK_OP_BIAS_ACT);
   op.n_inputs = bias.buffer == nullptr ? 1 : 2;

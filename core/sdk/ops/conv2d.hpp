@@ -1,27 +1,27 @@
-// conv2d: y = activation(x * weight + bias), a convolution in the sense of neural networks (f32).
+// conv2d: y = activation(x * weight + bias), a convolution as in neural networks (f32).
 //
-//   inputs   x: N x image    weight: patch x C    bias: vector of C (n_inputs is 2 for none)
+//   inputs   x: N x image    weight: patch x C    bias: vector of C (n_inputs is 2 without it)
 //   outputs  y: N x (out_pixels * C)
 //   integers the window, see window.hpp; [9] = Activation
 //
-//   y[n](p, c) = activation(bias[c] + sum over e of patch e of window p of image n * weight(e, c)), the padding being 0
+//   y[n](p, c) = activation(bias[c] + sum over e of patch e of window p of image n * weight(e, c)); the padding is 0
 //
-// conv2d_grad_input: dx, the gradient of x, from dy, that of y before the activation.
+// conv2d_grad_input: dx, the gradient of x, from dy, the gradient of y before the activation.
 //
 //   inputs   dy: N x (out_pixels * C)    weight: patch x C
 //   outputs  dx: N x image
 //
-// conv2d_grad_weight: dweight and dbias, their gradients, summed over all images.
+// conv2d_grad_weight: dweight and dbias, the gradients of weight and bias, summed over all images.
 //
 //   inputs   x: N x image    dy: N x (out_pixels * C)
-//   outputs  dweight: patch x C    dbias: vector of C (n_outputs is 1 for none)
+//   outputs  dweight: patch x C    dbias: vector of C (n_outputs is 1 without it)
 //
-// What is computed for an image depends on that image and the weights alone: not on N, nor on its place among others
-// (but where a library multiplies that picks its kernel by the size: CLBlast, or oneDNN on the host backend). The sums
-// over images of the weights' gradients run in pieces that a device class fixes, by whether the rows of dy lie side by
-// side. A device may multiply in a transformed space (Winograd's minimal filtering), where the error is bounded by the
-// sum of magnitudes under the whole 6 x 6 tile, not under one window, and where an infinity or a NaN may reach the
-// outputs of the tiles it is in. relu of a NaN is NaN.
+// The result for an image depends only on that image and the weights: not on N, nor on its place among the images
+// (except with a matrix multiplication library that chooses its kernel by size: CLBlast, or oneDNN on the host
+// backend). For weight gradients, the sums over images are split into pieces that the device class fixes, depending on
+// whether the rows of dy are contiguous. A device may multiply in a transformed space (Winograd's minimal filtering).
+// The error is then bounded by the sum of magnitudes in the whole 6 x 6 tile, not in one window, and an infinity or a
+// NaN may reach all outputs of its tiles. relu of a NaN is NaN.
 #pragma once
 
 #include <cmath>
@@ -31,7 +31,7 @@
 
 namespace mokume::ops {
 
-// bias.buffer == NULL: none.
+// No bias if bias.buffer == NULL.
 inline mk_op conv2d(const mk_tensor& x, const mk_tensor& weight, const mk_tensor& bias, const Window& window,
                     Activation activation, const mk_tensor& y) {
   mk_op op = sdk::make_op(MK_OP_CONV2D);
@@ -58,7 +58,7 @@ inline mk_op conv2d_grad_input(const mk_tensor& dy, const mk_tensor& weight, con
   return op;
 }
 
-// dbias.buffer == NULL: none.
+// No dbias if dbias.buffer == NULL.
 inline mk_op conv2d_grad_weight(const mk_tensor& x, const mk_tensor& dy, const Window& window, const mk_tensor& dweight,
                                 const mk_tensor& dbias) {
   mk_op op = sdk::make_op(MK_OP_CONV2D_GRAD_WEIGHT);
@@ -117,9 +117,10 @@ inline void check_conv2d_grad_weight(const mk_op& op) {
   if (op.n_outputs == 2) detail::check_per_channel("conv2d_grad_weight", "dbias", op.outputs[1], op.outputs[0]);
 }
 
-// Relative to the same op on absolute values, the largest of which within the 6 x 6 pixels around an element counts
-// (of all elements, for dweight): sqrt(terms) as for gemm, times 8 for a transformed space. Measured there: 6 * 2^-24
-// of the magnitudes at worst with 64 channels, 1.0 on average, against 2.7 and 0.4 for sums without a transform.
+// Relative to the same op on absolute values; the largest of these within the 6 x 6 pixels around an element counts (of
+// all elements, for dweight). The bound is sqrt(terms) as for gemm, times 8 for a transformed space. There, with 64
+// channels, the measured error in units of 2^-24 of the magnitudes is at most 6 and 1.0 on average, compared with 2.7
+// and 0.4 for sums without a transform.
 inline double tolerance_conv2d(const mk_op& op) {
   return 8.0 * (std::sqrt(static_cast<double>(window_of(op).patch())) + 4.0) * 0x1p-24;
 }
@@ -135,7 +136,7 @@ inline double tolerance_conv2d_grad_weight(const mk_op& op) {
   return 8.0 * (std::sqrt(terms) + 4.0) * 0x1p-24;
 }
 
-// The operations of the definition, whatever a device does instead.
+// Counts the operations of the definition, whatever algorithm a device uses.
 inline sdk::Cost cost_conv2d(const mk_op& op) { return detail::cost_of_convolution(op, op.inputs[0], op.inputs[1]); }
 
 inline sdk::Cost cost_conv2d_grad_input(const mk_op& op) {

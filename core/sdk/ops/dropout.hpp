@@ -1,12 +1,12 @@
-// dropout: out = x / (1 - p) where a random number says so, else 0 (f32); forward and backward are the same op.
+// dropout: out = x / (1 - p) or 0, depending on a random number (f32); forward and backward are the same op.
 //
 //   inputs   x: M x K   outputs  out: M x K; may be the same view as x
 //   reals    [0] = p, in [0, 1)
 //   integers [0] = seed (64 bits), [1] = layer and [2] = step (32 bits each), [3] = first_row
 //
 // Element (r, c) is kept if word c % 4 of philox({first_row + r, c / 4, step, layer}, seed) is at least
-// round(p * 2^32): a pure function of seed, step, layer, the row's place in the whole batch and the column (rows and
-// quarter columns are below 2^32). The key is {low 32 bits of seed, high 32 bits}; see sdk/philox.hpp.
+// round(p * 2^32). This is a pure function of seed, step, layer, row in the whole batch and column (rows and columns /
+// 4 are below 2^32). The key is {low 32 bits of seed, high 32 bits}; see sdk/philox.hpp.
 #pragma once
 
 #include <cmath>
@@ -35,7 +35,7 @@ inline mk_op dropout(const mk_tensor& x, double p, const DropoutPlace& place, co
   return op;
 }
 
-// The smallest word that is kept.
+// The smallest word that keeps its element.
 inline uint32_t dropout_threshold(const mk_op& op) {
   return static_cast<uint32_t>(std::min(std::floor(op.reals[0] * 0x1p32 + 0.5), 0x1p32 - 1));
 }
@@ -56,7 +56,7 @@ inline void check_dropout(const mk_op& op) {
     throw Error(MK_INVALID_ARGUMENT, "dropout: rows and quarter columns must be below 2^32");
 }
 
-// One product, relative to it; the mask is exact.
+// Relative to the one product; the mask is exact.
 inline double tolerance_dropout(const mk_op&) { return 0x1p-24; }
 
 inline sdk::Cost cost_dropout(const mk_op& op) {

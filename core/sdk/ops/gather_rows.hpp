@@ -2,7 +2,7 @@
 //
 //   inputs   x: M x K, index: vector of R (i32), every entry in [0, M)   outputs  out: R x K; must not overlap x
 //
-// An index outside [0, M): the host backend, which can look at it, refuses the op with MK_INVALID_ARGUMENT; on other
+// For an index outside [0, M), the host backend, which can check it, rejects the op with MK_INVALID_ARGUMENT; on other
 // devices that row of out is NaN. Nothing outside x is read.
 #pragma once
 

@@ -1,7 +1,7 @@
 // gemm: out = activation(alpha * op(a) * op(b) + beta * out + bias) (f32), op(x) = x or its transpose.
 //
 //   inputs   a: M x K, or K x M if transposed    b: K x N, or N x K if transposed
-//            bias: vector of N, the same in every row (n_inputs is 2 for none)
+//            bias: vector of N, the same in every row (n_inputs is 2 without it)
 //   outputs  out: M x N; must not overlap a or b. With beta = 0 its old contents are not read (NaNs do not spread).
 //   integers [0] = transpose a (0/1), [1] = transpose b (0/1), [2] = Activation
 //   reals    [0] = alpha, [1] = beta
@@ -14,9 +14,9 @@
 
 namespace mokume::ops {
 
-// A product may be cut into several at rows, columns or terms that are multiples of this, without another bit in the
-// result: parts along k in order, the later ones with beta = 1. Every backend's own kernels keep it on every device but
-// the oracle; CLBlast's do not, where each cut gives bits of its own.
+// A product may be split at rows, columns or terms that are multiples of this number without changing a bit of the
+// result; parts along k run in order, the later ones with beta = 1. The backends' own kernels guarantee this on every
+// device except the oracle. CLBlast's kernels do not: there, each split has its own bits.
 inline constexpr int64_t kGemmCut = 512;
 
 struct GemmShape {
@@ -38,7 +38,7 @@ inline mk_op gemm(const mk_tensor& a, bool transpose_a, const mk_tensor& b, bool
   return op;
 }
 
-// The same with a bias, whose buffer may be NULL for none, and an activation.
+// The same with a bias, whose buffer is NULL for none, and an activation.
 inline mk_op gemm_bias_act(const mk_tensor& a, const mk_tensor& b, const mk_tensor& bias, Activation activation,
                            const mk_tensor& out, float beta = 0.0F) {
   mk_op op = gemm(a, false, b, false, out, 1.0F, beta);
@@ -66,8 +66,8 @@ inline void check_gemm(const mk_op& op) {
 }
 
 // |out - oracle| <= tolerance * (|alpha| * (|a| * |b|) + |beta * out| + |bias|), elementwise with absolute values
-// inside: the bound of a K-term fp32 sum in any order (Higham, Accuracy and Stability of Numerical Algorithms, 2002,
-// section 3.1) holds with K * 2^-24; sums in blocks stay far below, so sqrt(K) with a margin is asked for.
+// inside. The bound for an fp32 sum of K terms in any order (Higham, Accuracy and Stability of Numerical Algorithms,
+// 2002, section 3.1) is K * 2^-24. Blocked sums stay far below, so the requirement is sqrt(K) with a margin.
 inline double tolerance_gemm(const mk_op& op) {
   return 4.0 * (std::sqrt(static_cast<double>(gemm_shape(op).k)) + 4.0) * 0x1p-24;
 }

@@ -1,24 +1,24 @@
 // linear_update: the input gradient of a fully connected layer and an SGD step on its weight, in one pass over the
-// weight (f32). What three ops give:
+// weight (f32). It equals three ops:
 //
-//   dx = dy * weight^T          gemm(dy, false, weight, true, dx), with the weight of before the step
+//   dx = dy * weight^T          gemm(dy, false, weight, true, dx), with the weight before the step
 //   grad = x^T * dy             gemm(x, true, dy, false, grad)
 //   weight, state: the step     optimizer_step(grad, weight, state), kind sgd
 //
-// and, where x is what relu gave (`after_relu`), a fourth: act_grad(dx, x, relu, dx), so that dx is what goes on behind
-// the relu.
+// and, if x is the output of a relu (`after_relu`), a fourth: act_grad(dx, x, relu, dx), so that dx is the gradient
+// with respect to the input of the relu.
 //
 //   inputs   x: B x I, B <= kLinearUpdateRows; dy: B x O
 //   outputs  weight: I x O, not empty, updated in place; state: I x O, updated in place, 0 before the first step; 0 x 0
-//            without momentum; dx: B x I, or 0 x 0 where nobody needs it. dx may be the same view as x (in place);
+//            without momentum; dx: B x I, or 0 x 0 if not needed. dx may be the same view as x (in place);
 //            otherwise none overlaps another or an input
-//   integers [0] = t, the number of the step, from 1, [1] = after_relu, 0 or 1
+//   integers [0] = t, the step number, from 1, [1] = after_relu, 0 or 1
 //   reals  [0] = lr, [1] = weight_decay, [2] = momentum
 //
-// Weight and state get the bits that a backend's own ops give, one after another, grad being dense and rounded to f32.
-// CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. An element of dx is summed
-// in an order of the backend's own, which depends on nothing but O: where a weight is cut along I changes no bit. A
-// backend may leave out what an x of 0 multiplies: a dy that is not finite need not show there.
+// Weight and state get the bits that the backend's own ops would compute one after another, with grad dense and rounded
+// to f32. CLBlast's gemm is the exception: with it, grad is summed in the order of gemm.hpp. The order in which an
+// element of dx is summed is the backend's choice but depends only on O, so splitting a weight along I changes no bit.
+// A backend may skip the products with an x of 0, so a non-finite dy need not show there.
 #pragma once
 
 #include <algorithm>
@@ -28,15 +28,16 @@
 
 namespace mokume::ops {
 
-// Larger batches are bound by arithmetic, and two gemms and a step serve them as well: docs/adr/0010.
+// Larger batches are limited by arithmetic; for them, two gemms and a step are as fast: docs/adr/0010.
 inline constexpr int64_t kLinearUpdateRows = 16;
 
-// Whether linear_update can take such a step.
+// Whether linear_update supports this step.
 inline bool has_linear_update(const OptimizerSettings& settings, int64_t batch) {
   return settings.kind == Optimizer::sgd && batch <= kLinearUpdateRows;
 }
 
-// `settings`: has_linear_update(). `state` is looked at as far as settings.states() says; dx: {} if not wanted.
+// `settings` must satisfy has_linear_update(). `state` is used only as far as settings.states() requires; dx is {} if
+// not needed.
 inline mk_op linear_update(const mk_tensor& x, const mk_tensor& dy, const mk_tensor& weight, const mk_tensor& state,
                            const mk_tensor& dx, const OptimizerSettings& settings, int64_t t, bool after_relu = false) {
   const mk_tensor none = sdk::matrix(nullptr, 0, 0);
@@ -82,8 +83,8 @@ inline void check_linear_update(const mk_op& op) {
   check("dx", op.outputs[2], wanted ? batch : 0, wanted ? inputs : 0);
 }
 
-// dx: relative to |dy| * |weight|^T, as gemm. State and weight: relative to the sums of the magnitudes of their terms,
-// with |x|^T * |dy| for the gradient.
+// dx: relative to |dy| * |weight|^T, as in gemm. State and weight: relative to the sums of the magnitudes of their
+// terms, with |x|^T * |dy| for the gradient.
 inline double tolerance_linear_update(const mk_op& op) {
   const auto terms = static_cast<double>(std::max(op.inputs[0].rows, op.inputs[1].columns));
   return 4.0 * (std::sqrt(terms) + 8.0) * 0x1p-24;

@@ -6,19 +6,20 @@
 // squared_loss: mean over the K columns of (prediction - target)^2.
 //   inputs   prediction: B x K, target: rows x K, index: vector of B (i32)
 // Both:
-//   outputs  rows: B x 2: loss, and 1 if the row is a hit, else 0 (softmax_loss: the largest logit, the first of equal
-//            ones, is the label's; squared_loss: always 0)
-//            grad: B x K (n_outputs is 1 for none): scale * gradient of the row's loss; may be the same view as input 0
-//   An index or a label outside its range: as in gather_rows.hpp; the row's loss and gradients are NaN.
+//   outputs  rows: B x 2: the loss, and 1 if the row is a hit, else 0 (softmax_loss: a hit if the largest logit, or the
+//            first of equal ones, is that of the label; squared_loss: always 0)
+//            grad: B x K (n_outputs is 1 without it): scale * gradient of the row's loss; may be the same view as
+//            input 0
+//   For an index or a label outside its range, see gather_rows.hpp; the row's loss and gradients are NaN.
 //   reals    [0] = scale, 1 / batch size for the mean over a batch
 //
-// softmax_loss takes log(sum(exp(logit - max))) with the sum in index order; loss = that - (logit[label] - max);
-// gradient = softmax - (1 at the label). Rows do not touch each other, and logits that are not finite have their own
-// row's results as follows, whatever the scale:
+// softmax_loss computes s = log(sum(exp(logit - max))) with the sum in index order; loss = s - (logit[label] - max);
+// gradient = softmax - (1 at the label). Rows are independent. Logits that are not finite have these results in their
+// row, for any scale:
 //   a NaN                             loss NaN, no hit, every gradient NaN
 //   the largest is +inf               loss NaN, every gradient NaN; a hit if the first +inf is the label's
 //   all are -inf                      loss NaN, every gradient NaN; a hit if the label is 0
-//   -inf beside larger ones           a probability of 0: no gradient but for the label's, whose loss is +inf
+//   -inf among larger logits          a probability of 0 and no gradient, except for the label, whose loss is +inf
 #pragma once
 
 #include <cmath>
@@ -27,7 +28,7 @@
 
 namespace mokume::ops {
 
-// grad.buffer == NULL: the losses alone.
+// Computes only the losses if grad.buffer == NULL.
 inline mk_op loss_op(mk_op_code code, const mk_tensor& prediction, const mk_tensor& target, const mk_tensor& index,
                      double scale, const mk_tensor& rows, const mk_tensor& grad) {
   mk_op op = sdk::make_op(code);

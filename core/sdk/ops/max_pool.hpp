@@ -1,14 +1,14 @@
-// max_pool: the largest element under each window, per channel (f32), and its place in the window (i32).
+// max_pool: the largest element in each window, per channel (f32), and its place in the window (i32).
 //
 //   inputs   x: N x image   outputs  out: N x (out_pixels * channels), place: the same shape, i32; none overlaps x
 //   integers the window, see window.hpp
 //
 // place = i * kernel_w + j of the first largest pixel of the window (i, then j, ascending); padding is never chosen. A
-// NaN counts as larger than everything; the first one is chosen.
+// NaN counts as larger than any number; the first NaN is chosen.
 //
-// max_pool_grad: dx = for every pixel the sum of the gradients of the windows that chose it, added in the order of the
-// window's pixels (i, then j, ascending), starting from 0. A NaN or an infinity among the gradients reaches the pixel
-// that its window chose and no other; infinities of both signs on one pixel make a NaN.
+// max_pool_grad: dx = for every pixel, the sum of the gradients of the windows that chose it, added in the order of the
+// window's pixels (i, then j, ascending), starting from 0. A NaN or an infinity in the gradients affects only the pixel
+// that its window chose; infinities of both signs at one pixel make a NaN.
 //
 //   inputs   grad, place: as out and place above   outputs  dx: N x image
 #pragma once
@@ -39,7 +39,7 @@ inline mk_op max_pool_grad(const mk_tensor& grad, const mk_tensor& place, const 
   return op;
 }
 
-// check_window, and that a place in the window fits an i32.
+// Calls check_window, and checks that a place in the window fits an i32.
 inline Window check_pool_window(const char* name, const mk_op& op) {
   const Window w = check_window(name, op);
   if (w.kernel_h * w.kernel_w > INT32_MAX)
@@ -72,7 +72,7 @@ inline void check_max_pool_grad(const mk_op& op) {
 // Exact on every device.
 inline double tolerance_max_pool(const mk_op&) { return 0.0; }
 
-// Relative to the sum of the magnitudes added.
+// Relative to the sum of the magnitudes of the terms.
 inline double tolerance_max_pool_grad(const mk_op& op) {
   const Window w = window_of(op);
   return static_cast<double>(w.kernel_h * w.kernel_w) * 0x1p-24;

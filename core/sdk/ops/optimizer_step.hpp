@@ -1,10 +1,9 @@
-// optimizer_step: one step on flat parameters, element by element (f32), with PyTorch's definitions and defaults.
+// optimizer_step: one step on flat parameters, elementwise (f32), with PyTorch's definitions and defaults.
 //
 //   inputs   grad: vector of n
-//   outputs  weight: vector of n, updated in place; state: one or two vectors of n, updated in place, 0 before the
-//   first
-//            step (n_outputs - 1 of them, see below); none overlaps another
-//   integers [0] = Optimizer, [1] = t, the number of the step, from 1
+//   outputs  weight: vector of n, updated in place; state: one or two vectors of n (n_outputs - 1, see
+//            below), updated in place, 0 before the first step; none overlaps another
+//   integers [0] = Optimizer, [1] = t, the step number, from 1
 //   reals    [0] = lr, [1] = weight_decay, [2] = a, [3] = b, [4] = eps
 //
 // With g = grad + weight_decay * weight and states s, u:
@@ -35,7 +34,7 @@ struct OptimizerSettings {
   }
 };
 
-// `state` and `state2` are looked at as far as settings.states() says.
+// `state` and `state2` are used only as far as settings.states() requires.
 inline mk_op optimizer_step(const mk_tensor& grad, const mk_tensor& weight, const mk_tensor& state,
                             const mk_tensor& state2, const OptimizerSettings& settings, int64_t t) {
   mk_op op = sdk::make_op(MK_OP_OPTIMIZER_STEP);
@@ -75,12 +74,12 @@ inline void check_optimizer_step(const mk_op& op) {
   }
 }
 
-// Weights: relative to |weight| + |step| with the step's own inputs rounded; states: relative to the sum of the
+// Weights: relative to |weight| + |step|, with the inputs of the step rounded; states: relative to the sum of the
 // magnitudes of their terms.
 //
-// Roundings counted in units of 2^-24, without fma, and with a square root of 3 ulp (6 units) and a quotient of 2.5 ulp
-// (5 units), which is what OpenCL C grants devices without correctly rounded ones (specification, relative error as
-// ULPs). Settings are rounded once each.
+// The list counts roundings in units of 2^-24, without fma, for a square root of 3 ulp (6 units) and a quotient of 2.5
+// ulp (5 units), which OpenCL C allows devices without correctly rounded ones (specification, relative error as ULPs).
+// Each setting is rounded once.
 //   g                        3
 //   sgd      s 4 + 1; weight s + 3 = 8
 //   squares  2 g + 3 + 1 = 10: the second moment of adam, s of rmsprop and adadelta

@@ -1,8 +1,8 @@
 // A window that slides over images: the geometry that convolutions and pools share.
 //
 // An image is height x width x channels, channels innermost, one image per row of a matrix. Window (y, x) of the
-// out_height() x out_width() windows covers rows y * stride_h - pad_h + [0, kernel_h) and columns likewise; what lies
-// outside the image is padding.
+// out_height() x out_width() windows covers rows y * stride_h - pad_h + [0, kernel_h) and columns likewise; pixels
+// outside the image are padding.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@ struct Window {
   int64_t out_height() const { return (height + 2 * pad_h - kernel_h) / stride_h + 1; }
   int64_t out_width() const { return (width + 2 * pad_w - kernel_w) / stride_w + 1; }
   int64_t out_pixels() const { return out_height() * out_width(); }
-  int64_t image() const { return height * width * channels; }       // elements
-  int64_t patch() const { return kernel_h * kernel_w * channels; }  // elements under the window
+  int64_t image() const { return height * width * channels; }       // in elements
+  int64_t patch() const { return kernel_h * kernel_w * channels; }  // elements in the window
 };
 
 inline constexpr int64_t kMaxSide = int64_t{1} << 20;
 
-// integers[0..8] in the order of the members.
+// Stores the members in order in integers[0..8].
 inline void set_window(mk_op& op, const Window& w) {
   const int64_t all[] = {w.height,   w.width,    w.channels, w.kernel_h, w.kernel_w,
                          w.stride_h, w.stride_w, w.pad_h,    w.pad_w};
@@ -52,7 +52,7 @@ inline Window check_window(const char* op, const mk_op& descriptor) {
   return w;
 }
 
-// The windows of `images` images, which is at least 0. Throws if there are more than any matrix has rows.
+// The number of windows in `images` >= 0 images. Throws if it exceeds the number of rows that any matrix can have.
 inline int64_t all_windows(const char* op, const Window& w, int64_t images) {
   constexpr int64_t kLimit = int64_t{1} << 48;
   if (images > kLimit / w.out_pixels()) throw Error(MK_INVALID_ARGUMENT, std::string(op) + ": too many windows");
