@@ -41,7 +41,7 @@ struct LayerType {
   std::shared_ptr<Layer> (*make)(const Values& values, Plan& plan);
 };
 
-// What the constructor of a layer sees: its input, and the parameters, to which it adds its own.
+// The interface to a layer under construction: its input, and the parameters, to which it adds its own.
 class Plan {
  public:
   // The layer's parameters are appended to `all`.
