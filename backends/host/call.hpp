@@ -1,4 +1,4 @@
-// One op on its way to a reference or a fast implementation: checked, with every view resolved to host memory.
+// An op as its implementation receives it: already validated, with every view resolved to host memory.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace mokume::host {
 
-// Row-major view; element (r, c) at data[r * stride + c]. `data` is null for an empty view without a buffer.
+// Row-major view: element (r, c) is at data[r * stride + c]. `data` is null for an empty view without a buffer.
 template <class T>
 struct View {
   T* data = nullptr;
@@ -28,7 +28,7 @@ struct Call {
   View<float> output(int i = 0) const { return view<float>(op.outputs[i]); }
   View<int32_t> places(int i) const { return view<int32_t>(op.outputs[i]); }
 
-  // body(i) for every i in [0, count), in parallel. The body must not throw.
+  // Calls body(i) for every i in [0, count) in parallel. The body must not throw.
   template <class Body>
   void parallel_for(uint64_t count, Body&& body) const {
     host.parallel_for(count, [&](uint64_t i) {
@@ -37,11 +37,11 @@ struct Call {
     });
   }
 
-  // body(r0, r1) for pieces of [0, rows), in parallel. Pieces have a fixed size, so results cannot depend on the
-  // number of threads. `work_per_row` is in elements.
+  // Splits [0, rows) into pieces and calls body(begin, end) for each in parallel. The piece size is fixed, so results
+  // cannot depend on the number of threads. `work_per_row` is in elements.
   template <class Body>
   void for_rows(int64_t rows, int64_t work_per_row, Body&& body) const {
-    constexpr int64_t kPiece = 32768;  // elements: about the cost of ten hand-overs to another thread
+    constexpr int64_t kPiece = 32768;  // elements; costs about as much as ten hand-overs to another thread
     const int64_t step = std::max<int64_t>(1, kPiece / std::max<int64_t>(1, work_per_row));
     if (rows <= step) return body(int64_t{0}, rows);
     parallel_for(static_cast<uint64_t>((rows + step - 1) / step), [&](uint64_t piece) {

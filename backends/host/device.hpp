@@ -1,4 +1,4 @@
-// The handles behind the boundary.
+// The types behind the opaque handles of abi/backend.h.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ struct mk_device {
 };
 
 struct mk_buffer {
-  // The memory goes back to `owner`; nullptr: it is another's.
+  // Releases `start` to `owner`; does not own it if `owner` is null.
   mk_buffer(const mk_host* owner, std::byte* start) : host(owner), memory(start) {}
   ~mk_buffer() {
     if (host != nullptr) host->release(host->self, memory);

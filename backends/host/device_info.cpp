@@ -15,7 +15,7 @@
 namespace mokume::host {
 namespace {
 
-// The cores this process may use, sorted. The mask grows until the kernel accepts it.
+// Returns the cores this process may use, sorted. The mask grows until the kernel accepts it.
 std::vector<int> allowed_cores() {
   struct Free {
     void operator()(cpu_set_t* set) const { CPU_FREE(set); }
@@ -32,7 +32,7 @@ std::vector<int> allowed_cores() {
   return cores;
 }
 
-// The first value of a key in /proc/cpuinfo, or "".
+// Returns the first value of a key in /proc/cpuinfo, or "".
 std::string cpuinfo(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -44,7 +44,7 @@ std::string cpuinfo(std::string_view key) {
   return "";
 }
 
-// ARM's cpuinfo has no model name.
+// cpuinfo has no model name on ARM.
 std::string cpu_name() {
   const std::string name = cpuinfo("model name");
   if (!name.empty()) return name;
@@ -78,7 +78,7 @@ mk_device_info device_info(uint32_t index) {
   mk_device_info info{};
   info.struct_size = sizeof info;
   info.kind = MK_DEVICE_CPU;
-  // The oracle is for tests: the flag keeps it out of "all" and "every".
+  // The oracle is for tests: this flag keeps it out of "all" and "every".
   info.flags = MK_DEVICE_FP64 | MK_DEVICE_FMA | (oracle ? uint64_t{MK_DEVICE_INSTRUMENTED} : 0);
   info.memory_bytes = info.max_buffer_bytes = memory_bytes();
   info.compute_units = static_cast<uint32_t>(cores.size());

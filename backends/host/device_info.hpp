@@ -15,7 +15,7 @@ inline constexpr uint32_t kDevices = 2;
 // Describes device `index` < kDevices.
 mk_device_info device_info(uint32_t index);
 
-// "0-3,8,10-11" of the sorted numbers 0, 1, 2, 3, 8, 10, 11.
+// Formats sorted numbers as ranges: 0, 1, 2, 3, 8, 10, 11 becomes "0-3,8,10-11".
 std::string compact_list(const std::vector<int>& sorted);
 
 }  // namespace mokume::host

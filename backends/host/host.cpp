@@ -1,5 +1,5 @@
-// The host backend: every op on this machine's processor, twice. Device 0 is the fast path; device 1 computes every op
-// plainly with fp64 sums and is the oracle that every backend is tested against.
+// The host backend computes every op on this machine's processor, in two versions. Device 0 is the fast path. Device 1
+// computes every op plainly with fp64 sums; it is the oracle that every backend is tested against.
 #include <array>
 #include <chrono>
 #include <cstring>
@@ -22,7 +22,7 @@ namespace {
 constexpr char kIsaKey[] = "host.isa";
 constexpr char kGemmKey[] = "host.gemm";
 
-// Functions by op code; null where the directory has no file of that op's name.
+// Functions by op code; null where the directory has no file for the op.
 using OpTable = std::array<OpFunction, MK_OP_COUNT_>;
 
 template <size_t N>
@@ -83,7 +83,7 @@ const Loops* apply_choices(std::span<const mk_choice> choices) {
 
 void* pointer(mk_buffer* buffer) { return buffer == nullptr ? nullptr : buffer->memory; }
 
-// Commands are carried out before submit() and copy() return.
+// Commands have completed when submit() and copy() return.
 class Backend {
  public:
   explicit Backend(const sdk::Host& host) : host_(host) {}
@@ -100,7 +100,7 @@ class Backend {
     return std::make_unique<mk_device>(mk_device{host_, oracle, loops, device_info(index).max_buffer_bytes});
   }
 
-  // The oracle has none: it is the same plain C++ everywhere.
+  // The oracle has no choices: it is the same plain C++ everywhere.
   static std::vector<sdk::Choice> choices(const mk_device& device) {
     if (device.oracle) return {};
     return {{kIsaKey, device.loops->isa}, {kGemmKey, onednn_choice()}};

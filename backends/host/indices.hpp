@@ -1,12 +1,12 @@
-// The check of what only a backend whose buffers are host memory can look at: indices and labels.
+// Checks indices and labels, which only a backend whose buffers are host memory can read.
 #pragma once
 
 #include "call.hpp"
 
 namespace mokume::host {
 
-// Throws Error(MK_INVALID_ARGUMENT) if an index or a label is out of range. On other devices the rows concerned are
-// NaN.
+// Throws Error(MK_INVALID_ARGUMENT) if an index or a label is out of range. Other devices write NaN to the affected
+// rows instead.
 void check_indices(const Call& call);
 
 }  // namespace mokume::host

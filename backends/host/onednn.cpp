@@ -2,15 +2,15 @@
 
 #include <dnnl.h>
 
-// Debian's oneDNN computes on GCC's OpenMP. Its header would tie this file to the compiler that ships it.
+// Debian's oneDNN runs on GCC's OpenMP. Including <omp.h> would tie this file to the compiler that ships it.
 extern "C" void omp_set_num_threads(int);
 extern "C" int omp_get_max_threads(void);
 
 namespace mokume::host {
 namespace {
 
-// oneDNN asks OpenMP how many threads the calling thread may start. That number is per thread, and the threads are the
-// program's, so it is put back.
+// oneDNN asks OpenMP how many threads the calling thread may start. The setting is per thread, and the threads belong
+// to the program, so it is restored.
 class OneThread {
  public:
   OneThread() : before_(omp_get_max_threads()) {
@@ -34,7 +34,7 @@ std::string onednn_version() {
          std::to_string(version->patch);
 }
 
-// Its values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing to fp32.
+// The values are bit sets: each instruction set contains those below it. Those above avx512_core add nothing for fp32.
 // No bit means no limit: 0 is dnnl_cpu_isa_all in oneDNN 2 and dnnl_cpu_isa_default in oneDNN 3.
 std::string onednn_choice() {
   const unsigned isa = dnnl_get_effective_cpu_isa();

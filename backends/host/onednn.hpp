@@ -1,4 +1,4 @@
-// The one place that talks to oneDNN.
+// The only place that calls oneDNN.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@ namespace mokume::host {
 
 std::string onednn_version();  // "oneDNN 2.6.3"
 
-// "onednn-avx512": the kernels oneDNN picks on this machine. Part of what results depend on: DNNL_MAX_CPU_ISA in the
-// environment changes it.
+// Returns the kernels oneDNN selects on this machine, for example "onednn-avx512". Results depend on it, and
+// DNNL_MAX_CPU_ISA in the environment changes it.
 std::string onednn_choice();
 
-// Row-major out = alpha * op(a) * op(b) + beta * out on the calling thread alone. All sizes > 0; strides are at least
-// the columns. Returns false where oneDNN fails, which it does for want of memory.
+// Computes row-major out = alpha * op(a) * op(b) + beta * out on the calling thread alone. All sizes are > 0; strides
+// are at least the number of columns. Returns false if oneDNN fails, which it does when memory runs out.
 struct SgemmTile {
   bool transpose_a, transpose_b;
   int64_t m, n, k;

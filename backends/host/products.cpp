@@ -8,13 +8,13 @@ namespace {
 
 static_assert(ops::kGemmCut % kTileRows == 0 && ops::kGemmCut % kTileColumns == 0);
 
-// A view of one row may carry any stride; oneDNN wants one that covers the columns.
+// A view of one row may carry any stride, but oneDNN requires one that covers the columns.
 template <class T>
 int64_t leading(const View<T>& v) {
   return v.rows > 1 ? v.stride : v.columns;
 }
 
-// Element (r, c) of op(x), where x is transposed or not.
+// Returns the address of element (r, c) of op(x).
 const float* at(const View<const float>& x, bool transposed, int64_t r, int64_t c) {
   return transposed ? x.row(c) + r : x.row(r) + c;
 }

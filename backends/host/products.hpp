@@ -1,7 +1,7 @@
-// Tiles of matrix products, each one oneDNN call after another on the calling thread.
+// Tiles of matrix products, computed by successive oneDNN calls on the calling thread.
 //
-// The size of a tile and of the blocks along k is fixed, so the bits depend neither on the number of threads nor on
-// which of them takes a tile, nor on whether a product is cut as ops::kGemmCut allows.
+// The sizes of a tile and of the blocks along k are fixed. The bits therefore depend neither on the number of threads,
+// nor on which thread takes a tile, nor on whether a product is cut as ops::kGemmCut allows.
 #pragma once
 
 #include "call.hpp"
@@ -19,7 +19,8 @@ struct Product {
   View<const float> a, b;
   View<float> out;
 
-  // The tile whose first element is (r, c). False where oneDNN could not get the memory to pack its operands.
+  // Computes the tile whose first element is (r, c). Returns false if oneDNN could not allocate memory to pack its
+  // operands.
   bool tile(int64_t r, int64_t c) const noexcept;
 };
 

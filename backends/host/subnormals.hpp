@@ -1,4 +1,4 @@
-// Subnormal floats are zeros to every op: abi/op.h, docs/adr/0020. One flag of each thread says so to its processor.
+// Every op treats subnormal floats as zero (abi/op.h, docs/adr/0020). A per-thread flag makes the processor do so.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace mokume::host {
 
-// While it lives, on the thread that made it.
+// Sets the flag of the current thread for the lifetime of the object.
 class SubnormalsAreZero {
  public:
   SubnormalsAreZero() { set(before_ | kFlags); }
@@ -19,16 +19,16 @@ class SubnormalsAreZero {
 
  private:
 #if defined(__x86_64__)
-  static constexpr uint32_t kFlags = 0x8040;  // of MXCSR: results (FTZ) and operands (DAZ)
+  static constexpr uint32_t kFlags = 0x8040;  // MXCSR: results (FTZ) and operands (DAZ)
   static uint32_t get() { return _mm_getcsr(); }
   static void set(uint32_t value) {
-    asm volatile("" : : : "memory");  // what comes before stays before
+    asm volatile("" : : : "memory");  // keeps earlier code before the change
     _mm_setcsr(value);
     asm volatile("" : : : "memory");
   }
   const uint32_t before_ = get();
 #elif defined(__aarch64__)
-  static constexpr uint64_t kFlags = uint64_t{1} << 24;  // of FPCR: both (FZ)
+  static constexpr uint64_t kFlags = uint64_t{1} << 24;  // FPCR: both results and operands (FZ)
   static uint64_t get() {
     uint64_t value = 0;
     asm volatile("mrs %0, fpcr" : "=r"(value));

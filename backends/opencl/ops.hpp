@@ -1,4 +1,4 @@
-// The ops on OpenCL, one row of a table each. A new op is a folder and a row.
+// The ops on OpenCL, as a table with one row per op. A new op adds a folder and a row.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace mokume::opencl {
 
-// Notes that the outputs change, then runs the op. As everything here, it takes ops that core has checked.
+// Marks the outputs as changed, then runs the op. Like everything here, it takes ops that the core has validated.
 void submit(Launcher& launcher, const mk_op& op);
 
 // The two halves of submit().
@@ -17,7 +17,7 @@ void run(Launcher& launcher, const mk_op& op);
 
 bool supports(const mk_device& device, const mk_op& op);
 
-// The recorded choices, each after those that its race depends on.
+// The recorded choices. Each comes after those that its race depends on.
 const std::vector<const VariantSet*>& variant_sets();
 
 }  // namespace mokume::opencl

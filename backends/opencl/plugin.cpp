@@ -1,4 +1,4 @@
-// The opencl backend: every OpenCL platform of the machine.
+// The opencl backend drives every OpenCL platform of the machine.
 #include "gemm/clblast.hpp"
 #include "group/group.hpp"
 #include "ops.hpp"

@@ -8,7 +8,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Multiply-adds of a row on its way forward.
+// Multiply-adds of the forward pass per row.
 double products(const Network& network) {
   double sum = 0;
   for (const Layer* s : network.stages) sum += s->products;
@@ -17,14 +17,14 @@ double products(const Network& network) {
 
 double fit_cost(const mk_experiment& experiment, const Settings& settings, const Network& network) {
   const double rows = experiment.train->rows, steps = rows / settings.batch_size;
-  // Forward and two products backward per row; a few reads and writes of every parameter per step.
+  // Per row, one forward and two backward products; per step, a few reads and writes of every parameter.
   return settings.epochs * (rows * 3 * products(network) + steps * 10 * network.n_parameters);
 }
 
 struct Bundle {
   Settings settings;
   Network network;
-  size_t most;  // fits
+  size_t most;  // the largest number of fits
   std::vector<mk_fit> fits = {};
   double cost = 0;
 
@@ -33,7 +33,7 @@ struct Bundle {
   }
 };
 
-// A candidate joins the last bundle of its shape.
+// A candidate joins the last bundle of its shape that has room.
 std::vector<Bundle> bundles_of(const mk_experiment& experiment, bool single) {
   std::vector<Bundle> bundles;
   for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
@@ -70,10 +70,10 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 }
 
 size_t stack_size(const Settings& settings, const Network& network) {
-  // A round figure: 8 and 32 small networks differ little (bench/README.md).
+  // A round figure: stacks of 8 and of 32 small networks differ little (bench/README.md).
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
-  if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each of them takes all devices
+  if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each network takes all devices
   const double step = 3 * products(network) * settings.batch_size;
   return std::clamp(kEnough / std::max(step, 1.0), 1.0, kMost);
 }
@@ -109,7 +109,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bun
   if (wanted > bundles.size()) bundles = bundles_of(experiment, true);
   const int64_t rows = experiment.train->rows;
   for (const Bundle& b : bundles) {
-    // The least: fits that do not fit into memory in one stack are trained one after the other.
+    // The minimum: fits whose stack does not fit into memory are trained one after the other.
     const uint64_t bytes = ResidentData::bytes(*experiment.train) + Training::bytes(b.network, b.settings, rows);
     const mk_bundle bundle{b.fits.data(), uint32_t(b.fits.size()), 0, b.cost, bytes};
     sdk::call(sink.add, sink.self, &bundle);

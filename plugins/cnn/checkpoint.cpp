@@ -16,7 +16,7 @@ namespace st = safetensors;
 
 std::string file_in(const std::string& directory) { return directory + "/checkpoint.safetensors"; }
 
-// body(first float, chunk of host memory) for all of a vector.
+// Calls body(first float, chunk of host memory) for consecutive chunks of the whole vector.
 template <class Body>
 void in_chunks(const ParameterVector& vector, Body&& body) {
   const int64_t size = vector.layout().elements();
@@ -24,7 +24,7 @@ void in_chunks(const ParameterVector& vector, Body&& body) {
   for_each_chunk(size, [&](int64_t first, int64_t count) { body(first, std::span(room.data(), count)); });
 }
 
-// Out of the way, so that the next checkpoint takes its name and somebody can look at this one.
+// Renames the file, so that the next checkpoint can take its name and this one can be examined.
 void set_aside(const sdk::Host& host, const std::string& file, const std::string& why) {
   const std::string aside = file + ".damaged";
   std::error_code failed;
@@ -34,8 +34,8 @@ void set_aside(const sdk::Host& host, const std::string& file, const std::string
                (failed ? ", and the file cannot be renamed (" + failed.message() + ")" : ", and the file is " + aside));
 }
 
-// Nothing where the file is absent, or damaged and set aside, or where `read`, which is given the reader of a whole
-// file and its position, throws for what it does not hold.
+// Returns nothing if the file is absent or damaged; a damaged file is set aside. `read` receives the reader of a
+// verified file and its position, and throws if the contents are not valid.
 template <class Read>
 auto read_checkpoint(const sdk::Host& host, const std::string& directory, const std::string& fingerprint,
                      const Read& read) -> decltype(read(std::declval<st::Reader>(), json())) {
@@ -58,7 +58,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
   return {};
 }
 
-// Removes files of writers that were killed. A writer that is at work has begun lately.
+// Removes files of killed writers. A file younger than an hour may belong to a writer that is still running.
 void remove_remains(const std::string& directory) {
   std::error_code failed;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
@@ -95,7 +95,7 @@ void save_checkpoint(const std::string& directory, const Checkpoint& c, const En
   try {
     writer.write(file_in(directory));
   } catch (const Error& e) {
-    // Another device has finished the fit meanwhile, and nobody wants its checkpoint any more.
+    // Another device has meanwhile finished the fit and removed the directory, so the checkpoint is not needed.
     if (e.status() != MK_STORAGE || fs::exists(directory, failed)) throw;
   }
 }

@@ -1,4 +1,4 @@
-// The rows of an experiment on a device, and the moments of the rows that a training learns from.
+// The rows of an experiment on a device, and the mean and deviation of the rows that a training learns from.
 #pragma once
 
 #include <vector>
@@ -8,11 +8,11 @@
 
 namespace mokume::cnn {
 
-// Every row of an experiment in the device's memory.
+// All rows of an experiment in device memory.
 struct ResidentData {
-  // `data` must outlive it.
+  // `data` must outlive the object.
   ResidentData(const sdk::Device& device, const mk_data& data);
-  // Bytes of device memory that it takes.
+  // Returns the device memory it takes, in bytes.
   static uint64_t bytes(const mk_data& data);
 
   const mk_data& host;
@@ -33,7 +33,7 @@ struct Moments {
   double target_mean = 0, target_deviation = 1;        // target = output * deviation + mean
 };
 
-// Those of these rows, with deviations over n, as PyTorch's normalise takes them.
+// Both measure these rows, with deviations over n, as PyTorch's normalise expects.
 void measure_features(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 void measure_target(const mk_data& data, const std::vector<int32_t>& rows, Moments& moments);
 

@@ -9,7 +9,7 @@
 namespace mokume::cnn {
 namespace {
 
-// The largest gradient on its way back.
+// The size of the largest gradient in the backward pass.
 int64_t flow_elements(const Network& network, int64_t batch) {
   int64_t most = network.input.elements();
   for (const Layer* s : network.stages) most = std::max(most, s->out.elements());
@@ -139,8 +139,8 @@ void Engine::go_back(int64_t rows, const ops::DropoutPlace& dropout, const OwnSt
                      const Gradients& gradients) const {
   const size_t first = network_.first_trained;
   int current = 0;
-  bool relu_done = false;  // by the stage after this one
-  bool in_place = false;   // dy lies where y was
+  bool relu_done = false;  // the next stage has applied the gradient of this one's relu
+  bool in_place = false;   // dy occupies the memory of y
   for (size_t k = network_.stages.size(); k-- > first;) {
     const Layer& s = *network_.stages[k];
     Pass p = pass(k, rows, &dropout);

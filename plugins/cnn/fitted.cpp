@@ -20,7 +20,7 @@ constexpr int kFormat = 1;
 constexpr const char* kMean = "normalise.mean";
 constexpr const char* kDeviation = "normalise.std";
 
-// From logits to log-probabilities, in double; returns the largest, the first of equal ones.
+// Converts logits to log-probabilities in double. Returns the index of the largest, or the first of equal ones.
 int32_t log_softmax(std::span<const float> logits, float* out) {
   const auto best = std::max_element(logits.begin(), logits.end());
   if (out != nullptr) {
@@ -33,8 +33,8 @@ int32_t log_softmax(std::span<const float> logits, float* out) {
   return int32_t(best - logits.begin());
 }
 
-// body(first output, outputs, room for them, bytes of them) for chunks of one parameter in PyTorch's order, of one
-// output at least.
+// Calls body(first output, number of outputs, memory for them, their bytes) for chunks of one parameter in PyTorch's
+// order. A chunk has at least one output.
 template <class Body>
 void for_torch_chunks(const Parameter& p, Body&& body) {
   const int64_t most = std::min(p.outputs, std::max<int64_t>(1, kChunk / p.rows()));
@@ -45,7 +45,7 @@ void for_torch_chunks(const Parameter& p, Body&& body) {
   }
 }
 
-// A network that diverged in its last steps, or whose file is damaged, must not pass for one that is sure.
+// A network that diverged in its last steps, or whose file is damaged, must not predict as if it were valid.
 void expect_numbers(std::span<const float> values) {
   if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
     throw Error(MK_BAD_DATA,
@@ -53,7 +53,7 @@ void expect_numbers(std::span<const float> values) {
                 "its rows are far from those it learned from");
 }
 
-// All of the manifest but `per_feature`, which is returned: whether the weights' file has moments of the features.
+// Reads the manifest. Returns `per_feature`: whether the weights file contains moments of the features.
 bool read_manifest(const std::string& path, Fitted& f) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
@@ -150,7 +150,7 @@ Fitted Fitted::load(const std::string& directory) {
   }
   const std::string weights = directory + "/model.safetensors";
   const st::Reader reader(weights);
-  // Before memory is taken for what a manifest claims.
+  // Checks the file before allocating the memory that a manifest claims.
   for (const Parameter& p : f.network.parameters) {
     const st::Tensor* tensor = reader.find(p.name);
     if (tensor == nullptr || !tensor->is(p.torch_shape()))

@@ -12,20 +12,22 @@
 namespace mokume::cnn {
 
 struct Fitted {
-  Settings settings;  // the layers and the loss; nothing of the training
+  Settings settings;  // the layers and the loss, without the training settings
   Network network;
   std::vector<std::string> class_names;  // empty for regression
   std::vector<float> parameters;         // in the network's own order
   Moments moments;
-  std::vector<double> mean, scale;  // of the training data: one value, one per feature, or none
+  std::vector<double> mean, scale;  // of the training data: empty, one value, or one per feature
 
   bool classifies() const { return !class_names.empty(); }
 
-  // labels (classifiers): rows; scores (may be null): rows x outputs, log-probabilities or predictions. A classifier
-  // takes the largest, the first of equal ones. Works in batches of fixed size.
+  // For classifiers, `labels` has one entry per row. `scores` (may be null) has rows x outputs entries:
+  // log-probabilities or predictions. A classifier predicts the largest, or the first of equal ones. Works in batches
+  // of fixed size.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // model.safetensors with names, shapes and order of torch.nn.Sequential over the same layers, and manifest.json.
+  // Writes model.safetensors, with the names, shapes and order of torch.nn.Sequential over the same layers, and
+  // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
 };

@@ -1,4 +1,5 @@
-// Keys that hold a table: an optimizer, a schedule. Each key of such a table is bound to the member that it sets.
+// Keys whose value is a table, such as an optimizer or a schedule. Each key of the table is bound to the member that it
+// sets.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -12,8 +13,8 @@
 
 namespace mokume::cnn {
 
-// The tables that a key may hold, told apart by "type": the kind of T that each makes, and the members of T that its
-// keys set. Members without a key keep their initial values.
+// The tables that a key accepts, distinguished by "type". Each makes one kind of T, and its keys set members of T.
+// Members without a key keep their initial values.
 template <class T>
 class Forms {
  public:
@@ -39,7 +40,7 @@ class Forms {
     return {name, MK_PARAM_FORM, 0, 0, 0, fallback, "", doc, table_.data(), uint32_t(table_.size()), 0};
   }
 
-  // From JSON with every key of its form. Throws nlohmann::json::exception.
+  // Reads JSON that has every key of its form. Throws nlohmann::json::exception.
   T read(const std::string& json) const {
     const auto values = nlohmann::json::parse(json);
     const std::string type = values.at("type");

@@ -1,4 +1,4 @@
-// Initial parameters: uniform within the bounds that layers declare, drawn in PyTorch's order.
+// Initial parameters: uniform within the bounds that layers declare, and drawn in PyTorch's order.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace mokume::cnn {
 
-// Elements [first, first + values.size()) of the flat vector, whatever the others. `stream`: of the experiment's random
-// numbers. Throws nothing.
+// Computes elements [first, first + values.size()) of the flat vector, independently of the other elements. `stream`
+// selects the stream of the experiment's random numbers. Does not throw.
 void initial_values(std::span<const Parameter> parameters, uint64_t seed, uint32_t stream, int64_t first,
                     std::span<float> values);
 
-// All of them, made on the host's threads and written chunk by chunk.
+// Computes all elements on the host's threads and writes them chunk by chunk.
 void write_initial_values(const sdk::Host& host, std::span<const Parameter> parameters, uint64_t seed, uint32_t stream,
                           const ParameterVector& to);
 

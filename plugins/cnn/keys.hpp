@@ -1,12 +1,12 @@
-// How the keys of this model are described: one description checks the file, makes the schema and the documentation,
-// and says where a value goes.
+// Descriptions of the keys of this model. One description validates the file, generates the schema and the
+// documentation, and determines which member a value sets.
 #pragma once
 
 #include "abi/model.h"
 
 namespace mokume::cnn {
 
-// A fallback of "" means that the key must be given.
+// A fallback of "" makes the key mandatory.
 constexpr mk_param integer(const char* name, double low, double high, const char* fallback, const char* doc) {
   return {name, MK_PARAM_INTEGER, 0, low, high, fallback, "", doc, nullptr, 0, 0};
 }

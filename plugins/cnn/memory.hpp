@@ -1,5 +1,5 @@
-// Device memory of a stack of networks, which are trained in one go: every buffer has room for all of them, one after
-// the other, so that their ops differ only in where their operands are.
+// Device memory of a stack of networks, which are trained together. Every buffer has consecutive parts for all of them,
+// so that their ops differ only in the offsets of their operands.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 
 namespace mokume::cnn {
 
-// One network's elements of a buffer, of 4 bytes each. The buffer lives as long as a slice of it does.
+// One network's part of a buffer, in elements of 4 bytes. A slice keeps the buffer alive.
 class Slice {
  public:
   Slice() = default;
@@ -24,7 +24,7 @@ class Slice {
   mk_tensor vector(int64_t size, int64_t offset = 0, mk_dtype dtype = MK_F32) const {
     return sdk::vector(buffer_->get(), size, offset_ + offset, dtype);
   }
-  // Both block.
+  // Both calls block.
   template <class T>
   void write(const sdk::Device& device, const T* from, int64_t count, int64_t offset = 0) const {
     device.write(*buffer_, from, uint64_t(count), uint64_t(offset_ + offset));
@@ -39,18 +39,18 @@ class Slice {
   int64_t offset_ = 0;
 };
 
-// Gives memory to one network after the other, each of which asks for the same. Used while they are made.
+// Allocates memory for one network after the other; each must request the same sizes. Used while the networks are made.
 class StackMemory {
  public:
   explicit StackMemory(const sdk::Device& device, int64_t networks = 1) : device_(device), networks_(networks) {}
 
-  // Whatever is asked for next belongs to the next network.
+  // Later requests belong to the next network.
   void next_network() {
     ++network_;
     next_ = 0;
   }
 
-  // Room for `count` elements of 4 bytes, with undefined contents.
+  // Returns memory for `count` elements of 4 bytes with undefined contents.
   Slice take(int64_t count) {
     constexpr int64_t kLine = 64;  // elements: no two networks write to one cache line
     const int64_t each = std::max<int64_t>((count + kLine - 1) / kLine, 1) * kLine;

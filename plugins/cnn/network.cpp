@@ -10,7 +10,8 @@ namespace {
 
 using nlohmann::json;
 
-// A relu's gradient is 0 where it gave 0. A layer that keeps zeros leaves that to be seen in its place.
+// The gradient of a relu is 0 where its output is 0, so the relu needs its output. A layer that keeps zeros may
+// overwrite it.
 void share_memory(const std::vector<Layer*>& stages) {
   bool relu = false;
   for (Layer* s : stages) {

@@ -1,4 +1,4 @@
-// A network as a plan: its layers with their shapes and where their parameters lie, before any device is involved.
+// A network as a plan: its layers with their shapes and the offsets of their parameters, before any device is involved.
 #pragma once
 
 #include <memory>
@@ -12,26 +12,27 @@ namespace mokume::cnn {
 
 struct Network {
   Shape input;
-  std::vector<std::shared_ptr<const Layer>> layers;  // as they were given
-  std::vector<const Layer*> stages;                  // those that compute; each reads what the one before it wrote
+  std::vector<std::shared_ptr<const Layer>> layers;  // as configured
+  std::vector<const Layer*> stages;                  // those that compute; each reads the output of the one before it
   std::vector<Parameter> parameters;
   int64_t n_parameters = 0;
-  size_t first_trained = 0;  // the first stage with parameters: nobody needs the gradient of its input
+  size_t first_trained = 0;  // the first stage with parameters; the gradient of its input is not needed
 
   int64_t outputs() const { return layers.back()->out.elements(); }
-  // Whether the first stage wants the mean and the deviation of every feature.
+  // Returns whether the first stage needs the mean and the deviation of every feature.
   bool wants_moments() const { return stages.front()->per_feature; }
 };
 
-// Error(MK_INVALID_ARGUMENT) that names the layer and the cure: a window larger than its image, a linear layer on an
-// image, outputs that are not as many as the classes (or 1 for regression). Error(MK_BAD_DATA) where the layers are no
-// layers: those of a saved model may be anything.
+// Throws Error(MK_INVALID_ARGUMENT) with the layer and the cure: a window larger than its image, a linear layer on an
+// image, a number of outputs other than the number of classes (1 for regression). Throws Error(MK_BAD_DATA) if the
+// layers are malformed, since those of a saved model may contain anything.
 Network make_network(const Settings& settings, const Shape& input, int64_t outputs);
 
-// Whether networks may share memory and ops: everything but their numbers and the length of their training is equal.
+// Returns whether networks may share memory and ops: they may differ only in their numbers and in the length of their
+// training.
 bool same_shape(const Network& a, const Settings& a_settings, const Network& b, const Settings& b_settings);
 
-// A table of the layers: type, output shape, number of parameters.
+// Returns a table of the layers: type, output shape, number of parameters.
 std::string describe(const Network& network);
 
 }  // namespace mokume::cnn

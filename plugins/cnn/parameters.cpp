@@ -45,7 +45,7 @@ ParameterVector::ParameterVector(const sdk::Device& device, Segments layout, Sta
   }
 }
 
-// body(segment's buffer, element in it, element from `first` on, count).
+// Calls body(segment's buffer, element in it, element relative to `first`, count).
 template <class Body>
 void ParameterVector::for_each_run(int64_t first, int64_t count, Body&& body) const {
   for (size_t p = 0; p < layout_.extents().size(); ++p)
@@ -77,7 +77,7 @@ std::vector<float> ParameterVector::all() const {
 std::vector<CommonRun> common_runs(const Segments& a, const Segments& b) {
   std::vector<CommonRun> runs;
   for (size_t p = 0; p < a.extents().size(); ++p)
-    // Both cut a parameter at the same rows, if they have it.
+    // Both cut a parameter at the same rows, unless one of them leaves it out.
     for (size_t k = 0; k < std::min(a.extents()[p].size(), b.extents()[p].size()); ++k) {
       const Extent &x = a.extents()[p][k], &y = b.extents()[p][k];
       CommonRun* last = runs.empty() ? nullptr : &runs.back();

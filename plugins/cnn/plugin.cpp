@@ -1,4 +1,4 @@
-// The cnn model as the boundary sees it.
+// Exports the cnn model through the plugin ABI.
 #include "candidate.hpp"
 #include "fitted.hpp"
 #include "sdk/model.hpp"

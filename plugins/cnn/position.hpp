@@ -1,4 +1,4 @@
-// Where a training is in its epochs, and what follows from that alone: rows, the step and the learning rate.
+// The position of a training within its epochs, and what follows from it: rows, step and learning rate.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ struct RowRange {
 
 class Position {
  public:
-  // The training is on `rows` rows. `settings` must outlive it.
+  // The training has `rows` rows. `settings` must outlive the object.
   Position(const Settings& settings, int64_t rows) : settings_(settings), rows_(rows) {}
 
-  int64_t epoch = 0, batch = 0;  // in work, from 0
-  // With several workers, each of which takes some of the batches, steps count as those of one of them.
+  int64_t epoch = 0, batch = 0;  // the current ones, from 0
+  // If several workers share the batches of an epoch, steps are counted per worker.
   int64_t workers = 1;
-  std::optional<int64_t> step_of_epoch;  // of the batch in work, where they are not taken one after the other
+  std::optional<int64_t> step_of_epoch;  // of the current batch, if batches are not taken in sequence
 
-  int64_t batches() const;                                             // of an epoch
-  int64_t batches_begun() const { return epoch * batches() + batch; }  // before the one in work
+  int64_t batches() const;                                             // per epoch
+  int64_t batches_begun() const { return epoch * batches() + batch; }  // before the current one
   bool at_start_of_epoch() const { return batch == 0; }
   bool at_end_of_epoch() const { return batch == batches(); }
   void next_epoch() { batch = 0, ++epoch; }
-  RowRange range() const;     // of the batch in work, in the epoch's order
+  RowRange range() const;     // of the current batch, in the epoch's order
   int64_t rows_done() const;  // of this epoch
   int64_t rows_trained() const { return epoch * rows_ + rows_done(); }
   double share_done() const;                 // of all epochs
@@ -35,7 +35,7 @@ class Position {
   ops::OptimizerSettings optimizer() const;  // with the learning rate of the step
 
  private:
-  int64_t steps() const { return (batches() + workers - 1) / workers; }  // of an epoch
+  int64_t steps() const { return (batches() + workers - 1) / workers; }  // per epoch
 
   const Settings& settings_;
   int64_t rows_;

@@ -41,7 +41,7 @@ void Record::add_validation(const Score& validated) {
   validation = validated;
   history.validation_loss.push_back(validation.loss);
   if (classifies) history.validation_accuracy.push_back(validation.accuracy());
-  diverged = !std::isfinite(validation.loss);  // because of the last steps of the epoch
+  diverged = !std::isfinite(validation.loss);  // in the last steps of the epoch
 }
 
 void Record::apply_rule() {

@@ -1,4 +1,4 @@
-// How a training has gone so far, epoch by epoch, and whether that ends it.
+// The history of a training, epoch by epoch, and whether the training must end.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ struct Score {
   double accuracy() const { return rows == 0 ? 0 : double(hits) / rows; }
 };
 
-// From what losses wrote: rows x 2. `unit`: what a loss of 1 stands for.
+// Sums up the values that loss ops wrote (rows x 2). A loss of 1 counts as `unit`.
 Score sum_up(std::span<const float> results, double unit = 1);
 
-// "epoch 3/10: loss 0.25, 91.5 % right, 1200 rows/s".
+// Returns text such as "epoch 3/10: loss 0.25, 91.5 % right, 1200 rows/s".
 std::string progress_text(int64_t epoch, int64_t epochs, const Score& recent, bool classifies, double rows_per_s);
 
 struct History {
@@ -34,7 +34,7 @@ struct Record {
   StopRule rule = {};
   History history = {};
   Score validation = {};  // of the last epoch
-  bool diverged = false;  // a loss is no finite number
+  bool diverged = false;  // a loss is not finite
   bool stopped = false;   // by the rule
 
   int64_t epochs() const { return history.train_loss.size(); }

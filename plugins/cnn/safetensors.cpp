@@ -31,17 +31,17 @@ const char* name_of(Dtype dtype) { return kDtypeNames[int(dtype)]; }
 
 std::string cause() { return std::generic_category().message(errno); }
 
-// Where a header's text has the digits of the checksum; npos without one. Quotes within a text are escaped, so that
-// none passes for the key.
+// Returns the position of the checksum's digits in a header, or npos if it has none. Quotes within a string are
+// escaped, so no string can imitate the key.
 size_t checksum_place(const std::string& header) {
   const std::string key = '"' + std::string(kChecksum) + "\":\"";
   const size_t at = header.find(key);
   return at == std::string::npos ? at : at + key.size();
 }
 
-// The checksum of `data` after what gave `crc`.
+// Continues the checksum `crc` with `data`.
 uLong crc_of(uLong crc, const void* data, uint64_t bytes) {
-  return bytes == 0 ? crc : crc32_z(crc, static_cast<const Bytef*>(data), bytes);  // null would begin anew
+  return bytes == 0 ? crc : crc32_z(crc, static_cast<const Bytef*>(data), bytes);  // null would restart the checksum
 }
 
 std::string digits_of(uLong crc) {
@@ -56,14 +56,14 @@ std::string text(const Shape& shape) {
   return "[" + out + "]";
 }
 
-// A name from a file as a message may show it.
+// Quotes a name from a file so that it is safe in a message.
 std::string quote(std::string_view name) {
   std::string out = "'";
   for (const char c : name.substr(0, 80)) out += c >= ' ' && c <= '~' ? c : '?';
   return out + (name.size() > 80 ? "...'" : "'");
 }
 
-// False if a size is negative or the bytes do not fit into 63 bits.
+// Returns false if a size is negative or the number of bytes does not fit into 63 bits.
 bool count_bytes(Dtype dtype, const Shape& shape, uint64_t* bytes) {
   int64_t product = dtype == Dtype::i64 ? 8 : 4;
   for (const int64_t size : shape)
@@ -84,11 +84,11 @@ void check_utf8(const std::string& text) {
   }
 }
 
-// A file that gets its name when it is whole.
+// A file that receives its name once it is complete.
 class TemporaryFile {
  public:
   explicit TemporaryFile(const std::string& path) : path_(path) {
-    constexpr int kMost = 1000;  // left by killed processes of that number
+    constexpr int kMost = 1000;  // names that killed processes with the same id may have left
     for (int attempt = 0; fd_ < 0; ++attempt) {
       name_ = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(attempt);
       fd_ = ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
@@ -121,7 +121,8 @@ class TemporaryFile {
   void finish() {
     check(::fsync(fd_) == 0 && ::rename(name_.c_str(), path_.c_str()) == 0);
     check(::close(std::exchange(fd_, -1)) == 0);
-    // The new name must survive a power cut too. Not every file system can sync a directory: no error then.
+    // The new name must survive a power failure too. Not every file system can sync a directory, so failures are
+    // ignored.
     const size_t slash = path_.rfind('/');
     const std::string parent = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
     const int directory = ::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -189,7 +190,7 @@ void Writer::write(const std::string& path) const {
   file.finish();
 }
 
-// Length and JSON, filled with spaces so that the data start at a multiple of 8.
+// Returns the length and the JSON, padded with spaces so that the data start at a multiple of 8.
 std::string Writer::header() const {
   auto all = nlohmann::ordered_json::object();
   if (!metadata_.empty()) all[kMetadata] = metadata_;
@@ -206,7 +207,7 @@ std::string Writer::header() const {
 
 Reader::Reader(const std::string& path) : path_(path) {
   std::error_code failed;
-  // Looked at before it is opened, since a pipe in the file's place would hang the program.
+  // The type is checked before opening, since a pipe in place of the file would block the program.
   const auto status = std::filesystem::status(path, failed);
   if (!std::filesystem::exists(status)) refuse("cannot be opened (" + failed.message() + "): check the path");
   if (!std::filesystem::is_regular_file(status)) refuse("is no regular file: check the path");
@@ -278,9 +279,9 @@ void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string&
 }
 
 void Reader::parse() {
-  // The format wants the first byte to be a brace; spaces may follow the last.
+  // The format requires the first byte to be a brace; spaces may follow the closing brace.
   if (header_.empty() || header_[0] != '{') damaged("has a header that is no JSON object");
-  std::vector<std::set<std::string>> keys;  // of the objects that are open: JSON would let the last of two win
+  std::vector<std::set<std::string>> keys;  // of the open objects: JSON would let the last duplicate win
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
     const bool opens = event == Event::object_start || event == Event::array_start;

@@ -1,12 +1,12 @@
-// The safetensors format: named tensors and texts in one file.
+// The safetensors format: named tensors and strings in one file.
 //
-// A file is an unsigned 64-bit little-endian length, a JSON object of that many bytes
-// ({"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}, with texts under "__metadata__"), and the data,
-// row-major and little endian, that the offsets (from the end of the header) cover without gap or overlap.
+// A file consists of an unsigned 64-bit little-endian length, a JSON object of that many bytes
+// ({"NAME":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]},...}, with strings under "__metadata__"), and the data,
+// row-major and little endian, which the offsets (from the end of the header) cover without gap or overlap.
 // https://github.com/huggingface/safetensors
 //
-// A file may carry a checksum of itself: the metadata "mokume_crc32" is CRC-32 (zlib) in 8 hexadecimal digits of the
-// whole file, with zeros for these digits. Other readers of the format take it for a text.
+// A file may carry its own checksum: the metadata "mokume_crc32" is the CRC-32 (zlib) of the whole file, in 8
+// hexadecimal digits, computed with zeros in place of these digits. Other readers of the format see an ordinary string.
 #pragma once
 
 #include <cstdint>
@@ -24,7 +24,7 @@
 
 namespace mokume::cnn::safetensors {
 
-// The types of mokume's tensors, in the order in which they are in a file: no element is ever misaligned.
+// The types of mokume's tensors, in file order, so that no element is ever misaligned.
 enum class Dtype { i64, f32, i32 };
 
 template <class T>
@@ -32,42 +32,43 @@ constexpr Dtype kDtype = std::is_same_v<T, float> ? Dtype::f32
                          : sizeof(T) == 8         ? Dtype::i64
                                                   : Dtype::i32;
 
-using Shape = std::vector<int64_t>;  // no entry: one number; an entry of 0: no numbers
+using Shape = std::vector<int64_t>;  // no entry: a scalar; an entry of 0: no elements
 using Metadata = std::map<std::string, std::string>;
 
-// Far more than any network needs; a longer header is refused before it is read.
+// Far more than any network needs; a longer header is rejected before it is read.
 inline constexpr uint64_t kMaxHeaderBytes = uint64_t{1} << 24;
 
-// Collects tensors and writes them. The same content gives the same bytes, whatever the order of the calls: tensors are
-// sorted by type, then by name, as in files of the format's own library.
+// Collects tensors and writes them. Files with equal content are byte-identical, whatever the order of the calls:
+// tensors are sorted by type, then by name, as the format's own library does.
 class Writer {
  public:
-  // Takes the next bytes of a tensor, and keeps no pointer to them.
+  // Receives the next bytes of a tensor; does not keep the pointer.
   using Put = std::function<void(const void* data, uint64_t bytes)>;
-  // Gives all bytes of a tensor, row-major, in any number of calls: memory need not hold the whole tensor.
+  // Passes all bytes of a tensor, row-major, in any number of calls, so that memory need not hold the whole tensor.
   using Source = std::function<void(const Put& put)>;
 
-  // write() calls `source`, and passes on what it throws. Error(MK_INVALID_ARGUMENT) for a name that is taken, reserved
-  // or no UTF-8, and for sizes that are negative or overflow.
+  // write() calls `source` and propagates its exceptions. Throws Error(MK_INVALID_ARGUMENT) if a name is taken,
+  // reserved or not UTF-8, or if a size is negative or overflows.
   void add(const std::string& name, Dtype dtype, const Shape& shape, Source source);
   void add(const std::string& name, const Shape& shape, Source source) {
     add(name, Dtype::f32, shape, std::move(source));
   }
-  // `data` holds the product of `shape` elements, is not copied and must live until write().
+  // `data` holds as many elements as `shape` requires. It is not copied and must live until write().
   void add(const std::string& name, Dtype dtype, const Shape& shape, const void* data);
   template <class T>
   void add(const std::string& name, const Shape& shape, const T* data) {
     add(name, kDtype<T>, shape, data);
   }
 
-  // The file carries a checksum.
+  // Adds a checksum to the file.
   void checksum();
 
-  // Replaces an earlier text of that key. Error(MK_INVALID_ARGUMENT) if one of them is no UTF-8.
+  // Replaces an earlier string of that key. Throws Error(MK_INVALID_ARGUMENT) if either string is not UTF-8.
   void metadata(const std::string& key, const std::string& value);
 
-  // Writes another file in the same directory, fsyncs and renames it: a reader sees the old or the new file, whoever
-  // else writes to the same path; a kill leaves at most PATH.tmp-.... Error(MK_STORAGE) names the path and the cause.
+  // Writes another file in the same directory, fsyncs it and renames it. A reader sees either the old or the new file,
+  // even with concurrent writers to the same path; a kill leaves at most PATH.tmp-.... Throws Error(MK_STORAGE) with
+  // the path and the cause.
   void write(const std::string& path) const;
 
  private:
@@ -79,7 +80,7 @@ class Writer {
 
   std::string header() const;
 
-  std::map<std::pair<Dtype, std::string>, Entry> tensors_;  // in the order of the file
+  std::map<std::pair<Dtype, std::string>, Entry> tensors_;  // in file order
   Metadata metadata_;
 };
 
@@ -93,28 +94,28 @@ struct Tensor {
   bool is(const Shape& of_floats) const { return dtype == Dtype::f32 && shape == of_floats; }
 };
 
-// A file that may hold anything: the constructor checks all but the tensors' data, which are read one tensor at a time
-// straight into the caller's memory. Used by one thread. Every failure is an Error(MK_BAD_DATA) that names the file,
-// the tensor and the cure.
+// Reads an untrusted file. The constructor checks everything but the tensors' data, which are read one tensor at a time
+// straight into the caller's memory. Must be used by one thread at a time. Every failure is an Error(MK_BAD_DATA) that
+// names the file, the tensor and the cure.
 class Reader {
  public:
   explicit Reader(const std::string& path);
 
   const Metadata& metadata() const { return metadata_; }  // without the checksum
 
-  // Reads the whole file once. Fails if it has no checksum, or is not as it was written with it.
+  // Reads the whole file once. Throws if it has no checksum, or if the checksum does not match.
   void verify() const;
 
   const std::vector<Tensor>& tensors() const { return tensors_; }  // in the order of their data
 
-  // Null if there is none of that name.
+  // Returns null if there is no tensor of that name.
   const Tensor* find(std::string_view name) const;
 
-  // Fills `into`, which holds tensor.bytes bytes; `tensor` is one of tensors().
+  // Fills `into`, which has room for tensor.bytes bytes. `tensor` must be one of tensors().
   void read(const Tensor& tensor, void* into) const { read(tensor, 0, tensor.bytes, into); }
-  // The same for bytes [first, first + bytes) of it, which it must have.
+  // Reads bytes [first, first + bytes) of the tensor, which must exist.
   void read(const Tensor& tensor, uint64_t first, uint64_t bytes, void* into) const;
-  // The same for a tensor that must have this type and shape.
+  // Reads a tensor that must have this type and shape.
   template <class T>
   void read(std::string_view name, const Shape& shape, T* into) const {
     read(expect(name, kDtype<T>, shape), into);
@@ -132,7 +133,7 @@ class Reader {
   std::string path_;
   mutable std::ifstream file_;
   std::string header_;
-  std::string checksum_;  // the digits; "": none
+  std::string checksum_;  // the digits; "" without a checksum
   uint64_t data_begin_ = 0, data_bytes_ = 0;
   std::vector<Tensor> tensors_;
   Metadata metadata_;

@@ -1,4 +1,4 @@
-// When a training reports its progress, and when it keeps a checkpoint.
+// Decides when a training reports its progress, and when it writes a checkpoint.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@ inline double now_s() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// A checkpoint is due once a minute, but it takes a twentieth of the time at most.
+// A checkpoint is due once a minute, but takes at most a twentieth of the time.
 class SaveTimer {
  public:
   void begin() { saved_at_ = now_s(); }
   bool due() const { return now_s() - saved_at_ > interval_; }
-  // One that began at `began` is done now.
+  // A checkpoint that was started at `began` is complete.
   void saved(double began) {
     saved_at_ = now_s();
     interval_ = std::max(kSeconds, kShare * (saved_at_ - began));

@@ -1,4 +1,4 @@
-// How the learning rate changes in a training.
+// How the learning rate changes during a training.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +16,9 @@ class Forms;  // see forms.hpp
 
 const Forms<Schedule>& schedules();
 
-// The learning rate of `step` (from 0) of a training of `epochs` with `steps_per_epoch` each: PyTorch's closed forms of
-// StepLR, ExponentialLR, CosineAnnealingLR (by epoch) and OneCycleLR (by step, cosine, without momentum).
+// Returns the learning rate of `step` (from 0) of a training of `epochs` with `steps_per_epoch` each. These are
+// PyTorch's closed forms of StepLR, ExponentialLR, CosineAnnealingLR (by epoch) and OneCycleLR (by step, cosine,
+// without momentum).
 double learning_rate(const Schedule& schedule, double base, int64_t step, int64_t steps_per_epoch, int64_t epochs);
 
 }  // namespace mokume::cnn

@@ -11,7 +11,7 @@
 namespace mokume::cnn {
 namespace {
 
-// Rows that a fit of this fold trains on, or is validated on.
+// Returns the rows that a fit of this fold trains on or, if `validated`, is validated on.
 std::vector<int32_t> rows_of(const mk_experiment& experiment, const mk_fit& fit, bool validated) {
   const mk_sample& sample = experiment.samples[fit.bootstrap];
   std::vector<int32_t> rows;
@@ -25,7 +25,7 @@ std::string divergence(const Training& training) {
          "; lower lr or scale the data";
 }
 
-// The result of a training, with its curves. Values and status are the caller's.
+// Reports the result of a training with its curves. The caller sets values and status.
 void send(mk_fit_result result, const Training& training, const mk_fit_sink& sink) {
   const Record& record = training.record();
   const History& h = record.history;
@@ -47,9 +47,9 @@ void send(mk_fit_result result, const Training& training, const mk_fit_sink& sin
 
 }  // namespace
 
-// A fit that is ready to be trained.
+// A fit that is ready to train.
 struct Session::Prepared {
-  uint32_t index;  // among the fits that were asked for
+  uint32_t index;  // among the requested fits
   TrainingTask task;
   Settings settings;
   Network network;
@@ -70,7 +70,7 @@ const ResidentData& Session::data() {
 Session::Prepared Session::prepare(const mk_fit& fit, uint32_t index) const {
   TrainingTask t;
   t.seed = experiment_.seed;
-  // Fold n_folds stands for the refit.
+  // Fold number n_folds stands for the refit.
   const uint32_t fold = fit.fold == MK_ALL_ROWS ? experiment_.n_folds : uint32_t(fit.fold);
   t.stream = (fit.bootstrap * experiment_.n_candidates + fit.candidate) * (experiment_.n_folds + 1) + fold;
   t.train = rows_of(experiment_, fit, false);
@@ -101,7 +101,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 }
 
 bool Session::fits_into(const Stack& stack, const Prepared& next) const {
-  constexpr uint64_t kSlack = uint64_t{64} << 10;  // what StackMemory rounds up, and folds of unequal size
+  constexpr uint64_t kSlack = uint64_t{64} << 10;  // for the rounding of StackMemory and for folds of unequal size
   const uint64_t data = ResidentData::bytes(*experiment_.train), budget = device_.budget_bytes();
   const uint64_t each = Training::bytes(next.network, next.settings, experiment_.train->rows) + kSlack;
   const uint64_t room = budget > data ? (budget - data) / each : 0;

@@ -1,4 +1,4 @@
-// One experiment on one device: its rows resident in the device's memory, shared by all fits.
+// One experiment on one device. Its rows are resident in device memory and shared by all fits.
 #pragma once
 
 #include <memory>
@@ -12,12 +12,12 @@
 
 namespace mokume::cnn {
 
-// Used by one thread at a time; memory is taken at the first fit.
+// Must be used by one thread at a time. Memory is allocated at the first fit.
 class Session {
  public:
   Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
 
-  // Fits of one shape as stacks, of as many at a time as there is memory and work for.
+  // Trains fits of one shape as stacks, as many at a time as memory and work allow.
   void fit(std::span<const mk_fit> fits, const mk_fit_sink& sink);
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 

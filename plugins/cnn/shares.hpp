@@ -1,4 +1,4 @@
-// How devices share the work of one training: by the speeds that they show, or as another training was recorded to.
+// How devices share the work of one training: by their measured speeds, or as recorded in another training.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace mokume::cnn {
 
-using Shares = std::vector<int64_t>;  // units of work for each member of a team
+using Shares = std::vector<int64_t>;  // units of work per member of a team
 
-// At most `units` in all, so that the last member is done as early as possible; ties go to the lower index. Speeds are
+// Distributes `units` so that the last member finishes as early as possible; ties go to the lower index. Speeds must be
 // above 0.
 Shares split(int64_t units, const std::vector<double>& speeds);
 
-// Whether `next` ends earlier than `now` by more than measurements vary.
+// Returns whether `next` finishes earlier than `now` by more than the noise of measurements.
 bool is_better(const Shares& next, const Shares& now, const std::vector<double>& speeds);
 
-// "5+3".
+// Returns text such as "5+3".
 std::string text_of(const Shares& shares);
 
-// The speeds that devices have shown so far. The same measurements in the same order give the same speeds.
+// The measured speeds of the devices. The same measurements in the same order give the same speeds.
 class Speeds {
  public:
-  // `first`: measured before, 0 where unknown: then all count as equal.
+  // `first` holds earlier measurements. If any of them is 0 (unknown), all devices count as equal.
   explicit Speeds(std::vector<double> first);
 
   const std::vector<double>& now() const { return now_; }
-  // Units that each has done since the last call, and the seconds that they took. The first call is left out: a device
-  // may have built its kernels then.
+  // `units` is the work of each device since the last call, and `seconds` the time it took. The first call is ignored,
+  // since devices may have built their kernels then.
   void measure(const std::vector<double>& units, const std::vector<double>& seconds);
 
  private:
@@ -38,12 +38,12 @@ class Speeds {
   bool warm_ = false, measured_ = false;
 };
 
-// A member that was too slow for any share is tried again after waits that double: what slowed it down may be over.
+// Retries a member that was too slow for any share, after waits that double each time, since the cause may have passed.
 class Backoff {
  public:
   explicit Backoff(size_t members) : wait_(members, kFirst), idle_(members, 0) {}
 
-  // After each measurement, with the shares of that time: the member that gets a unit now, if any.
+  // Call after each measurement with the current shares. Returns the member that now receives one unit, if any.
   std::optional<size_t> next(const Shares& shares);
 
  private:
@@ -51,16 +51,16 @@ class Backoff {
   std::vector<int64_t> wait_, idle_;
 };
 
-// The shares of a training that this one repeats.
+// The shares of a recorded training, which this one repeats.
 class RecordedShares {
  public:
-  // The shares that the leader's team knows (mk_team.splits), for every member: each makes one. None if it knows
-  // nothing. Error(MK_INVALID_ARGUMENT) if they make no sense, or are of another number of members.
+  // Every member constructs one from the shares that the leader has (mk_team.splits); without them it is empty. Throws
+  // Error(MK_INVALID_ARGUMENT) if they are malformed or for another number of members.
   explicit RecordedShares(const sdk::Team& team);
 
   bool any() const { return !changes_.empty(); }
-  // The shares that hold from this batch of this epoch on, both from 0. Asked for in order; null if nothing was
-  // recorded.
+  // Returns the shares that hold from this batch of this epoch on (both from 0), or null if nothing was recorded. Calls
+  // must be in ascending order.
   const Shares* at(int64_t epoch, int64_t batch);
 
  private:
@@ -72,10 +72,10 @@ class RecordedShares {
   void parse(const std::string& text, uint32_t members);
 
   std::vector<Change> changes_;  // ascending
-  size_t next_ = 0;              // the first that does not hold yet
+  size_t next_ = 0;              // the first change that is not yet in effect
 };
 
-// The leader's number, which is not negative and below 2^44, for every member. Floats carry it.
+// Gives every member the leader's number, which must be in [0, 2^44). It is sent as floats.
 int64_t from_leader(const sdk::Team& team, int64_t number);
 
 }  // namespace mokume::cnn

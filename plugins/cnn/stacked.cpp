@@ -9,10 +9,10 @@
 namespace mokume::cnn {
 namespace {
 
-// Batches of each network that go to the device at once: with so many, a core of a CPU stays with one network.
+// Batches of each network submitted at once. With this many, a CPU core stays with one network.
 constexpr int64_t kAtOnce = 8;
-// The time for which the device is not waited for, if it has more than kAtOnce batches for that long: it bounds the
-// time to a cancel.
+// The longest time without waiting for the device, if more than kAtOnce batches fit into it. It bounds the delay of a
+// cancel.
 constexpr double kWaitSeconds = 0.1;
 constexpr int64_t kMostInFlight = 1024;  // batches
 
@@ -23,7 +23,7 @@ class StackTrainer {
  public:
   using Ended = std::function<void(Training&)>;
 
-  // `sink`: nullptr where nobody watches.
+  // `sink` is nullptr for measurements.
   StackTrainer(std::span<Training* const> stack, const mk_fit_sink* sink)
       : device_(stack.front()->device()), all_(stack.begin(), stack.end()), live_(all_), sink_(sink) {}
 
@@ -72,7 +72,7 @@ class StackTrainer {
   }
 
  private:
-  // One batch of each. They wait for some more, unless somebody wants to know which phase takes how long.
+  // Queues one batch of each network. The ops wait for more batches, unless phases are being timed.
   void run_batch() {
     for (const Training::Phase phase : Training::kPhases) {
       const auto scope = device_.phase(Training::name(phase));
@@ -100,7 +100,7 @@ class StackTrainer {
     submit(ending);
   }
 
-  // All that these have queued: those with equal batches as one group.
+  // Submits everything these trainings have queued; those with equal batches form one group.
   void submit(std::vector<Training*> waiting) {
     while (!waiting.empty()) {
       const std::vector<int64_t>& rows = waiting.front()->queued_rows();
@@ -123,14 +123,14 @@ class StackTrainer {
     for (Training* t : equal) t->clear_queue();
   }
 
-  // Small networks are waited for after more batches.
+  // The smaller the networks, the more batches between two waits.
   void adapt() {
     const double now = now_s(), seconds = now - std::exchange(waited_at_, now);
     if (seconds < kWaitSeconds / 2) in_flight_ = std::min(2 * in_flight_, kMostInFlight);
     if (seconds > kWaitSeconds) in_flight_ = std::max(in_flight_ / 2, kAtOnce);
   }
 
-  // When the device has done all that was queued.
+  // Called when the device has completed everything that was queued.
   void save_or_stop() {
     const bool cancelled = sink_->cancelled(sink_->self) != 0;
     const double start = now_s();
@@ -147,7 +147,7 @@ class StackTrainer {
     return rows;
   }
 
-  // Twice a second. Networks whose loss is no longer a number need not wait for the end of their epoch.
+  // Runs twice a second. A network whose loss is no longer finite ends without waiting for the end of its epoch.
   void show(const Ended& ended) {
     const double now = now_s(), seconds = now - shown_at_;
     if (shown_ && seconds < kShowSeconds) return;
@@ -184,7 +184,7 @@ class StackTrainer {
   const mk_fit_sink* sink_;
   std::vector<const mk_op*> group_;
   bool shown_ = false;
-  int64_t waiting_ = 0;          // batches that the device has not got yet
+  int64_t waiting_ = 0;          // batches not yet submitted to the device
   int64_t in_flight_ = kAtOnce;  // batches between two waits for the device
   int64_t since_wait_ = 0;       // batches
   double waited_at_ = 0, shown_at_ = 0;

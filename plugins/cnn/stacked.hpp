@@ -1,5 +1,5 @@
-// Training a stack: networks of one shape (see same_shape()) in one go, one batch of each at a time, with ops of the
-// same layer as one group. Each gets the bits that it gets alone.
+// Trains a stack: networks of one shape (see same_shape()), one batch of each at a time, with the ops of a layer as one
+// group. Each network gets the same bits as when it is trained alone.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace mokume::cnn {
 
-// Each resumes from its checkpoint if there is a good one, and runs to the end, the stop rule, or the first loss that
-// is no finite number. `ended` is called for each as it ends. Error(MK_CANCELLED) when the sink says so, with a
-// checkpoint of each that has not ended.
+// Each training resumes from its checkpoint if there is a valid one, and runs until its last epoch, its stop rule, or
+// its first loss that is not finite. `ended` is called for each when it finishes. Throws Error(MK_CANCELLED) when the
+// sink requests it; trainings that have not finished have written checkpoints by then.
 void train(std::span<Training* const> stack, const mk_fit_sink& sink, const std::function<void(Training&)>& ended);
-// A stack of one.
+// Trains a stack of one network.
 void train(Training& training, const mk_fit_sink& sink);
 
-// Up to `most` batches of each, within the epoch in work; returns how many. For measurements.
+// Runs up to `most` batches of each network within the current epoch and returns their number. For measurements.
 int64_t run_batches(std::span<Training* const> stack, int64_t most);
-// The rest of the epoch in work.
+// Runs the rest of the current epoch.
 void run_epoch(Training& training);
 
 }  // namespace mokume::cnn

@@ -14,10 +14,10 @@ namespace {
 
 constexpr int64_t kStepsPerMeeting = 8;
 
-// The leader tells the others one of these at a meeting.
+// The leader's instruction to the others at a meeting.
 enum class Order { proceed = 0, save = 1, stop = 2 };
 
-// Shards [first, end) of a batch as the fewest subtrees of the tree over all of them.
+// Splits shards [first, end) of a batch into the fewest subtrees of the tree over all shards.
 std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   std::vector<Subtree> all;
   while (first < end) {
@@ -29,8 +29,8 @@ std::vector<Subtree> subtrees(int64_t first, int64_t end) {
   return all;
 }
 
-// The shares of a step, and how long each member computes in it: for the rest of the step all wait for sums, if they
-// are several.
+// Formats the shares of a step and each member's computing time per step. In a team, all members spend the rest of the
+// step waiting for sums.
 std::string times_text(const Shares& shares, double elapsed_s, const std::vector<double>& busy_s, int64_t steps) {
   constexpr size_t kShown = 8;
   const auto ms = [&](double seconds) {
@@ -47,13 +47,13 @@ std::string times_text(const Shares& shares, double elapsed_s, const std::vector
   return computed + ", sums " + ms(std::max(0.0, elapsed_s - *std::max_element(busy_s.begin(), busy_s.end()))) + " ms";
 }
 
-// body(first, count) for each of the sums that the gradients of a layer go through.
+// Calls body(first, count) for each of the sums that make up the gradients of a layer.
 template <class Body>
 void in_buckets(const Layer& layer, Body&& body) {
   sdk::Team::in_buckets(layer.first_parameter, layer.n_parameters, body);
 }
 
-// The same for all layers, from the last to the first.
+// Covers all layers, from the last to the first.
 template <class Body>
 void in_buckets(const Network& network, Body&& body) {
   std::for_each(network.stages.rbegin(), network.stages.rend(), [&](const Layer* s) { in_buckets(*s, body); });
@@ -106,7 +106,7 @@ TeamTraining::TeamTraining(const sdk::Team& team, Training& training, const mk_f
 
 void TeamTraining::run() {
   restore();
-  // So that a training that resumes it knows its batch.
+  // A training that resumes this one must find its batch size.
   if (parallel_.per_device() && team_.leads() && !team_.alone() && position_.batches_begun() == 0) training_.save();
   save_timer_.begin();
   met_at_ = now_s();
@@ -117,7 +117,7 @@ void TeamTraining::run() {
     local() ? local_round() : synchronous_step();
     if (position_.at_end_of_epoch()) {
       end_epoch();
-      if (!training_.at_end()) training_.begin_epoch();  // a checkpoint lies within an epoch
+      if (!training_.at_end()) training_.begin_epoch();  // a checkpoint is never between epochs
     }
     if (++since_meeting_ < (local() ? 1 : kStepsPerMeeting) && !training_.at_end()) continue;
     since_meeting_ = 0;
@@ -126,13 +126,13 @@ void TeamTraining::run() {
   }
 }
 
-// From here on the next account holds.
+// The next account covers the time from here on.
 void TeamTraining::note_shares() {
   since_ = "epoch " + std::to_string(position_.epoch + 1) + ", batch " + std::to_string(position_.batch + 1);
   split_ = text_of(shares());
 }
 
-// Takes the shares of the training that is repeated.
+// Applies the shares of the recorded training that this one repeats.
 void TeamTraining::repeat_shares() {
   const Shares* recorded = recorded_.at(position_.epoch, position_.batch);
   if (recorded == nullptr || *recorded == shares_) return;
@@ -145,29 +145,30 @@ void TeamTraining::repeat_shares() {
   note_shares();
 }
 
-// Each member's shards of a batch, or batches of a round.
+// Returns each member's shards of a batch, or batches of a round.
 Shares TeamTraining::shares() const {
   if (!local() || recorded_.any()) return shares_;
   return split(parallel_.period_of(position_.epoch) * team_.members(), speeds_.now());
 }
 
-// This member's units.
+// Returns this member's units.
 RowRange TeamTraining::share_of(const Shares& shares) const {
   const auto mine = shares.begin() + team_.member();
   return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};
 }
 
-// The same for other units in the same proportions: from shares, since they are what is recorded.
+// Distributes another number of units in the same proportions. It starts from shares, not speeds, because shares are
+// recorded.
 RowRange TeamTraining::share_of(const Shares& shares, int64_t units) const {
   return share_of(split(units, {shares.begin(), shares.end()}));
 }
 
-// The leader's checkpoint is everybody's.
+// All members continue from the leader's checkpoint.
 void TeamTraining::restore() {
   training_.restore();
   position_.epoch = from_leader(team_, position_.epoch);
   position_.batch = from_leader(team_, position_.batch);
-  if (position_.batches_begun() == 0) return;  // all have begun with the same weights
+  if (position_.batches_begun() == 0) return;  // all start with the same weights
   share_state();
   if (team_.leads()) mine_ = {{0, position_.rows_done()}};
 }
@@ -181,8 +182,8 @@ void TeamTraining::for_each_state(const Body& body) {
     });
 }
 
-// The leader's weights and states for everybody: after a restart, and so that roundings of unequal devices do not add
-// up. Devices of one class all have the same.
+// Gives the leader's weights and states to all members. This is needed after a restart, and keeps the rounding
+// differences of unequal devices from accumulating. Devices of one class already have equal values.
 void TeamTraining::share_state() {
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
     if (team_.leads()) all.read(first, room);
@@ -191,7 +192,8 @@ void TeamTraining::share_state() {
   });
 }
 
-// The optimizer's states too: so a checkpoint is that of one network, and a restart may have other devices.
+// Averages the optimizer's states too, so that a checkpoint describes a single network and a restart may use other
+// devices.
 void TeamTraining::average(double weight) {
   const auto scope = device_.phase("reduce");
   for_each_state([&](const ParameterVector& all, int64_t first, std::span<float> room) {
@@ -213,12 +215,12 @@ void TeamTraining::put(Training::Phase phase, const RowRange& rows) {
   flush();
 }
 
-// One of the passes that sum the shards of a subtree, shard by shard: each goes through forward and backward by itself,
-// so that its bits do not depend on who computes the others.
+// One pass of the sum over the shards of a subtree. Each shard goes through forward and backward separately, so its
+// bits do not depend on which members compute the others.
 struct TeamTraining::Pass {
   RowRange rows;
   const ParameterVector* to;
-  std::vector<Engine::Add> adds;  // after it
+  std::vector<Engine::Add> adds;  // run after the pass
 };
 
 // Returns whether there are any rows.
@@ -255,11 +257,12 @@ void TeamTraining::synchronous_step() {
   ++position_.batch;
 }
 
-// Gives the gradients of these shards to the team.
+// Computes the gradients of these shards and gives them to the team.
 void TeamTraining::compute_shards(int64_t begin, int64_t end) {
   const RowRange batch = position_.range();
   const auto first_row = [&](int64_t shard) { return batch.rows * shard / parallel_.shards; };
-  // For subtrees with rows. All but the last wait in host memory until each layer can be given with all its blocks.
+  // Only subtrees with rows are given. The gradients of all but the last subtree wait in host memory, until each layer
+  // can be given with all its blocks.
   std::vector<Subtree> given;
   std::vector<std::vector<Pass>> plans;
   const ParameterVector& gradients = training_.engine().gradients();
@@ -331,7 +334,7 @@ void TeamTraining::local_round() {
   if (!team_.alone()) average(double(rows) / all);
 }
 
-// Every member's results of the first `rows` rows for everybody; `mine`: those that this member has.
+// Gives all members the results of the first `rows` rows; `mine` lists the rows whose results this member has.
 void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRange>& mine) {
   if (team_.alone() || rows == 0) return;
   std::vector<float> values(2 * rows);
@@ -339,14 +342,14 @@ void TeamTraining::gather(const Slice& results, int64_t rows, std::vector<RowRan
   team_.sum(values, mine.empty());
   results.write(device_, values.data(), values.size());
   mine.clear();
-  if (team_.leads()) mine = {{0, rows}};  // one member must give them when they are gathered again
+  if (team_.leads()) mine = {{0, rows}};  // exactly one member supplies them next time
 }
 
 void TeamTraining::end_epoch() {
   device_.finish();
   gather(training_.results(), position_.rows_done(), mine_);
   mine_.clear();
-  const Shares shares = this->shares();  // of the epoch that ends
+  const Shares shares = this->shares();  // of the epoch that ends here
   training_.end_epoch();
   const int64_t n = training_.validation_batches();
   const RowRange mine = share_of(shares, n);
@@ -365,18 +368,18 @@ void TeamTraining::end_epoch() {
   if (n > 0) gather(training_.validation_results(), training_.validation_rows(), validated);
   training_.end_validation();
   bool& stopped = training_.record().stopped;
-  stopped = from_leader(team_, stopped) != 0;  // only the leader may know the epochs before
+  stopped = from_leader(team_, stopped) != 0;  // only the leader may have the history of earlier epochs
   if (!training_.at_end()) share_state();
 }
 
-// Every member learns how busy the others were and what the leader wants: from the same numbers all draw the same
-// conclusions.
+// Every member learns how busy the others were and what the leader requests. Since all have the same numbers, all draw
+// the same conclusions.
 void TeamTraining::meet() {
   const size_t n = team_.members();
   std::vector<float> table(2 * n + 1);
   float* const row = table.data() + 2 * team_.member();
   const double start = now_s();
-  // Alone nothing is waited for, not even the device: all of the time is its own.
+  // A single device waits for nothing, not even the device, so all of the time is its own.
   row[0] = n == 1 ? start - met_at_ : busy_s_;
   row[1] = units_;
   if (team_.leads() && !training_.at_end()) {
@@ -392,7 +395,7 @@ void TeamTraining::meet() {
   const double elapsed = now_s() - met_at_;
   const int64_t steps = std::exchange(steps_, 0);
   busy_s_ = 0, units_ = 0;
-  // Before the checkpoint: a training that repeats this one must know the shares from before it.
+  // This precedes the checkpoint: a training that repeats this one needs the shares used before it.
   if (team_.leads()) team_.account(elapsed, seconds, units, split_, since_);
   const auto order = Order(int(table.back()));
   if (order != Order::proceed) {

@@ -1,4 +1,4 @@
-// Training one network on all devices of a team; see Settings::parallel. A device alone does the same by itself.
+// Trains one network on all devices of a team; see Settings::parallel. A single device can run it alone.
 #pragma once
 
 #include "save_timer.hpp"
@@ -8,12 +8,12 @@
 
 namespace mokume::cnn {
 
-// Settings as the team takes them: with batch_scope = "per_device" the batch is that of all its devices, or of the
-// `begun_with` devices with which a training began that resumes from a checkpoint.
+// Returns the settings as the team applies them. With batch_scope = "per_device", the batch is that of all its devices.
+// A training resumed from a checkpoint keeps the batch of the `begun_with` devices it began with.
 Settings settings_for(Settings settings, const sdk::Team& team, int64_t begun_with = 0);
 
-// How many devices' batches the batch of the leader's checkpoint is; 0 where there is none, or the number does not
-// matter. Every member calls it.
+// Returns for how many devices the batch of the leader's checkpoint was made, or 0 if there is no checkpoint or the
+// number does not matter. Every member must call it.
 int64_t begun_with(const sdk::Host& host, const Settings& given, const sdk::Team& team, const TrainingTask& task);
 
 // Shards [first, first + size) of a batch: a subtree of the binary tree over all of them.
@@ -21,20 +21,21 @@ struct Subtree {
   int64_t first, size;
 };
 
-// Every member makes one of the same training and runs it. Only the leader keeps checkpoints.
+// Every member constructs one for the same training and runs it. Only the leader keeps checkpoints.
 //
-// synchronous: each member computes the gradients of some shards of each batch, their sums go through the team layer by
-// layer while the layers before are still at work, and all take the same step. The weights are those of a device alone,
-// bit by bit, if all are of one class.
+// synchronous: each member computes the gradients of some shards of each batch. Their sums go through the team layer by
+// layer, while earlier layers are still computing, and all members take the same step. If all devices are of one class,
+// the weights are bit-identical to those of a single device.
 //
-// local_sgd: each takes batches of its own; then weights and the optimizer's states are averaged, weighted by rows. The
-// result depends on the number of devices, and on their speeds where these are unequal.
+// local_sgd: each member takes its own batches; then weights and the optimizer's states are averaged, weighted by rows.
+// The result depends on the number of devices, and on their speeds if these differ.
 class TeamTraining {
  public:
-  // All references must outlive it. The training's settings are those of settings_for().
+  // All references must outlive the object. The training's settings must be those of settings_for().
   TeamTraining(const sdk::Team& team, Training& training, const mk_fit_sink& sink);
 
-  // To the end, as train() of stacked.hpp does. Error(MK_CANCELLED) also if the team breaks up.
+  // Runs the training to its end, as train() of stacked.hpp does. Also throws Error(MK_CANCELLED) if the team breaks
+  // up.
   void run();
 
  private:
@@ -43,7 +44,7 @@ class TeamTraining {
   bool local() const { return parallel_.kind == Parallel::Kind::local_sgd; }
   void restore();
   void share_state();
-  // body(chunk of the vector's first float, room for the chunk) for parameters and states.
+  // Calls body(vector, first element of the chunk, memory for the chunk) for the chunks of parameters and states.
   template <class Body>
   void for_each_state(const Body& body);
 
@@ -79,18 +80,18 @@ class TeamTraining {
   Speeds speeds_;
   Backoff backoff_;
   RecordedShares recorded_;
-  Shares shares_;               // of shards, or what was recorded
+  Shares shares_;               // current shards per member, or the recorded shares
   std::vector<RowRange> mine_;  // rows of this epoch whose results are in this device's memory
   double busy_s_ = 0;           // of this member since the last meeting
-  int64_t units_ = 0;           // shards or batches, likewise
+  int64_t units_ = 0;           // shards or batches, for the same period
   int64_t since_meeting_ = 0;   // steps or rounds of run()
-  int64_t steps_ = 0;           // since the last meeting: of the team, or rounds
+  int64_t steps_ = 0;           // since the last meeting: steps of the team, or rounds
   int64_t rows_to_show_ = 0;    // of all members
   double shown_at_ = 0, met_at_ = 0;
-  std::string since_, split_;  // where and how work has been shared since the last meeting
+  std::string since_, split_;  // start and shares of the period since the last meeting
   SaveTimer save_timer_;
   std::vector<sdk::HostFloats> staged_;  // by subtree: its gradients in host memory
-  sdk::HostFloats room_;                 // for sums on their way back
+  sdk::HostFloats room_;                 // for sums that come back
 };
 
 }  // namespace mokume::cnn

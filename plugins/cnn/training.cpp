@@ -13,10 +13,10 @@
 namespace mokume::cnn {
 namespace {
 
-// The shards of a batch pass one after the other: what they leave for the way back is small enough for caches, and the
-// batch needs no room.
+// The shards of a batch run one after the other. The activations of a shard are small enough for caches, and no memory
+// is needed for the whole batch.
 int64_t rows_of_pass(const Settings& settings) {
-  constexpr int64_t kValidated = 64;  // at least
+  constexpr int64_t kValidated = 64;  // the minimum
   const Parallel& p = settings.parallel;
   if (p.kind != Parallel::Kind::synchronous) return settings.batch_size;
   return std::max((settings.batch_size + p.shards - 1) / p.shards, std::min(settings.batch_size, kValidated));
@@ -66,7 +66,7 @@ Training::Training(const sdk::Host& host, const sdk::Device& device, const Resid
 }
 
 uint64_t Training::bytes(const Network& network, const Settings& settings, int64_t rows) {
-  // For every row its index in an order, loss and hit, and perhaps a scaled target.
+  // Each row has its index in an order, its loss and hit, and a scaled target if targets are standardised.
   const int64_t words = rows * (settings.standardise_target ? 4 : 3);
   return 4 * words + Engine::bytes(network, rows_of_pass(settings), true, settings.optimizer, engine_options(settings));
 }
@@ -121,7 +121,7 @@ void Training::end_epoch() {
 }
 
 void Training::diverge() {
-  // The epoch's curves say that, wherever in the epoch it was noticed.
+  // The epoch's curves record it, wherever in the epoch it was noticed.
   if (!position_.at_start_of_epoch()) position_.next_epoch();
   record_.add_epoch({std::numeric_limits<double>::quiet_NaN(), 0, 0});
 }
@@ -133,7 +133,7 @@ void Training::end_validation() {
 }
 
 const char* Training::name(Phase phase) {
-  // Layers that take their steps on the way back do so in "backward".
+  // "backward" includes the steps that layers take in the backward pass.
   constexpr const char* kNames[] = {"load", "forward", "backward", "step"};
   return kNames[int(phase)];
 }

@@ -89,7 +89,7 @@ void ChainRunner::run(const std::vector<FoldSteps>& folds, const mk_fit_sink& si
   }
   store_.select(settings_.kernel);
 
-  // As many whole folds at once as there are places and coefficient rows for.
+  // Runs as many whole folds at once as the places and coefficient rows allow.
   const int64_t coef_rows = static_cast<int64_t>(bench_.coefficients().bytes() / sizeof(float)) / order_.stride();
   const auto chains_per_fold = static_cast<int64_t>(problems_.size());
   const int64_t folds_at_once =
@@ -193,7 +193,7 @@ void ChainRunner::finish_solve(Chain& chain, const Solution& solution) {
   fold.pending.push_back({chain.coef_row, solution.rho, problems_[chain.problem].sign(), chain.target});
   const bool settled = !solution.at_c && !solution.capped;
   if (chain.recall) {
-    chain.settled = chain.target;  // start_next copies it into the fits that wait
+    chain.settled = chain.target;  // start_next copies it into the waiting fits
     return;
   }
   Fit& fit = fold.fits[chain.next];

@@ -1,8 +1,9 @@
-// Fits that differ in C alone, over one kernel matrix: every (fold, binary problem) is a chain solved at ascending C.
+// Runs fits that share a kernel matrix and differ only in C. Every (fold, binary problem) is a chain, solved at
+// ascending C.
 //
-// If no multiplier of a solution is at C, the box does not bind and the solution is optimal for every larger C too: the
-// chain is settled there and the rest of its fits copy it. Every solve starts cold, so that the bits of a fit do not
-// depend on the chain before it; on resume a settled chain is solved once more at the C where it settled.
+// If no multiplier of a solution is at C, the box does not bind and the solution is optimal for every larger C too. The
+// chain is then settled, and its remaining fits copy the solution. Every solve starts cold, so the bits of a fit do not
+// depend on earlier solves of the chain. On resume, a settled chain is solved once more at the C where it settled.
 #pragma once
 
 #include <memory>
@@ -17,13 +18,12 @@
 
 namespace mokume::svc {
 
-// Coefficient rows a fold needs so that chains go on while others wait to be validated.
+// Coefficient rows per fold that let chains continue while others wait for validation.
 int64_t coef_rows_per_fold(int64_t problems);
 
 class ChainRunner {
  public:
-  // All fits given share everything but C and fold (same_chain). `index` of a result is the fit's position here
-  // mapped through `fit_index`.
+  // All fits share everything but C and fold (same_chain). The sink receives the index in Step::fit.
   ChainRunner(const sdk::Device& device, const RowOrder& order, KernelStore& store, SmoBench& bench,
               const Settings& settings);
 
@@ -31,39 +31,40 @@ class ChainRunner {
     double c = 0;
     uint32_t fit = 0;  // index reported to the sink
     bool done = false;
-    std::string note;  // of a done fit
+    std::string note;  // of a fit that is done
   };
   // The fits of one fold, ascending in C.
   struct FoldSteps {
     uint32_t fold = 0;
     std::vector<Step> steps;
   };
-  // Solves, validates and reports every step that is not done. `share_done`, `share`: this call's part of the bundle.
+  // Solves, validates and reports every step that is not done. This call is the part of the bundle of size `share` that
+  // follows `share_done`.
   void run(const std::vector<FoldSteps>& folds, const mk_fit_sink& sink, double share_done, double share);
 
  private:
   using Decisions = std::vector<float>;  // one value per validation row; empty until validated
 
-  // One (fold, problem): what it has solved and what it does next.
+  // One (fold, problem) pair: its solutions so far and its next step.
   struct Chain {
     size_t fold = 0;     // index into folds_
     size_t problem = 0;  // index into the fit's binary problems
     size_t next = 0;     // step
     int64_t place = -1;
     std::optional<double> settled_c;
-    std::shared_ptr<Decisions> settled;  // null if settled before this session
+    std::shared_ptr<Decisions> settled;  // null if it settled in an earlier session
     // The running solve.
     bool running = false;
-    bool recall = false;  // solving at settled_c again
+    bool recall = false;  // solving again at settled_c
     double c = 0;
     int64_t coef_row = -1;
     std::shared_ptr<Decisions> target;
   };
-  // One fit being put together.
+  // A fit whose problems are being collected.
   struct Fit {
     Step step;
     std::vector<std::shared_ptr<Decisions>> decisions;  // per problem
-    std::vector<double> settled_c;                      // per problem; 0 = not settled up to this C
+    std::vector<double> settled_c;                      // per problem; 0 if not settled up to this C
     int64_t steps = 0;
     size_t copied = 0;
     bool capped = false;
@@ -84,7 +85,7 @@ class ChainRunner {
   };
 
   void run_wave(std::vector<Chain>& chains);
-  bool start_next(Chain& chain);  // false: waits for a coefficient row
+  bool start_next(Chain& chain);  // false: it waits for a coefficient row
   void finish_solve(Chain& chain, const Solution& solution);
   void validate(Fold& fold);
   void report_complete(Fold& fold);
@@ -106,7 +107,8 @@ class ChainRunner {
   double share_done_ = 0, share_ = 1;
 };
 
-// The note of a fit: "steps=1234 settled=3@0.5,7@1.5" (problem@C). Hostile input gives no settled problems.
+// The note of a fit, for example "steps=1234 settled=3@0.5,7@1.5" (problem@C). A malformed note yields no settled
+// problems.
 std::string make_note(int64_t steps, const std::vector<double>& settled_c);
 std::vector<std::pair<size_t, double>> settled_in_note(const std::string& note);
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int64_t kRowBlock = 1024;
 constexpr int64_t kVectorBlock = 8192;
-// Rounding error of an fp32 kernel value relative to the terms it is made from, with room: sums in blocks, one exp.
+// Bound on the rounding error of an fp32 kernel value relative to its terms, with a margin: blocked sums and one exp.
 constexpr double kKernelError = 16 * 0x1p-24;
 
 double norm2(const float* x, int64_t d) {
@@ -20,7 +20,7 @@ double norm2(const float* x, int64_t d) {
   return sum;
 }
 
-// K(x, y) in double.
+// Computes K(x, y) in double.
 double kernel_value(const ops::KernelFunction& k, const float* x, const float* y, int64_t d) {
   double dot = 0, distance = 0;
   for (int64_t f = 0; f < d; ++f) {
@@ -41,7 +41,7 @@ double kernel_value(const ops::KernelFunction& k, const float* x, const float* y
   return 0;
 }
 
-// How large an fp32 kernel value's error can be for vectors of this squared norm.
+// Bounds the error of an fp32 kernel value for vectors of this squared norm.
 double value_error(const ops::KernelFunction& k, double norm) {
   switch (k.kind) {
     case ops::KernelKind::linear:
@@ -60,7 +60,8 @@ double value_error(const ops::KernelFunction& k, double norm) {
 
 }  // namespace
 
-// Per problem: sum of |coefficient| times the error of one value, the largest vector standing for the row too.
+// Per problem: the sum of |coefficient| times the error of one kernel value. The norm of the row to predict is taken to
+// be that of the largest support vector.
 std::vector<float> Fitted::rounding_bounds() const {
   double largest = 0;
   for (int64_t v = 0; v < n_vectors(); ++v) largest = std::max(largest, norm2(vectors.data() + v * features, features));

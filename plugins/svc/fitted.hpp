@@ -1,4 +1,4 @@
-// A trained multi-class C-SVC in host memory: support vectors, coefficients, and what a reader of its files needs.
+// A trained multi-class C-SVC in host memory: its support vectors, its coefficients, and the description saved with it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace mokume::svc {
 
-// decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], for the problems in the order of
+// decision[p](x) = sum over vectors v of coefficients[p][v] * K(vector v, x) - rho[p], with problems in the order of
 // binary_problems(). Vectors are sorted by class.
 struct Fitted {
   Settings settings;
@@ -21,18 +21,19 @@ struct Fitted {
   std::vector<int32_t> vector_class;  // n_vectors
   std::vector<float> coefficients;    // problems x n_vectors
   std::vector<float> rho;             // problems
-  std::vector<double> mean, scale;    // of the training data: one value, one per feature, or none
+  std::vector<double> mean, scale;    // of the training data; empty, one value, or one per feature
 
   int32_t classes() const { return static_cast<int32_t>(class_names.size()); }
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }
   int64_t problems() const { return static_cast<int64_t>(rho.size()); }
 
-  // labels: rows; scores (may be null): rows x problems() decision values. Works in blocks of fixed size. Where fp32
-  // cannot tell the class (a decision value, or the lead of the largest, is within its rounding error), the row is
-  // decided in double precision on the host.
+  // `labels` has `rows` values; `scores` (may be null) has rows x problems() decision values. Works in blocks of a
+  // fixed size. If fp32 cannot determine the class of a row (a decision value, or the lead of the largest one, is
+  // within its rounding error), the host decides it in double precision.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const;
 
-  // model.libsvm for two classes or one-vs-one, class-<k>.libsvm per class for one-vs-rest, and manifest.json.
+  // Writes model.libsvm (two classes or one-vs-one) or class-<k>.libsvm for each class (one-vs-rest), and
+  // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
 

@@ -1,4 +1,4 @@
-// Saving and loading a fitted model: LIBSVM files and a manifest.
+// Saves and loads a fitted model as LIBSVM files and a manifest.
 #include <algorithm>
 #include <charconv>
 #include <fstream>
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 constexpr const char* kKernelWords[] = {"linear", "polynomial", "rbf", "sigmoid"};
 
-// svm-predict prints integers: the class names if all are, else their indices.
+// svm-predict prints integers: the class names if all of them are integers, otherwise their indices.
 std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   std::vector<int64_t> labels;
   for (const std::string& name : names) {
@@ -33,7 +33,7 @@ std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   return labels;
 }
 
-// The vectors listed in `which`, one problem's coefficients, as a two-class file: +1 first.
+// Writes one problem's coefficients for the vectors in `which` as a two-class model, class +1 first.
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
   LibsvmModel m;
   m.kernel = f.settings.kernel;
@@ -96,7 +96,7 @@ void load_pairs(Fitted& f, const LibsvmModel& m) {
       }
 }
 
-// One file per class; their vectors are put one behind the other.
+// There is one file per class; the vectors of all files are concatenated.
 void load_rest(Fitted& f, const std::string& directory) {
   std::vector<LibsvmModel> parts;
   int64_t total = 0;

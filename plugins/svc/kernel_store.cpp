@@ -24,7 +24,7 @@ std::string choice_word(KernelStore::Mode mode) {
   return "";
 }
 
-// K(x, x) from |x|^2.
+// Computes K(x, x) from |x|^2.
 double diagonal_value(const ops::KernelFunction& f, double norm) {
   switch (f.kind) {
     case ops::KernelKind::linear:
@@ -132,7 +132,7 @@ std::vector<sdk::Buffer> KernelStore::make_panels(int64_t rows) const {
   for (int64_t at = 0; at < rows; at += panel_rows_) {
     const int64_t count = std::min(panel_rows_, rows - at);
     panels.push_back(device_.buffer<float>(static_cast<uint64_t>(count * order_.stride())));
-    // The columns past the last row are read by the solver and must be finite.
+    // The solver reads the columns past the last row, so they must be finite.
     device_.submit(ops::fill(sdk::matrix(panels.back().get(), count, order_.stride()), 0.0F));
   }
   return panels;

@@ -1,12 +1,13 @@
-// Kernel values of the training rows on one device, inside its memory budget.
+// Kernel values of the training rows on one device, within its memory budget.
 //
-// Three ways, the first that fits:
-//   gram_kept   Gram matrix and kernel matrix both resident: 2 n^2 floats; a new gamma is one elementwise pass
-//   in_place    one matrix: the Gram matrix is computed again for each kernel function and turned into kernel values
-//               where it lies: n^2 floats
-//   on_the_fly  as many kernel rows as fit, computed when a solver asks for them, oldest out first
-// Matrices live in row panels, none larger than the device's largest buffer. A row has the same bits however it was
-// made if the backend's GEMM keeps one order of summation (opencl's own kernels do).
+// There are three modes; the first that fits is used:
+//   gram_kept   The Gram matrix and the kernel matrix are both resident (2 n^2 floats). A new gamma takes one
+//               elementwise pass.
+//   in_place    One matrix of n^2 floats. For each kernel function, the Gram matrix is computed again and turned into
+//               kernel values in place.
+//   on_the_fly  As many kernel rows as fit. They are computed when a solver requests them; the oldest is evicted first.
+// Matrices are stored in row panels, none larger than the device's largest buffer. The bits of a row are the same in
+// every mode if the backend's GEMM keeps one order of summation (opencl's own kernels do).
 #pragma once
 
 #include <cstdint>
@@ -26,28 +27,28 @@ class KernelStore {
  public:
   enum class Mode { gram_kept, in_place, on_the_fly };
 
-  // Uploads the rows in `order`. `reserve` bytes of the budget are left to others; at most `solver_rows` rows are
-  // asked for at a time. Throws MK_OUT_OF_MEMORY, saying what would be enough, if not even on_the_fly fits. The way is
-  // recorded with the run (choice "svc.kernel") and kept on resume where it still fits, since the host backend's GEMM
+  // Uploads the rows in `order`. Leaves `reserve` bytes of the budget to others; at most `solver_rows` rows are
+  // requested at a time. Throws MK_OUT_OF_MEMORY, stating what would be enough, if not even on_the_fly fits. The mode
+  // is recorded with the run (choice "svc.kernel") and kept on resume if it still fits, since the host backend's GEMM
   // may round a row differently when it is computed alone.
   KernelStore(const sdk::Device& device, const mk_data& data, const RowOrder& order, uint64_t reserve,
               int64_t solver_rows);
 
-  // Makes the values of this kernel function available; does nothing if they are.
+  // Makes the values of this kernel function available, unless they already are.
   void select(const ops::KernelFunction& function);
 
   Mode mode() const { return mode_; }
   const char* mode_name() const;
   const sdk::Buffer* panel(int index) const;  // nullptr past the last
   int64_t panel_rows() const { return panel_rows_; }
-  const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: row of the panels, or -1
+  const sdk::Buffer& slots() const { return slot_buffer_; }  // stride() ints: panel row of each row, or -1
   const sdk::Buffer& diagonal() const { return diagonal_; }  // stride() floats
 
-  // on_the_fly: brings these rows in; `keep` rows stay. Both together must not exceed 2 * solver_rows.
+  // on_the_fly: brings `rows` in and keeps the rows in `keep`. Both lists combined must not exceed 2 * solver_rows.
   void fetch(const std::vector<int32_t>& rows, const std::vector<int32_t>& keep);
 
-  // Kernel values of rows [first, first + count) against all rows, in pieces: use(values, first_row), values being
-  // (piece rows) x rows().
+  // Computes the kernel values of rows [first, first + count) against all rows, piece by piece. Each piece is passed to
+  // use(values, first_row), where values has the shape (rows of the piece) x rows().
   void for_rows(int64_t first, int64_t count, const std::function<void(const mk_tensor&, int64_t)>& use);
 
  private:
@@ -64,15 +65,15 @@ class KernelStore {
   bool selected_ = false;
   Mode mode_ = Mode::gram_kept;
   int64_t panel_rows_ = 0;
-  int64_t cached_rows_ = 0;  // on_the_fly: rows the panels hold
+  int64_t cached_rows_ = 0;  // on_the_fly: rows that the panels hold
   sdk::Buffer x_, norms_, diagonal_, slot_buffer_;
   std::vector<sdk::Buffer> gram_, kernel_;
   std::vector<float> host_norms_;
   // on_the_fly
   sdk::Buffer index_, gathered_, gathered_norms_, scratch_;
   int64_t scratch_rows_ = 0;
-  std::vector<int32_t> slot_;    // of each row
-  std::vector<int32_t> row_in_;  // of each slot, or -1
+  std::vector<int32_t> slot_;    // per row: its slot, or -1
+  std::vector<int32_t> row_in_;  // per slot: its row, or -1
   int64_t next_slot_ = 0;
 };
 

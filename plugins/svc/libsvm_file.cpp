@@ -13,7 +13,7 @@
 namespace mokume::svc {
 namespace {
 
-constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};  // by ops::KernelKind
+constexpr const char* kKernelNames[] = {"linear", "polynomial", "rbf", "sigmoid"};  // indexed by ops::KernelKind
 
 template <class T>
 void append(std::string& text, T value) {
@@ -22,12 +22,12 @@ void append(std::string& text, T value) {
   text.append(&buffer[0], end);
 }
 
-// A cursor over one line that knows where it is.
+// A cursor over one line that knows its path and line number, for error messages.
 class Line {
  public:
   Line(const std::string& path, int64_t number, std::string_view text) : path_(path), number_(number), text_(text) {}
 
-  // The file may hold anything: what is no plain text does not reach the terminal.
+  // The file may contain anything: bytes that are not plain text must not reach the terminal.
   [[noreturn]] void fail(std::string why) const {
     std::replace_if(
         why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
@@ -158,12 +158,12 @@ void write_libsvm(const std::string& path, const LibsvmModel& m) {
 
 namespace {
 
-// The header of a model file, key by key.
+// Parses the header of a model file key by key.
 class Header {
  public:
   explicit Header(LibsvmModel& model) : model_(model) {}
 
-  // False at the line SV, after which the vectors come.
+  // Returns false at the line "SV", after which the vectors follow.
   bool take(Line& line) {
     const std::string_view key = line.word();
     if (key == "SV") return false;
@@ -248,7 +248,7 @@ LibsvmModel read_libsvm(const std::string& path, int64_t features) {
   for (int64_t v = 0; v < header.total; ++v) {
     if (!std::getline(file, text))
       end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");
-    // Grown as lines arrive: a header may promise anything.
+    // Memory grows as lines arrive, because a header may claim any size.
     m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
     if (v == 0) m.coefficients.assign(static_cast<size_t>((header.classes - 1) * header.total), 0.0);
     Line line(path, ++number, text);

@@ -1,4 +1,4 @@
-// LIBSVM's model file: text, a header of "key value" lines and one line per support vector.
+// LIBSVM's model file: a text file with a header of "key value" lines and one line per support vector.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace mokume::svc {
 
-// A C-SVC with `labels.size()` classes. Vectors are grouped by class in the order of `labels`; coefficients is
-// (classes - 1) x n_vectors in LIBSVM's layout: row j-1 of a vector of class i belongs to the pair (i, j) if j > i, and
-// row j to the pair (j, i) if j < i. rho: one per pair (0,1), (0,2), ...
+// A C-SVC with `labels.size()` classes. Vectors are grouped by class in the order of `labels`. `coefficients` is
+// (classes - 1) x n_vectors in LIBSVM's layout: for a vector of class i, row j - 1 belongs to the pair (i, j) if j > i,
+// and row j to the pair (j, i) if j < i. `rho` has one value per pair (0,1), (0,2), ...
 struct LibsvmModel {
   ops::KernelFunction kernel;
   std::vector<int64_t> labels;
@@ -26,8 +26,8 @@ struct LibsvmModel {
 
 void write_libsvm(const std::string& path, const LibsvmModel& model);
 
-// Throws Error(MK_BAD_DATA) with path and line for anything that is not a dense or sparse C-SVC model with at most
-// `features` features.
+// Throws Error(MK_BAD_DATA) with path and line unless the file is a dense or sparse C-SVC model with at most `features`
+// features.
 LibsvmModel read_libsvm(const std::string& path, int64_t features);
 
 }  // namespace mokume::svc

@@ -1,4 +1,4 @@
-// The svc model as the boundary sees it.
+// Exports the svc model through the plugin ABI.
 #include "fitted.hpp"
 #include "sdk/model.hpp"
 #include "session.hpp"

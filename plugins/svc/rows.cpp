@@ -75,7 +75,7 @@ int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* s
     else
       ranges.push_back({block, block + 1});
   }
-  // Too many ranges: close the smallest gaps. Rows in a gap have sign 0 and change nothing.
+  // There are too many ranges, so the smallest gaps are closed. Rows in a gap have sign 0 and change nothing.
   while (ranges.size() >= kMaxSpans) {
     size_t best = 0;
     for (size_t k = 1; k + 1 < ranges.size(); ++k)

@@ -1,4 +1,4 @@
-// The order of training rows on the device, and which of them a binary problem uses.
+// The order of the training rows on the device, and the selection of rows for a binary problem.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@ namespace mokume::svc {
 
 inline constexpr int64_t kBlock = 16;  // rows are handled in blocks of 16
 
-// The places of a bootstrap's sample sorted by (fold, class, place): a fold's rows are contiguous, and so are a class's
-// within it. Rows that no fold validates (fold -1) come first and are always trained on.
+// The places of a bootstrap's sample sorted by (fold, class, place). The rows of a fold are contiguous, and within it
+// the rows of a class. Rows that no fold validates (fold -1) come first; every fit trains on them.
 class RowOrder {
  public:
   RowOrder(const mk_experiment& experiment, uint32_t bootstrap);
@@ -36,33 +36,33 @@ class RowOrder {
   std::vector<int64_t> fold_begin_;  // folds + 1
 };
 
-// Class `positive` against class `negative`, or against all others if negative is kRest, trained on every fold but
-// `fold` (MK_ALL_ROWS: on every row).
+// Class `positive` against class `negative`, or against all others if `negative` is kRest. Trains on every fold but
+// `fold`, or on every row if that is MK_ALL_ROWS.
 struct BinaryProblem {
   static constexpr int32_t kRest = -1;
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
 
-  // The sign of `positive`'s rows in the dual problem. A loose tolerance leaves room, which the solver fills one way or
-  // the other, and the two classes do not play the same part in it; LIBSVM's users give it 0 for the rest and 1 for the
-  // class, which makes the rest its positive class (docs/adr/0007).
+  // The sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and the one the
+  // solver finds depends on which class is positive. LIBSVM's users label the class 1 and the rest 0, which makes the
+  // rest LIBSVM's positive class (docs/adr/0007).
   int32_t sign() const { return negative == kRest ? -1 : 1; }
 };
 
-// The binary problems of one fit, in decision order: per class, or per pair (0,1), (0,2), ..., LIBSVM's order. Two
-// classes make one problem, class 0 positive.
+// Returns the binary problems of one fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
+// (0,2), ... Two classes make one problem, with class 0 positive.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
 
-// Class from the decision values of those problems: the largest (one-vs-rest), or most votes (one-vs-one); ties go to
-// the lower class.
+// Returns the class given the decision values of those problems: the largest value (one-vs-rest) or the most votes
+// (one-vs-one). Ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
 inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
 
-// sign[row] in {+1, -1, 0} for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a sign.
-// Returns where the solver starts: the last row of sign +1 in the order of the data, as in LIBSVM (at the start all of
-// them are equal; -1 if there is none).
+// Sets sign[row] to +1, -1 or 0 for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a
+// sign. Returns the row where the solver starts: the last row of sign +1 in the order of the data, as in LIBSVM (at the
+// start all of them are equal), or -1 if there is none.
 int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* sign, int32_t* spans);
 
 }  // namespace mokume::svc

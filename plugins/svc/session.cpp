@@ -11,7 +11,7 @@ namespace mokume::svc {
 namespace {
 
 constexpr int64_t kMaxPlaces = 512;
-constexpr int64_t kPlacesOnTheFly = 64;  // every place may pin two kernel rows
+constexpr int64_t kPlacesOnTheFly = 64;  // each place may pin two kernel rows
 
 int64_t most_problems(const mk_experiment& experiment) {
   int64_t most = 1;
@@ -22,7 +22,8 @@ int64_t most_problems(const mk_experiment& experiment) {
   return most;
 }
 
-// Mean square distance of two rows, halved: sklearn's gamma = "scale" is one over this. Of at most 1000 rows.
+// Half the mean square distance of two rows, estimated from fewer than 2000 rows; the inverse is sklearn's gamma =
+// "scale".
 double spread(const mk_data& data) {
   const int64_t step = std::max<int64_t>(1, data.rows / 1000);
   double sum = 0, squares = 0, count = 0;
@@ -37,7 +38,7 @@ double spread(const mk_data& data) {
   return static_cast<double>(data.features) * std::max(0.0, squares / count - mean * mean);
 }
 
-// How long a fit takes beside others, until that is learned: wide kernels take many steps, narrow ones have many
+// Guesses the relative duration of a fit until it has been learned: wide kernels take many steps, narrow ones have many
 // support vectors. Fitted to a grid on MNIST over four decades of gamma (bench/results/svc-grid-times.csv).
 double guessed_cost(const ops::KernelFunction& kernel, double spread) {
   if (kernel.kind != ops::KernelKind::rbf) return 1;
@@ -45,7 +46,7 @@ double guessed_cost(const ops::KernelFunction& kernel, double spread) {
   return 1 / std::cbrt(narrowness) + narrowness / 2;
 }
 
-// Candidates over one kernel matrix, along C: the order in which one starts from the one before.
+// Candidates that share a kernel matrix, by ascending C.
 struct Group {
   uint32_t bootstrap = 0;
   ops::KernelFunction kernel;
@@ -112,7 +113,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<Settings> settings;
   for (const mk_fit& fit : fits) settings.push_back(candidate_settings(experiment_, fit.candidate));
 
-  // Groups of fits that differ in C and fold alone, in the order they come.
+  // Groups fits that differ only in C and fold, in order of first appearance.
   const auto share_chain = [&](size_t a, size_t b) {
     return fits[a].bootstrap == fits[b].bootstrap && same_chain(settings[a], settings[b]);
   };
@@ -222,7 +223,7 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const auto wanted = static_cast<uint32_t>((parts + groups.size() - 1) / groups.size());
   const uint32_t pieces = std::clamp<uint32_t>(wanted, 1, folds);
   const auto n = static_cast<uint64_t>(experiment.train->rows), d = static_cast<uint64_t>(experiment.train->features);
-  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // rows, and kernel rows on the fly
+  const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // training rows, and kernel rows on the fly
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
     const double each = guessed_cost(groups[g].kernel, rows_spread);

@@ -1,4 +1,5 @@
-// One experiment on one device: resident rows, kernel values and solver places that all bundles of a bootstrap share.
+// One experiment on one device: the resident rows, kernel values and solver places that all bundles of a bootstrap
+// share.
 #pragma once
 
 #include <memory>
@@ -15,7 +16,7 @@
 
 namespace mokume::svc {
 
-// Used by one thread at a time; memory is taken at the first fit.
+// Must be used by one thread at a time. Memory is allocated at the first fit.
 class Session {
  public:
   Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device);
@@ -31,7 +32,7 @@ class Session {
   sdk::Host host_;
   const mk_experiment& experiment_;
   sdk::Device device_;
-  uint32_t bootstrap_ = 0;  // that the following are of
+  uint32_t bootstrap_ = 0;  // that the members below belong to
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
   std::optional<SmoBench> bench_;
@@ -39,10 +40,10 @@ class Session {
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);
 
-// Throws what the schema cannot express.
+// Throws if the experiment violates a rule that the schema cannot express.
 void check(const mk_experiment& experiment);
 
-// Bundles: one per kernel matrix, or parts of it by fold when more parts are asked for. Never along C.
+// Makes one bundle per kernel matrix, or splits it by fold if more parts are requested. Never splits along C.
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink);
 
 }  // namespace mokume::svc

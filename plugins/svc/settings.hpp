@@ -11,7 +11,7 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
-// One candidate, resolved.
+// One candidate, with all values resolved.
 struct Settings {
   double c = 1;
   ops::KernelFunction kernel;
@@ -26,9 +26,9 @@ extern const std::vector<mk_metric> kMetrics;
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);
 
-// Whether two candidates need the same kernel matrix.
+// Returns whether two candidates need the same kernel matrix.
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
-// Whether two candidates differ in C alone.
+// Returns whether two candidates differ only in C.
 bool same_chain(const Settings& a, const Settings& b);
 
 }  // namespace mokume::svc

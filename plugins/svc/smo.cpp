@@ -55,23 +55,23 @@ SmoBench::SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOr
   capped_.assign(p, false);
 }
 
-// One work-item per problem suits CPUs, a work-group per problem suits GPUs, and some drivers that call themselves a
-// CPU are neither: the first problems are started by both kernels, and the faster one is recorded. Both walk the same
-// path, so this decides how long a fit takes and not what comes out.
+// One work-item per problem suits CPUs, and one work-group per problem suits GPUs, but some drivers claim to be a CPU
+// and suit neither rule. So both kernels start the first problems, and the faster one is recorded. Both take the same
+// steps, so the variant affects the duration of a fit but not its result.
 void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_t>& order) {
   const auto recorded = device_.choice("svc.smo");
   if (recorded == kVector || recorded == kWorkGroup) {
     variant_ = *recorded;
     return;
   }
-  if ((device_.info().flags & MK_DEVICE_SOFTWARE) != 0) {  // a work-item alone would take too many turns
+  if ((device_.info().flags & MK_DEVICE_SOFTWARE) != 0) {  // one work-item alone would take too many turns
     variant_ = kWorkGroup;
     device_.set_choice("svc.smo", variant_);
     return;
   }
-  // The second is taken only if it is that much faster, not for noise where there is little to do.
+  // The second variant must be clearly faster, so that noise does not decide when there is little to do.
   constexpr double kClearly = 0.8;
-  constexpr int kRounds = 5;  // the best of some: others use the machine too
+  constexpr int kRounds = 5;  // best of several, since others use the machine too
   const std::array<const char*, 2> variants = {kVector, kWorkGroup};
   std::array<double, 2> best_s;
   best_s.fill(std::numeric_limits<double>::infinity());
@@ -79,7 +79,7 @@ void SmoBench::choose_variant(const KernelStore& store, const std::vector<int32_
     for (size_t v = 0; v < variants.size(); ++v) {
       variant_ = variants[v];
       const auto start = std::chrono::steady_clock::now();
-      enqueue(store, order, round == 0 ? 0 : kRaceSteps);  // drivers compile at the first launch
+      enqueue(store, order, round == 0 ? 0 : kRaceSteps);  // round 0: drivers compile at the first launch
       device_.finish();
       const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
       if (round > 0) best_s[v] = std::min(best_s[v], seconds);
@@ -125,7 +125,7 @@ void SmoBench::advance(KernelStore& store, int64_t max_iterations) {
     PlaceInts& i = ints_[static_cast<size_t>(p)];
     if (i.status != kNeed) continue;
     rows.push_back(i.need);
-    keep.push_back(i.best);  // the first of the pair, found before the second was missed
+    keep.push_back(i.best);  // the first row of the pair was found before the second was missed
     i.status = kRunning;
   }
   if (!rows.empty()) store.fetch(rows, keep);
@@ -138,7 +138,7 @@ void SmoBench::advance(KernelStore& store, int64_t max_iterations) {
   }
 }
 
-// Takes up to `steps` steps with the chosen kernel from the state in the host arrays.
+// Takes up to `steps` steps with the chosen kernel, starting from the state in the host arrays.
 void SmoBench::enqueue(const KernelStore& store, const std::vector<int32_t>& order, int32_t steps) {
   device_.write(order_buffer_, order.data(), order.size());
   device_.write(ints_buffer_, ints_.data(), ints_.size());

@@ -1,5 +1,5 @@
-// Compiled once per instruction set with SMO_ISA naming it. Follows kernels/smo.cl operation by operation; see there
-// for the method.
+// Compiled once per instruction set, which SMO_ISA names. Follows kernels/smo.cl operation by operation; the method is
+// described there.
 #include "smo_native.hpp"
 
 #include <cmath>
@@ -45,7 +45,7 @@ struct Problem {
   }
 };
 
-// __restrict and casts in one place: the 16 elements of block b.
+// Keeps the casts in one place: the 16 elements of block b.
 inline const Floats& at(const float* p, int64_t b) { return *reinterpret_cast<const Floats*>(p + b * kLanes); }
 inline Floats& at(float* p, int64_t b) { return *reinterpret_cast<Floats*>(p + b * kLanes); }
 inline const Ints& flags_at(const int32_t* p, int64_t b) { return *reinterpret_cast<const Ints*>(p + b * kLanes); }
@@ -95,7 +95,7 @@ float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, fl
   return step;
 }
 
-// The row of I_low with the largest second-order gain against row i.
+// Returns the row of I_low with the largest second-order gain against row i.
 int32_t choose_second(const Problem& p, float up, float up_rest, const float* ki, float kii) {
   Floats best = spread(-1.0F);
   Ints best_at = Ints{} + kNone;
@@ -131,7 +131,7 @@ struct Extremes {
   int32_t i = kNone;
 };
 
-// F += step * (K_i - K_j) where there is a step, and the new extremes.
+// Computes F += step * (K_i - K_j), if there is a step, and the new extremes.
 template <bool kUpdate>
 Extremes sweep(const Problem& p, float step, const float* ki, const float* kj) {
   Floats up16 = spread(kInfinity), up_rest16 = spread(0), low16 = spread(-kInfinity);
@@ -186,7 +186,7 @@ void begin(const Problem& p) {
   }
 }
 
-// Coefficients, rho and counts of the problem as it stands.
+// Writes the coefficients, rho and counts of the problem in its current state.
 void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf, const Extremes& ends) {
   float* out = p.arrays.coef + si.coef_row * p.ld;
   float sum[kLanes] = {};

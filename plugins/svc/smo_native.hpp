@@ -10,7 +10,7 @@ namespace mokume::svc {
 // Advances the problem in `place` by up to arrays.max_steps steps. Different places may run concurrently.
 using SmoFunction = void (*)(const SmoArrays& arrays, int32_t place) noexcept;
 
-// The one for the best instruction set of this CPU. All of them give the same bits.
+// Returns the function for the best instruction set of this CPU. All of them give the same bits.
 SmoFunction smo_native();
 
 namespace base {

@@ -1,5 +1,5 @@
-// template: the smallest real model, to copy. It classifies a row by the nearest mean of a class; `shrink` draws the
-// means towards the mean of all rows. README.md says what to change first.
+// template: the smallest complete model, meant to be copied. It assigns a row to the class with the nearest mean;
+// `shrink` draws the class means towards the mean of all rows. README.md describes what to change first.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -18,7 +18,7 @@ using mokume::Error;
 namespace ops = mokume::ops;
 namespace sdk = mokume::sdk;
 
-// ---- what a user may set, and what comes out
+// ---- what a user may set, and what a fit reports
 
 enum Param { kShrink };
 constexpr std::array<mk_param, 1> kParams = {{
@@ -32,7 +32,7 @@ constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1
 struct Fitted {
   int64_t features = 0;
   std::vector<float> means;              // classes x features
-  std::vector<std::string> class_names;  // and the scaling of the training rows: see sdk::take_description
+  std::vector<std::string> class_names;  // sdk::take_description fills this and the scaling of the training rows
   std::vector<double> mean, scale;
 
   int64_t classes() const { return static_cast<int64_t>(class_names.size()); }
@@ -40,7 +40,7 @@ struct Fitted {
     return std::all_of(means.begin(), means.end(), [](float m) { return std::isfinite(m); });
   }
 
-  // The nearest mean has the largest x.m - |m|^2 / 2, the score. Blocks of a fixed size bound the memory.
+  // The nearest mean has the largest score x.m - |m|^2 / 2. Blocks of a fixed size bound the memory.
   void predict(const sdk::Device& device, const float* x, int64_t rows, int32_t* labels, float* scores) const {
     const int64_t block = std::min<int64_t>(rows, 1024), c = classes();
     if (rows == 0) return;
@@ -79,7 +79,7 @@ struct Fitted {
     if (!out) throw Error(MK_INTERNAL, "cannot write " + directory + "/model.json; check free space and permissions");
   }
 
-  // The file may hold anything.
+  // The file is untrusted: it may contain anything.
   static Fitted load(const std::string& directory) {
     const std::string path = directory + "/model.json";
     Fitted f;
@@ -111,7 +111,8 @@ double shrink_of(const mk_experiment& experiment, uint32_t candidate) {
   return experiment.values[candidate * kParams.size() + kShrink].real;
 }
 
-// The means of all rows of the sample but those of the fold, summed in double in their order: the same bits everywhere.
+// Computes the means of all rows of the sample except those of the fold, summed in double in order, so that the bits
+// are the same everywhere.
 Fitted train(const mk_experiment& experiment, const mk_fit& fit) {
   const mk_data& data = *experiment.train;
   const mk_sample& sample = experiment.samples[fit.bootstrap];
@@ -136,13 +137,13 @@ Fitted train(const mk_experiment& experiment, const mk_fit& fit) {
   for (int64_t c = 0; c < f.classes(); ++c)
     for (int64_t k = 0; k < f.features; ++k) {
       const double overall = all[static_cast<size_t>(k)] / n, count = counts[static_cast<size_t>(c)];
-      const double own = count > 0 ? sums[f.index(c, k)] / count : overall;  // a class that only the fold has
+      const double own = count > 0 ? sums[f.index(c, k)] / count : overall;  // class only in the held-out fold
       f.means.push_back(static_cast<float>((1 - shrink) * own + shrink * overall));
     }
   return f;
 }
 
-// One experiment on one device. What all fits share (resident rows, a kernel matrix) would be kept here.
+// One experiment on one device. Whatever all fits share (resident rows, a kernel matrix) would be kept here.
 class Session {
  public:
   Session(const sdk::Host&, const mk_experiment& experiment, const mk_device_services* device)
@@ -168,7 +169,7 @@ class Session {
 
  private:
   Fitted timed_train(const mk_fit& fit) const {
-    const auto phase = device_.phase("train");  // a line of --profile
+    const auto phase = device_.phase("train");  // appears as a line of --profile
     return train(experiment_, fit);
   }
 
@@ -211,13 +212,13 @@ struct Model {
   static constexpr const auto& params = kParams;
   static constexpr const auto& metrics = kMetrics;
 
-  // Checks what the schema cannot say.
+  // Checks what the schema cannot express.
   static void check(const mk_experiment& experiment) {
     if (experiment.train->labels == nullptr || experiment.train->n_classes == 0)
       throw Error(MK_BAD_DATA, "template classifies, and this data set has no classes");
   }
 
-  // Fits share nothing here: each is a bundle of its own. Cost is in any unit, bytes are those of the device.
+  // Fits share nothing here, so each is its own bundle. Cost is in arbitrary units; bytes are device memory.
   static void bundle(const mk_experiment& experiment, uint32_t, const mk_bundle_sink& sink) {
     const mk_data& data = *experiment.train;
     const auto bytes =

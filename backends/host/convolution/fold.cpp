@@ -5,8 +5,8 @@
 
 namespace mokume::host {
 
-// Line y of an image: rows i of the windows that cover it, ascending. Windows go from right to left, so that each pixel
-// meets columns j of its windows in ascending order.
+// Computes line y of an image from rows i of the windows that cover it, i ascending. Windows go from right to left, so
+// each pixel receives columns j of its windows in ascending order.
 void fold(const Call& call, const float* patches, const ops::Window& w, const View<float>& out) {
   const int64_t across = w.out_width(), down = w.out_height();
   const auto line = [&](int64_t n, int64_t y) {

@@ -1,4 +1,4 @@
-// A convolution on the host: patches of some images at a time, and products of them.
+// Convolution on the host: builds the patches of a few images at a time and multiplies them.
 #pragma once
 
 #include <algorithm>
@@ -10,12 +10,13 @@
 
 namespace mokume::host {
 
-// The patches under the windows of images: element (i * kernel_w + j) * channels + c of a patch is pixel (i, j) of its
-// window, channel c; 0 in the padding. One row of w.patch() elements per window, windows in the order of the output.
+// Copies the patches under the windows of the images. Element (i * kernel_w + j) * channels + c of a patch is channel c
+// of pixel (i, j) of its window, or 0 in the padding. Each window gives one row of w.patch() elements; windows are in
+// the order of the output.
 void unfold(const Call& call, const View<const float>& images, const ops::Window& w, float* patches);
 
-// Its transpose: patches added up into images. Every pixel is the sum of the elements that unfold copies it to, in the
-// order of the window's pixels, starting from 0.
+// The transpose of unfold: adds patches up into images. Every pixel is the sum of the elements that unfold copies it
+// to, in the order of the window's pixels, starting from 0.
 void fold(const Call& call, const float* patches, const ops::Window& w, const View<float>& images);
 
 namespace fast {
@@ -23,8 +24,8 @@ void gemm(const Call& call);
 void fill(const Call& call);
 }  // namespace fast
 
-// Memory for the patches of some images: about 6 MiB, so that they are still in the cache when the product reads them.
-// Sums over images run piece by piece, so the size is a constant.
+// Memory for the patches of a few images: about 6 MiB, so that they are still in the cache when the product reads them.
+// Sums over images run piece by piece, so the size must be a constant.
 class Patches {
  public:
   Patches(const ops::Window& window, int64_t images)
@@ -36,7 +37,7 @@ class Patches {
 
   int64_t images_each() const { return each_; }
   float* data() { return values_.data(); }
-  // One patch per row.
+  // A matrix with one patch per row.
   mk_tensor of(int64_t images) { return sdk::matrix(&buffer_, images * window_.out_pixels(), window_.patch()); }
 
  private:
@@ -56,7 +57,7 @@ inline mk_tensor images_of(const mk_tensor& t, int64_t first, int64_t count) {
   return sdk::matrix(t.buffer, count, t.columns, t.row_stride, t.offset + first * t.row_stride);
 }
 
-// Images whose rows lie side by side, as one row per pixel.
+// A view with one row per pixel, of images whose rows are contiguous.
 inline mk_tensor pixels_of(const mk_tensor& t, int64_t channels) {
   return sdk::matrix(t.buffer, t.rows * (t.columns / channels), channels, channels, t.offset);
 }

@@ -6,7 +6,8 @@
 namespace mokume::host {
 namespace {
 
-// Runs are often a few floats long (a window's row of one channel): four at a time, the last ones twice.
+// Runs are often only a few floats long (a window row of one channel). They are copied four floats at a time; the last
+// four may overlap the ones before.
 void copy_run(const float* from, float* to, int64_t n) {
   if (n > 32) {
     std::memcpy(to, from, static_cast<size_t>(n) * sizeof(float));
@@ -20,7 +21,7 @@ void copy_run(const float* from, float* to, int64_t n) {
   }
 }
 
-// One window: each of its rows is a run of zeros, a run of the image, and a run of zeros.
+// Copies one window. Each of its rows is a run of zeros, a run of the image, and a run of zeros.
 void copy_window(const ops::Window& w, const float* image, int64_t top, int64_t left, float* patch) {
   const int64_t run = w.kernel_w * w.channels;
   const int64_t begin = std::max<int64_t>(0, -left) * w.channels;

@@ -10,7 +10,7 @@ void act_grad(const Call& call) {
   const View<const float> grad = call.input(0), y = call.input(1);
   const View<float> dx = call.output();
   const bool relu = call.op.integers[0] == static_cast<int64_t>(ops::Activation::relu);
-  if (!relu && grad.data == dx.data) return;  // in place: the values are there already
+  if (!relu && grad.data == dx.data) return;  // in place: the values are already there
   call.for_rows(grad.rows, grad.columns, [&](int64_t from, int64_t to) {
     if (relu)
       return call.loops.network->relu_grad(

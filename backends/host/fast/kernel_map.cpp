@@ -10,7 +10,7 @@ namespace {
 void linear(const Call& call) {
   const View<const float> dot = call.input(0);
   const View<float> out = call.output();
-  if (dot.data == out.data) return;  // in place: the values are there already
+  if (dot.data == out.data) return;  // in place: the values are already there
   call.for_rows(out.rows, out.columns, [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) std::copy_n(dot.row(r), out.columns, out.row(r));
   });

@@ -15,7 +15,7 @@ struct Release {
   void operator()(void* memory) const { host->release(host->self, memory); }
 };
 
-// Updates a few rows of the weight while they are in the cache.
+// Temporary memory from the program; data() is null if there is none left.
 class Scratch {
  public:
   Scratch(const mk_host* host, int64_t floats)
@@ -26,7 +26,8 @@ class Scratch {
   std::unique_ptr<void, Release> memory_;
 };
 
-// Does to the same rows of the weight what gemm, gemm and optimizer_step do, in the same oneDNN calls and loops.
+// Updates a few rows of the weight while they are in the cache. Performs the same oneDNN calls and loops on them as
+// gemm, gemm and optimizer_step would.
 class Update {
  public:
   explicit Update(const Call& call) : call_(call) {
@@ -38,14 +39,14 @@ class Update {
     step_.a = static_cast<float>(o.a);
   }
 
-  // Rows [from, from + ops::kGemmCut) of the weight; false for want of memory.
+  // Updates rows [from, from + ops::kGemmCut) of the weight. Returns false if memory runs out.
   bool rows(int64_t from) const {
     const int64_t to = std::min(from + ops::kGemmCut, weight_.rows);
     const Scratch gradient(call_.host.table(), kTileRows * weight_.columns);
     const Scratch copy(call_.host.table(), std::max<int64_t>(x_.rows, 1) * (to - from));
     if (gradient.data() == nullptr || copy.data() == nullptr) return false;
     for (int64_t b = 0; b < x_.rows; ++b)
-      std::copy_n(x_.row(b) + from, to - from, copy.data() + b * (to - from));  // dx may take the place of x
+      std::copy_n(x_.row(b) + from, to - from, copy.data() + b * (to - from));  // dx may alias x
     const View<const float> x{copy.data(), x_.rows, to - from, to - from};
     if (!input_gradient(x, from)) return false;
     for (int64_t r = from; r < to; r += kTileRows)
@@ -54,7 +55,7 @@ class Update {
   }
 
  private:
-  // x: the columns that meet the rows from `from` on.
+  // `x` holds the input columns that belong to the weight rows from `from` on.
   bool input_gradient(const View<const float>& x, int64_t from) const {
     if (sdk::empty(call_.op.outputs[2])) return true;
     const View<const float> weight{weight_.data, weight_.rows, weight_.columns, weight_.stride};

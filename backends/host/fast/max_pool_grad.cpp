@@ -6,7 +6,7 @@
 
 namespace mokume::host::fast {
 
-// Line y of an image, in the order of fold.cpp: i ascending, windows from right to left, j ascending.
+// Computes line y of an image in the order of fold.cpp: i ascending, windows from right to left, j ascending.
 void max_pool_grad(const Call& call) {
   const ops::Window w = ops::window_of(call.op);
   const View<const float> grad = call.input(0);

@@ -7,8 +7,7 @@
 
 namespace mokume::host::fast {
 
-// Terms that all elements share are worked out in double and rounded once: 1 - b in float would lose half its
-// digits.
+// Terms shared by all elements are computed in double and rounded once: in float, 1 - b would lose half its digits.
 void optimizer_step(const Call& call) {
   const ops::OptimizerSettings o = ops::optimizer_of(call.op);
   const bool adam = o.kind == ops::Optimizer::adam;

@@ -9,8 +9,8 @@ namespace mokume::host::fast {
 namespace {
 
 struct Largest {
-  float value;    // NaN if there is one
-  int64_t first;  // -1 if there is a NaN
+  float value;    // NaN if any element is NaN
+  int64_t first;  // -1 if any element is NaN
 };
 
 Largest largest_of(const float* x, int64_t n) {
@@ -22,7 +22,7 @@ Largest largest_of(const float* x, int64_t n) {
   return {x[best], best};
 }
 
-// The exponentials stay in `kept` if it is there, which may be x.
+// Stores the exponentials in `kept` unless it is null. `kept` may be x.
 double sum_of_exponentials(const NetworkLoops& loops, const float* x, float largest, int64_t n, float* kept) {
   constexpr int64_t kBlock = 256;
   float block[kBlock];
@@ -51,7 +51,7 @@ void softmax_loss(const Call& call) {
       const int32_t target = label.data[index.data[r]];
       const Largest largest = largest_of(logits.row(r), k);
       const double below = static_cast<double>(logits.row(r)[target]) - static_cast<double>(largest.value);
-      float* gradient = grad.row(r);  // null: not wanted
+      float* gradient = grad.row(r);  // null: not requested
       const double sum = sum_of_exponentials(loops, logits.row(r), largest.value, k, gradient);
       rows.row(r)[0] = static_cast<float>(std::log(sum) - below);
       rows.row(r)[1] = largest.first == target ? 1.0F : 0.0F;

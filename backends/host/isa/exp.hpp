@@ -1,4 +1,4 @@
-// exp for the loops. Internal to each of their translation units: see the rule in loops.hpp.
+// exp for the loops, internal to each of their translation units: see the rule in loops.hpp.
 #pragma once
 
 #include <stdint.h>
@@ -11,12 +11,13 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// exp(x) within 1.2 ulp where the result is normal; 0 below, as the ops have it; infinity above 88.8; NaN stays.
+// Returns exp(x) within 1.2 ulp where the result is normal, 0 where it would be subnormal, infinity above 88.8, and NaN
+// for NaN.
 //
-// x = k ln2 + r, |r| <= ln2/2. k is rounded by adding 1.5 * 2^23, which leaves it in the low bits of the sum: no
-// conversion that a NaN could make undefined. k ln2 is subtracted in two parts; the first has 9 bits, so its product
-// with |k| <= 151 is exact. exp(r) is its Taylor polynomial of degree 7: the rest is below r^8/8! < 6e-9, a tenth of
-// an ulp. 2^k is applied as two factors, since k reaches beyond the exponents of a float at both ends.
+// x = k ln2 + r, |r| <= ln2/2. Adding 1.5 * 2^23 rounds k and leaves it in the low bits of the sum; this avoids a
+// conversion that is undefined for NaN. k ln2 is subtracted in two parts; the first has 9 bits, so its product with |k|
+// <= 151 is exact. exp(r) is its Taylor polynomial of degree 7; the remainder is below r^8/8! < 6e-9, a tenth of an
+// ulp. 2^k is applied as two factors, since k exceeds the exponent range of a float at both ends.
 inline float exp_one(float x) {
   constexpr float kLog2E = 1.44269504F;
   constexpr float kLn2High = 0.693359375F;  // 355/512
@@ -41,7 +42,7 @@ inline float exp_one(float x) {
 
   uint32_t bits;
   memcpy(&bits, &shifted, sizeof bits);
-  // k + 512 is positive, so that halving it needs no signed shift. A NaN leaves any bits; p carries it.
+  // k + 512 is positive, so halving it needs no signed shift. For NaN these bits are arbitrary, and p is NaN.
   const uint32_t biased = bits - kRoundBits + 512U;
   const uint32_t half = biased >> 1;
   const uint32_t low = ((half - 256U + 127U) & 0xFFU) << 23;

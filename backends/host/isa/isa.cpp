@@ -25,7 +25,7 @@ struct Candidate {
   bool (*runs)();
 };
 
-// Widest first. The features asked for are exactly those the loops are compiled with.
+// Widest first. The features tested are exactly those the loops are compiled with.
 constexpr Candidate kCandidates[] = {
 #if defined(__x86_64__)
     {avx512::kLoops,

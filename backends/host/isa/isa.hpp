@@ -1,4 +1,4 @@
-// Which of the compiled instruction sets this machine can run.
+// Selects among the compiled instruction sets.
 #pragma once
 
 #include <string_view>
@@ -7,10 +7,11 @@
 
 namespace mokume::host {
 
-// The widest of "avx512", "avx2" and "base" that the processor and its system support.
+// Returns the widest of "avx512", "avx2" and "base" that the processor and the operating system support.
 const Loops& best_loops();
 
-// The loops of one instruction set by name. Throws Error(MK_DEVICE_ERROR) if it is unknown or this machine lacks it.
+// Returns the loops of the named instruction set. Throws Error(MK_DEVICE_ERROR) if the name is unknown or this machine
+// does not support it.
 const Loops& loops_for(std::string_view isa);
 
 }  // namespace mokume::host

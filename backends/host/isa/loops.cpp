@@ -11,8 +11,8 @@
 namespace mokume::host::MOKUME_HOST_ISA {
 namespace {
 
-// Elements that go through one step of a formula at a time: they stay in the first-level cache, and since they are
-// copies, the compiler need not fear that out and dot overlap.
+// Elements that pass through each step of a formula at once. They stay in the first-level cache, and since they are
+// copies, the compiler need not assume that out and dot overlap.
 constexpr int kBlock = 256;
 
 void exp_block(float* t, int n) {
@@ -25,7 +25,7 @@ void rbf_block(const MapRow& row, int64_t at, float* t, int n) {
   const float norm_x = row.norm_x, gamma = row.gamma;
   for (int i = 0; i < n; ++i) {
     const float d2 = norm_x + norm_y[i] - 2.0F * dot[i];
-    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // this way round a NaN is not taken for a distance of 0
+    t[i] = -gamma * (d2 < 0.0F ? 0.0F : d2);  // written so that a NaN is not taken for a distance of 0
   }
   exp_block(t, n);
 }
@@ -36,7 +36,7 @@ void affine_block(const MapRow& row, int64_t at, float* t, int n) {
   for (int i = 0; i < n; ++i) t[i] = gamma * dot[i] + coef0;
 }
 
-// Squares repeatedly; degree 0 gives 1 for every base.
+// Exponentiation by squaring; degree 0 gives 1 for every base.
 void power_block(float* t, int n, int degree) {
   float base[kBlock];
   for (int i = 0; i < n; ++i) base[i] = t[i];
@@ -49,7 +49,7 @@ void power_block(float* t, int n, int degree) {
   }
 }
 
-// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|): within 3 * 2^-24 of 1, absolutely.
+// tanh(x) = sign(x) (1 - e) / (1 + e), e = exp(-2|x|). The absolute error is at most 3 * 2^-24.
 void tanh_block(float* t, int n) {
   float e[kBlock];
   for (int i = 0; i < n; ++i) e[i] = exp_one(-2.0F * __builtin_fabsf(t[i]));
@@ -76,7 +76,7 @@ void kernel_map(const MapRow& row) {
   }
 }
 
-// 32 partial sums, added as a tree: enough lanes to hide the adder's latency on every instruction set.
+// 32 partial sums, added as a tree. That is enough lanes to hide the adder's latency on every instruction set.
 float norm2(const float* x, int64_t n) {
   typedef float Lanes __attribute__((vector_size(64)));
   Lanes a{}, b{};

@@ -1,11 +1,11 @@
 // The inner loops that are compiled once per instruction set.
 //
-// The translation units behind this header are built with instructions the machine may lack. They include this file
-// and C headers only and define nothing inline: an inline function they shared with the rest of the program could be
-// the copy the linker keeps, and run where it must not.
+// The translation units that implement this header are built with instructions the machine may lack. They include only
+// this file and C headers and define nothing inline: the linker might keep their copy of a shared inline function and
+// run it where it must not run.
 //
-// Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so
-// its results are the same bits on all of them.
+// Every loop does the same operations in the same order on every instruction set (no contraction, fixed lanes), so its
+// results are bit-identical on all of them.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace mokume::host {
 struct MapRow {
   const float* dot;
   const float* norm_y;  // rbf only
-  float* out;           // dot itself, or apart from it
+  float* out;           // may be dot; must not partly overlap it
   int64_t n;
   float norm_x;
   float gamma;

@@ -4,8 +4,8 @@
 
 #include "isa/exp.hpp"
 
-// Says that no element depends on an earlier one, although an output may be the same view as an input: without it, in
-// place is not vectorised.
+// Asserts that no element depends on an earlier one, although an output may be the same view as an input. Without it,
+// in-place calls are not vectorised.
 #ifdef __clang__
 #define MOKUME_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -27,7 +27,7 @@ void bias_act(const BiasRows& rows) {
       MOKUME_INDEPENDENT
       for (int64_t c = 0; c < n; ++c) {
         const float sum = x[c] + bias[c];
-        out[c] = sum < 0.0F ? 0.0F : sum;  // this way round a NaN stays
+        out[c] = sum < 0.0F ? 0.0F : sum;  // written so that a NaN passes through
       }
     } else if (bias != nullptr) {
       MOKUME_INDEPENDENT
@@ -48,7 +48,7 @@ void relu_grad(const ReluGradRows& rows) {
     float* dx = rows.dx + r * rows.dx_stride;
     MOKUME_INDEPENDENT
     for (int64_t c = 0; c < rows.columns; ++c) {
-      const float passed = grad[c];  // loaded in any case, so that there is no branch
+      const float passed = grad[c];  // loaded unconditionally to avoid a branch
       dx[c] = y[c] > 0.0F ? passed : 0.0F;
     }
   }
@@ -109,7 +109,7 @@ void scaled_difference(const float* x, const float* target, float factor, float*
 
 constexpr int kLanes = 64;  // counters at a time
 
-// Philox4x32-10 of counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
+// Philox4x32-10 of the counters {row, quarter, step, layer}, one per lane: sdk/philox.hpp.
 void philox_words(const DropoutRows& d, const uint32_t* row, const uint32_t* quarter, uint32_t* words) {
   const uint32_t step = d.step, layer = d.layer, key0 = d.key[0], key1 = d.key[1];
   for (int lane = 0; lane < kLanes; ++lane) {
@@ -139,7 +139,7 @@ void keep(const float* x, const uint32_t* words, uint32_t threshold, float facto
   }
 }
 
-// Lanes go on from row to row, so that short rows leave none idle; those behind the last row are not used.
+// Lanes continue from row to row, so that short rows leave none idle. Lanes past the last row are not used.
 void dropout(const DropoutRows& d) {
   const int64_t quarters = (d.columns + 3) / 4;
   uint32_t row[kLanes], quarter[kLanes], words[4 * kLanes];
@@ -197,7 +197,7 @@ void max_window(const MaxWindow& w) {
       for (int64_t c = 0; c < w.channels; ++c) {
         const float old = best[c], value = x[c];
         const uint32_t take = 0U - static_cast<uint32_t>((old == old) & !(value <= old));  // larger, or the first NaN
-        // Masks, since a branch for each element of a few channels is mispredicted half the time.
+        // Masks, because branches on each element of a few channels would be mispredicted half the time.
         best[c] = as_float((as_bits(value) & take) | (as_bits(old) & ~take));
         best_place[c] = static_cast<int32_t>((chosen & take) | (static_cast<uint32_t>(best_place[c]) & ~take));
       }

@@ -1,6 +1,5 @@
-// The inner loops of the ops for networks, under the rules of loops.hpp. What each computes is the op's definition in
-// core/sdk/ops; strides are in elements. Outputs may be the same view as the first input, and are apart from the
-// others.
+// The inner loops of the ops for networks, under the rules of loops.hpp. core/sdk/ops defines what each op computes.
+// Strides are in elements. An output may be the same view as the first input, but must not overlap the other inputs.
 #pragma once
 
 #include <cstdint>
@@ -41,18 +40,19 @@ struct DropoutRows {
   float scale;
 };
 
-// One window of max_pool: the part of it that lies in the image.
+// One window of max_pool, clipped to the image.
 struct MaxWindow {
-  const float* first;  // the pixel at the top left of that part
+  const float* first;  // the top left pixel of the clipped window
   int64_t row_stride;  // from a pixel to the one below it
   int64_t channels;
   int64_t rows, columns;
-  int32_t place, place_stride;  // of that pixel in the window, and from it to the one below it
+  int32_t place, place_stride;  // place of that pixel in the window; distance to the place below it
   float* best;
   int32_t* best_place;
 };
 
-// Adam: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), and lr is divided by 1 - a^t. Otherwise as the op's header.
+// Adam: a = beta1, b = beta2, scale = 1 / sqrt(1 - b^t), and lr is divided by 1 - a^t. The other kinds follow the op's
+// header.
 struct OptimizerRange {
   const float* grad;
   float* weight;
@@ -79,7 +79,7 @@ struct NetworkLoops {
   void (*add_share)(float* sum, const float* x, float count, int64_t n);
   // x[i] /= count
   void (*divide)(float* x, float count, int64_t n);
-  // e[i] = exp(x[i] - largest), where x may be e.
+  // e[i] = exp(x[i] - largest); x may be e.
   void (*exp_minus)(const float* x, float largest, float* e, int64_t n);
   // x[i] *= factor
   void (*scale)(float* x, float factor, int64_t n);

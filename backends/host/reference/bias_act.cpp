@@ -12,7 +12,7 @@ void bias_act(const Call& call) {
   for (int64_t r = 0; r < x.rows; ++r)
     for (int64_t c = 0; c < x.columns; ++c) {
       const float sum = bias == nullptr ? x.row(r)[c] : x.row(r)[c] + bias[c];
-      out.row(r)[c] = relu && sum < 0 ? 0.0F : sum;  // this way round a NaN stays
+      out.row(r)[c] = relu && sum < 0 ? 0.0F : sum;  // written so that a NaN passes through
     }
 }
 

@@ -1,4 +1,4 @@
-// Code that the convolutions of the oracle share.
+// Code shared by the oracle's convolutions.
 #pragma once
 
 #include "call.hpp"
@@ -6,7 +6,7 @@
 
 namespace mokume::host::reference {
 
-// body(place in the image, place in the patch) for the elements under window `p` that lie inside the image.
+// Calls body(place in the image, place in the patch) for each element under window `p` that lies inside the image.
 template <class Body>
 void for_window(const ops::Window& w, int64_t p, Body&& body) {
   const int64_t top = p / w.out_width() * w.stride_h - w.pad_h, left = p % w.out_width() * w.stride_w - w.pad_w;

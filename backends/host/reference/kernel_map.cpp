@@ -20,7 +20,7 @@ double kernel_value(const ops::KernelFunction& f, double dot, double norm_x, dou
     case ops::KernelKind::sigmoid:
       return std::tanh(f.gamma * dot + f.coef0);
   }
-  return std::nan("");  // check_kernel_map lets no other kind pass
+  return std::nan("");  // check_kernel_map rejects every other kind
 }
 
 }  // namespace

@@ -4,14 +4,15 @@
 
 namespace mokume::host::reference {
 
-// Sums in fp64 in ascending order, each rounded once: what gemm, gemm and optimizer_step here give one after another.
+// fp64 sums in ascending order, each rounded once: the result of gemm, gemm and optimizer_step of this directory in
+// sequence.
 void linear_update(const Call& call) {
   const View<const float> x = call.input(0), dy = call.input(1);
   const View<float> weight = call.output(0), state = call.output(1), dx = call.output(2);
   const bool after_relu = call.op.integers[1] == 1;
   const ops::OptimizerSettings o = ops::linear_update_settings(call.op);
   for (int64_t i = 0; i < weight.rows; ++i) {
-    double inputs[ops::kLinearUpdateRows];  // dx may take the place of x
+    double inputs[ops::kLinearUpdateRows];  // dx may alias x
     for (int64_t b = 0; b < x.rows; ++b) inputs[b] = static_cast<double>(x.row(b)[i]);
     if (dx.columns > 0)
       for (int64_t b = 0; b < dx.rows; ++b) {

@@ -1,6 +1,6 @@
-// What the scalars of a launch are made of. An algorithm's <name>_args.h holds one struct for each kind of launch; the
-// host fills it by name, and the kernel takes it by value, before its buffers. Both compilers read the same text, so
-// only the types below may be members, larger ones first: then no compiler adds padding.
+// The types of scalar kernel arguments. An algorithm's <name>_args.h has one struct for each kind of launch. The host
+// fills it by name, and the kernel takes it by value, before its buffers. Both compilers read the same text. Only the
+// types below may be members, larger ones first, so that no compiler adds padding.
 #ifndef __cplusplus
 typedef int i32;
 typedef uint u32;
@@ -16,7 +16,7 @@ typedef float f32;
 
 BEGIN_ARGS
 
-// Where a matrix begins and how far apart its rows are, in elements.
+// The offset of a matrix and the distance between its rows, in elements.
 typedef struct {
   i64 offset, step;
 } View;
@@ -26,7 +26,7 @@ typedef struct {
   i64 rows, columns, rows_each, columns_each;
 } RunGrid;
 
-// Images, see windows.cl: `rows` counts the rows of pixels of all images.
+// Images, see windows.cl: `rows` counts the pixel rows of all images.
 typedef struct {
   i64 rows, rows_each;
   i32 columns_each, channels_each;

@@ -1,4 +1,4 @@
-// The host's side of args.h: the types, and what must hold for a struct that crosses to a kernel.
+// The host side of args.h: the types, and the conditions on a struct that is passed to a kernel.
 #pragma once
 
 #include <array>
@@ -13,11 +13,11 @@ using u32 = uint32_t;
 using i64 = int64_t;
 using f32 = float;
 
-// The name by which kernels know a struct of arguments.
+// The name of a struct of arguments in kernels.
 template <class Args>
 struct ArgsName;
 
-// A constant expression only where every byte of the struct belongs to a member.
+// A constant expression only if every byte of the struct belongs to a member.
 template <class Args>
 constexpr bool has_no_padding() {
   return std::bit_cast<std::array<uint32_t, sizeof(Args) / sizeof(uint32_t)>>(Args{})[0] == 0;
@@ -27,7 +27,7 @@ constexpr bool has_no_padding() {
 
 #define BEGIN_ARGS namespace mokume::opencl {
 #define END_ARGS }
-// After a struct that a kernel takes. Tables of groups and sequences hold it as whole longs.
+// Follows every struct that a kernel takes. Tables of groups and sequences hold structs as whole longs.
 #define ARGS(type)                                                                      \
   template <>                                                                           \
   struct ArgsName<type> {                                                               \

@@ -1,16 +1,16 @@
-// What every kernel starts with. Sums and products are contracted where fma() is written and nowhere else. A device
-// without fma in hardware (CL_FP_FMA) would emulate it at a tenth of the speed: there a product and a sum are rounded
-// one after the other, in the same order, so that variants still agree with each other bit by bit.
+// The start of every program. Sums and products are contracted only where fma() is written. A device without fma in
+// hardware (CL_FP_FMA) would emulate it at a tenth of the speed. There, a product and a sum are rounded separately, in
+// the same order, so that variants still agree with each other bit by bit.
 //
-// The build puts each file that an #include names into the text of the program, once (cmake/embed.cmake).
+// The build expands each #include into the text of the program, once (cmake/embed.cmake).
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef NO_FMA
 #define fma(a, b, c) ((a) * (b) + (c))
 #endif
 
-// Kernels are called by others as well, one after the other (group/sequence.cpp) or for a member of a group
-// (group/group.cpp). Then they are functions, and their index in the range is an argument. So a kernel begins its
-// parameters with ITEM.
+// Kernels are also called by other kernels, in sequence (group/sequence.cpp) or for a member of a group
+// (group/group.cpp). They are functions then, and their index in the range is an argument. The parameters of every
+// kernel therefore begin with ITEM.
 #ifdef CALLED
 #define __kernel static
 #define ONE_ITEM

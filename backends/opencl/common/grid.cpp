@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kElementsEach = 8192;  // a work-group of PoCL costs about as much as 100 elements
 constexpr int64_t kGroup = 64;
 
-// Work-items side by side in the first dimension: as many as there is work for.
+// Returns the work-items of a group in the first dimension: a power of two up to kGroup, no larger than needed.
 int64_t abreast(int64_t count) {
   int64_t items = 1;
   while (items < count && items < kGroup) items *= 2;
@@ -23,7 +23,7 @@ bool uses_vectors(const mk_device& device) { return device.choices.map == "vecto
 
 int run_width(const mk_device& device) { return uses_vectors(device) ? device.vector_width : 1; }
 
-// The width that needs the fewest steps.
+// Returns the width that needs the fewest steps.
 int row_width(const mk_device& device, int64_t columns) {
   int best = run_width(device);
   const auto steps = [&](int width) { return columns / width + columns % width; };

@@ -1,5 +1,5 @@
-// How the kernels that touch each element a few times divide their elements: many of them, a vector at a time, on CPUs;
-// one element to a work-item on GPUs. Which of the two is the recorded choice `map`.
+// Divides the elements of kernels that access each element a few times. On CPUs, a work-item takes many elements, a
+// vector at a time; on GPUs, it takes one. The recorded choice `map` selects between the two.
 #pragma once
 
 #include <cstdint>
@@ -19,23 +19,23 @@ constexpr int64_t round_up(int64_t a, int64_t b) { return divide_up(a, b) * b; }
 
 bool uses_vectors(const mk_device& device);
 
-// The VW of kernels that go over rows (runs.cl); of those that go over short rows, whose last columns are done one by
-// one; and of those that go over `channels` (windows.cl: VW <= channels).
+// The VW of kernels over rows (runs.cl), of kernels over short rows, which process the last columns one by one, and of
+// kernels over `channels` (windows.cl: VW <= channels).
 int run_width(const mk_device& device);
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
 
-// A program built for VW = width.
+// Returns a program built for VW = width.
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
 
-// Both sides at least 1. `unit`: the columns of a work-item of a GPU.
+// Both sides are at least 1. `unit` is the number of columns of a GPU's work-item.
 struct RunLaunch {
   RunLaunch(const mk_device& device, int64_t rows, int64_t columns, int64_t unit = 1);
   RunGrid grid;
   Range range;
 };
 
-// `rows` rows of `width` pixels of `channels`.
+// `rows` rows of `width` pixels with `channels` channels each.
 struct ImageLaunch {
   ImageLaunch(const mk_device& device, int64_t rows, int64_t width, int64_t channels);
   ImageGrid grid;
@@ -44,7 +44,7 @@ struct ImageLaunch {
 
 inline View view(const mk_tensor& t) { return {t.offset, t.row_stride}; }
 
-// A side as kernels take it: check_window() has seen that it fits.
+// Converts a side for kernels; check_window() has verified that it fits.
 constexpr i32 narrow(int64_t side) { return static_cast<i32>(side); }
 
 WindowSides sides_of(const ops::Window& window, int64_t out_channels = 0);

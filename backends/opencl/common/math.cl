@@ -1,10 +1,10 @@
-// Functions of a vec. All of their operations are exactly defined (fma, products, sums, integer shifts), so results have
-// the same bits on every device that has fma.
+// Functions of a vec. All their operations are exactly defined (fma, products, sums, integer shifts), so results are
+// bit-identical on all devices with fma.
 #include "common/vector.cl"
 
-// exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), P a degree-5 fit of relative error 4e-10; 2^n in
-// two factors so that results below 2^-126 are rounded once. Within 1 ulp for normal results; 0 below -104, inf above
-// 88.73; NaN stays.
+// exp: x = n * ln 2 + r, |r| <= ln 2 / 2; exp(r) = 1 + r + r^2 * P(r), where P is a degree-5 fit with relative error
+// 4e-10. 2^n is applied as two factors, so that results below 2^-126 are rounded once. Within 1 ulp for normal results;
+// 0 below -104, inf above 88.73; NaN gives NaN.
 static vec exp_f32(vec x) {
   const vec low = SPLAT(-104.0f), high = SPLAT(89.0f);
   x = select(x, low, (ivec)(x < low));
@@ -26,8 +26,8 @@ static vec exp_f32(vec x) {
   return p * AS_VEC((half_power + 127) << 23) * AS_VEC((power - half_power + 127) << 23);
 }
 
-// 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. No division: its
-// rounding is the device's own affair in OpenCL C.
+// 1 / x for normal x > 0 below 2^126, within 1 ulp: a guess from the exponent and four Newton steps. Division is
+// avoided because OpenCL C leaves its rounding to the device.
 static vec reciprocal(vec x) {
   vec y = AS_VEC((ivec)(0x7EF311C3) - AS_IVEC(x));
   y = fma(y, fma(-x, y, SPLAT(1.0f)), y);
@@ -36,7 +36,8 @@ static vec reciprocal(vec x) {
   return fma(y, fma(-x, y, SPLAT(1.0f)), y);
 }
 
-// tanh: an odd polynomial of relative error 1e-8 up to 0.55, 1 - 2 / (exp(2|x|) + 1) above. Within 2 ulp; NaN stays.
+// tanh: an odd polynomial with relative error 1e-8 up to 0.55, and 1 - 2 / (exp(2|x|) + 1) above. Within 2 ulp; NaN
+// gives NaN.
 static vec tanh_f32(vec x) {
   const vec a = fabs(x), square = x * x;
   vec p = SPLAT(-0.00661022775f);
@@ -47,14 +48,14 @@ static vec tanh_f32(vec x) {
   p = fma(p * square, x, x);
   const vec e = exp_f32(SPLAT(2.0f) * select(a, SPLAT(10.0f), (ivec)(a > SPLAT(10.0f))));
   const vec q = copysign(fma(SPLAT(-2.0f), reciprocal(e + SPLAT(1.0f)), SPLAT(1.0f)), x);
-  // A NaN is in p too, and fails the comparison.
+  // For NaN the comparison is false, and p is NaN too.
   return select(p, q, (ivec)(a > SPLAT(0.55f)));
 }
 
-// log of x > 0, normal: x = 2^n * m, m in [sqrt(1/2), sqrt(2)), f = m - 1; log(1 + f) = f - f^2 / 2 + f^3 * P(f), P the
-// degree-8 fit of Cephes' logf (S. Moshier). Within 2 ulp. NaN and inf stay.
+// log of x > 0, normal: x = 2^n * m, m in [sqrt(1/2), sqrt(2)), f = m - 1. log(1 + f) = f - f^2 / 2 + f^3 * P(f), where
+// P is the degree-8 fit of Cephes' logf (S. Moshier). Within 2 ulp. NaN and inf are returned unchanged.
 static vec log_f32(vec x) {
-  // sqrt(1/2) has the bits 3F3504F3: what is above it counts as an exponent more.
+  // sqrt(1/2) has the bits 3F3504F3. Mantissas above it count towards the next exponent.
   const ivec shifted = AS_IVEC(x) - (ivec)(0x3F3504F3);
   const ivec power = shifted >> 23;
   const vec f = AS_VEC(AS_IVEC(x) - (power << 23)) - SPLAT(1.0f);

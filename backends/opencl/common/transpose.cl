@@ -1,9 +1,9 @@
-// transpose: a square of VW vectors in registers.
+// Transposes a square of VW vectors in registers.
 #include "common/vector.cl"
 
 #if VW == 16
-// First within the quarters of registers, then whole quarters, by shuffles that are one instruction each and need no table
-// of indices. (Vectors put together from .lo, .hi or .s01 are taken for many inserts.)
+// First within the quarters of registers, then by whole quarters, with shuffles that are one instruction each and need
+// no table of indices. (Compilers turn vectors combined from .lo, .hi or .s01 into many inserts.)
 static __attribute__((always_inline)) vec low_pairs(vec a, vec b) {
   return (vec)(a.s0, b.s0, a.s1, b.s1, a.s4, b.s4, a.s5, b.s5, a.s8, b.s8, a.s9, b.s9, a.sc, b.sc, a.sd, b.sd);
 }
@@ -54,7 +54,7 @@ static vec high_pairs(vec a, vec b) { return (vec)(a.s2, b.s2, a.s3, b.s3); }
 static vec low_halves(vec a, vec b) { return (vec)(a.s0, a.s1, b.s0, b.s1); }
 static vec high_halves(vec a, vec b) { return (vec)(a.s2, a.s3, b.s2, b.s3); }
 #endif
-// Each of log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
+// Each of the log2(VW) perfect shuffles rotates the bits of the index (row, column) by one.
 static __attribute__((always_inline)) void transpose(__private vec* r) {
   vec t[VW];
   UNROLL

@@ -1,4 +1,4 @@
-// vec: VW floats, VW being 1, 4, 8 or 16; ivec: as many ints.
+// vec has VW floats, where VW is 1, 4, 8 or 16; ivec has as many ints.
 #include "common/common.cl"
 
 #define JOIN_(a, b) a##b
@@ -19,8 +19,8 @@ typedef JOIN(int, VW) ivec;
 #define VLOAD JOIN(vload, VW)
 #define VSTORE JOIN(vstore, VW)
 #else
-// PoCL takes a vload or vstore of 16 apart into four. Where the host says so, the compiler is clang, which knows how to
-// load and store a vector that lies anywhere.
+// PoCL splits a vload or vstore of 16 into four. If the host defines the macro, the compiler is clang, which can load
+// and store a vector at any address.
 #define VLOAD load_vector
 #define VSTORE store_vector
 #define WHOLE_VECTOR(space, type, element)                                                                     \
@@ -40,14 +40,14 @@ WHOLE_VECTOR(__global, uint, uint)
 WHOLE_VECTOR(__private, uint, uint)
 #endif
 #endif
-// A vec of one value.
+// A vec with all lanes equal.
 #define SPLAT(x) ((vec)(x))
 
-// A hint to fetch a cache line. Only where the host says so: on PoCL it is an instruction, drivers that go through SPIR-V
-// abort the process over it.
+// A hint to prefetch a cache line, used only if the host enables it. On PoCL it is an instruction, but drivers that use
+// SPIR-V abort the process.
 #ifdef HINTS
 #define FETCH(p) __builtin_prefetch((const void*)(size_t)(p))
-#define FETCH_EARLY(p) __builtin_prefetch((const void*)(size_t)(p), 0, 2)  // not into the first cache, which is small
+#define FETCH_EARLY(p) __builtin_prefetch((const void*)(size_t)(p), 0, 2)  // not into the small first-level cache
 #define FETCH_TO_WRITE(p) __builtin_prefetch((const void*)(size_t)(p), 1)
 #else
 #define FETCH(p)

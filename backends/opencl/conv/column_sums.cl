@@ -1,9 +1,9 @@
-// Sums over the rows of a matrix: blocks of rows first, then the blocks in order. Which rows a block has is the same on
-// every device, and so are the bits.
+// Sums over the rows of a matrix: first within blocks of rows, then over the blocks in order. The rows of a block are
+// the same on every device, and so are the bits.
 #include "common/vector.cl"
 #include "conv/column_sums_args.h"
 
-// One work-item sums VW columns of one block of rows_each rows. VW <= columns: the last vector begins early.
+// One work-item sums VW columns of one block of rows_each rows. VW <= columns; the last vector starts early.
 __kernel void column_sums(ITEM const ColumnSumsArgs args, __global const float* x, __global float* part) {
   const long block = (long)get_global_id(0), end = min((block + 1) * args.rows_each, args.rows);
   if ((int)get_global_id(1) * VW >= args.columns) return;

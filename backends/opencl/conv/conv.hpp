@@ -1,10 +1,11 @@
-// Convolutions, forward and backward: this chooses one of the algorithms of this folder.
+// Convolutions, forward and backward. Selects one of the algorithms of this folder:
 //
 // patches: the product of patches and weights, on every device.
 // winograd: windows of 3 x 3 with stride 1 and whole vectors of channels, on CPUs.
 // direct, flat, direct_grad, spread: one channel, on CPUs.
-// Between patches and winograd the recorded choice `conv` decides. Sums over images run over as many at a time as a
-// device class fixes.
+//
+// The recorded choice `conv` decides between patches and winograd. Sums over images run over a number of images at a
+// time that is fixed for a device class.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,6 +1,6 @@
-// Convolutions of one channel with stride 1 on CPUs: the product of patches and weights without the patches. MR
-// neighbouring windows of a line are multiplied at a time, and their elements e lie side by side in the image. Sums run as
-// in gemm.hpp, for patches of at most KB elements.
+// Convolutions of one channel with stride 1 on CPUs: the product of patches and weights without building the patches.
+// MR neighbouring windows of a line are multiplied at a time, and their elements e are adjacent in the image. Sums run
+// as in gemm.hpp, for patches of at most KB elements.
 #include "conv/direct_args.h"
 #include "gemm/skinny.cl"
 
@@ -18,10 +18,10 @@ static void put_zeros(int count, __global float* to) {
   for (int i = 0; i < count; ++i) to[i] = 0.0f;
 }
 
-// Lines [from, from + count) of an image with its padding, which may be outside of it.
+// Copies lines [from, from + count) of an image with its padding; lines may lie outside the image.
 static void padded_lines(__global const float* image, int height, int width, int pad_w, int from, int count, int line,
                          __global float* to) {
-  const int begin = min(max(-from, 0), count), end = max(begin, min(height - from, count));  // of those inside
+  const int begin = min(max(-from, 0), count), end = max(begin, min(height - from, count));  // lines inside the image
   const int at_once = pad_w == 0 ? max(end - begin, 1) : 1;
   put_zeros(begin * line, to);
   for (int i = begin; i < end; i += at_once) {
@@ -32,8 +32,8 @@ static void padded_lines(__global const float* image, int height, int width, int
   put_zeros((count - end) * line, to + end * line);
 }
 
-// `live` windows, no more than FOR_ROWS names, from the one at `a`: out has a row of out_channels for each, of which
-// [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
+// Computes `live` windows, at most as many as FOR_ROWS has, starting with the window at `a`. Each has a row of
+// out_channels in out, of which [c0, c0 + columns) are written. `pixel_step` is 1: see direct_args.h.
 #define DIRECT_STEP(i)              \
   {                                 \
     const vec ai = SPLAT(p[i]);     \
@@ -47,7 +47,7 @@ static void padded_lines(__global const float* image, int height, int width, int
     FETCH_TO_WRITE(out + (long)i * out_channels + NR - 1); \
   }
 #define DIRECT_STEP_NARROW(i) s##i##0 = fma(SPLAT(p[i]), b0, s##i##0);
-// This way round a NaN stays.
+// Written so that a NaN passes through.
 #define ACTIVATE(v) ((v) = relu ? ((v) < 0.0f ? SPLAT(0.0f) : (v)) : (v))
 #define DIRECT_FINISH(i) \
   if (biased) {          \
@@ -95,8 +95,8 @@ DIRECT(direct_whole, FOR_MR)
 DIRECT(direct_middle, FOR_MIDDLE)
 DIRECT(direct_small, FOR_SMALL)
 
-// One work-item does rows_each rows of windows and has panels * NR * (patch + 1) + lines * line floats of scratch, with
-// line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1, and MR more.
+// One work-item does rows_each rows of windows. Its scratch is panels * NR * (patch + 1) + lines * line + MR floats,
+// with line = width + 2 * pad_w and lines = min(rows_each, out_h, LINES) + kernel_h - 1.
 __kernel ONE_ITEM void conv2d_direct(ITEM const ConvDirectArgs args, __global const float* images,
                                      __global const float* weight, __global const float* bias, __global float* out,
                                      __global float* scratch) {
@@ -104,7 +104,7 @@ __kernel ONE_ITEM void conv2d_direct(ITEM const ConvDirectArgs args, __global co
   const int patch = sides.kernel_h * sides.kernel_w, line = sides.width + 2 * sides.pad_w,
             panels = (sides.out_channels + NR - 1) / NR;
   scratch += (long)get_global_id(0) * args.scratch_each;
-  // Weights and bias in panels of NR, with zeros beyond the last channel.
+  // Weights and bias in panels of NR, with zeros past the last channel.
   __global float* packed_bias = scratch + panels * NR * patch;
   __global float* lines = packed_bias + panels * NR;
   for (int panel = 0; panel < panels; ++panel)

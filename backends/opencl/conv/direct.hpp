@@ -1,5 +1,5 @@
-// Convolutions of one channel, as the first layer of networks for grey images has it: patches would be most of the
-// memory traffic. They give the bits of patches.
+// Convolutions of one channel, as in the first layer of networks for grey images, where patches would cause most of the
+// memory traffic. The results have the bits of patches.
 #pragma once
 
 #include "conv/problem.hpp"
@@ -10,13 +10,13 @@ namespace mokume::opencl {
 bool suits_direct(const mk_device& device, const ConvProblem& p);
 void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
 
-// A kernel of direct.cl, flat.cl or direct_grad.cl.
+// Returns a kernel of direct.cl, flat.cl or direct_grad.cl.
 const LibraryKernel& direct_kernel(mk_device& device, const char* name);
 
-// The macros of direct.cl and of what includes it.
+// Returns the macros of direct.cl and of the files that include it.
 std::string direct_options(const mk_device& device);
 
-// The rows of windows that the work-items of a launch share.
+// The rows of windows, divided among the work-items of a launch.
 struct WindowRows {
   WindowRows(const mk_device& device, const ConvProblem& p);
   int64_t rows, items, each;

@@ -1,17 +1,17 @@
-// The gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy, without the
-// patches. For a register tile of neighbours in one line of the window and two vectors of channels, the values that a
-// pixel of dy meets lie side by side in the image. Sums run as in gemm.hpp.
+// The gradient of the weights of direct.cl's convolutions: the product of the patches' transpose and dy, without
+// building the patches. A register tile covers neighbours in one line of the window and two vectors of channels. The
+// values that it multiplies with a pixel of dy are adjacent in the image. Sums run as in gemm.hpp.
 #include "conv/direct.cl"
 
-// Images with their padding, one after the other. One work-item copies one image.
+// Copies images with their padding, one after the other. One work-item copies one image.
 __kernel ONE_ITEM void pad_images(ITEM const PadImagesArgs args, __global const float* images, __global float* padded) {
   const int line = args.width + 2 * args.pad_w, lines = args.height + 2 * args.pad_h;
   padded_lines(images + args.images.offset + (long)get_global_id(0) * args.images.step, args.height, args.width,
                args.pad_w, -args.pad_h, lines, line, padded + (long)get_global_id(0) * lines * line);
 }
 
-// Sums over `terms` pixels from pixel k0 on. For the first pixel of the first image the window's values lie from `a` on, and
-// dy from `b` on. LOAD and STEP take one vector of channels or two.
+// Sums over `terms` pixels starting with pixel k0. `a` and `b` point to the window's values and to dy for the first
+// pixel of the first image. LOAD and STEP take one or two vectors of channels.
 #define LOAD_TWO                                   \
   const vec b0 = VLOAD(0, d), b1 = VLOAD(1, d);    \
   FETCH(d + AHEAD * out_channels);                 \
@@ -48,14 +48,14 @@ DIRECT_GRAD(narrow_grad_whole, FOR_MR, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_middle, FOR_MIDDLE, LOAD_ONE, DIRECT_STEP_NARROW)
 DIRECT_GRAD(narrow_grad_small, FOR_SMALL, LOAD_ONE, DIRECT_STEP_NARROW)
 
-// The gradient of the bias comes with it, as column_sums.cl gives it: sums of SUMMED pixels, then their sum.
+// Also computes the gradient of the bias, as column_sums.cl does: sums of SUMMED pixels, then their sum.
 #define SUMMED 512
 
 typedef struct {
   vec sum0, sum1, all0, all1;
 } pixel_sums;
 
-// `terms` more pixels, of which `done` came before.
+// Adds `terms` more pixels, after `done` earlier ones.
 static void add_pixels(__global const float* restrict d, int out_channels, long done, int terms, pixel_sums* s) {
   for (int k = 0; k < terms; ++k, d += out_channels) {
     FETCH(d + AHEAD * out_channels);
@@ -70,9 +70,9 @@ static void add_pixels(__global const float* restrict d, int out_channels, long 
   s->sum0 = s->sum1 = SPLAT(0.0f);
 }
 
-// One work-item does NR channels (the last ones begin early and drop what is another's; where there are fewer, what is
-// after dy is read and dropped), and lines_each lines of the window. The one of the first lines sums `dbias` as well, where
-// it is `wanted`: images lie side by side then.
+// One work-item does NR channels and lines_each lines of the window. The last channels start early and drop those of
+// another work-item; if there are fewer than NR channels, memory after dy is read and dropped. The work-item of the
+// first lines also sums `dbias` if it is `wanted`, in which case images must be contiguous.
 __kernel ONE_ITEM void conv2d_direct_grad(ITEM const ConvDirectGradArgs args, __global const float* restrict padded,
                                           __global const float* restrict dy, __global float* restrict dweight,
                                           __global float* restrict dbias) {

@@ -10,7 +10,7 @@
 namespace mokume::opencl {
 namespace {
 
-// The rows of `from` as images with their padding, one after the other.
+// Copies the rows of `from` as consecutive padded images.
 void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int64_t width, int64_t pad_h, int64_t pad_w,
                  cl_mem to) {
   launcher.run(direct_kernel(launcher.device(), "pad_images"), {{from.rows, 1, 1}},
@@ -24,9 +24,9 @@ void copy_padded(Launcher& launcher, const mk_tensor& from, int64_t height, int6
 
 }  // namespace
 
-// Lines of the window fill a register tile, unless there are so few channels that products would be worse still. Blocks
-// of the sums run over all images, those of patches over some at a time. The limits are the same on every device, since
-// they decide about bits.
+// Lines of the window must fill a register tile, unless there are so few channels that products would be even slower.
+// The sums' blocks cover all images; those of patches cover a few images at a time. The limits are the same on every
+// device, since they affect bits.
 bool suits_direct_grad(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostFloats = int64_t{32} << 20, kFewChannels = 32;
   const ops::Window& w = p.window;
@@ -48,7 +48,7 @@ void direct_grad_weight(Launcher& launcher, const ConvProblem& p, const mk_tenso
   mk_device& device = launcher.device();
   if (suits_spread(device, p)) return spread_grad_weight(launcher, p, dbias);
   const ops::Window& w = p.window;
-  // The registers of a tile reach beyond the window's last line.
+  // The registers of a tile extend past the window's last line.
   const int64_t slack = VectorSizes(device.vector_width).mr;
   const cl_mem padded = launcher.queue().workspace(kScratchSlot, p.images.rows * p.lines() * p.line() + slack);
   copy_padded(launcher, p.images, w.height, w.width, w.pad_h, w.pad_w, padded);

@@ -1,20 +1,19 @@
-// direct.cl's convolutions where no more channels go out than a vector has lanes. There a
-// vector has the channels of a window, and lanes without one do nothing; here it has neighbouring windows, and meets
-// FLAT channels at a time. The lines of an image lie one after the other, and windows are counted through them, those
-// that begin at the end of one line and end in the next as well: what they give is dropped. Every sum is the same chain
-// as there.
+// direct.cl's convolutions for no more output channels than a vector has lanes. There, a vector holds the channels of a
+// window, and lanes without a channel are idle. Here, it holds neighbouring windows and takes FLAT channels at a time.
+// The lines of an image are consecutive, and windows are counted through them. This includes windows that begin at the
+// end of one line and end in the next, whose results are dropped. Every sum is the same chain as in direct.cl.
 #include "conv/direct.cl"
 
 #define FLAT 4
 #if VW == 16
-#define FLAT_VECTORS 4  // at once
+#define FLAT_VECTORS 4  // vectors computed at once
 #define FOR_FLAT FOR_4
 #else
 #define FLAT_VECTORS 2
 #define FOR_FLAT(X) X(0) X(1)
 #endif
 
-// v: FLAT channels of every fourth window, the first of which goes to `to`, all windows being `apart` floats apart.
+// v holds FLAT channels of every fourth window. The first window goes to `to`; windows are `apart` floats apart.
 static void store_every_fourth(vec v, __global float* to, int apart) {
 #if VW == 16
   vstore4(v.s0123, 0, to);
@@ -29,7 +28,7 @@ static void store_every_fourth(vec v, __global float* to, int apart) {
 #endif
 }
 
-// A vector of windows for each of FLAT channels.
+// Stores a vector of windows for each of FLAT channels.
 static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int apart) {
   const vec low_ab = low_pairs(a, b), low_cd = low_pairs(c, d), high_ab = high_pairs(a, b), high_cd = high_pairs(c, d);
   const vec first = low_halves(low_ab, low_cd), second = high_halves(low_ab, low_cd);
@@ -71,8 +70,8 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
   ACTIVATE(s##v##3);
 #define FLAT_STORE(v) store_windows(s##v##0, s##v##1, s##v##2, s##v##3, out + v * VW * apart, apart);
 
-// The windows that begin at `from` and on, FOR_VECTORS of them. w: the weights of FLAT channels for each pixel of the
-// window, `apart` floats apart, and after them the bias.
+// Computes the windows that begin at `from` and after, FOR_VECTORS vectors of them. w holds the weights of FLAT
+// channels for each pixel of the window, `apart` floats apart, followed by the bias.
 #define FLAT_WINDOWS(name, FOR_VECTORS)                                                                        \
   static void name(__global const float* from, int line, int kernel_h, int kernel_w, __global const float* w, \
                    int biased, int relu, __global float* out, int apart) {                                    \
@@ -89,8 +88,8 @@ static void store_windows(vec a, vec b, vec c, vec d, __global float* to, int ap
 FLAT_WINDOWS(flat_some, FOR_FLAT)
 FLAT_WINDOWS(flat_one, FOR_1)
 
-// `count` windows with their channels one after the other. No more floats than `left` may be written; a window may be
-// followed by anything until the next comes.
+// Copies `count` windows with their channels adjacent. At most `left` floats may be written. A window may be followed
+// by arbitrary values until the next one is written.
 static void copy_windows(__global const float* from, int apart, int count, int channels, __global float* to, int left) {
   if (apart == channels) {
     copy_floats(from, count * channels, to);
@@ -103,9 +102,10 @@ static void copy_windows(__global const float* from, int apart, int count, int c
       for (int c = 0; c < channels; ++c) to[c] = from[c];
 }
 
-// One work-item does rows_each lines of windows of all images, lines_at_once of an image at a time. Scratch: (patch + 1
-// + `most`) * apart floats and the lines, where apart is `channels` rounded up to FLAT and `most` the windows of so
-// many lines rounded up to FLAT_VECTORS vectors; the lines are lines_at_once + kernel_h - 1, and a vector more.
+// One work-item does rows_each lines of windows of all images, lines_at_once lines of an image at a time. Its scratch
+// holds (patch + 1 + `most`) * apart floats and the lines. `apart` is `channels` rounded up to FLAT, and `most` is the
+// number of windows in lines_at_once lines, rounded up to FLAT_VECTORS vectors. The lines are lines_at_once + kernel_h
+// - 1, and an extra vector.
 __kernel ONE_ITEM void conv2d_flat(ITEM const ConvFlatArgs args, __global const float* images,
                                    __global const float* weight, __global const float* bias, __global float* out,
                                    __global float* scratch) {

@@ -8,13 +8,13 @@
 namespace mokume::opencl {
 
 void flat_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu) {
-  constexpr int64_t kMostWindows = 2048;  // at once: they stay in a near cache
+  constexpr int64_t kMostWindows = 2048;  // at once, so that they stay in a near cache
   mk_device& device = launcher.device();
   const ops::Window& w = p.window;
   const WindowRows rows(device, p);
   const int64_t line = p.line(), width = device.vector_width;
   const int64_t at_once = std::min({rows.each, w.out_height(), std::max(kMostWindows / line, w.kernel_h)});
-  const int64_t vectors = (width == 16 ? 4 : 2) * width;  // FLAT_VECTORS of them
+  const int64_t vectors = (width == 16 ? 4 : 2) * width;  // FLAT_VECTORS vectors
   const int64_t most = round_up(at_once * line, vectors), apart = round_up(p.out_channels, 4);
   const int64_t floats = (w.patch() + 1 + most) * apart + (at_once + w.kernel_h - 1) * line + width;
   const int64_t scratch_each = round_up(floats, width);

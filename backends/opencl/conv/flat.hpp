@@ -1,4 +1,4 @@
-// direct.hpp where no more channels go out than a vector has lanes: a vector has neighbouring windows instead.
+// direct.hpp for no more output channels than a vector has lanes: a vector holds neighbouring windows instead.
 #pragma once
 
 #include "conv/problem.hpp"

@@ -15,9 +15,9 @@ static void clear(__global float* to, long n) {
   for (long i = 0; i < n; ++i) to[i] = 0.0f;
 }
 
-// `count` windows that lie inside the image: in `from` windows are `apart` and their rows `line` apart, in `to` they
-// are to_step and `run` apart. Where runs are shorter than a vector, what follows them is copied too if it may be: the
-// next runs, which come before `limit` and are written later, put that right.
+// Copies `count` windows that lie inside the image. In `from`, windows are `apart` and their rows `line` apart; in
+// `to`, they are to_step and `run` apart. If runs are shorter than a vector, the values after them are also copied
+// where this is allowed: the next runs, which end before `limit` and are written later, overwrite them.
 static void copy_windows(__global const float* from, long apart, long line, __global const float* from_end,
                   __global float* to, long to_step, __global const float* limit, long run, int kernel_h, int count) {
   const long last_row = (kernel_h - 1) * line, last_run = (kernel_h - 1) * run;
@@ -48,7 +48,7 @@ static void copy_windows(__global const float* from, long apart, long line, __gl
   }
 }
 
-// CPUs: row after row of a window, which is one run of memory where the window is inside the image.
+// CPUs: copies a window row by row. A row is one contiguous run if the window is inside the image.
 __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;
   const long run = (long)sides.kernel_w * sides.channels, line = (long)sides.width * sides.channels;
@@ -61,7 +61,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
     const long n = divide(r, sides.out_h);
     const int top = (int)(r - n * sides.out_h) * sides.stride_h - sides.pad_h;
     __global const float* image = images + args.images.offset + n * args.images.step;
-    // The end of what this work-item writes, if that is one run of memory.
+    // The end of the memory that this work-item writes, if that is contiguous.
     __global const float* limit =
         args.patches.step == run * sides.kernel_h ? out + row1 * sides.out_w * args.patches.step : out;
     const bool inside = top >= 0 && top + sides.kernel_h <= sides.height;
@@ -75,7 +75,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
         continue;
       }
       const int begin = max(0, -left),
-                end = min(sides.kernel_w, sides.width - left);  // of the window's columns, inside the image
+                end = min(sides.kernel_w, sides.width - left);  // of the window's columns, those in the image
       for (int i = 0; i < sides.kernel_h; ++i, to += run) {
         if (top + i < 0 || top + i >= sides.height) {
           clear(to, run);
@@ -90,7 +90,7 @@ __kernel ONE_ITEM void unfold_vector(ITEM const PatchesArgs args, __global const
   }
 }
 
-// GPUs: neighbours in a patch side by side. Here `channels_each` counts elements of a patch.
+// GPUs: adjacent work-items take adjacent elements of a patch. Here `channels_each` counts elements of a patch.
 __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* images, __global float* out) {
   const WindowSides sides = args.sides;
   const long run = (long)sides.kernel_w * sides.channels, patch = run * sides.kernel_h;
@@ -113,8 +113,8 @@ __kernel void unfold_scalar(ITEM const PatchesArgs args, __global const float* i
 }
 
 #ifdef HINTS
-// A patch is read in as many runs as the window has rows, a row of the image apart: too far for what the hardware
-// fetches ahead of itself.
+// A patch is read in as many runs as the window has rows. The runs are a row of the image apart, which is too far for
+// the hardware prefetcher.
 static void fetch_patch(__global const float* patch, long size) {
   for (long i = 0; i < size; i += 16) FETCH(patch + i);
 }
@@ -122,7 +122,7 @@ static void fetch_patch(__global const float* patch, long size) {
 
 __kernel void fold(ITEM const PatchesArgs args, __global const float* patches, __global float* out) {
   const WindowSides sides = args.sides;
-  // From a window to the next lower one, in which the pixel lies a stride further on.
+  // Distance from a window to the one before it, in which the pixel lies a stride further.
   const long next_x = (long)sides.stride_w * sides.channels - args.patches.step;
   const long next_y = (long)sides.stride_h * sides.kernel_w * sides.channels - sides.out_w * args.patches.step;
   FOR_EACH_ROW {

@@ -22,8 +22,8 @@ PatchesArgs args_of(const ImageLaunch& l, const ops::Window& w, const mk_tensor&
   return {.grid = l.grid, .images = view(images), .patches = view(patches), .sides = sides_of(w)};
 }
 
-// The patches under the windows of images, one per row: element (i * kernel_w + j) * channels + c is pixel (i, j) of
-// the window, channel c, and 0 in the padding. Neither operand is empty.
+// Copies the patches under the windows of images, one per row. Element (i * kernel_w + j) * channels + c is channel c
+// of pixel (i, j) of the window, or 0 in the padding. Neither operand is empty.
 void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, const mk_tensor& patches) {
   mk_device& device = launcher.device();
   const bool runs = uses_vectors(device);  // CPUs copy whole runs
@@ -35,8 +35,8 @@ void unfold(Launcher& launcher, const mk_tensor& images, const ops::Window& w, c
   launcher.run(kernel, l.range, args_of(l, w, images, patches), {memory(images), memory(patches)});
 }
 
-// The transpose: patches added up into images, every pixel the sum of the elements it would be copied to, in the order
-// of the window's pixels, starting from 0.
+// The transpose of unfold: adds patches up into images. Every pixel is the sum of the elements that unfold copies it
+// to, in the order of the window's pixels, starting from 0.
 void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, const mk_tensor& images) {
   mk_device& device = launcher.device();
   const ImageLaunch l(device, images.rows * w.height, w.width, w.channels);
@@ -44,8 +44,8 @@ void fold(Launcher& launcher, const mk_tensor& patches, const ops::Window& w, co
                {memory(patches), memory(images)});
 }
 
-// body(first, count) for some images at a time: as many as have their patches in a CPU's cache (measured: 6 MiB; a GPU
-// wants one large product), one where those of their rows that the product reads do not lie side by side.
+// Calls body(first, count) for a few images at a time: as many as have patches that fit into a CPU's cache (measured: 6
+// MiB; a GPU needs one large product). If the product reads rows that are not contiguous, it is one image at a time.
 template <class Body>
 void for_some_images(const mk_device& device, const ConvProblem& p, Body&& body) {
   const int64_t bytes = int64_t{device.info.kind == MK_DEVICE_CPU ? 6 : 128} << 20;

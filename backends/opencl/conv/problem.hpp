@@ -1,4 +1,4 @@
-// A convolution as its three ops see it, on its way to an algorithm.
+// A convolution in the form shared by its three ops and the algorithms.
 #pragma once
 
 #include "common/grid.hpp"
@@ -7,7 +7,7 @@
 
 namespace mokume::opencl {
 
-// Slots of the queue's workspaces; products have 0 and 1.
+// Workspace slots of the queue; products use slots 0 and 1.
 constexpr size_t kPatchesSlot = 2, kScratchSlot = 2, kSumsSlot = 3, kSpreadSlot = 0;
 
 struct ConvProblem {
@@ -22,19 +22,19 @@ struct ConvProblem {
         windows(windows_),
         out_channels(weight_.columns) {}
 
-  // The pixels of all images lie side by side, as rows of one matrix.
+  // Returns whether the pixels of all images are contiguous, as rows of one matrix.
   bool dense() const { return windows.rows <= 1 || windows.row_stride == windows.columns; }
-  int64_t lines() const { return window.height + 2 * window.pad_h; }  // of an image with its padding
+  int64_t lines() const { return window.height + 2 * window.pad_h; }  // per padded image
   int64_t line() const { return window.width + 2 * window.pad_w; }
   WindowSides sides() const { return sides_of(window, out_channels); }
-  // One row per output pixel of `count` images, which are dense or a single one.
+  // Returns a view with one row per output pixel of `count` images, which must be dense or a single image.
   mk_tensor pixels(int64_t first, int64_t count) const {
     return sdk::matrix(windows.buffer, count * window.out_pixels(), out_channels, 0,
                        windows.offset + first * windows.row_stride);
   }
 };
 
-// A bias, or its gradient, that may be missing: then kernels get other memory, which they leave alone.
+// A bias, or its gradient, that may be missing. Kernels then receive other memory, which they do not access.
 struct OptionalView {
   OptionalView(const mk_tensor& wanted, const mk_tensor& instead)
       : there(wanted.buffer != nullptr ? 1 : 0),

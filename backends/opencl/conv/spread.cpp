@@ -11,7 +11,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Lanes of a vector that each line of the window has: EACH of spread.cl. GROUPS lines share a vector.
+// The number of lanes of a vector per line of the window: EACH of spread.cl. GROUPS lines share a vector.
 int64_t lanes_each(const ConvProblem& p) { return p.out_channels <= 4 ? 4 : 8; }
 
 const LibraryKernel& spread_kernel(mk_device& device, int64_t lanes, const char* name) {
@@ -23,7 +23,7 @@ const LibraryKernel& spread_kernel(mk_device& device, int64_t lanes, const char*
 
 }  // namespace
 
-// Only images of which a whole one, GROUPS of its lines abreast, lies in a near cache.
+// A whole image with GROUPS lines side by side must fit into a near cache.
 bool suits_spread(const mk_device& device, const ConvProblem& p) {
   constexpr int64_t kMostPixels = int64_t{1} << 14;
   const int64_t lanes = lanes_each(p);

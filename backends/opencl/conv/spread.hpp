@@ -1,4 +1,4 @@
-// direct_grad.hpp where there are so few channels that a vector has room for several lines of the window.
+// direct_grad.hpp for so few channels that a vector has room for several lines of the window.
 #pragma once
 
 #include "conv/problem.hpp"

@@ -16,10 +16,10 @@ std::vector<std::string> candidates(const mk_device& device) {
   return {"patches"};
 }
 
-// The two differ in bits: only a transform that is slow beyond doubt loses.
+// The two give different bits, so the transform loses only if it is clearly slower.
 void race_conv(mk_device& device, mk_queue& queue) {
   if (candidates(device).size() == 1) return;
-  // A layer as published networks have them.
+  // A layer as in published networks.
   constexpr int64_t kImages = 4, kChannels = 64;
   const ops::Window window{28, 28, kChannels, 3, 3, 1, 1, 1, 1};
   mk_buffer x = create_buffer(device, static_cast<uint64_t>(kImages * window.image()) * 4);

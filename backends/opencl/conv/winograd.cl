@@ -1,13 +1,14 @@
-// Convolutions with a window of 3 x 3 and stride 1 on CPUs: minimal filtering with the polynomials
-// of Toom and Cook over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural
-// Networks, CVPR 2016.
+// Convolutions with a window of 3 x 3 and stride 1 on CPUs: minimal filtering with the polynomials of Toom and Cook
+// over tiles of 6 x 6 pixels. Source: A. Lavin and S. Gray, Fast Algorithms for Convolutional Neural Networks, CVPR
+// 2016.
 //
-// A tile of 4 x 4 outputs takes 36 products in the transformed space for the 144 of its definition, and so does the
-// gradient of 3 x 3 weights from a tile of 4 x 4. The points are 0, +-P, +-Q and infinity with P = sqrt(1/2), Q = sqrt(2):
-// P * Q = 1 keeps the transforms short, and the error is a third of that with the usual 0, +-1, +-2.
+// A tile of 4 x 4 outputs takes 36 products in the transformed space instead of the 144 of its definition. The same
+// holds for the gradient of 3 x 3 weights from a tile of 4 x 4. The points are 0, +-P, +-Q and infinity with P =
+// sqrt(1/2) and Q = sqrt(2). P * Q = 1 keeps the transforms short, and the error is a third of that with the usual
+// points 0, +-1, +-2.
 //
-// Channels are whole vectors. Element (i, j) of the transformed space is number 6 * i + j. KC channels at a time lie side
-// by side, so that the rows of a product are a constant apart; TILES tiles are worked on at once.
+// Channels are whole vectors. Element (i, j) of the transformed space has number 6 * i + j. KC channels at a time are
+// adjacent, so that the rows of a product are a constant distance apart. TILES tiles are processed at once.
 #include "conv/winograd_args.h"
 #include "gemm/vector.cl"
 
@@ -16,7 +17,7 @@
 #define SPACE 36
 #define TILES (2 * MR)
 
-// Row by row of the matrices: six pixels, three weights, four output gradients into the transformed space ...
+// Transform six pixels, three weights or four output gradients into the transformed space, row by row of the matrices.
 static void pixels_1d(__private const vec* d, __private vec* t) {
   t[0] = fma(SPLAT(-2.5f), d[2], d[0] + d[4]);
   const vec even_p = fma(SPLAT(-2.0f), d[2], d[4]), odd_p = P * fma(SPLAT(-2.0f), d[1], d[3]);
@@ -50,7 +51,7 @@ static void grads_1d(__private const vec* g, __private vec* t) {
   t[5] = g[3];
 }
 
-// ... and back: four outputs, three gradients of weights.
+// Transform back: four outputs, or three gradients of weights.
 static void outputs_1d(__private const vec* m, __private vec* y) {
   const vec sum_p = m[1] + m[2], difference_p = m[1] - m[2], sum_q = m[3] + m[4], difference_q = m[3] - m[4];
   y[0] = m[0] + sum_p + sum_q;
@@ -66,7 +67,7 @@ static void weight_grads_1d(__private const vec* m, __private vec* y) {
   y[2] = fma(SPLAT(2.0f), sum_q, fma(SPLAT(0.5f), sum_p, m[5]));
 }
 
-// Where a tile lies: its image and the top left corner of its 4 x 4 outputs.
+// The position of a tile: its image and the top left corner of its 4 x 4 outputs.
 typedef struct {
   long image;
   int y, x;
@@ -82,7 +83,8 @@ static corner_t corner_of(long tile, int out_h, int out_w) {
   return p;
 }
 
-// VW channels of the 6 x 6 pixels from (top, left): element e goes to out + e * apart. What is outside the image is 0.
+// Transforms VW channels of the 6 x 6 pixels from (top, left); element e goes to out + e * apart. Pixels outside the
+// image are 0.
 static void pixels_of_tile(__global const float* image, int height, int width, int channels, int top, int left,
                     __global float* out, long apart) {
   vec t[6][6];
@@ -111,9 +113,9 @@ static void pixels_of_tile(__global const float* image, int height, int width, i
 
 // ---- forward, and the gradient of the pixels -------------------------------------------------------------------------
 
-// The weights in panels of NR lanes: element e of term k and lane l is at ((e * panels + l / NR) * terms + k) * NR + l % NR.
-// Forward (flip = 0) terms are input channels and lanes output channels. For the gradient of the pixels (flip = 1) they
-// change places, and the window is turned by 180 degrees.
+// Transforms the weights into panels of NR lanes. Element e of term k and lane l is at ((e * panels + l / NR) * terms +
+// k) * NR + l % NR. Forward (flip = 0), terms are input channels and lanes output channels. For the gradient of the
+// pixels (flip = 1) they are swapped, and the window is rotated by 180 degrees.
 __kernel ONE_ITEM void winograd_weights(ITEM const WinogradWeightsArgs args, __global const float* weight,
                                         __global float* out) {
   const int l = (int)get_global_id(0) * VW, k = (int)get_global_id(1), panels = (args.lanes + NR - 1) / NR;
@@ -151,7 +153,7 @@ __kernel ONE_ITEM void winograd_weights(ITEM const WinogradWeightsArgs args, __g
   }
 }
 
-// Some tiles times one panel of weights; channels in blocks of KC that are block_step apart.
+// Multiplies a few tiles by one panel of weights. Channels are in blocks of KC that are block_step apart.
 #define PRODUCT_STEP(i)                            \
   {                                                \
     const vec ai = (vec)(a[i * KC + k]);           \
@@ -176,7 +178,7 @@ PRODUCT(product, FOR_MR)
 PRODUCT(product_half, FOR_HALF)
 PRODUCT(product_few, FOR_FEW)
 
-// All of up to TILES tiles times one panel.
+// Multiplies up to TILES tiles by one panel.
 static void products(__global const float* a, int live, int blocks, __global const float* b, __global float* out) {
   const long block_step = (long)TILES * KC;
   int rows;
@@ -191,7 +193,7 @@ static void products(__global const float* a, int live, int blocks, __global con
   }
 }
 
-// VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Those outside the image are left out.
+// Computes VW channels of the 4 x 4 outputs of a tile; element e is at m + e * apart. Skips outputs outside the image.
 static void outputs_of_tile(__global const float* m, long apart, vec bias, int relu, int rows, int columns,
                      __global float* out, long row_step, long column_step) {
   vec t[4][6];
@@ -211,15 +213,15 @@ static void outputs_of_tile(__global const float* m, long apart, vec bias, int r
     UNROLL
     for (int j = 0; j < 4; ++j) {
       const vec sum = y[j] + bias;
-      // This way round a NaN stays.
+      // Written so that a NaN passes through.
       if (i < rows && j < columns)
         VSTORE(relu ? (sum < 0.0f ? SPLAT(0.0f) : sum) : sum, 0, out + i * row_step + j * column_step);
     }
   }
 }
 
-// One work-item does tiles_each tiles and panels_each panels of output channels. It has SPACE * TILES * (channels + NR)
-// floats of scratch.
+// One work-item does tiles_each tiles and panels_each panels of output channels. Its scratch is SPACE * TILES *
+// (channels + NR) floats.
 __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __global const float* images,
                                        __global const float* restrict weights, __global const float* bias,
                                        __global float* out, __global float* scratch) {
@@ -234,7 +236,7 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
   out += args.out.offset;
   for (long first = begin; first < end; first += TILES) {
     const int live = (int)min((long)TILES, end - first);
-    // A product may have up to three rows more than there are tiles: they get the last tile again.
+    // A product may take up to three rows more than there are tiles; they repeat the last tile.
     for (int t = 0; t < min(live + 3, TILES); ++t) {
       const corner_t at = corner_of(first + min(t, live - 1), sides.out_h, sides.out_w);
       __global const float* image = images + at.image * args.images.step;
@@ -262,8 +264,8 @@ __kernel ONE_ITEM void winograd_conv2d(ITEM const WinogradConvArgs args, __globa
 
 // ---- the gradient of the weights ---------------------------------------------------------------------------------------
 
-// Tiles from `first` into the transformed space: element e of tile t and channel c is at (e * most + t) * channels + c of
-// the pixels, and likewise of the gradients of the outputs, which begin at grads_at. One work-item does one tile.
+// Transforms tiles from `first` on: element e of tile t and channel c of the pixels is at (e * most + t) * channels +
+// c. The gradients of the outputs are stored likewise, starting at grads_at. One work-item does one tile.
 __kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __global const float* images,
                                        __global const float* grads, __global float* out) {
   const WindowSides sides = args.sides;
@@ -300,8 +302,8 @@ __kernel ONE_ITEM void winograd_spread(ITEM const WinogradTransformArgs args, __
   }
 }
 
-// Products of pixels and gradients over `count` tiles, added to sums: element (k, c) of e is at
-// (e * channels + k) * out_channels + c. One work-item does MR * rows_each rows of one e.
+// Adds the products of pixels and gradients over `count` tiles to sums: element (k, c) of e is at (e * channels + k) *
+// out_channels + c. One work-item does MR * rows_each rows of one e.
 __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global const float* restrict spread,
                                     __global float* restrict sums) {
   const int e = (int)get_global_id(1), begin = (int)get_global_id(0) * args.rows_each * MR;
@@ -311,7 +313,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
   sums += (long)e * args.channels * args.out_channels;
   for (int t = 0; t < args.count; t += KB)
     for (int c = 0; c < args.out_channels; c += NR) {
-      // The last columns begin early and drop what is another's.
+      // The last columns start early and drop those of another work-item.
       const int c0 = max(0, min(c, args.out_channels - NR));
       for (int k = begin; k < end; k += MR)
         tile(pixels + (long)t * args.channels + k, args.channels, grads + (long)t * args.out_channels + c0,
@@ -320,7 +322,7 @@ __kernel ONE_ITEM void winograd_sum(ITEM const WinogradSumArgs args, __global co
     }
 }
 
-// The sums back from the transformed space. One work-item does VW output channels of one input channel.
+// Transforms the sums back. One work-item does VW output channels of one input channel.
 __kernel ONE_ITEM void winograd_weight_grads(ITEM const WinogradWeightGradsArgs args, __global const float* sums,
                                              __global float* out) {
   const int c = (int)get_global_id(0) * VW, k = (int)get_global_id(1);

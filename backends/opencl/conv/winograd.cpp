@@ -9,16 +9,16 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kScratchFloats = int64_t{16} << 20;  // of all work-items, unless that is less than one for each core
+constexpr int64_t kScratchFloats = int64_t{16} << 20;  // for all work-items, but enough for one per core
 constexpr int64_t kSpace = 36;                         // elements of a transformed tile: SPACE of winograd.cl
 constexpr int64_t kTilesSummed = 512;  // at once, in the gradient of the weights: two blocks of the product
 
-// The limit for input and output channels together keeps transformed weights below 40 MB, the tiles summed at once
-// below 80 MB, and what one work-item has below 5 MB. A constant, so that no other figure of a device decides about
+// The limit for input and output channels combined keeps transformed weights below 40 MB, the tiles summed at once
+// below 80 MB, and the memory of one work-item below 5 MB. It is a constant, so that no property of a device affects
 // bits.
 constexpr int64_t kMostChannels = 1024;
 
-// `block`: channels side by side, KC of winograd.cl.
+// `block` is the number of adjacent channels: KC of winograd.cl.
 const LibraryKernel& winograd_kernel(mk_device& device, const char* name, int64_t block) {
   const std::string width = std::to_string(device.vector_width), kc = std::to_string(block);
   return device.kernel({"winograd/" + width + "/" + kc, kConvWinograd, vector_options(device) + " -DKC=" + kc}, name);
@@ -32,9 +32,9 @@ int64_t channel_block(int64_t channels) {
 
 int64_t tiles_of(int64_t out_h, int64_t out_w) { return divide_up(out_h, 4) * divide_up(out_w, 4); }
 
-// `from` convolved with the weights. Each output has `terms` input channels and is one of `lanes` output channels. With
-// `back` the weights are turned: then the images have the shape of the windows, and the padding makes up what the
-// window takes away.
+// `from` convolved with the weights. Each output sums over `terms` input channels and is one of `lanes` output
+// channels. With `back` the weights are rotated by 180 degrees; the images then have the shape of the windows, and the
+// padding compensates for the size of the window.
 struct Convolution {
   mk_tensor from, to;
   WindowSides sides;
@@ -63,7 +63,7 @@ void convolve(Launcher& launcher, const Convolution& c, const mk_tensor& weight,
   const cl_mem weights = transformed_weights(launcher, c, weight, block);
 
   const int64_t all = tiles_of(c.sides.out_h, c.sides.out_w) * c.to.rows;
-  // Few tiles: the cores share the output channels, so that each reads its part of the weights alone.
+  // With few tiles the cores share the output channels, so that each reads only its part of the weights.
   const bool few = all <= tiles_at_once;
   const int64_t panels_each = few ? divide_up(panels, cores) : panels, groups = divide_up(panels, panels_each);
   const int64_t scratch_each = kSpace * tiles_at_once * (c.terms + panel);
@@ -119,7 +119,7 @@ void winograd_grad_weight(Launcher& launcher, const ConvProblem& p) {
   };
   const int64_t tiles = tiles_of(w.out_height(), w.out_width()) * p.images.rows;
   const int64_t most = std::min(kTilesSummed, tiles);
-  // The product reads whole registers, some of them beyond the last channel.
+  // The product reads whole registers, which extend past the last channel.
   const int64_t grads_at = kSpace * most * channels, slack = 2 * width;
   const cl_mem spread = launcher.queue().workspace(kScratchSlot, grads_at + kSpace * most * out_channels + slack);
   const cl_mem sums = launcher.queue().workspace(kSumsSlot, kSpace * channels * out_channels);

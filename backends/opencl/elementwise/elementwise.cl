@@ -1,4 +1,4 @@
-// Ops that touch each element once. Kernels of every VW do the same operations on each element.
+// Ops that access each element once. Kernels of every VW do the same operations on each element.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
@@ -24,7 +24,7 @@ __kernel void fill(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN store_some(SPLAT(args.value), out + args.out.offset + r * args.out.step + c, RUN);
 }
 
-// out = keep * out; zero for keep == 0 whatever it was.
+// out = keep * out; for keep == 0, zero regardless of the old value.
 __kernel void scale(ITEM const FillArgs args, __global float* out) {
   FOR_EACH_RUN {
     __global float* at = out + args.out.offset + r * args.out.step + c;
@@ -32,7 +32,7 @@ __kernel void scale(ITEM const FillArgs args, __global float* out) {
   }
 }
 
-// Without norms (kind other than RBF) norm_x and norm_y are not read.
+// norm_x and norm_y are read only if kind is RBF.
 __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* dot, __global const float* norm_x,
                          __global const float* norm_y, __global float* out) {
   FOR_EACH_RUN {
@@ -44,8 +44,8 @@ __kernel void kernel_map(ITEM const KernelMapArgs args, __global const float* do
   }
 }
 
-// An index outside x gives a row of NaN instead of a read outside the buffer. Rows lie anywhere in x: the next one is
-// fetched meanwhile.
+// An index outside x gives a row of NaN instead of an out-of-bounds read. Rows may be anywhere in x, so the next one is
+// prefetched.
 __kernel void gather_rows(ITEM const GatherRowsArgs args, __global const float* x, __global const int* index,
                           __global float* out) {
   FOR_EACH_RUN {

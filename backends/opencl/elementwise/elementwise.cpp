@@ -31,7 +31,7 @@ void kernel_map(Launcher& launcher, const mk_op& op) {
   const mk_tensor &dot = op.inputs[0], &out = op.outputs[0];
   if (sdk::empty(out)) return;
   const bool rbf = op.integers[0] == static_cast<int64_t>(ops::KernelKind::rbf);
-  // An argument that a kind does not read must still be a buffer.
+  // An argument must be a buffer even if this kind does not read it.
   const mk_tensor &norm_x = rbf ? op.inputs[1] : dot, &norm_y = rbf ? op.inputs[2] : dot;
   const RunLaunch l(launcher.device(), out.rows, out.columns);
   launcher.run(elementwise_kernel(launcher.device(), "kernel_map"), l.range,
@@ -51,7 +51,7 @@ void gather_rows(Launcher& launcher, const mk_op& op) {
   const mk_tensor &x = op.inputs[0], &index = op.inputs[1], &out = op.outputs[0];
   if (sdk::empty(out)) return;
   const RunLaunch l(launcher.device(), out.rows, out.columns);
-  // Where x has no rows, every index is outside.
+  // If x has no rows, every index is out of range.
   launcher.run(
       elementwise_kernel(launcher.device(), "gather_rows"), l.range,
       GatherRowsArgs{.grid = l.grid, .x = view(x), .out = view(out), .x_rows = x.rows, .index_offset = index.offset},

@@ -1,4 +1,4 @@
-// Ops that touch each element of a matrix once, and have nothing to do with a network.
+// Ops that access each element of a matrix once and are not specific to networks.
 #pragma once
 
 #include "runtime/launcher.hpp"

@@ -1,16 +1,16 @@
-// Ops between the products of a network.
+// Ops between the matrix products of a network.
 #include "common/runs.cl"
 #include "elementwise/elementwise_args.h"
 
-// A NaN stays.
+// A NaN passes through.
 #define RELU(x) ((x) < 0.0f ? 0.0f : (x))
 
-// FOR_EACH_LINE has rows that may be as short as a few vectors: c goes BY_VECTORS as far as there are whole ones, and
-// element by element through THE_REST.
+// FOR_EACH_LINE iterates over rows that may be as short as a few vectors. BY_VECTORS advances c by whole vectors, and
+// THE_REST element by element.
 #define BY_VECTORS for (; c + VW <= c1; c += VW)
 #define THE_REST for (; c < c1; ++c)
 
-// Without a bias, bias is not read.
+// bias is not read if there is no bias.
 __kernel void bias_act(ITEM const BiasActArgs args, __global const float* x, __global const float* bias,
                        __global float* out) {
   bias += args.bias_offset;
@@ -44,7 +44,7 @@ __kernel void act_grad(ITEM const ActGradArgs args, __global const float* grad, 
   }
 }
 
-// Without a shift, shift is not read.
+// shift is not read if there is no shift.
 __kernel void affine_columns(ITEM const AffineColumnsArgs args, __global const float* x, __global const float* scale,
                              __global const float* shift, __global float* out) {
   scale += args.scale_offset;
@@ -83,20 +83,20 @@ typedef ulong8 pairs;
 #endif
 #endif
 
-// Both halves of the products of 32-bit words.
+// Computes both halves of the products of 32-bit words.
 static void multiply(uvec a, uint b, __private uvec* high, __private uvec* low) {
 #if VW == 1
   *high = mul_hi(a, b);
   *low = a * b;
 #else
-  // CPUs multiply every other word to 64 bits; compilers make something slower of mul_hi.
+  // CPUs multiply every other word to 64 bits; compilers generate slower code for mul_hi.
   const pairs even = (AS_PAIRS(a) & 0xFFFFFFFFul) * (ulong)b, odd = (AS_PAIRS(a) >> 32) * (ulong)b;
   *high = AS_UVEC((even >> 32) | (odd & 0xFFFFFFFF00000000ul));
   *low = AS_UVEC((even & 0xFFFFFFFFul) | (odd << 32));
 #endif
 }
 
-// Philox4x32-10, see sdk/philox.hpp: words of the counters {c0, c1, c2, c3} under one key.
+// Philox4x32-10, see sdk/philox.hpp: the words of the counters {c0, c1, c2, c3} under one key.
 static void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, __private uvec* w3, uint key0, uint key1) {
   uvec c0 = *w0, c1 = *w1, c2 = *w2, c3 = *w3;
   UNROLL for (int round = 0; round < 10; ++round) {
@@ -117,7 +117,7 @@ static void philox(__private uvec* w0, __private uvec* w1, __private uvec* w2, _
 }
 
 #if VW > 1
-// a0 b0 a1 b1 ... of the first and of the second half.
+// Interleaves a0 b0 a1 b1 ... of the first half and of the second half.
 static uvec zip_low(uvec a, uvec b) {
   uvec z;
   z.even = a.lo;
@@ -132,7 +132,7 @@ static uvec zip_high(uvec a, uvec b) {
   return z;
 }
 
-// The words of VW counters, one counter after the other.
+// The words of VW counters, counter by counter.
 typedef struct {
   uvec part[4];
 } words_t;
@@ -183,7 +183,7 @@ __kernel void dropout(ITEM const DropoutArgs args, __global const float* x, __gl
       }
       continue;
     }
-    // The lanes go on in the next rows.
+    // The lanes continue in the next rows.
     uint row[VW], quad[VW], word[4 * VW];
     const long first_r = r, first_c = c;
     int live = 0;

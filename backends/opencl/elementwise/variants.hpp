@@ -1,5 +1,5 @@
-// The recorded choice `map`: vector or scalar, for every op that touches each element a few times. They differ in speed
-// only.
+// The recorded choice `map`: vector or scalar, for every op that accesses each element a few times. They differ only in
+// speed.
 #pragma once
 
 #include "variants/variant_set.hpp"

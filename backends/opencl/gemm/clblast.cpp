@@ -18,10 +18,10 @@ using ClearCache = decltype(&CLBlastClearCache);
 
 CLBlastTranspose transpose(bool yes) { return yes ? CLBlastTransposeYes : CLBlastTransposeNo; }
 
-// CLBlast takes build options from the environment alone. It appends its own to them without a blank between.
+// CLBlast takes build options only from the environment. It appends its own options without a separating space.
 void add_build_option() {
   constexpr const char *kVariable = "CLBLAST_BUILD_OPTIONS",
-                       *kOption = "-cl-denorms-are-zero ";  // abi/op.h asks for it
+                       *kOption = "-cl-denorms-are-zero ";  // abi/op.h requires it
   const char* given = std::getenv(kVariable);
   const std::string options = given == nullptr ? "" : given;
   if (options.find(kOption) == std::string::npos) setenv(kVariable, (options + " " + kOption).c_str(), 1);
@@ -56,7 +56,7 @@ void ClBlast::sgemm(const SgemmCall& c, cl_command_queue queue, cl_event* event)
   throw Error(MK_DEVICE_ERROR, "CLBlast's GEMM failed with status " + std::to_string(static_cast<int>(code)));
 }
 
-// Its kernels hold contexts, which must go before the drivers do.
+// CLBlast's kernels hold contexts, which must be released before the drivers.
 ClBlast::~ClBlast() {
   if (clear_cache_ != nullptr) reinterpret_cast<ClearCache>(clear_cache_)();
 }

@@ -1,4 +1,5 @@
-// CLBlast's GEMM, loaded when a GPU first asks for it: its tables take longer to start than listing the devices may.
+// CLBlast's GEMM. It is loaded when a GPU first needs it, because initialising its tables takes longer than listing the
+// devices may.
 #pragma once
 
 #include <mutex>
@@ -21,8 +22,8 @@ struct SgemmCall {
   size_t out_offset, out_stride;
 };
 
-// One per process. Threads: all functions may be called from any thread; calls are serialised, because version 1.5.3
-// races when two threads make it compile.
+// One per process. All functions may be called from any thread. Calls are serialised, because version 1.5.3 has a race
+// when two threads make it compile.
 class ClBlast {
  public:
   ~ClBlast();
@@ -30,10 +31,10 @@ class ClBlast {
   ClBlast(const ClBlast&) = delete;
   ClBlast& operator=(const ClBlast&) = delete;
 
-  // Whether the library can be loaded.
+  // Returns whether the library can be loaded.
   bool available();
 
-  // Enqueues. Throws MK_DEVICE_ERROR if CLBlast is missing or fails. `event` may be NULL.
+  // Enqueues the product. Throws MK_DEVICE_ERROR if CLBlast is missing or fails. `event` may be NULL.
   void sgemm(const SgemmCall& call, cl_command_queue queue, cl_event* event);
 
  private:
@@ -45,7 +46,7 @@ class ClBlast {
   void* clear_cache_ = nullptr;
 };
 
-// GEMM by CLBlast; the bias and the activation are left to do.
+// GEMM by CLBlast, without the bias and the activation.
 void gemm_clblast(Launcher& launcher, const mk_op& op);
 
 }  // namespace mokume::opencl

@@ -39,7 +39,7 @@ Problem problem_of(const mk_op& op) {
           .bias = memory(biased ? bias : out)};
 }
 
-// What the kernels of a variant that have no epilogue leave to do.
+// Applies the bias and the activation for variants whose kernels have no epilogue.
 void finish_output(Launcher& launcher, const mk_op& op) {
   const mk_tensor bias = op.n_inputs == 3 ? op.inputs[2] : mk_tensor{}, &out = op.outputs[0];
   const auto activation = static_cast<ops::Activation>(op.integers[2]);
@@ -61,7 +61,7 @@ void gemm(Launcher& launcher, const mk_op& op) {
   } else {
     Problem p = problem_of(op);
     const Product& q = p.product;
-    // A column as a row, which the kernels write in vectors.
+    // Treats a column as a row, which the kernels write in vectors.
     if (q.n == 1 && q.out.row_step == 1 && q.a.row_step == 1 && q.biased == 0) p = p.turned();
     if (gemm_skinny(launcher, p)) return;
   }

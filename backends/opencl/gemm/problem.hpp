@@ -1,4 +1,4 @@
-// A product on its way to a kernel.
+// A product in the form that the kernels' host code takes.
 #pragma once
 
 #include <algorithm>
@@ -10,16 +10,16 @@
 namespace mokume::opencl {
 
 constexpr int64_t kBlock = 256;                          // terms of a chain of fma(): see gemm.hpp
-constexpr int64_t kWorkspaceFloats = int64_t{32} << 20;  // of each of the two workspaces, about
+constexpr int64_t kWorkspaceFloats = int64_t{32} << 20;  // approximate size of each of the two workspaces
 
 struct Problem {
   Product product;
   cl_mem a, b, out;
-  cl_mem bias;  // where there is none, other memory, which kernels leave alone
+  cl_mem bias;  // other memory, which kernels do not access, if there is no bias
 
   int64_t blocks() const { return (product.k + kBlock - 1) / kBlock; }
 
-  // The product of the transposes: out is written column by column.
+  // Returns the product of the transposes; out is then written column by column.
   Problem turned() const {
     Problem t = *this;
     std::swap(t.a, t.b);
@@ -29,7 +29,7 @@ struct Problem {
     return t;
   }
 
-  // The terms from `first` on, `count` of them.
+  // Returns the product over terms [first, first + count).
   Problem terms(int64_t first, int64_t count) const {
     Problem some = *this;
     some.product.a.offset += first * product.a.k_step;

@@ -1,4 +1,4 @@
-// What every kernel of a product is told.
+// The arguments common to the kernels of products.
 #pragma once
 
 #include "common/args.h"
@@ -15,8 +15,8 @@ typedef struct {
   i64 offset, row_step, column_step;
 } Output;
 
-// out = alpha * op(a) * op(b) + beta * out, m x n, over k terms; then, by the kernels that do so, the bias of its
-// column is added to each element, and what is negative becomes 0.
+// out = alpha * op(a) * op(b) + beta * out, m x n, over k terms. Kernels with an epilogue then add the bias of its
+// column to each element and set negative values to 0.
 typedef struct {
   Operand a, b;
   Output out;

@@ -1,7 +1,8 @@
-// Products with one short side. The long operand is read once, where it lies; only the short one is
-// packed. In all kernels the vectors run along the side that needs no transposing.
+// Products with one short side. The long operand is read once, in place; only the short one is packed. In all kernels
+// the vectors run along the side that needs no transposing.
 //
-// Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s * out_s].
+// Element (l, k) of the long operand is at x[l * l_step + k * k_step], out element (l, s) at out[l * out_l + s *
+// out_s].
 #include "gemm/vector.cl"
 
 static void skinny_out(float sum, __global float* out, float alpha, float beta, int first) {
@@ -17,8 +18,8 @@ static void skinny_out(float sum, __global float* out, float alpha, float beta, 
 #define FOR_SR(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7)
 #endif
 
-// Terms [k0, k0 + KB) of SR rows of the long operand from x on, `live` of which there are, with the short operand in
-// panels of SHORT: vectors along s. A row past the end repeats the last one; its sums are dropped.
+// Multiplies terms [k0, k0 + KB) of SR rows of the long operand, starting at x, by the short operand in panels of
+// SHORT; vectors run along s. Only `live` rows exist: the others repeat the last one, and their sums are dropped.
 #define ROW(i) __global const float* x##i = x + min(i, live - 1) * l_step;
 #define SKINNY_ZERO(i) vec t##i = SPLAT(0.0f);
 #define SKINNY_STEP(i) t##i = fma(SPLAT(x##i[k0 + k]), b, t##i);
@@ -44,7 +45,7 @@ static void skinny_block(__global const float* restrict x, long l_step, int live
   }
 }
 
-// k_step == 1: one work-item does `rows_each` rows of the long operand, SR side by side.
+// k_step == 1: one work-item does `rows_each` rows of the long operand, SR at a time.
 __kernel ONE_ITEM void skinny_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                    __global const float* restrict panels, __global float* restrict out,
                                    __global const float* bias) {
@@ -68,9 +69,9 @@ __kernel ONE_ITEM void skinny_rows(ITEM const SkinnyArgs args, __global const fl
   }
 }
 
-// The same where the rows are too few for all cores: one work-item does blocks_each blocks of terms of all of them, and
-// leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y for itself, element (s, k)
-// of it at y[s * y_s + k * y_k]. Scratch: KB * SHORT floats for each SHORT rows of y, for each work-item.
+// Like skinny_rows, for too few rows to occupy all cores. One work-item does blocks_each blocks of terms of all rows
+// and leaves their sums in `part`, block by block, for sum_of_blocks. It packs the short operand y itself; element (s,
+// k) is at y[s * y_s + k * y_k]. Scratch per work-item: KB * SHORT floats for each SHORT rows of y.
 __kernel ONE_ITEM void skinny_rows_shared(ITEM const SkinnyArgs args, __global const float* restrict x,
                                           __global const float* restrict y, __global float* restrict part,
                                           __global float* restrict scratch) {
@@ -97,8 +98,9 @@ __kernel ONE_ITEM void skinny_rows_shared(ITEM const SkinnyArgs args, __global c
   }
 }
 
-// VW whole blocks of terms of one row, from x on, side by side in a vector: a square of VW blocks by as many terms is
-// transposed at a time. Meanwhile the row at `later` is fetched. `y`: the terms that VW blocks meet, see blocks_of_y.
+// Returns the sums of VW whole blocks of terms of one row, from x on, one block per lane. A square of VW blocks by VW
+// terms is transposed at a time. Meanwhile the row at `later` is prefetched. `y` holds the factors for VW blocks, see
+// blocks_of_y.
 static vec sums_of_blocks(__global const float* restrict x, __private const vec* y, __global const float* later) {
   vec sum = SPLAT(0.0f);
   for (int k = 0; k < KB; k += VW) {
@@ -126,8 +128,8 @@ static void blocks_of_y(__global const float* restrict y, __private vec* out) {
   }
 }
 
-// The same where y is one row, element k of it at y[k * y_k]: the vectors run along blocks where there are enough, and
-// along l where not, in either case over transposed squares.
+// Like skinny_rows_shared, for a single row y; element k is at y[k * y_k]. The vectors run along blocks if there are
+// enough, otherwise along l; both use transposed squares.
 __kernel ONE_ITEM void skinny_rows_one(ITEM const SkinnyArgs args, __global const float* restrict x,
                                        __global const float* restrict y, __global float* restrict part) {
   const long l_step = args.product.a.row_step, l_size = args.product.m, y_k = args.product.b.k_step;
@@ -170,8 +172,8 @@ __kernel ONE_ITEM void skinny_rows_one(ITEM const SkinnyArgs args, __global cons
   }
 }
 
-// l_step == 1: vectors along l, the short operand in panels of MR as pack_a makes them. One work-item does NR rows of
-// the long operand, of which there are at least NR; the last one begins early and drops what is another's.
+// l_step == 1: vectors run along l, and the short operand is in panels of MR as made by pack_a. One work-item does NR
+// rows of the long operand, which has at least NR; the last work-item starts early and drops the rows of another.
 __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const float* restrict x,
                                       __global const float* restrict panels, __global float* restrict out) {
   const long k_size = args.product.k, out_l = args.product.out.row_step, out_s = args.product.out.column_step;
@@ -188,11 +190,11 @@ __kernel ONE_ITEM void skinny_columns(ITEM const SkinnyArgs args, __global const
   }
 }
 
-// The same where l are the columns of out, as its rows and those of x lie in memory. Up to MR rows of the short operand y
-// at a time, element (s, k) of it at y[s * y_s + k * y_k].
-#define AHEAD 12  // rows of x that are fetched before they are used
+// Like skinny_columns, but l are the columns of out, and the rows of out and x are contiguous. Takes up to MR rows of
+// the short operand y at a time; element (s, k) is at y[s * y_s + k * y_k].
+#define AHEAD 12  // rows of x that are prefetched before use
 
-// While a strip is summed, two vectors at a time are fetched from `next` on: `row_pairs` pairs side by side, then as
+// While a strip is summed, two vectors at a time are prefetched starting at `next`: `row_pairs` adjacent pairs, then as
 // many of the next row, beginning with pair `pair`.
 #define STRIP(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict a, __global const float* restrict b, long b_step, int terms, \
@@ -221,8 +223,8 @@ STRIP(strip_one, FOR_1)
 STRIP(strip_middle, FOR_MIDDLE)
 STRIP(strip_small, FOR_SMALL)
 
-// `terms` terms of `live` rows of y, side by side: row i of term k goes to a[k * MR + i], and from `live` to `rows`
-// anything. Where whole vectors are written, or of y may be read, what follows the rows is overwritten by the next term.
+// Packs `terms` terms of `live` rows of y: row i of term k goes to a[k * MR + i]. Elements from `live` to `rows` are
+// arbitrary. If whole vectors are written, or may be read from y, the next term overwrites the values after the rows.
 static void pack_rows(__global const float* restrict y, long y_s, long y_k, int live, int rows, int whole, int terms,
                __global float* restrict a) {
   int k = 0;
@@ -247,10 +249,10 @@ static void pack_rows(__global const float* restrict y, long y_s, long y_k, int 
 STRIP_OUT(__private)
 STRIP_OUT(__global)
 
-// One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. Where the blocks are
-// shared, it leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns begin
-// early and drop what is another's. Where there are less than NR, but more than VW, what is read after a row is dropped,
-// and the last block, after which nothing may be read, is copied first. Scratch: (MR + NR) * KB floats each.
+// One work-item does columns_each columns (a multiple of NR) and blocks_each blocks of terms. If blocks are shared, it
+// leaves their sums in `out`, block by block of s_size x l_size, for sum_of_blocks. The last NR columns start early and
+// drop those of another work-item. With fewer than NR but more than VW columns, values read after a row are dropped,
+// and the last block, after which no memory may be read, is copied first. Scratch per work-item: (MR + NR) * KB floats.
 __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                 __global const float* restrict y, __global float* restrict out,
                                 __global float* restrict scratch, __global const float* bias) {
@@ -279,7 +281,8 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
         __global const float* b = copies ? copied : x + k0 * k_step + begin;
         const long b_step = copies ? NR : k_step;
         float sums[MR * NR];
-        // The first rows of y meet x when it comes from memory: meanwhile its next terms are fetched, run by run.
+        // The first rows of y use x as it comes from memory, so the next terms of x are prefetched meanwhile, run by
+        // run.
         __global const float* next = b;
         int pair = 0, row_pairs = 1;
         if (s0 == 0 && k0 + KB < k_end) {
@@ -314,16 +317,16 @@ __kernel ONE_ITEM void few_rows(ITEM const SkinnyArgs args, __global const float
   }
 }
 
-// The same for long rows of x and at most SHORT rows of y, where memory counts: TERMS rows of x at a time are read from one
-// end to the other, one work-item far from the next, and the sums lie in a near cache.
+// Like few_rows, for long rows of x and at most SHORT rows of y, where memory bandwidth decides. TERMS rows of x at a
+// time are read from one end to the other, work-items work far apart, and the sums stay in a near cache.
 #if VW == 16
 #define TERMS 16
 #else
 #define TERMS 8
 #endif
 
-// `n` terms of VW columns of x with as many of `live` rows of y, row i at y[i * TERMS], onto the sums of these columns.
-// The rows after them are fetched, and what comes next of these.
+// Adds `n` terms of VW columns of x, times as many of `live` rows of y (row i at y[i * TERMS]), to the sums of these
+// columns. Prefetches the rows after them and the next columns of these rows.
 static __attribute__((always_inline)) void meet(__global const float* restrict x, long x_step, const float* y, int live, int n,
                                          __global float* restrict sums) {
   vec terms[TERMS];
@@ -342,8 +345,8 @@ static __attribute__((always_inline)) void meet(__global const float* restrict x
 }
 
 // One work-item does blocks_each blocks of terms and leaves their sums in `out`, block by block of s_size x l_size, for
-// sum_of_blocks. There are at least VW columns: the last VW begin early and drop what they share with those before. Scratch:
-// s_size rows of l_size floats, rounded up to whole vectors, each.
+// sum_of_blocks. There are at least VW columns; the last VW start early and drop the overlap with those before. Scratch
+// per work-item: s_size rows of l_size floats, rounded up to whole vectors.
 __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const float* restrict x,
                                  __global const float* restrict y, __global float* restrict out,
                                  __global float* restrict scratch) {
@@ -382,7 +385,7 @@ __kernel ONE_ITEM void long_rows(ITEM const SkinnyArgs args, __global const floa
   }
 }
 
-// few_rows with a single term, where next to nothing is summed and memory counts: row after row is written.
+// few_rows for a single term: there is almost nothing to sum and memory bandwidth decides, so row after row is written.
 __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global const float* restrict x,
                                          __global const float* restrict y, __global float* restrict out,
                                          __global const float* bias) {
@@ -403,7 +406,7 @@ __kernel ONE_ITEM void few_rows_one_term(ITEM const SkinnyArgs args, __global co
   }
 }
 
-// Sums of blocks, as the kernels above leave them, in order. One work-item does one row or a part of it.
+// Adds the sums of blocks that the kernels above leave, in order. One work-item does one row or a part of it.
 __kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global const float* restrict part,
                                      __global float* restrict out, __global const float* bias) {
   const long l_size = args.product.n;
@@ -425,8 +428,8 @@ __kernel ONE_ITEM void sum_of_blocks(ITEM const SumOfBlocksArgs args, __global c
   if (args.product.biased || args.product.relu) finish_row(out + c0, epilogue(bias, args.product), c0, c1 - c0);
 }
 
-// Terms [k, k1) of a vector of columns with FOR_ROWS rows of x, `live` of which there are: element (i, k) of x is at
-// x[i * l_step + k * x_k], (k, j) of b at b[j * b_row + k * b_k]. Terms before `whole` may be read as whole vectors.
+// Multiplies terms [k, k1) of a vector of columns by FOR_ROWS rows of x, of which `live` exist. Element (i, k) of x is
+// at x[i * l_step + k * x_k], (k, j) of b at b[j * b_row + k * b_k]. Terms before `whole` may be read as whole vectors.
 #define SMALL_STEP(i) t##i = fma(SPLAT(x##i[k * x_k]), terms, t##i);
 #define SMALL_ROWS(name, FOR_ROWS)                                                                                  \
   static void name(__global const float* restrict x, long l_step, long x_k, int live, __global const float* restrict b, \
@@ -449,9 +452,9 @@ SMALL_ROWS(small_rows_whole, FOR_MR)
 SMALL_ROWS(small_rows_middle, FOR_MIDDLE)
 SMALL_ROWS(small_rows_small, FOR_SMALL)
 
-// A product so small that launches are what it costs: one work-item does all of it, where its operands lie. Up to MR rows of
-// a meet a vector of columns at a time; element (i, k) of a is at a[i * a_row + k * a_k], (k, j) of b at
-// b[j * b_row + k * b_k].
+// A product so small that launches dominate its cost: one work-item does all of it, with the operands in place. Up to
+// MR rows of a are multiplied by a vector of columns at a time. Element (i, k) of a is at a[i * a_row + k * a_k], (k,
+// j) of b at b[j * b_row + k * b_k].
 __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const float* restrict a,
                                      __global const float* restrict b, __global float* restrict out,
                                      __global const float* bias) {
@@ -465,7 +468,7 @@ __kernel ONE_ITEM void small_product(ITEM const SkinnyArgs args, __global const 
     const int rows = (int)min((long)MR, args.product.m - i0);
     for (long j0 = 0; j0 < args.product.n; j0 += VW) {
       const int columns = (int)min((long)VW, args.product.n - j0);
-      // What follows a term's columns are those of the next terms, but after the last.
+      // A term's columns are followed by those of the next terms, except after the last term.
       const long spilt = columns < VW ? (VW - columns - 1) / max(b_k, 1L) + 1 : 0;
       const long whole = b_row == 1 ? k_size - spilt : 0;
       for (long k0 = 0; k0 < k_size; k0 += KB) {

@@ -7,28 +7,28 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr int64_t kShort = 64;        // products with a side no longer than this read the other operand where it lies
-constexpr int64_t kSome = 256;        // rows of a whose panels are made in passing, where K is much longer
-constexpr int64_t kSmall = 32768;     // terms, in whole vectors, that one core does sooner than two wake for a launch
-constexpr int64_t kWideEnough = 256;  // columns of a work-item
-constexpr int64_t kLongRow = 192;     // columns of a row that is read by itself
-constexpr int64_t kSumsFloats = int64_t{1} << 20;  // of sums of blocks that should not leave the caches
+constexpr int64_t kShort = 64;        // up to this length of a side, the other operand is read in place
+constexpr int64_t kSome = 256;        // rows of a whose panels are made on the fly, if K is much longer
+constexpr int64_t kSmall = 32768;     // terms, in whole vectors, that one core does faster than a launch wakes two
+constexpr int64_t kWideEnough = 256;  // columns per work-item
+constexpr int64_t kLongRow = 192;     // columns of a row that is read on its own
+constexpr int64_t kSumsFloats = int64_t{1} << 20;  // for sums of blocks, which should stay in the caches
 
 SkinnyArgs skinny_args(const Problem& p) {
   return {.product = p.product, .rows_each = 0, .columns_each = 0, .blocks_each = 0, .shared = 0, .turned = 0};
 }
 
-// As seen from the long operand, which is a.
+// Returns the problem with the long operand as a.
 Problem long_first(const Problem& p) { return p.product.n <= p.product.m ? p : p.turned(); }
 
-// Whether packing the long operand would cost more than the product. A long operand that is read in vectors must have
-// one.
+// Returns whether packing the long operand would cost more than the product. A long operand that is read in vectors
+// must be at least one vector long.
 bool is_skinny(const VectorSizes& sizes, const Product& q) {
   const bool fits = (q.n + VectorSizes::kShortPanel) * q.k <= kWorkspaceFloats;
   return q.n <= kShort && fits && (q.a.k_step == 1 || q.m >= sizes.nr);
 }
 
-// Blocks of terms are shared by the cores, which leave their sums in `sums`, block by block of m x n.
+// Returns whether the sums fit if the cores share the blocks of terms, each of which leaves m x n sums in `sums`.
 bool sums_fit(const Problem& p) { return p.blocks() * p.product.m * p.product.n <= kWorkspaceFloats; }
 
 void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t blocks) {
@@ -39,8 +39,8 @@ void add_blocks(Launcher& launcher, const Problem& p, cl_mem sums, int64_t block
                SumOfBlocksArgs{.product = q, .blocks = blocks, .columns_each = each}, {sums, p.out, p.bias});
 }
 
-// The long operand lies along k: vectors along the short one. The cores share its rows, or, where these are few, the
-// blocks of k.
+// The long operand is contiguous along k, so vectors run along the short one. The cores share its rows or, if there are
+// few rows, the blocks of k.
 void along_k(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);
@@ -68,9 +68,9 @@ void along_k(Launcher& launcher, const Problem& p) {
                {s.a, panels, s.out, s.bias});
 }
 
-// Rows of b that are long, and so many that memory decides: each work-item reads rows of its own from one end to the
-// other. (Where two cores each read one half of every row, they get half the bandwidth.) The sums of blocks are added
-// up, some of the blocks at a time, before they leave the caches.
+// Returns whether the rows of b are long, and so many that memory bandwidth decides. Each work-item then reads its own
+// rows from one end to the other. (If two cores each read half of every row, they get half the bandwidth.) The sums of
+// blocks are added up, a few blocks at a time, before they leave the caches.
 bool is_long_rows(const mk_device& device, const Product& q) {
   return q.m <= VectorSizes::kShortPanel && q.n >= kLongRow && q.k >= 8 * device.cores * kBlock;
 }
@@ -103,8 +103,8 @@ void one_term(Launcher& launcher, const Problem& p) {
                {p.b, p.a, p.out, p.bias});
 }
 
-// The long operand b lies along n, and is read as it lies in memory: some rows of a, as many as a batch has, times a
-// layer's weights. The cores share its columns where there are enough, else its blocks of k.
+// The long operand b is contiguous along n and read in place: the few rows of a batch times a layer's weights. The
+// cores share its columns if there are enough, otherwise its blocks of k.
 void few_rows(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;
@@ -126,7 +126,7 @@ void few_rows(Launcher& launcher, const Problem& p) {
   if (shared) add_blocks(launcher, p, sums, blocks);
 }
 
-// The long operand is the transpose of a: out is written column by column.
+// The long operand is the transpose of a, so out is written column by column.
 void columns(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const VectorSizes sizes(device.vector_width);

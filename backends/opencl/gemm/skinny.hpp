@@ -1,4 +1,4 @@
-// Products of CPUs with one short side, which read the other operand where it lies: skinny.cl. And small products.
+// CPU products with one short side, which read the other operand in place (skinny.cl), and small products.
 #pragma once
 
 #include "gemm/problem.hpp"
@@ -6,8 +6,8 @@
 
 namespace mokume::opencl {
 
-// Multiplies by the vector kernel that suits the product, gemm_packed included. False if the bias and the activation
-// are left to do.
+// Multiplies with the vector kernel that suits the product, which may be gemm_packed. Returns false if the bias and the
+// activation remain to be applied.
 bool gemm_skinny(Launcher& launcher, const Problem& p);
 
 }  // namespace mokume::opencl

@@ -1,15 +1,16 @@
 // GEMM for GPUs: a BM x BN tile of the output per work-group, BK terms at a time in local memory, TM x TN sums per
-// work-item. Every element is summed as gemm.hpp says, so that the bits are those of vector.cl.
+// work-item. Every element is summed as specified in gemm.hpp, so the bits are those of vector.cl.
 //
-// Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX: neighbours read and write neighbouring addresses.
+// Work-item (tx, ty) owns rows ty + i * GY and columns tx + j * GX, so neighbours read and write neighbouring
+// addresses.
 #include "common/common.cl"
 #include "gemm/tile_args.h"
 
 #define GX (BN / TN)
 #define GY (BM / TM)
 
-// Loads the terms [k0, k0 + BK) of `width` rows from `row` on; what is past an end is zero. Consecutive work-items take
-// consecutive addresses, whichever step is 1. local element (k, i) is at to[k * (width + 1) + i].
+// Loads the terms [k0, k0 + BK) of `width` rows starting at `row`; elements past an end are zero. Consecutive
+// work-items take consecutive addresses, whichever step is 1. Local element (k, i) is at to[k * (width + 1) + i].
 static void load_tile(__global const float* x, long row_step, long k_step, long row, long rows, long k0, long k_end,
                __local float* to, const int width, int id) {
   const int along_k = k_step == 1;
@@ -21,8 +22,8 @@ static void load_tile(__global const float* x, long row_step, long k_step, long 
   }
 }
 
-// The tiles lie along the first dimension alone, since cards take only 65,535 groups in the others. Without `partial` the
-// output is updated after each block of KB terms. With it, group z sums `blocks_each` blocks and leaves block i in
+// The tiles use only the first dimension, since cards accept only 65,535 groups in the others. Without `partial` the
+// output is updated after each block of KB terms. With it, group z sums `blocks_each` blocks and stores block i in
 // out[i][rows][columns] for gemm_reduce.
 __kernel GROUP_OF(GX, GY) void gemm_tile(ITEM const GemmTileArgs args, __global const float* a, __global const float* b,
                                          __global float* out, __local float* ta) {

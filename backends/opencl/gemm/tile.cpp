@@ -34,7 +34,7 @@ const LibraryKernel& tile_kernel(mk_device& device, const Tile& t, const char* n
 
 }  // namespace
 
-// Few tiles and a long K would leave most of the device idle: then each block of K is a work-group of its own.
+// Few tiles and a long K would leave most of the device idle, so each block of K becomes a separate work-group.
 void gemm_tile(Launcher& launcher, const Problem& p) {
   mk_device& device = launcher.device();
   const Product& q = p.product;

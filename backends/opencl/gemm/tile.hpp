@@ -1,4 +1,4 @@
-// Products of GPUs, a tile in local memory: tile.cl.
+// GPU products, one tile per work-group in local memory: tile.cl.
 #pragma once
 
 #include "gemm/problem.hpp"
@@ -6,7 +6,7 @@
 
 namespace mokume::opencl {
 
-// The bias and the activation are left to do.
+// Does not apply the bias and the activation.
 void gemm_tile(Launcher& launcher, const Problem& p);
 
 }  // namespace mokume::opencl

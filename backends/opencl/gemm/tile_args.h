@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// With `partial`, blocks leave their sums for gemm_reduce.
+// With `partial`, blocks store their sums for gemm_reduce.
 typedef struct {
   Product product;
   i64 blocks, blocks_each;

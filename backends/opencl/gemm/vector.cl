@@ -1,8 +1,9 @@
 // GEMM for CPUs: packed panels, a register tile of MR rows by two vectors per step, work-group size 1.
 //
-// Every element is summed as gemm.hpp says: blocks of KB terms, each a chain of fma() from zero, added to the
-// output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW = 16).
-// HALF and FEW are for what is left of less than MR rows, SMALL and MIDDLE for batches of 5 and 10 and lines of an image.
+// Every element is summed as specified in gemm.hpp: blocks of KB terms, each a chain of fma() from zero, are added to
+// the output in order. MR fills the registers: 2 * MR sums, two vectors of b and a broadcast (32 registers with VW =
+// 16). HALF and FEW handle the remainder of less than MR rows. SMALL and MIDDLE handle batches of 5 and 10, and lines
+// of an image.
 #include "common/transpose.cl"
 #include "gemm/vector_args.h"
 
@@ -73,8 +74,8 @@ static void store_part(vec v, int n, __global float* out) {
   if (n & 2) vstore2(x.lo, 0, out);
 }
 
-// One panel where the terms of a row are contiguous: squares of VW x VW are transposed. Where a panel is narrower than a
-// vector, what follows a term is overwritten by the next. Returns the first term not packed.
+// Packs one panel whose rows have contiguous terms, by transposing squares of VW x VW. If a panel is narrower than a
+// vector, the next term overwrites the values written after a term. Returns the first term that is not packed.
 static int pack_transposed(__global const float* restrict x, long row_step, int live, int terms, __global float* restrict out,
                     const int width) {
   int k = 0;
@@ -95,16 +96,16 @@ static int pack_transposed(__global const float* restrict x, long row_step, int 
   return k;
 }
 
-// One panel however x lies: element (i, k) of it is at x[i * row_step + k * k_step], rows from `live` on are zero.
+// Packs one panel for any steps: element (i, k) is at x[i * row_step + k * k_step]; rows from `live` on are zero.
 static void pack_panel(__global const float* restrict x, long row_step, long k_step, int live, int terms,
                 __global float* restrict out, const int width) {
   for (int k = k_step == 1 ? pack_transposed(x, row_step, live, terms, out, width) : 0; k < terms; ++k)
     for (int i = 0; i < width; ++i) out[k * width + i] = i < live ? x[k * k_step + i * row_step] : 0.0f;
 }
 
-// Copies rows of op(x) into panels of `width` rows: panel p holds, for each k, `width` consecutive elements; rows past
+// Copies rows of op(x) into panels of `width` rows. Panel p holds, for each k, `width` consecutive elements; rows past
 // the end are zero. Element (i, k) of op(x) is at x[i * row_step + k * k_step]. One work-item packs KB terms of
-// PACK_PANELS neighbouring panels, so that it reads long runs of x whichever way x lies.
+// PACK_PANELS neighbouring panels, so that it reads long runs of x for either order of x.
 static void pack(ITEM __global const float* restrict x, long row_step, long k_step, long rows, long k_size,
           __global float* restrict out, const int width) {
   const long k0 = (long)get_global_id(0) * KB;
@@ -140,11 +141,11 @@ PACK_KERNEL(pack_a, MR)
 PACK_KERNEL(pack_b, NR)
 PACK_KERNEL(pack_short, SHORT)
 
-// The rows that are worked on next where `rest` are left: at most 3 more than that.
+// Returns how many rows to process next if `rest` are left: at most 3 more than that.
 static int rows_of(int rest) { return rest >= MR || rest > HALF + FEW ? MR : rest > 2 * FEW ? HALF : FEW; }
 
-// What is done to a finished output: the bias of its column is added, and what is negative becomes 0. This way round a
-// NaN stays.
+// The epilogue of a finished output: adds the bias of its column and sets negative values to 0. It is written so that a
+// NaN passes through.
 typedef struct {
   __global const float* bias;
   int biased, relu;
@@ -170,9 +171,9 @@ static void finish_row(__global float* out, epilogue_t e, long column, long colu
   for (; c < columns; ++c) out[c] = finished(out[c], e, column + c);
 }
 
-// One register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step apart, are
-// added to MR x NR elements of out, element (i, j) of them at out[i * out_i + j * out_j]. Only rows below `rows` and
-// columns in [j0, j1) are written.
+// Computes one register tile: `terms` terms of MR neighbours in a, a_step apart along k, times NR columns of b, b_step
+// apart. The sums are added to MR x NR elements of out; element (i, j) is at out[i * out_i + j * out_j]. Only rows
+// below `rows` and columns in [j0, j1) are written.
 static void tile(__global const float* restrict a, long a_step, __global const float* restrict b, long b_step, int terms,
           __global float* restrict out, long out_i, long out_j, int rows, int j0, int j1, float alpha, float beta,
           int first) {
@@ -228,8 +229,8 @@ static void tile(__global const float* restrict a, long a_step, __global const f
     }
 }
 
-// One work-item: block_m x block_n of the output (multiples of MR and NR), k-block by k-block, so that a block of A and
-// one of B stay in the cache.
+// One work-item does block_m x block_n elements of the output (multiples of MR and NR), k-block by k-block, so that a
+// block of A and a block of B stay in the cache.
 __kernel ONE_ITEM void gemm_packed(ITEM const GemmPackedArgs args, __global const float* restrict a,
                                    __global const float* restrict b, __global float* restrict out,
                                    __global const float* bias) {

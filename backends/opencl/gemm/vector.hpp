@@ -1,4 +1,4 @@
-// Products of CPUs in packed panels and register tiles: vector.cl.
+// CPU products with packed panels and register tiles: vector.cl.
 #pragma once
 
 #include <algorithm>
@@ -17,18 +17,18 @@ struct VectorSizes {
   static constexpr int64_t kShortPanel = 16, kPackPanels = 4;
 };
 
-// Rows of a long operand that one work-item does, `side` of them at a time: enough of them for a launch to pay, few
-// enough to share well.
+// Returns the rows of a long operand per work-item, which takes `side` of them at a time: enough for a launch to pay,
+// and few enough to balance the load.
 int64_t rows_each(const mk_device& device, int64_t rows, int64_t side);
 
-// The macros of vector.cl and of what includes it.
+// Return the macros of vector.cl and of the files that include it.
 std::string vector_options(const mk_device& device, int width);
 std::string vector_options(const mk_device& device);
 
-// A kernel of vector.cl or skinny.cl.
+// Returns a kernel of vector.cl or skinny.cl.
 const LibraryKernel& vector_kernel(mk_device& device, const char* name);
 
-// Packs `rows` rows from x on into panels of `width`, over k terms, by one of the pack kernels.
+// Packs `rows` rows starting at x into panels of `width` rows, over k terms, with one of the pack kernels.
 void pack(Launcher& launcher, const char* kernel, cl_mem memory, const Operand& x, int64_t rows, int64_t k,
           int64_t width, cl_mem to);
 

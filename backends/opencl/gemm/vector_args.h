@@ -11,7 +11,7 @@ typedef struct {
 } PackArgs;
 ARGS(PackArgs)
 
-// `first` and `last`: these are the first terms of the product, the last ones.
+// `first` and `last` state whether these are the first and the last terms of the product.
 typedef struct {
   Product product;
   i64 block_m, block_n;
@@ -19,9 +19,9 @@ typedef struct {
 } GemmPackedArgs;
 ARGS(GemmPackedArgs)
 
-// A work-item does rows_each rows or columns_each columns, and blocks_each blocks of terms. `shared`: the blocks are
-// shared by work-items, which leave their sums for sum_of_blocks. `turned`: out is the transpose of what was asked for,
-// so that the bias goes along its rows.
+// A work-item does rows_each rows or columns_each columns, and blocks_each blocks of terms. `shared`: work-items share
+// the blocks and leave their sums for sum_of_blocks. `turned`: out is the transpose of the requested product, so the
+// bias runs along its rows.
 typedef struct {
   Product product;
   i64 rows_each, columns_each, blocks_each;

@@ -17,24 +17,24 @@
 namespace mokume::opencl {
 namespace {
 
-// A kernel made for groups; none where it did not build.
+// A kernel generated for groups; empty if it could not be built.
 struct GroupKernel {
   Program program;
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// The state kept with a device.
+// State attached to a device.
 struct GroupPrograms {
   std::map<std::string, GroupKernel> kernels;
-  std::set<int32_t> ungrouped;  // codes of ops of which a group went one by one
+  std::set<int32_t> ungrouped;  // codes of ops whose members were run one by one
 };
 
-// What is kept with a queue: the differences between the members' arguments, since steps repeat themselves, and memory
-// that the next step uses again.
+// State attached to a queue: the differences between the members' arguments, which repeat from step to step, and memory
+// that the next step reuses.
 class GroupMemory {
  public:
   cl_mem tables() const { return tables_.memory(); }
-  // Where in tables() the values lie.
+  // Returns the offset of the values in tables().
   int64_t find_or_write(mk_queue& queue, std::span<const int64_t> table) {
     const std::string key(reinterpret_cast<const char*>(table.data()), table.size_bytes());
     const auto found = known_.find(key);
@@ -53,12 +53,12 @@ class GroupMemory {
 
  private:
   Tables tables_;
-  std::unordered_map<std::string, int64_t> known_;  // by the bytes of the values
+  std::unordered_map<std::string, int64_t> known_;  // keyed by the bytes of the values
 };
 
-// `name` called for the member in the third dimension, where each has an extent of `depth`. `more` holds what a
-// member's arguments are more than the first member's: bytes for each buffer, then the longs of the struct. (Sums of
-// whole longs are exact whatever lies in them.)
+// Source of a kernel that calls `name` for the member selected by the third dimension, in which each member has an
+// extent of `depth`. `more` holds the differences between a member's arguments and the first member's: bytes for each
+// buffer, then the longs of the struct. (Adding whole longs is exact whatever fields they contain.)
 std::string group_source(const Recording::Launch& l) {
   const std::string n_buffers = std::to_string(l.n_buffers), n_words = std::to_string(l.n_words);
   std::string parameters, values, sums;
@@ -85,7 +85,7 @@ std::string group_source(const Recording::Launch& l) {
          l.kernel->name + "(item, member.args" + values + (shared ? ", shared" : "") + ");\n}\n";
 }
 
-// What follows the members' struct in GroupArgs.
+// The fields after the members' struct in GroupArgs.
 struct GroupTail {
   int64_t table;
   uint32_t depth, reserved;
@@ -97,7 +97,7 @@ std::string text(const std::array<int64_t, 3>& sizes) {
   return all;
 }
 
-// nullptr where the driver cannot build it: then the members go one by one.
+// Returns nullptr if the driver cannot build it; the members then run one by one.
 const LibraryKernel* group_kernel(mk_device& device, const Recording::Launch& launch) {
   const BuiltIn& program = *launch.kernel->program;
   const std::string key = program.name + " " + launch.kernel->name + text(launch.range.local);
@@ -137,7 +137,7 @@ class Group {
         each_(each),
         space_{members.size()} {}
 
-  // All ops of a member on one core. A single one is what a profile times, or little to stay on a core for.
+  // Runs all ops of a member on one core. A single op is either being timed by a profile, or too little work.
   bool run_sequences() {
     mk_device& device = *queue_.device;
     if (device.info.kind != MK_DEVICE_CPU || !uses_vectors(device) || device.choices.sequence == "never") return false;
@@ -150,7 +150,7 @@ class Group {
     return record(0, each_) && opencl::run_sequences(launcher_, recordings().first(ops_.size()), space_);
   }
 
-  // Op k of every member in one launch, if that can be.
+  // Runs op k of every member in one launch, if possible.
   bool run_together(size_t k) {
     const auto same_code = [&](size_t m) { return ops_[m][k].code == ops_[0][k].code; };
     for (size_t m = 1; m < ops_.size(); ++m)
@@ -169,13 +169,13 @@ class Group {
     return true;
   }
 
-  // Some launch of what was tried last is a library's, which cannot be recorded.
+  // Whether the last attempt failed because a launch belongs to a library and cannot be recorded.
   bool in_library() const { return in_library_; }
 
  private:
-  // Cores that have no member to do wait for the others: that must cost less than launches, in which all cores share.
+  // Cores without a member wait for the others. This must cost less than launches shared by all cores.
   bool keep_cores_busy() const {
-    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations: some tens of microseconds
+    constexpr double kLittleWaste = 1.2, kSmallOp = 2e6;  // floating-point operations, which take tens of microseconds
     const auto cores = static_cast<double>(queue_.device->cores), count = static_cast<double>(members());
     if (count < cores) return false;
     if (std::ceil(count / cores) * cores / count <= kLittleWaste) return true;
@@ -188,7 +188,7 @@ class Group {
   const Recording& first() { return recordings().front(); }
   int64_t members() const { return static_cast<int64_t>(ops_.size()); }
 
-  // Ops k to k + count of every member; false where that cannot be.
+  // Records ops k to k + count of every member. Returns false if this is impossible.
   bool record(size_t k, size_t count) {
     if (recordings().size() < ops_.size()) memory_.recordings.resize(ops_.size());
     struct Scope {
@@ -198,7 +198,7 @@ class Group {
     queue_.workspaces.members = &space_;
     in_library_ = false;
     space_ = {ops_.size()};
-    // Again with its final memory, where a workspace had to grow.
+    // Records again with the final memory if a workspace had to grow.
     do {
       space_.grew = false;
       for (size_t m = 0; m < ops_.size() && !space_.grew; ++m) {
@@ -255,11 +255,11 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
   Group group(launcher, members, each);
   if (members.size() > 1 && group.run_sequences()) return;
   for (size_t k = 0; k < each; ++k) {
-    // Others may have been computed from what these outputs were until now: see mk_queue::kept().
+    // Kept results may have been computed from the old contents of these outputs: see mk_queue::kept().
     for (const mk_op* ops : members) mark_written(ops[k]);
     if (members.size() > 1) {
       if (group.run_together(k)) continue;
-      // It costs time, so it is worth a word; a library's own launches cannot be had otherwise.
+      // This costs time, so it is logged, unless the launches are a library's, for which nothing can be done.
       const int32_t code = members.front()[k].code;
       if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
         device.host.log(MK_LOG_DEBUG, "opencl", std::string(ops::rule(code).name) + ": a group goes one by one");

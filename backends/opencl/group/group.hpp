@@ -1,10 +1,11 @@
-// The ops of several members in fewer launches.
+// Runs the ops of several members in fewer launches.
 //
-// Each op is recorded: which kernels it would launch, with which arguments. On CPUs, and where there are as many
-// members as cores, a core then does all that was recorded for a member: sequence.hpp. Elsewhere members go op by op:
-// where the launches of all members agree but for the values in their structs, one launch does them all. Its kernel is
-// made here: it calls the op's own, with the arguments of the member that its index in the third dimension selects. So
-// no kernel needs to know of groups (see ITEM in common.cl), and a member's bits are those it has by itself.
+// Each op is recorded: which kernels it would launch, with which arguments. On CPUs with at least as many members as
+// cores, one core then executes everything recorded for a member: sequence.hpp. Otherwise members proceed op by op. If
+// the launches of all members differ only in the values of their structs, one launch does them all. Its kernel is
+// generated here: it calls the op's kernel with the arguments of the member that its index in the third dimension
+// selects. Kernels therefore need no code for groups (see ITEM in common.cl), and a member's bits are the same as
+// without a group.
 #pragma once
 
 #include <span>
@@ -14,7 +15,7 @@
 
 namespace mokume::opencl {
 
-// mk_group.submit.
+// Implements mk_group.submit.
 void submit_group(Launcher& launcher, std::span<const mk_op* const> members, size_t each);
 
 }  // namespace mokume::opencl

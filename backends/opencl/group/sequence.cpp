@@ -16,31 +16,32 @@
 namespace mokume::opencl {
 namespace {
 
-// A table, in longs: for each member where its launches begin. A launch: the kernel's number from 1, how many longs it
-// takes, work-items in three dimensions, buffers, the struct. After the last one comes 0.
+// A table, in longs: first the start of each member's launches, then the launches. A launch has the kernel's number
+// from 1, its length in longs, the work-items in three dimensions, the buffers, and the struct. A 0 follows the last
+// launch.
 constexpr size_t kHead = 5;
-constexpr size_t kMostBuffers = 64;  // that the launches of a sequence may use
-constexpr int kBufferBits = 6;       // of a table's buffer: which one, and above it how far in bytes
+constexpr size_t kMostBuffers = 64;  // used by the launches of a sequence
+constexpr int kBufferBits = 6;       // a table's buffer has its index in these bits and its byte offset above
 static_assert(kMostBuffers == 1U << kBufferBits);
 
 using Kernels = std::vector<const LibraryKernel*>;
 
 struct SequenceProgram {
-  uint64_t launches = 0;  // that asked for it
+  uint64_t launches = 0;  // launches that requested it
   bool tried = false;
   Program program;
   std::unique_ptr<LibraryKernel> kernel;
 };
 
-// The state kept with a device.
+// State attached to a device.
 struct SequencePrograms {
   std::map<Kernels, SequenceProgram> built;
 };
 
-// The state kept with a queue.
+// State attached to a queue.
 struct SequenceMemory {
   Tables tables;
-  std::vector<int64_t> values;  // so that steps need no new memory
+  std::vector<int64_t> values;  // reused, so that steps allocate no memory
 };
 
 struct SequenceArgs {
@@ -49,7 +50,7 @@ struct SequenceArgs {
 
 constexpr const char* kParameters = "(__global const long* restrict a, __global char* const* buffers)";
 
-// A launch as a loop over its work-items.
+// Source of a launch as a loop over its work-items.
 std::string function_source(const std::string& function, const Recording::Launch& l) {
   const std::string which = std::to_string(kMostBuffers - 1), bits = std::to_string(kBufferBits);
   std::string text = "\nvoid " + function + kParameters +
@@ -96,8 +97,8 @@ const Recording::Launch& launch_of(std::span<const Recording> members, const Lib
   throw Error(MK_INTERNAL, "a sequence calls a kernel that it was not recorded with");
 }
 
-// The kernels of all members' launches, each once, in an order that does not depend on what came first, for the
-// driver's cache; empty where some launch cannot be one of a sequence.
+// Returns the kernels of all members' launches, each once, or nothing if some launch cannot be part of a sequence. The
+// order does not depend on the order of the launches, for the sake of the driver's cache.
 Kernels kernels_of(std::span<const Recording> members) {
   Kernels kernels;
   for (const Recording& member : members) {
@@ -113,7 +114,7 @@ Kernels kernels_of(std::span<const Recording> members) {
   return kernels;
 }
 
-// Lists the buffers among the arguments, with NULL where an argument is none.
+// Lists the buffers among the arguments, with NULL for missing buffers.
 std::vector<cl_mem> buffers_of(std::span<const Recording> members) {
   std::vector<cl_mem> buffers;
   for (const Recording& member : members)
@@ -126,7 +127,7 @@ std::vector<cl_mem> buffers_of(std::span<const Recording> members) {
 std::string source_of(const mk_device& device, const Kernels& kernels, std::span<const Recording> members) {
   std::vector<std::string> names;
   std::string source;
-  // Kernels of one program come one after the other.
+  // Kernels of one program are adjacent.
   for (size_t k = 0, unit = 0; k < kernels.size(); ++unit) {
     const BuiltIn* const program = kernels[k]->program;
     const std::string suffix = "_" + std::to_string(unit);
@@ -140,10 +141,9 @@ std::string source_of(const mk_device& device, const Kernels& kernels, std::span
   return source + sequence_source(names);
 }
 
-// nullptr where the driver cannot build it, and as long as it was not asked for by so many launches that a build is
-// worth its time.
+// Returns nullptr if the driver cannot build it, or as long as too few launches have requested it to justify a build.
 const LibraryKernel* sequence_kernel(mk_device& device, const Kernels& kernels, std::span<const Recording> members) {
-  // A build costs as much as these do, about: seconds, or fractions of one where the driver remembers it.
+  // A build costs about as much as this many launches: seconds, or a fraction of a second if the driver has cached it.
   constexpr uint64_t kWorthBuilding = 50'000;
   SequenceProgram& made = device.attachments.get<SequencePrograms>().built[kernels];
   for (const Recording& member : members) made.launches += member.launches().size();
@@ -196,7 +196,7 @@ bool run_sequences(Launcher& launcher, std::span<const Recording> members, const
     table.push_back(0);
   }
   const SequenceArgs args{memory.tables.write(queue, table)};
-  // A kernel's buffers must be some.
+  // Every buffer argument must be a valid buffer.
   buffers.resize(kMostBuffers, nullptr);
   std::replace(buffers.begin(), buffers.end(), cl_mem{nullptr}, memory.tables.memory());
   buffers.insert(buffers.begin(), memory.tables.memory());

@@ -1,10 +1,11 @@
-// All ops of a member in one launch: a core goes through the launches that the ops are recorded as (group.hpp), one
-// after the other, while other cores do other members. Nothing is launched or waited for between two ops, and what a
-// small network consists of stays in the cache of its core from step to step.
+// Runs all ops of a member in one launch. A core executes the recorded launches of the ops (group.hpp) one after the
+// other, while other cores do other members. Nothing is launched or waited for between two ops, and the data of a small
+// network stays in the cache of its core from step to step.
 //
-// The launches of CPUs are of work-items that stand by themselves: no local memory, no barriers. So a launch is a loop
-// over its work-items, and a sequence is a kernel that a table tells which kernel comes next, over how many work-items
-// and with which arguments. The kernels are the ops' own, as functions, so a member's bits are those it has by itself.
+// The launches of CPUs consist of independent work-items: no local memory, no barriers. A launch can therefore be a
+// loop over its work-items. A sequence is a kernel with a table that lists which kernel comes next, over how many
+// work-items and with which arguments. The kernels are the ops' own, as functions, so a member's bits are the same as
+// without a group.
 #pragma once
 
 #include <span>
@@ -13,8 +14,8 @@
 
 namespace mokume::opencl {
 
-// Runs what was recorded for each member, recorded with one core (mk_device::cores). False, with nothing done, where
-// that cannot be, or is not worth while yet.
+// Runs what was recorded for each member with one core (mk_device::cores). Returns false, without running anything, if
+// this is impossible or not yet worthwhile.
 bool run_sequences(Launcher& launcher, std::span<const Recording> members, const MemberSpace& space);
 
 }  // namespace mokume::opencl

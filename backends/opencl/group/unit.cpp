@@ -8,9 +8,10 @@
 namespace mokume::opencl {
 namespace {
 
-// What a program names. Each line of a .cl file that names something says so where it begins: with #define, static,
-// __kernel, typedef or the } of a struct, or it is a macro that defines a function, whose name is its first argument.
-// A list of names for the preprocessor would have to be kept by hand, and what it forgets would fail on devices only.
+// Finds the names that a program defines. In .cl files every line that defines a name shows this at its start: with
+// #define, static, __kernel, typedef or the } of a struct. Otherwise the line is a macro that defines a function, whose
+// name is the macro's first argument. A list kept by hand would have to be maintained, and an omission would fail only
+// on devices.
 class Names {
  public:
   explicit Names(std::string_view source) {
@@ -21,14 +22,14 @@ class Names {
     }
   }
 
-  // The names of functions and types, and those of macros.
+  // The names of functions and types, and the names of macros.
   const std::set<std::string>& names() const { return names_; }
   const std::set<std::string>& macros() const { return macros_; }
 
  private:
   static bool is_part(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
   static bool is_name(std::string_view word) { return !word.empty() && word[0] >= 'a' && word[0] <= 'z'; }
-  // The identifier that ends before, or begins at, `at`.
+  // Return the identifier that ends before `at`, or that begins at it.
   static std::string_view word_before(std::string_view line, size_t at) {
     size_t begin = at;
     while (begin > 0 && is_part(line[begin - 1])) --begin;
@@ -62,7 +63,7 @@ class Names {
   std::set<std::string> names_, macros_;
 };
 
-// "-DNAME=VALUE -DNAME ..." as lines of C, and the names; other options are left out.
+// Returns "-DNAME=VALUE -DNAME ..." as lines of C and collects the names. Other options are left out.
 std::string defined(const std::string& options, std::set<std::string>& macros) {
   std::istringstream words(options);
   std::string lines;
@@ -88,7 +89,7 @@ std::string unit_source(const mk_device& device, const BuiltIn& program, const s
   macros.insert(found.names().begin(), found.names().end());
   std::string before, renamed, after;
   for (const std::string& name : found.names()) renamed += "#define " + name + " " + name + suffix + "\n";
-  for (const std::string& name : macros) {  // some may be macros of the driver
+  for (const std::string& name : macros) {  // the driver may define some of them
     before += "#pragma push_macro(\"" + name + "\")\n";
     after += "#pragma pop_macro(\"" + name + "\")\n";
   }

@@ -1,5 +1,5 @@
-// Built-in programs one after the other in one source, for sequence.hpp: each program is a unit in which every name has
-// a suffix of its own. (They are not linked: what PoCL links no longer takes subnormals for zeros.)
+// Combines built-in programs in one source, for sequence.hpp. Each program is a unit in which every name has a unique
+// suffix. (Linking is not an option: programs linked by PoCL no longer treat subnormals as zeros.)
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mokume::opencl {
 
-// The program with its kernels as functions and, after it, `functions`, which call them.
+// Returns the program with its kernels as functions, followed by `functions`, which call them.
 std::string unit_source(const mk_device& device, const BuiltIn& program, const std::string& functions,
                         const std::string& suffix);
 

@@ -1,4 +1,4 @@
-// The recorded choice `sequence`: whether a core does all ops of a member of a group. It differs in speed only, and is
+// The recorded choice `sequence`: whether one core does all ops of a member of a group. It affects only speed, and is
 // not measured.
 #pragma once
 

@@ -1,5 +1,5 @@
-// A fully connected layer's gradient and step in one: see sdk/ops/linear_update.hpp. This chooses the kernel; the head
-// of each .cl file says what it is for.
+// The gradient and the step of a fully connected layer in one op: see sdk/ops/linear_update.hpp. Selects the kernel;
+// the head of each .cl file describes its purpose.
 #pragma once
 
 #include "runtime/launcher.hpp"

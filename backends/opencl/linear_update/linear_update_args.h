@@ -5,7 +5,8 @@
 
 BEGIN_ARGS
 
-// `first`: there is no state yet. `wanted`: dx is. `after_relu`: x comes from one, and dx passes where x > 0.
+// `first`: there is no state yet. `wanted`: dx is requested. `after_relu`: x is the output of a relu, so dx passes
+// where x > 0.
 typedef struct {
   View x, dy, weight, state, dx;
   i64 rows, columns, rows_each;

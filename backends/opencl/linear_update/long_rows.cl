@@ -1,28 +1,31 @@
-// linear_update for CPUs where rows of the weight are longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH: the rows of x and dy; WANTED, STATEFUL: whether there is a dx, a
-// state; ROWS: rows of the weight at once, whose sums for dx stay in registers, while each vector of dy serves all of
-// them. VW is 16 on every device, whatever its vectors, for the sake of the same bits.
+// linear_update for CPUs and rows of the weight longer than in short_rows.cl; see sdk/ops/linear_update.hpp. BATCH is
+// the number of rows of x and dy. WANTED and STATEFUL state whether there is a dx and a state. ROWS rows of the weight
+// are processed at once: their sums for dx stay in registers, and each vector of dy serves all of them. VW is 16 on
+// every device, regardless of its vectors, so that the bits are the same.
 //
-// One pass: each vector of the weight is loaded once, meets dy for dx, and is stored with its step taken. dx is summed
-// along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
+// The kernel makes one pass: each vector of the weight is loaded once, multiplied with dy for dx, updated and stored.
+// dx is summed along a row in 16 chains of fma(), column c in chain c % 16, which are then added in halves.
 //
-// SKIPS: where x is 0, the step has nothing to add, and after a relu dx is 0 or nobody asks for it. About half of all
-// activations are, and most pixels of a digit: each row of the weight, one at a time, meets only the rows of dy that
-// count for it, rounded up to a quarter of the batch, so that loops can be unrolled. (Not where rows are so short that
-// finding out takes longer.)
+// SKIPS: where x is 0, the step has nothing to add, and dx is either 0 (after a relu) or not requested. This applies to
+// about half of all activations, and to most pixels of a digit. Each row of the weight, one at a time, is multiplied
+// only with the rows of dy that matter for it. Their number is rounded up to a quarter of the batch, so that loops can
+// be unrolled. (SKIPS is off for rows so short that the test takes longer.)
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 #define QUARTERS(n) ((BATCH * (n) + 3) / 4)
 
-// Rows of the batch in some order, four bits each: row t of them. Known where it is inlined, unless some are skipped.
+// Rows of the batch in some order, four bits each: LISTED(t) is row t of the list. It is a constant after inlining,
+// unless rows are skipped.
 #define EVERY_ROW 0xfedcba9876543210UL
 #define LISTED(t) ((int)(list >> (4 * (t))) & 15)
 
-// `count` columns of n rows and `terms` rows of the batch, all known where this is inlined but for the last columns.
-// Term t is row LISTED(t) of the batch, which x multiplies by x_rows[LISTED(t) * VW + i] for row i; sums[i * SUMS + t]
-// adds up its dx. Meanwhile the same columns of the next rows are fetched, and from there into the first cache what
-// comes next. (No restrict: Oclgrind does not know what becomes of it where a function is inlined.)
+// Processes `count` columns of n rows with `terms` rows of the batch, all constants after inlining except for the last
+// columns. Term t is row LISTED(t) of the batch, which is multiplied by x_rows[LISTED(t) * VW + i] for row i; sums[i *
+// SUMS + t] accumulates its dx. Meanwhile the same columns of the next rows are prefetched, and the next columns are
+// prefetched into the first-level cache. (There is no restrict, because Oclgrind does not support what it becomes when
+// a function is inlined.)
 static __attribute__((always_inline)) void columns_meet(const int n, const int terms, int count, int whole,
                                                  ulong list,
                                                  const float* x_rows, __global const float* dy, long dy_step,
@@ -55,8 +58,8 @@ static __attribute__((always_inline)) void columns_meet(const int n, const int t
     take_step(g[i], w[i], before[i], count, whole, weight + i * weight_step, state + i * state_step, sgd);
 }
 
-// All columns of n rows; chains[(b * VW + i) * VW ...]: the chains of row b of the batch for row i, of those in the
-// list.
+// Processes all columns of n rows. chains[(b * VW + i) * VW ...] receives the chains of row b of the batch for row i,
+// for rows in the list.
 static __attribute__((always_inline)) void rows_meet(const int n, const int terms, ulong list, const float* x_rows,
                                               __global const float* dy, long dy_step, __global float* weight,
                                               long weight_step, __global float* state, long state_step, long columns,
@@ -82,7 +85,7 @@ static __attribute__((always_inline)) void rows_meet(const int n, const int term
   }
 }
 
-// Of two vectors the first half of each plus its second; the same of neighbours.
+// Adds, for each of two vectors, its halves, or its neighbouring lanes.
 static __attribute__((always_inline)) vec add_halves(vec a, vec b) {
   return (vec)(a.s0, a.s1, a.s2, a.s3, a.s4, a.s5, a.s6, a.s7, b.s0, b.s1, b.s2, b.s3, b.s4, b.s5, b.s6, b.s7) +
          (vec)(a.s8, a.s9, a.sa, a.sb, a.sc, a.sd, a.se, a.sf, b.s8, b.s9, b.sa, b.sb, b.sc, b.sd, b.se, b.sf);
@@ -92,7 +95,7 @@ static __attribute__((always_inline)) vec add_neighbours(vec a, vec b) {
          (vec)(a.s1, a.s3, b.s1, b.s3, a.s5, a.s7, b.s5, b.s7, a.s9, a.sb, b.s9, b.sb, a.sd, a.sf, b.sd, b.sf);
 }
 
-// The chains of row i, added up, in lane i.
+// Returns the sum of the chains of row i in lane i.
 static __attribute__((always_inline)) vec sums_of_chains(__private const float* chains) {
   vec quarters[4];
   UNROLL
@@ -105,8 +108,8 @@ static __attribute__((always_inline)) vec sums_of_chains(__private const float* 
                         low_halves(quarters[2], quarters[3]) + high_halves(quarters[2], quarters[3]));
 }
 
-// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight, VW of them
-// before their dx is put together and stored.
+// dy comes from pad_rows, with rows of whole vectors. One work-item does `rows_each` rows of the weight. It combines
+// and stores the dx of VW rows at a time.
 __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global const float* x,
                                      __global const float* restrict dy, __global float* restrict weight,
                                      __global float* restrict state, __global float* dx) {
@@ -133,7 +136,8 @@ __kernel ONE_ITEM void linear_update(ITEM const LinearUpdateArgs args, __global 
             state + (i0 + i) * args.state.step, args.state.step, args.columns, dense && i0 + i + n < end, sgd,    \
             chains + i * VW)
 #if SKIPS
-    // Those of the batch that count, and after them, from the last, those that do not. (The loop over i becomes vectors.)
+    // Lists the rows of the batch that count, then, filled from the end, those that do not. (The loop over i is
+    // vectorised.)
     ulong lists[VW];
     int counts[VW];
     for (int i = 0; i < VW; ++i) {

@@ -1,6 +1,6 @@
-// linear_update for CPUs and one output. Weight and state are dense: the vectors run along the rows, of
-// which a work-item does ONE_ROWS at a time, one row of the batch after the other in long runs. During each the next one
-// is fetched.
+// linear_update for CPUs and one output. Weight and state are dense, so the vectors run along the rows. A work-item
+// does ONE_ROWS rows at a time and reads the rows of the batch one after the other in long runs, prefetching the next
+// run.
 #include "common/vector.cl"
 #include "linear_update/linear_update_args.h"
 

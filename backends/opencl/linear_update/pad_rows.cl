@@ -1,4 +1,4 @@
-// x with rows of `padded` floats, zero after the end: one work-item copies one row.
+// Copies x into rows of `padded` floats, with zeros after the end. One work-item copies one row.
 #include "common/common.cl"
 #include "linear_update/linear_update_args.h"
 

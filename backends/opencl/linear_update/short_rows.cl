@@ -1,17 +1,18 @@
-// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them. BATCH, WANTED, STATEFUL are
-// as in long_rows.cl; ROWS of the weight at once meet the batch, a divisor of VW.
+// linear_update for CPUs where a row of the weight has at most 3 vectors, BLOCKS of them. BATCH, WANTED and STATEFUL
+// are as in long_rows.cl. ROWS, a divisor of VW, is the number of rows of the weight that are multiplied with the batch
+// at once.
 //
-// A block of VW rows of the weight at a time. Turned round, with a lane for each row, their dx is one chain of fma() and
-// nothing is added across lanes. What the batch adds up to for them is put one row after the other: where the weight is,
-// too, the step meets whole vectors only, wherever rows end.
+// A block of VW rows of the weight is processed at a time. It is transposed, with a lane for each row, so dx is one
+// chain of fma() and nothing is added across lanes. The rows' gradients are stored contiguously. If the weight is
+// contiguous too, the step processes only whole vectors, wherever rows end.
 #include "linear_update/linear_update_args.h"
 #include "linear_update/step.cl"
 
 #define SUMS (BATCH > 0 ? BATCH : 1)
 
 #if WANTED
-// dx of the batch through VW rows of the weight, of which there are `live`. Where `whole`, vectors may be read that end
-// after the last row.
+// Computes dx of the batch for VW rows of the weight, of which `live` exist. With `whole`, vectors that end after the
+// last row may be read.
 static __attribute__((always_inline)) void meet_dy(__global const float* weight, long weight_step, long columns, int live, int whole,
                                                    __global const float* dy, long dy_step, __private vec* sums) {
   UNROLL
@@ -29,7 +30,7 @@ static __attribute__((always_inline)) void meet_dy(__global const float* weight,
     transpose(block);
     UNROLL
     for (int c = 0; c < VW; ++c) {
-      if (c % 4 == 0 && c >= count) break;  // zeros from here on
+      if (c % 4 == 0 && c >= count) break;  // only zeros from here on
       UNROLL
       for (int b = 0; b < BATCH; ++b) sums[b] = fma(SPLAT(dy[b * dy_step + k * VW + c]), block[c], sums[b]);
     }
@@ -37,8 +38,8 @@ static __attribute__((always_inline)) void meet_dy(__global const float* weight,
 }
 #endif
 
-// Adds up what ROWS rows of the weight get from the batch: `to` gets rows of `columns` floats one after the other, and
-// anything after the last.
+// Computes the gradients of ROWS rows of the weight. `to` receives consecutive rows of `columns` floats, and arbitrary
+// values after the last one.
 static __attribute__((always_inline)) void gradient(__private const float* x_rows, __global const float* dy, long dy_step,
                                                     __private float* to, long columns) {
   vec g[ROWS * BLOCKS];
@@ -63,7 +64,7 @@ static __attribute__((always_inline)) void gradient(__private const float* x_row
   }
 }
 
-// `count` weights that lie side by side, and what they get from the batch.
+// Takes the step of `count` contiguous weights with these gradients.
 static void take_steps(__private const float* gradients, int count, __global float* weight, __global float* state,
                        sgd_t sgd) {
   int v = 0;

@@ -1,19 +1,19 @@
-// The step of linear_update on CPUs; see sdk/ops/linear_update.hpp. STATEFUL: whether there is a
-// state. A step has the bits of one chain of fma() over the batch and of optimizer.cl.
+// The step of linear_update on CPUs; see sdk/ops/linear_update.hpp. STATEFUL states whether there is a state. A step
+// has the bits of one chain of fma() over the batch followed by optimizer.cl.
 #include "common/transpose.cl"
 
-// At the first step (kept & remembers) | forgets is -0, which changes no sum: a branch here would part the sums below,
-// and the compiler would not keep all of them in registers.
+// At the first step (kept & remembers) | forgets is -0, which changes no sum. A branch here would separate the sums
+// below, and the compiler would not keep all of them in registers.
 typedef struct {
   float lr, decay, momentum;
   int remembers, forgets;
 } sgd_t;
 
-// The last columns of a row may be fewer than a vector. Where `whole`, what follows them are rows of the same
-// work-item, and a vector may be read, and written back with what was read after them.
+// The last columns of a row may be fewer than a vector. With `whole`, they are followed by rows of the same work-item,
+// so a whole vector may be read, and written back with the values that were read after them.
 #define LANES ((ivec)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15))
 
-// The first `count` <= VW floats, and anything.
+// Loads the first `count` <= VW floats; the other lanes are arbitrary.
 static __attribute__((always_inline)) vec load_first(__global const float* from, int count, int whole) {
   if (count == VW || whole) return VLOAD(0, from);
   float part[VW];
@@ -30,7 +30,7 @@ static __attribute__((always_inline)) vec or_zeros(vec v, int count) {
   return count == VW ? v : select(SPLAT(0.0f), v, LANES < (ivec)count);
 }
 
-// `before`: what load_first() read there.
+// `before` is the value that load_first() read there.
 static __attribute__((always_inline)) void store_first(vec v, vec before, int count, int whole, __global float* to) {
   if (count == VW || whole) {
     VSTORE(count == VW ? v : select(before, v, LANES < (ivec)count), 0, to);
@@ -45,7 +45,8 @@ static __attribute__((always_inline)) void store_first(vec v, vec before, int co
   if (count & 1) *to = *from;
 }
 
-// The step of `count` weights: w, 0 after them, read as `before`. g: what the batch adds up to for them, and anything.
+// Takes the step of `count` weights. w holds them, followed by zeros, and `before` what load_first() returned. g holds
+// their gradients, followed by arbitrary values.
 static __attribute__((always_inline)) void take_step(vec g, vec w, vec before, int count, int whole,
                                                      __global float* weight, __global float* state, sgd_t sgd) {
   vec s = fma(SPLAT(sgd.decay), w, g);

@@ -1,10 +1,10 @@
-// Losses of a batch. One work-item does rows_each rows. An index or a label outside its range gives NaN instead of a read
-// outside the buffer.
+// Losses of a batch. One work-item does rows_each rows. An index or a label out of range gives NaN instead of an
+// out-of-bounds read.
 #include "common/math.cl"
 #include "common/runs.cl"
 #include "loss/loss_args.h"
 
-// out = {loss, hit}; without `wanted`, grad is not touched. The sum of exponentials goes in the order of the columns.
+// out = {loss, hit}; without `wanted`, grad is not accessed. Exponentials are summed in the order of the columns.
 __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float* logits, __global const int* label,
                            __global const int* index, __global float* out, __global float* grad) {
   const long r0 = (long)get_global_id(0) * args.rows_each, r1 = min(r0 + args.rows_each, args.rows);
@@ -54,7 +54,7 @@ __kernel void softmax_loss(ITEM const SoftmaxLossArgs args, __global const float
 #if VW > 1
 #define SHORT_ROW 64
 
-// The same for rows of at most SHORT_ROW columns, a row to a lane: the same operations, so the same bits.
+// Like softmax_loss, for rows of at most SHORT_ROW columns, one row per lane: the same operations, so the same bits.
 __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __global const float* logits,
                                           __global const int* label, __global const int* index, __global float* out,
                                           __global float* grad) {
@@ -87,7 +87,7 @@ __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __glo
     }
     const ivec target = VLOAD(0, targets);
     const vec target_logit = VLOAD(0, at_target);
-    // Without a label in range the logit is NaN.
+    // The logit is NaN if the label is out of range.
     good &= target_logit == target_logit;
     largest = good ? largest : NAN;
     vec sum = SPLAT(0.0f);
@@ -117,7 +117,7 @@ __kernel ONE_ITEM void softmax_loss_short(ITEM const SoftmaxLossArgs args, __glo
 }
 #endif
 
-// Squares are added as in row_norm2.cl. `mean` is 1 / columns, `factor` 2 * scale / columns.
+// Squares are added as in row_norm2.cl. `mean` is 1 / columns, `factor` is 2 * scale / columns.
 __kernel void squared_loss(ITEM const SquaredLossArgs args, __global const float* prediction,
                            __global const float* targets, __global const int* index, __global float* out,
                            __global float* grad) {

@@ -8,7 +8,7 @@
 namespace mokume::opencl {
 namespace {
 
-// A work-item does some rows on CPUs, whole vectors of them, and one on GPUs.
+// A work-item does whole vectors of rows on CPUs, and one row on GPUs.
 struct LossLaunch {
   LossLaunch(const mk_device& device, const mk_tensor& x) {
     constexpr int64_t kLanes = 16;
@@ -23,7 +23,7 @@ const LibraryKernel& loss_kernel(mk_device& device, const char* name) {
   return device.kernel(for_width(device, "losses", kLossLoss, run_width(device)), name);
 }
 
-// Without a gradient or without rows to choose from, kernels get other memory, which they leave alone.
+// If there is no gradient or there are no rows to choose from, kernels get other memory, which they do not access.
 const mk_tensor& gradient_of(const mk_op& op) { return op.outputs[op.n_outputs == 2 ? 1 : 0]; }
 cl_mem targets_of(const mk_op& op) { return memory(op.inputs[sdk::empty(op.inputs[1]) ? 2 : 1]); }
 

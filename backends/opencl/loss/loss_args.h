@@ -14,7 +14,7 @@ typedef struct {
 } SoftmaxLossArgs;
 ARGS(SoftmaxLossArgs)
 
-// `mean` is 1 / columns, `factor` 2 * scale / columns.
+// `mean` is 1 / columns, `factor` is 2 * scale / columns.
 typedef struct {
   i64 rows, columns, rows_each;
   View x, target, out, grad;

@@ -1,5 +1,5 @@
-// Steps of optimizers on flat parameters; see sdk/ops/optimizer_step.hpp. sqrt and division are the device's: correctly
-// rounded where it can, within 3 ulp elsewhere. The vectors lie as rows of 1 x columns: r is 0.
+// Optimizer steps on flat parameters; see sdk/ops/optimizer_step.hpp. sqrt and division are the device's: correctly
+// rounded if it supports that, otherwise within 3 ulp. The vectors are rows of 1 x columns, so r is 0.
 #include "common/runs.cl"
 #include "optimizer/optimizer_args.h"
 

@@ -1,4 +1,4 @@
-// Steps of optimizers on flat parameters.
+// Optimizer steps on flat parameters.
 #pragma once
 
 #include "runtime/launcher.hpp"

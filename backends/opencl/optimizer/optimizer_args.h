@@ -5,8 +5,8 @@
 
 BEGIN_ARGS
 
-// Each kernel reads what its optimizer has. The host computes what depends on the settings alone: 1 - a and the like,
-// step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
+// Each kernel reads the fields of its optimizer. The host computes everything that depends only on the settings: 1 - a
+// and the like, step_size = lr / (1 - a^t), to_root = 1 / sqrt(1 - b^t).
 typedef struct {
   RunGrid grid;
   i64 grad_offset, weight_offset, state_offset, state2_offset;

@@ -19,7 +19,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Closes a descriptor at the end of scope.
+// Closes a descriptor at the end of the scope.
 struct Descriptor {
   int fd = -1;
   ~Descriptor() { reset(); }
@@ -47,7 +47,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& given,
   posix_spawn_file_actions_init(&actions);
   posix_spawnattr_init(&attributes);
   posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
-  // What drivers print on standard error while they start is not for the user.
+  // Drivers' start-up output on standard error is not meant for the user.
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   sigset_t none;
@@ -63,7 +63,7 @@ pid_t spawn(const std::string& program, const std::vector<std::string>& given,
   return child;
 }
 
-// Reads to the end of file. False if that takes too long.
+// Reads to the end of the file. Returns false on a timeout.
 bool drain(int fd, Clock::time_point deadline, std::string& output) {
   constexpr size_t kMost = size_t{1} << 20;
   std::array<char, 4096> part{};
@@ -82,12 +82,12 @@ bool drain(int fd, Clock::time_point deadline, std::string& output) {
   return true;
 }
 
-// The exit status; gives a child that closed its output until the deadline to end.
+// Waits for the child and sets its exit status. A child that has closed its output has until the deadline to exit.
 bool reap(pid_t child, Clock::time_point deadline, int& status) {
   for (;;) {
     const pid_t done = waitpid(child, &status, WNOHANG);
     if (done == child) return true;
-    if (done < 0 && errno != EINTR) {  // SIGCHLD is ignored: there is no status to have
+    if (done < 0 && errno != EINTR) {  // SIGCHLD is ignored, so there is no status
       status = 0;
       return true;
     }
@@ -112,7 +112,7 @@ ChildResult run_child(const std::string& program, const std::vector<std::string>
   int status = 0;
   if (!drain(reader.fd, deadline, result.output) || !reap(child, deadline, status)) {
     kill(child, SIGKILL);
-    reap(child, Clock::now() + std::chrono::seconds(1), status);  // one that sleeps in its driver may never end
+    reap(child, Clock::now() + std::chrono::seconds(1), status);  // a child that sleeps in its driver may never exit
     result.problem = "did not answer within " + std::to_string(timeout_s) + " s";
   } else if (WIFSIGNALED(status)) {
     result.problem = std::string("crashed (") + strsignal(WTERMSIG(status)) + ")";

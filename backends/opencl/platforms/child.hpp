@@ -1,4 +1,4 @@
-// Starts the helper program and hears it out.
+// Starts the helper program and collects its output.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 namespace mokume::opencl {
 
 struct ChildResult {
-  std::string output;   // what it printed on standard output
-  std::string problem;  // "" if it exited with 0, else e.g. "crashed (Segmentation fault)"
+  std::string output;   // printed on standard output
+  std::string problem;  // "" if it exited with 0, otherwise e.g. "crashed (Segmentation fault)"
 };
 
-// Runs `program` with `arguments` in the environment `variables` ("NAME=value"); kills it after `timeout_s` seconds.
+// Runs `program` with `arguments` in the environment `variables` ("NAME=value") and kills it after `timeout_s` seconds.
 // Throws MK_DEVICE_ERROR if it cannot be started.
 ChildResult run_child(const std::string& program, const std::vector<std::string>& arguments,
                       const std::vector<std::string>& variables, int timeout_s);

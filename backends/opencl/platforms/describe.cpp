@@ -12,7 +12,7 @@
 namespace mokume::opencl {
 namespace {
 
-constexpr cl_device_info kPciBusInfoKhr = 0x410F;  // cl_khr_pci_bus_info; absent from Debian 12's headers' 1.2 view
+constexpr cl_device_info kPciBusInfoKhr = 0x410F;  // cl_khr_pci_bus_info; not in Debian 12's OpenCL 1.2 headers
 struct PciBusInfoKhr {
   cl_uint domain, bus, device, function;
 };
@@ -37,7 +37,7 @@ std::string pci_text(unsigned domain, unsigned bus, unsigned device, unsigned fu
   return text.data();
 }
 
-// Reads the answers of the extensions that the device has.
+// Queries the extensions that the device supports.
 std::string pci_id(cl_device_id device) {
   const std::string extensions = device_text(device, CL_DEVICE_EXTENSIONS);
   const auto has = [&](const char* extension) { return extensions.find(extension) != std::string::npos; };
@@ -61,8 +61,8 @@ bool contains(const std::string& text, std::string_view part) {
   return lower.find(part) != std::string::npos;
 }
 
-// PoCL names the target in its version ("... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"), AMD in the device
-// name, NVIDIA by compute capability.
+// PoCL states the target in its version ("... HSTR: pthread-x86_64-pc-linux-gnu-skylake-avx512"), AMD in the device
+// name, and NVIDIA as the compute capability.
 std::string isa_of(cl_device_id device) {
   const std::string version = device_text(device, CL_DEVICE_VERSION);
   const size_t at = version.find("HSTR: ");
@@ -80,7 +80,7 @@ mk_device_kind kind_of(cl_device_type type, bool software) {
   return (type & CL_DEVICE_TYPE_GPU) != 0 ? MK_DEVICE_GPU : MK_DEVICE_OTHER;
 }
 
-// Builds and runs a kernel; "" if it did what it should.
+// Builds and runs a kernel. Returns "" on success, otherwise the problem.
 std::string try_device(cl_device_id device) {
   if (device_value<cl_bool>(device, CL_DEVICE_AVAILABLE) == CL_FALSE) return "is not available";
   if (device_value<cl_bool>(device, CL_DEVICE_COMPILER_AVAILABLE) == CL_FALSE) return "has no compiler";

@@ -1,5 +1,5 @@
-// What is known of a platform and its devices, how it is asked of OpenCL, and how it is written down: the helper
-// program prints it, the cache keeps it.
+// Describes platforms and their devices: the data, the queries to OpenCL, and the text form, which the helper program
+// prints and the cache stores.
 #pragma once
 
 #include <string>
@@ -15,17 +15,17 @@ struct PlatformRecord {
   std::string name;
   std::string version;
   std::vector<mk_device_info> devices;
-  std::string problem;  // why a device of it is left out; "" if none is
+  std::string problem;  // why one of its devices is left out; "" if none is
 };
 
-// Cores this process may use, e.g. "cpu:0-1": what the host backend calls the same processor.
+// Returns the cores this process may use, e.g. "cpu:0-1". The host backend gives the same processor the same id.
 std::string cpu_id();
 
 inline bool is_pocl(const mk_device_info& info) {
   return std::string_view(info.platform) == "Portable Computing Language";
 }
 
-// An option for programs: whether FETCH of common/vector.cl is an instruction.
+// Returns an option for programs that states whether FETCH of common/vector.cl is an instruction.
 inline const char* hints(const mk_device_info& info) {
   return is_pocl(info) && info.kind == MK_DEVICE_CPU ? " -DHINTS" : "";
 }
@@ -37,19 +37,19 @@ struct DeviceHandle {
   cl_device_id device;
 };
 
-// All devices of one platform, in the driver's order.
+// Returns all devices of one platform, in the driver's order.
 std::vector<cl_device_id> devices_of(cl_platform_id platform);
 std::vector<cl_platform_id> all_platforms();
 
-// Asks every platform that the loader of this process has. With `try_compiler` each device must build and run a small
-// kernel rightly, else it is left out and the platform's problem says so.
+// Describes every platform that this process's loader has. With `try_compiler`, each device must build and run a small
+// kernel correctly. Otherwise it is left out, and the platform's problem states why.
 std::vector<PlatformRecord> describe_platforms(bool try_compiler);
 
-// Before the lines of print(), where the driver cannot be loaded: why.
+// Precedes the lines of print(): the reason why the driver cannot be loaded.
 inline constexpr std::string_view kLoadError = "load_error ";
 
-// Lines of "key value"; parse() skips what it does not know and cuts what is too long. Throws MK_BAD_DATA if the text
-// is not one that print() wrote to its end.
+// Lines of "key value". parse() skips unknown keys and truncates values that are too long. Throws MK_BAD_DATA unless
+// the text is complete output of print().
 std::string print(const std::vector<PlatformRecord>& platforms);
 std::vector<PlatformRecord> parse(std::string_view text);
 

@@ -31,7 +31,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return parts;
 }
 
-// An .icd file holds the library's name in its first line.
+// An .icd file contains the library's name in its first line.
 void add_file(const std::string& path, std::vector<Icd>& icds) {
   const std::string content = read_file(path, 4096).value_or("");
   std::string library = content.substr(0, content.find_first_of("\r\n"));
@@ -63,7 +63,8 @@ std::string file_state(const std::string& path) {
          std::to_string(state.st_mtim.tv_nsec) + " " + std::to_string(state.st_ino);
 }
 
-// Where the dynamic loader would find a plain library name, as far as can be told without loading it.
+// Describes the file that the dynamic loader would find for a plain library name, as far as possible without loading
+// it.
 std::string library_state(const std::string& library) {
   if (library.find('/') != std::string::npos) return file_state(library);
   std::vector<std::string> directories = split(variable("LD_LIBRARY_PATH"), ':');
@@ -77,7 +78,7 @@ std::string library_state(const std::string& library) {
   return library + " not in the usual places " + file_state("/etc/ld.so.cache");
 }
 
-// Variables by which drivers choose their devices.
+// Returns whether drivers use this variable to select their devices.
 bool matters(const std::string& name) {
   constexpr const char* kPrefixes[] = {"OCL_ICD_",     "OPENCL_",        "RUSTICL_",          "POCL_",
                                        "LP_NUM_",      "GALLIUM_",       "CL_CONFIG_",        "CUDA_VISIBLE_",

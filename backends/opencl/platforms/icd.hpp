@@ -1,4 +1,4 @@
-// The OpenCL drivers (ICDs) that the loader would load, and how to make it load only some of them.
+// Lists the OpenCL drivers (ICDs) that the loader would load, and restricts it to some of them.
 #pragma once
 
 #include <string>
@@ -7,21 +7,23 @@
 namespace mokume::opencl {
 
 struct Icd {
-  std::string source;   // what named it: an .icd file, or the library itself
-  std::string library;  // what dlopen is given
+  std::string source;   // where it was found: an .icd file, or the library itself
+  std::string library;  // the argument of dlopen
 };
 
-// In a stable order. Looks where the loaders of Debian and Khronos look: OCL_ICD_FILENAMES, then OCL_ICD_VENDORS (a
-// directory, an .icd file or a library), OPENCL_VENDOR_PATH or /etc/OpenCL/vendors.
+// Returns the drivers in a stable order. Searches the same places as the loaders of Debian and Khronos:
+// OCL_ICD_FILENAMES, then OCL_ICD_VENDORS (a directory, an .icd file or a library), OPENCL_VENDOR_PATH or
+// /etc/OpenCL/vendors.
 std::vector<Icd> list_icds();
 
-// Everything that can change what a probe of these drivers finds: files with times and sizes, environment, boot.
+// Returns everything that can change what a probe of these drivers finds: files with times and sizes, environment,
+// boot.
 std::string fingerprint(const std::vector<Icd>& icds);
 
-// Writes one .icd file for each driver into `directory`, which exists.
+// Writes one .icd file per driver into `directory`, which must exist.
 void write_vendors(const std::vector<Icd>& icds, const std::string& directory);
 
-// The environment variables that choose drivers; a loader pointed at a directory must see only that.
+// The environment variables that select drivers. A loader that is to see only one directory must not see any of these.
 inline constexpr const char* kLoaderVariables[] = {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"};
 
 }  // namespace mokume::opencl

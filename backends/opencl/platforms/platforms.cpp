@@ -32,7 +32,7 @@ bool under_oclgrind() {
          (preload != nullptr && std::string_view(preload).find("oclgrind") != std::string_view::npos);
 }
 
-// <prefix>/lib/mokume/libexec/opencl-probe for <prefix>/lib/mokume/backends/opencl.so.
+// Returns <prefix>/lib/mokume/libexec/opencl-probe for <prefix>/lib/mokume/backends/opencl.so.
 std::string helper_path() {
   Dl_info info{};
   if (dladdr(reinterpret_cast<const void*>(&helper_path), &info) == 0 || info.dli_fname == nullptr)
@@ -41,7 +41,7 @@ std::string helper_path() {
   return (library.parent_path().parent_path() / "libexec" / "opencl-probe").lexically_normal().string();
 }
 
-// This process's environment, with the loader pointed at `directory`.
+// Returns this process's environment, with the loader pointed at `directory`.
 std::vector<std::string> environment_with(const std::string& directory) {
   std::vector<std::string> variables{"OCL_ICD_VENDORS=" + directory};
   for (char** v = environ; *v != nullptr; ++v) {
@@ -54,7 +54,7 @@ std::vector<std::string> environment_with(const std::string& directory) {
   return variables;
 }
 
-// Sets a variable to a value, or removes it, until the end of scope.
+// Sets or removes a variable until the end of the scope.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const char* value) : name_(name) {
@@ -82,14 +82,14 @@ std::string to_text(const std::vector<IcdReport>& reports) {
   return text + std::string(kCacheTail);
 }
 
-// The reports for `icds`, or nothing if the text is not complete.
+// Returns the reports for `icds`, or nothing if the text is incomplete.
 std::optional<std::vector<IcdReport>> from_text(std::string_view text, const std::vector<Icd>& icds) {
   if (!text.starts_with(kCacheHead) || !text.ends_with(kCacheTail)) return std::nullopt;
   text.remove_prefix(kCacheHead.size());
   std::vector<IcdReport> reports;
   for (const Icd& icd : icds) {
     const size_t line = text.find('\n');
-    // A record without platforms is the end mark alone, so the search starts at the newline before it.
+    // A record without platforms consists of the end mark alone, so the search starts at the newline before it.
     const size_t end = line == std::string_view::npos ? line : text.find(kRecordEnd, line);
     if (end == std::string_view::npos) return std::nullopt;
     const size_t stop = end + kRecordEnd.size();
@@ -104,7 +104,7 @@ std::optional<std::vector<IcdReport>> from_text(std::string_view text, const std
   return reports;
 }
 
-// Results of other boots and driver versions are never read again.
+// Results of earlier boots and driver versions are never read again.
 void remove_old(const std::string& directory) {
   std::error_code error;
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(24 * 30);
@@ -119,7 +119,7 @@ size_t count_devices(const IcdReport& report) {
   return count;
 }
 
-// The shared libraries of this process, but for what is mokume's own.
+// Returns the shared libraries of this process, except for mokume's own.
 std::vector<std::string> loaded_libraries() {
   std::vector<std::string> paths;
   const auto add = [](dl_phdr_info* info, size_t, void* to) {
@@ -132,7 +132,7 @@ std::vector<std::string> loaded_libraries() {
   return paths;
 }
 
-// Asks the helper about one driver, after it has loaded these libraries.
+// Makes the helper load these libraries and describe one driver.
 IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) {
   const TemporaryDirectory directory(fs::temp_directory_path().string());
   write_vendors({icd}, directory.path());
@@ -159,13 +159,13 @@ IcdReport ask_helper(const Icd& icd, const std::vector<std::string>& libraries) 
   return report;
 }
 
-// Returns the part of a problem that is in brackets, with the brackets.
+// Returns the parenthesised part of a problem, with the parentheses.
 std::string reason_in(const std::string& problem) {
   const size_t begin = problem.find(" ("), end = problem.rfind(')');
   return begin == problem.npos || end == problem.npos || end < begin ? "" : problem.substr(begin, end + 1 - begin);
 }
 
-// The driver's own directory, if it has a library there that this process has another of.
+// Returns the driver's own directory, if this process has loaded another copy of a library that is in it.
 std::string directory_to_put_first(const Icd& icd, const std::vector<std::string>& libraries) {
   const fs::path directory = fs::path(icd.library).parent_path();
   std::error_code error;
@@ -181,7 +181,7 @@ std::string cure_for(const std::string& platform) {
   return "check with clinfo that its hardware and kernel driver are present";
 }
 
-// What tells one device of a loaded platform from another; equal ones keep their order.
+// Distinguishes the devices of a loaded platform. Devices with equal identities keep their order.
 std::string identity(const mk_device_info& info) {
   return std::string(info.platform) + "\n" + info.version + "\n" + info.name + "\n" + info.driver;
 }
@@ -235,7 +235,7 @@ void Platforms::find_devices() {
     take(r.platforms);
     if (count_devices(r) > 0) good_.push_back(r.icd);
   }
-  // The cores are those of this process, not of the one that wrote the cache.
+  // The cores are those of this process, which may differ from those of the process that wrote the cache.
   for (mk_device_info& info : found)
     if (info.kind == MK_DEVICE_CPU) sdk::set_text(info.physical_id, cpu_id());
   devices_ = std::move(found);
@@ -256,7 +256,7 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   const auto log = [&](mk_log_level level, const std::string& text) { host_.log(level, "opencl", text); };
   const std::string again = cache_file.empty() ? "" : "; remembered, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
-    // A driver's file that its package left there is no news on every command.
+    // A driver file that its package left without a library need not be reported by every command.
     const bool is_absent = r.problem.starts_with(kNotThere);
     if (!r.problem.empty())
       log(is_absent ? MK_LOG_INFO : MK_LOG_WARNING,
@@ -270,8 +270,8 @@ void Platforms::report(const std::vector<IcdReport>& reports, const std::string&
   }
 }
 
-// Drivers of CPUs start a thread for every core of the machine, whatever this process may use: PoCL 3.1's and
-// llvmpipe's would take turns on the few that it has. What the user has set stays.
+// CPU drivers start a thread for every core of the machine, even if this process may use only a few cores, on which the
+// threads of PoCL 3.1 and llvmpipe would then compete. Variables set by the user are kept.
 class DriverThreads {
  public:
   DriverThreads() {
@@ -289,9 +289,9 @@ class DriverThreads {
   std::vector<std::unique_ptr<ScopedVariable>> set_;
 };
 
-// As the helper had them: loaders differ in what they make of these variables.
+// Sets the loader's variables as the helper had them, since loaders interpret them differently.
 void Platforms::load_drivers() {
-  if (good_.empty()) {  // under Oclgrind
+  if (good_.empty()) {  // only under Oclgrind
     all_platforms();
     return;
   }
@@ -299,11 +299,11 @@ void Platforms::load_drivers() {
   write_vendors(good_, directory.path());
   const ScopedVariable vendors("OCL_ICD_VENDORS", directory.path().c_str());
   const ScopedVariable files("OCL_ICD_FILENAMES", nullptr), path("OPENCL_VENDOR_PATH", nullptr);
-  all_platforms();  // the loader reads its variables once, here
+  all_platforms();  // the loader reads its variables here, once
 }
 
-// PoCL's memory follows what the machine has at the time: the device at hand says the truth, and a cache that said
-// something else is written anew by the next start.
+// The memory that PoCL reports depends on the state of the machine, so the values of the open device replace the cached
+// ones. A cache that differs is removed, and the next start writes it again.
 void Platforms::refresh(mk_device_info& known, const mk_device_info& now) {
   if (known.memory_bytes == now.memory_bytes && known.max_buffer_bytes == now.max_buffer_bytes) return;
   known.memory_bytes = now.memory_bytes;
@@ -321,7 +321,7 @@ DeviceHandle Platforms::handle(uint32_t index) {
   if (!loaded_) {
     const DriverThreads threads;
     load_drivers();
-    for (const cl_platform_id platform : all_platforms()) devices_of(platform);  // PoCL starts its threads only here
+    for (const cl_platform_id platform : all_platforms()) devices_of(platform);  // PoCL starts its threads here
   }
   loaded_ = true;
   const std::string wanted = identity(known[index]);
@@ -332,7 +332,7 @@ DeviceHandle Platforms::handle(uint32_t index) {
       const mk_device_info now = describe_device(platform, device);
       if (identity(now) != wanted || skip-- != 0) continue;
       refresh(devices_[index], now);
-      devices_[index].compute_units = now.compute_units;  // of the cores of this process: see DriverThreads
+      devices_[index].compute_units = now.compute_units;  // only this process's cores: see DriverThreads
       return {platform, device};
     }
   throw Error(MK_DEVICE_ERROR, std::string(known[index].name) + " of " + known[index].platform +

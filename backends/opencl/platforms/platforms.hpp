@@ -1,4 +1,4 @@
-// The devices of this machine, known without loading a driver where the cache knows them.
+// The devices of this machine. If they are cached, listing them loads no driver.
 #pragma once
 
 #include <memory>
@@ -16,25 +16,25 @@ namespace mokume::opencl {
 // The helper program's findings about one driver.
 struct IcdReport {
   Icd icd;
-  std::string problem;  // why the driver is left out as a whole, and the cure; "" if it is not
+  std::string problem;  // why the driver as a whole is left out, and the cure; "" if it is used
   std::vector<PlatformRecord> platforms;
 };
 
-// Threads: all functions may be called from any thread.
+// All functions may be called from any thread.
 class Platforms {
  public:
   explicit Platforms(const sdk::Host& host);
 
-  // In a stable order; sizes of memory as of the probe until the device is opened. The first call asks the cache, or
-  // starts the helper once per driver (20 s each at most), and logs what is left out and why. Under Oclgrind, which
-  // replaces the whole of OpenCL, the process asks itself.
+  // Returns the devices in a stable order. Until a device is opened, its memory sizes are those of the probe. The first
+  // call reads the cache or starts the helper once per driver (20 s each at most), and logs what is left out and why.
+  // Under Oclgrind, which replaces OpenCL as a whole, the process queries the devices itself.
   const std::vector<mk_device_info>& devices();
 
-  // The OpenCL handles of a device of devices(). The first call loads the drivers that have devices, and no others.
-  // Throws MK_INVALID_ARGUMENT for an index there is not, MK_DEVICE_ERROR if the device is gone.
+  // Returns the OpenCL handles of a device of devices(). The first call loads the drivers that have devices, and no
+  // others. Throws MK_INVALID_ARGUMENT for an invalid index, and MK_DEVICE_ERROR if the device is gone.
   DeviceHandle handle(uint32_t index);
 
-  // A private directory for this backend's files that outlives the run; "" if there is none.
+  // Returns a private directory for this backend's files that outlives the run, or "" if there is none.
   const std::string& cache_directory() const { return cache_; }
 
  private:
@@ -46,7 +46,7 @@ class Platforms {
 
   sdk::Host host_;
   std::string cache_;
-  std::string cache_file_;  // of the probe; "" for none
+  std::string cache_file_;  // of the probe; "" without a cache
   std::mutex mutex_;
   bool found_ = false, loaded_ = false;
   std::vector<mk_device_info> devices_;

@@ -1,9 +1,9 @@
-// opencl-probe [DRIVER [LIBRARY]...]: describes the OpenCL platforms that the loader finds, on standard output; where
-// it finds none, why DRIVER cannot be loaded. The backend starts it once per driver, because a driver may crash or hang
-// the process that touches it.
+// opencl-probe [DRIVER [LIBRARY]...] describes on standard output the OpenCL platforms that the loader finds. If it
+// finds none, it prints why DRIVER cannot be loaded. The backend starts it once per driver, because a driver may crash
+// or hang the process that loads it.
 //
-// It loads each LIBRARY first, as the program has. A driver that brings a library of the same name gets that one, and
-// fails if it needs a newer one: then it must fail here, not when the program opens its device.
+// It first loads each LIBRARY, as the program has done. A driver whose own copy of such a library is newer then gets
+// the loaded one. If that makes it fail, it must fail here and not when the program opens its device.
 #include <dlfcn.h>
 
 #include <cstdio>
@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
       text = std::string(kLoadError) + dlerror() + "\n";
     text += print(platforms);
     const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size() && std::fflush(stdout) == 0;
-    std::_Exit(written ? 0 : 1);  // what drivers do, or leak, on their way out says nothing about their devices
+    std::_Exit(written ? 0 : 1);  // ignores what drivers do or leak at exit
   } catch (const std::exception& e) {
     std::fprintf(stderr, "%s\n", e.what());
     return 1;

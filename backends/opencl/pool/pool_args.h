@@ -5,7 +5,7 @@
 
 BEGIN_ARGS
 
-// `places` says which pixel of its window each maximum was.
+// `places` records which pixel of its window each maximum was.
 typedef struct {
   ImageGrid grid;
   View images, windows, places;

@@ -1,4 +1,4 @@
-// What a higher folder keeps with a device or a queue for as long as it lives: one object of each type.
+// Objects that higher folders attach to a device or a queue for its lifetime, one per type.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@ namespace mokume::opencl {
 
 class Attachments {
  public:
-  // Made at the first call.
+  // Creates the object at the first call.
   template <class T>
   T& get() {
     std::shared_ptr<void>& slot = objects_[typeid(T)];

@@ -1,4 +1,4 @@
-// Memory of a device.
+// Device memory.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 struct mk_buffer {
   mokume::opencl::Memory memory;
   uint64_t bytes = 0;
-  uint64_t version = 0;           // another one after everything that writes to it; no two buffers ever share one
-  std::byte* in_place = nullptr;  // its memory, where the driver works in what it was given; else nullptr
+  uint64_t version = 0;           // changes after every write; never shared by two buffers
+  std::byte* in_place = nullptr;  // its memory if the driver works in the memory it was given, else nullptr
 
   void written();
 };
 
 namespace mokume::opencl {
 
-// `bytes` > 0; throws MK_OUT_OF_MEMORY with the sizes if the device cannot hold it.
+// `bytes` must be > 0. Throws MK_OUT_OF_MEMORY with the sizes if the device cannot hold the buffer.
 mk_buffer create_buffer(mk_device& device, uint64_t bytes);
 
-// The memory of a view; NULL for none.
+// Returns the memory of a view, or NULL if it has no buffer.
 inline cl_mem memory(const mk_tensor& t) { return t.buffer == nullptr ? nullptr : t.buffer->memory.get(); }
 
 }  // namespace mokume::opencl

@@ -1,5 +1,5 @@
-// The recorded choices of a device. Own variants of an op give the same bits as each other, but for those of `conv`,
-// which differ within the op's tolerance; CLBlast's GEMM has bits of its own.
+// The recorded choices of a device. The backend's own variants of an op are bit-identical, except those of `conv`,
+// which differ within the op's tolerance. CLBlast's GEMM gives other bits.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@ namespace mokume::opencl {
 struct Choices {
   std::string gemm;  // "vector", "tile" or "clblast"
   std::string conv;  // "winograd" or "patches"
-  std::string map;   // "vector" or "scalar": kernel_map and every op that touches each element once
-  // Whether a core does all ops of a member of a group: "worthwhile", where enough of them come, "always" or "never".
+  std::string map;   // "vector" or "scalar": for kernel_map and every op that accesses each element once
+  // Whether one core runs all ops of a member of a group: "worthwhile" (once enough of them have come), "always" or
+  // "never".
   std::string sequence;
 };
 

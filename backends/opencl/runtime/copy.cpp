@@ -31,7 +31,7 @@ void enqueue_copy(mk_queue& queue, const mk_copy& copy, cl_event* done) {
   if (copy.bytes == 0) return;
   cl_command_queue handle = queue.handle.get();
   cl_int code = CL_SUCCESS;
-  // Where nobody waits for it elsewhere, the caller copies sooner than another thread would wake for it.
+  // If no event is requested, copying on this thread is faster than waking another thread to do it.
   std::byte* const in_place = from_host ? copy.to->in_place : to_host ? copy.from->in_place : nullptr;
   if (in_place != nullptr && done == nullptr) {
     check(clFinish(handle), "clFinish");

@@ -1,4 +1,4 @@
-// Copies between the host and a device, and on a device.
+// Copies between the host and a device, and within a device.
 #pragma once
 
 #include "abi/backend.h"

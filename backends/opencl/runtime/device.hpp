@@ -1,5 +1,5 @@
-// An open device: one context, and the built-in programs that were built for it. A device and everything made from it
-// are used by one thread at a time.
+// An open device: a context and the built-in programs that were built for it. A device and everything created from it
+// must be used by one thread at a time.
 #pragma once
 
 #include <map>
@@ -26,13 +26,14 @@ struct mk_device {
   mokume::opencl::Context context;
   mokume::opencl::Choices choices;
   int vector_width = 4;  // floats of a native vector: 4, 8 or 16
-  // Cores that share the work of a launch: all there are, or one (group/sequence.hpp). It decides about no bits.
+  // Cores that share the work of a launch: all of them, or one (group/sequence.hpp). The number does not affect any
+  // bits.
   int64_t cores = 1;
 
-  // The kernel of a built-in program, built on first use.
+  // Returns the kernel of a built-in program, which is built on first use.
   const mokume::opencl::LibraryKernel& kernel(const mokume::opencl::BuiltIn& program, const char* name);
 
-  // The options of a built-in program, and of what is made of it.
+  // Returns the options for a built-in program and for programs derived from it.
   std::string built_in_options(const mokume::opencl::BuiltIn& program) const;
 
   mokume::opencl::Attachments attachments;
@@ -43,11 +44,11 @@ struct mk_device {
 
 namespace mokume::opencl {
 
-// Opens the context. `choices` and `vector_width` are set by choose_variants() (variants/variants.hpp).
+// Opens the context. choose_variants() (variants/variants.hpp) sets `choices` and `vector_width`.
 std::unique_ptr<mk_device> open_device(const sdk::Host& host, const std::string& cache_directory, ClBlast* clblast,
                                        const mk_device_info& info, cl_platform_id platform, cl_device_id id);
 
-// "12 MiB", for messages.
+// Returns text such as "12 MiB" for messages.
 std::string size_text(uint64_t bytes);
 
 }  // namespace mokume::opencl

@@ -5,7 +5,7 @@
 
 namespace mokume::opencl {
 
-// As vendors' guides have it: memory of the driver's own choice, which it can lock, mapped once.
+// Follows vendors' guides: memory that the driver allocates, and can lock, mapped once.
 std::unique_ptr<mk_host_block> create_host_block(mk_queue& queue, uint64_t bytes) {
   if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes");
   auto block = std::make_unique<mk_host_block>();

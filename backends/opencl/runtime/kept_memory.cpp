@@ -15,15 +15,16 @@ cl_mem KeptMemory::get(mk_device& device, const mk_tensor& of, const char* what,
   Derived* const entry = entry_for(device, key, bytes);
   if (entry == nullptr) return nullptr;
   entry->key = std::move(key);
-  entry->version = 0;  // of no buffer, in case it cannot be made
+  entry->version = 0;  // matches no buffer, in case make() throws
   entry->used = ++uses_;
   make(entry->memory.memory.get());
   entry->version = version;
   return entry->memory.memory.get();
 }
 
-// What was made of an older version under the same name; else new memory while there is room; else the least recently
-// used that is large enough. The queue is in order, so what is replaced has been read by then.
+// Takes memory computed from an older version under the same key, else new memory while there is room, else the least
+// recently used memory that is large enough. The queue is in order, so the old contents have been read by the time they
+// are replaced.
 KeptMemory::Derived* KeptMemory::entry_for(mk_device& device, const std::string& key, uint64_t bytes) {
   constexpr uint64_t kMostBytes = uint64_t{128} << 20;
   uint64_t total = bytes;

@@ -1,4 +1,4 @@
-// What ops compute from a view alone, such as transformed weights, kept until the view's buffer is written to.
+// Keeps data that ops compute from a view alone, such as transformed weights, until the view's buffer is written to.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ namespace mokume::opencl {
 
 class KeptMemory {
  public:
-  // Memory with what make(memory) computes; NULL where there is no room. `what` names it, together with the offset and
-  // the shape of the view.
+  // Returns memory that contains the result of make(memory), or NULL if there is no room. `what` identifies it,
+  // together with the offset and the shape of the view.
   cl_mem get(mk_device& device, const mk_tensor& of, const char* what, uint64_t bytes,
              const std::function<void(cl_mem)>& make);
 
  private:
   struct Derived {
     std::string key;
-    uint64_t version;  // of the buffer it was made from
-    uint64_t used;     // the larger, the later
+    uint64_t version;  // of the source buffer at the time of make()
+    uint64_t used;     // larger means more recent
     mk_buffer memory;
   };
   Derived* entry_for(mk_device& device, const std::string& key, uint64_t bytes);

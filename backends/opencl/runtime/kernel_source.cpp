@@ -35,7 +35,7 @@ void set_argument(cl_kernel kernel, const std::string& name, cl_uint index, cons
   switch (a.kind) {
     case MK_ARG_BUFFER: {
       cl_mem memory = a.buffer == nullptr ? nullptr : a.buffer->memory.get();
-      if (a.buffer != nullptr) a.buffer->written();  // perhaps
+      if (a.buffer != nullptr) a.buffer->written();  // the kernel may write to it
       return set(sizeof(memory), &memory);
     }
     case MK_ARG_VALUE:

@@ -16,14 +16,15 @@ struct Range {
   bool operator==(const Range&) const = default;
 };
 
-// Work-groups of a launch in each dimension that every card takes: NVIDIA's and AMD's take 65,535 in the second and the
-// third. Kernels for GPUs lie along the first dimension or loop.
+// The numbers of work-groups per dimension that every card accepts: NVIDIA's and AMD's accept 65,535 in the second and
+// the third. Kernels for GPUs therefore use the first dimension or loop.
 inline constexpr std::array<int64_t, 3> kMostGroups{2'147'483'647, 65'535, 65'535};
 
-// In the order in which kernels take them. Local memory is an argument, since a kernel that is called by another may
+// In the order of the kernel's parameters. Local memory is an argument, since a function called by a kernel cannot
+// declare any.
 // declare none.
 struct Arguments {
-  const char* type;  // the name of the struct, see common/args.h
+  const char* type;  // name of the struct: see common/args.h
   std::span<const std::byte> values;
   std::span<const cl_mem> buffers;
   int64_t local_floats = 0;

@@ -25,11 +25,11 @@ T argument_info(cl_kernel kernel, cl_uint index, cl_kernel_arg_info what) {
   throw Error(MK_INTERNAL, "kernel " + kernel.name + " " + why);
 }
 
-// Some drivers keep no names of arguments, and answer with nothing.
+// Some drivers do not keep argument information and return nothing.
 void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   cl_kernel const handle = kernel.handle.get();
   const auto type = argument_info<std::array<char, 128>>(handle, 0, CL_KERNEL_ARG_TYPE_NAME);
-  const std::string_view name = type.data();  // perhaps after "struct"
+  const std::string_view name = type.data();  // may follow "struct"
   if (name.empty()) return;
   if (name.ends_with("Args") && !name.ends_with(arguments.type))
     refuse(kernel, "takes a " + std::string(name) + " and is given a " + arguments.type);
@@ -42,7 +42,8 @@ void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   }
 }
 
-// The compiler of neither side sees what the other one wrote: the number every time, the kinds at the first launch.
+// Neither compiler sees the other side, so the arguments are checked here: their number every time, their kinds at the
+// first launch.
 void check_arguments(const LibraryKernel& kernel, const Arguments& arguments) {
   const size_t given = 1 + arguments.buffers.size() + (arguments.local_floats > 0 ? 1 : 0);
   if (given != kernel.n_arguments)

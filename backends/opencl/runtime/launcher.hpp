@@ -1,4 +1,4 @@
-// Enqueues kernels and keeps the first and last event if somebody wants them; or records what it would enqueue.
+// Enqueues kernels and keeps the first and last event on request, or records the launches instead.
 #pragma once
 
 #include <initializer_list>
@@ -10,7 +10,7 @@
 #include "runtime/queue.hpp"
 #include "runtime/recording.hpp"
 
-// The first and the last command of what it stands for.
+// The first and the last of the commands that it covers.
 struct mk_event {
   mk_queue* queue = nullptr;
   mokume::opencl::EventHandle first, last;
@@ -26,8 +26,8 @@ class Launcher {
   mk_queue& queue() { return queue_; }
   mk_device& device() { return *queue_.device; }
 
-  // Runs the kernel over `range`, each side of which is rounded up to a multiple of the group's. Throws MK_INTERNAL if
-  // the kernel does not take these arguments.
+  // Runs the kernel over `range`; each side is rounded up to a multiple of the group's. Throws MK_INTERNAL if the
+  // kernel does not take these arguments.
   template <class Args>
   void run(const LibraryKernel& kernel, const Range& range, const Args& args, std::initializer_list<cl_mem> buffers,
            int64_t local_floats = 0) {
@@ -39,11 +39,11 @@ class Launcher {
   }
   void run(const LibraryKernel& kernel, const Range& range, const Arguments& arguments);
 
-  // `local` may be nullptr: the driver's choice. Error(MK_INVALID_ARGUMENT) on any GPU for more than kMostGroups, also
-  // where this one would take them.
+  // If `local` is nullptr, the driver chooses. On any GPU, throws Error(MK_INVALID_ARGUMENT) for more than kMostGroups,
+  // even if this GPU would accept them.
   void enqueue(cl_kernel kernel, const std::array<int64_t, 3>& global, const int64_t* local);
 
-  // Lets a library enqueue: `body` is given where its event belongs, or NULL.
+  // Lets a library enqueue commands. `body` receives the location for its event, or NULL.
   template <class Body>
   void enqueue_foreign(Body&& body) {
     if (recording_ != nullptr) return recording_->refuse();
@@ -52,7 +52,7 @@ class Launcher {
     keep(event);
   }
 
-  // The event of everything enqueued so far; a marker if nothing was.
+  // Returns the event of everything enqueued so far, or of a marker if nothing was.
   std::unique_ptr<mk_event> take_event();
 
  private:

@@ -12,22 +12,22 @@
 namespace mokume::opencl {
 namespace {
 
-// A cache entry is the SHA-256 of the binary, a newline, the binary: drivers crash on damaged ones.
+// A cache entry is the SHA-256 of the binary, a newline, and the binary. It is checked because drivers crash on damaged
+// binaries.
 constexpr size_t kDigestLength = 64;
 
 std::string all_options(const mk_device& device, const std::string& options) {
   std::string all = options.find("-cl-std=") == std::string::npos ? "-cl-std=CL1.2" : "";
-  all += " -cl-denorms-are-zero";  // abi/op.h asks for it
+  all += " -cl-denorms-are-zero";  // abi/op.h requires it
   if ((device_value<cl_device_fp_config>(device.id, CL_DEVICE_SINGLE_FP_CONFIG) &
        CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT) != 0)
     all += " -cl-fp32-correctly-rounded-divide-sqrt";
   return options.empty() ? all : all + " " + options;
 }
 
-// "" if nothing is cached. PoCL compiles a kernel when it is launched, for the sizes it is launched with, and keeps the
-// result in a cache of its own. Asking it for a binary makes it compile every kernel once more for any size (measured
-// for the GEMM of a CPU: 5.2 instead of 1.3 s), and a program made of that binary is compiled for the sizes at hand all
-// the same.
+// Returns "" if programs are not cached. PoCL compiles a kernel at launch for the launch's sizes and keeps the result
+// in its own cache. Requesting a binary makes it also compile every kernel for arbitrary sizes (measured for a CPU's
+// GEMM: 5.2 instead of 1.3 s), and a program made from that binary is still compiled for each launch's sizes.
 std::string cache_path(const mk_device& device, std::string_view source, const std::string& options) {
   if (device.cache_directory.empty() || is_pocl(device.info)) return "";
   std::string key(source);
@@ -54,7 +54,7 @@ Program from_cache(const mk_device& device, const std::string& path, const std::
   return program;
 }
 
-// Drivers that give no binary are not cached.
+// Programs for which the driver returns no binary are not cached.
 void to_cache(cl_program program, const std::string& path) {
   size_t size = 0;
   if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr) != CL_SUCCESS || size == 0)
@@ -77,7 +77,7 @@ std::string build_log(const mk_device& device, cl_program program) {
   return log;
 }
 
-// At most four lines and 400 characters: what fits in an error message.
+// Returns at most four lines and 400 characters, which fit into an error message.
 std::string first_lines(const std::string& log) {
   std::string lines;
   int count = 0;

@@ -1,4 +1,4 @@
-// Building OpenCL C, with built binaries kept on disk, and the kernels of built programs.
+// Builds OpenCL C, caches binaries on disk, and provides the kernels of built programs.
 #pragma once
 
 #include <map>
@@ -11,26 +11,27 @@ struct mk_device;
 
 namespace mokume::opencl {
 
-// A program of this library: a .cl file with all that it includes, and macros. The name is unique among all sources and
-// macros.
+// A program of this library: a .cl file with everything it includes, and macros. The name is unique for each
+// combination of source and macros.
 struct BuiltIn {
   std::string name;
   const char* source;
   std::string options;
 };
 
-// The same with its kernels as functions, to be called by a kernel that is written after it: see common.cl.
+// Returns the source with its kernels turned into functions, so that a kernel appended to it can call them: see
+// common.cl.
 std::string called_source(const BuiltIn& program);
 
-// A kernel of this library: its first argument is a struct, then come buffers, and last local memory, if any.
+// A kernel of this library. Its arguments are a struct, then buffers, then local memory, if any.
 struct LibraryKernel {
   LibraryKernel(cl_program built, const BuiltIn* from, const std::string& kernel);
 
   Kernel handle;
-  const BuiltIn* program;  // nullptr for a kernel that was made at run time
+  const BuiltIn* program;  // nullptr for a kernel generated at run time
   std::string name;
   cl_uint n_arguments = 0;
-  mutable const char* checked_type = nullptr;  // the struct that the kernel was found to take: see Launcher
+  mutable const char* checked_type = nullptr;  // the struct that the kernel is known to take: see Launcher
 };
 
 class LibraryProgram {
@@ -38,7 +39,7 @@ class LibraryProgram {
   LibraryProgram(BuiltIn what, Program built) : what_(std::move(what)), program_(std::move(built)) {}
   LibraryProgram(const LibraryProgram&) = delete;
   LibraryProgram& operator=(const LibraryProgram&) = delete;
-  // Created at the first call.
+  // Creates the kernel at the first call.
   const LibraryKernel& kernel(std::string_view name);
 
  private:
@@ -47,7 +48,7 @@ class LibraryProgram {
   std::map<std::string, LibraryKernel, std::less<>> kernels_;
 };
 
-// A model's program and its kernels by name, created on first use.
+// A model's program and its kernels by name, each created on first use.
 class KernelSet {
  public:
   explicit KernelSet(Program program) : program_(std::move(program)) {}
@@ -59,11 +60,11 @@ class KernelSet {
   std::map<std::string, Kernel> kernels_;
 };
 
-// Builds `source` with the options every kernel of mokume gets (OpenCL C 1.2, correctly rounded division where there
-// is, never fast-math) and `options`. The binary is taken from and put into the cache directory under the SHA-256 of
-// source, options, device, driver and platform version; an entry that is damaged or that the driver refuses is built
-// again. PoCL's own cache does this better: there nothing is kept. Throws MK_DEVICE_ERROR with the first lines of the
-// build log, which also goes to the log; a build that takes over a second is told at INFO.
+// Builds `source` with the options of all mokume kernels (OpenCL C 1.2, correctly rounded division if available, never
+// fast-math) and `options`. Binaries are cached in the cache directory under the SHA-256 of source, options, device,
+// driver and platform version. An entry that is damaged or that the driver rejects is built again. PoCL's binaries are
+// not cached, since its own cache is better. Throws MK_DEVICE_ERROR with the first lines of the build log, which also
+// goes to the log. A build of more than a second is logged at INFO.
 Program build_program(mk_device& device, const std::string& name, std::string_view source, const std::string& options);
 
 }  // namespace mokume::opencl

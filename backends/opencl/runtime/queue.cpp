@@ -22,7 +22,7 @@ mk_queue::~mk_queue() {
 }
 
 cl_mem mk_queue::kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make) {
-  // What is made while a group is recorded belongs to a member.
+  // While a group is recorded, computed data belongs to a single member and cannot be kept.
   const cl_mem kept = workspaces.members != nullptr
                           ? nullptr
                           : kept_.get(*device, of, what, static_cast<uint64_t>(floats) * sizeof(float), make);

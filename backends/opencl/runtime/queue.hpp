@@ -1,4 +1,4 @@
-// An in-order queue of a device, and the memory that its ops share.
+// An in-order queue of a device, and the memory shared by its ops.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "support/cl.hpp"
 
 struct mk_queue {
-  ~mk_queue();  // waits: commands read what it owns
+  ~mk_queue();  // waits, because commands read the members
 
   mk_device* device = nullptr;
   mokume::opencl::CommandQueue handle;
@@ -23,7 +23,7 @@ struct mk_queue {
     return workspaces.get(*device, slot, static_cast<uint64_t>(floats) * sizeof(float));
   }
   cl_mem workspace(size_t slot, int64_t floats) { return workspace_buffer(slot, floats).memory.get(); }
-  // Memory with what make(memory) computes from a view alone: see KeptMemory.
+  // Returns memory with the result of make(memory), computed from a view alone: see KeptMemory.
   cl_mem kept(const mk_tensor& of, const char* what, int64_t floats, const std::function<void(cl_mem)>& make);
 
  private:

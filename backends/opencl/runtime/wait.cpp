@@ -11,7 +11,7 @@
 namespace mokume::opencl {
 namespace {
 
-// Wakes the waiting thread. Shared with the driver's thread, which may still be in the callback when wait() returns.
+// Wakes the waiting thread. The driver's thread shares it, since it may still be in the callback when wait() returns.
 struct Signal {
   std::mutex mutex;
   std::condition_variable changed;

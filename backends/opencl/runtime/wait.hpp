@@ -1,5 +1,5 @@
-// Waiting for a device. Nothing here spins: GPUs' drivers do in clFinish and clWaitForEvents, so a callback wakes this
-// thread.
+// Waits for a device without spinning. The clFinish and clWaitForEvents of GPU drivers spin, so a callback wakes this
+// thread instead.
 #pragma once
 
 #include "abi/backend.h"
@@ -7,7 +7,7 @@
 
 namespace mokume::opencl {
 
-// Both return when the work is done and throw MK_DEVICE_ERROR if it failed.
+// Both return when the work is done, and throw MK_DEVICE_ERROR if it failed.
 void wait(const mk_queue& queue, cl_event event);
 void finish(const mk_queue& queue);
 

@@ -5,7 +5,7 @@
 namespace mokume::opencl {
 
 uint64_t MemberSpace::room_for(size_t slot, uint64_t bytes, uint64_t there) {
-  constexpr uint64_t kPage = 4096;  // no two members write to the same one
+  constexpr uint64_t kPage = 4096;  // no two members write to the same page
   each[slot] = std::max(each[slot], (bytes + kPage - 1) / kPage * kPage);
   const uint64_t all = each[slot] * members;
   if (all > kMostBytes) {
@@ -20,7 +20,7 @@ mk_buffer& Workspaces::get(mk_device& device, size_t slot, uint64_t bytes) {
   mk_buffer& space = slots_.at(slot);
   if (members != nullptr) bytes = members->room_for(slot, bytes, space.bytes);
   if (space.bytes < bytes) {
-    space = mk_buffer{};  // the driver keeps it for the commands that still use it
+    space = mk_buffer{};  // the driver keeps the old memory for pending commands
     space = create_buffer(device, bytes);
   }
   return space;

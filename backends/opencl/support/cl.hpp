@@ -1,4 +1,4 @@
-// OpenCL with C++ manners: owners, error texts, and info queries.
+// Wraps OpenCL for C++: owners, error texts, and info queries.
 #pragma once
 
 #define CL_TARGET_OPENCL_VERSION 120
@@ -14,11 +14,11 @@
 
 namespace mokume::opencl {
 
-// The constant's name, e.g. "CL_OUT_OF_RESOURCES".
+// Returns the constant's name, e.g. "CL_OUT_OF_RESOURCES".
 std::string error_name(cl_int code);
 
-// Throws unless `code` is CL_SUCCESS: MK_OUT_OF_MEMORY when memory ran out, else MK_DEVICE_ERROR. `what` names the call
-// and its object.
+// Throws unless `code` is CL_SUCCESS: MK_OUT_OF_MEMORY if memory ran out, otherwise MK_DEVICE_ERROR. `what` describes
+// the call and its object.
 void check(cl_int code, const std::string& what);
 
 template <class T, cl_int (*Release)(T)>
@@ -35,11 +35,12 @@ using Program = std::unique_ptr<std::remove_pointer_t<cl_program>, Releaser<cl_p
 using Kernel = std::unique_ptr<std::remove_pointer_t<cl_kernel>, Releaser<cl_kernel, clReleaseKernel>>;
 using EventHandle = std::unique_ptr<std::remove_pointer_t<cl_event>, Releaser<cl_event, clReleaseEvent>>;
 
-// Text answers with control characters turned into spaces and both ends trimmed; "" if the driver does not know.
+// Both return the text with control characters replaced by spaces and both ends trimmed, or "" if the driver does not
+// support the query.
 std::string platform_text(cl_platform_id platform, cl_platform_info what);
 std::string device_text(cl_device_id device, cl_device_info what);
 
-// A fixed-size answer, or `fallback` if the driver does not know.
+// Returns a fixed-size value, or `fallback` if the driver does not support the query.
 template <class T>
 T device_value(cl_device_id device, cl_device_info what, T fallback = {}) {
   T value{};

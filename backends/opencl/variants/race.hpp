@@ -1,4 +1,4 @@
-// Races of variants: the same op with each of them.
+// Races between variants: each of them runs the same op.
 #pragma once
 
 #include "runtime/device.hpp"
@@ -7,22 +7,24 @@
 
 namespace mokume::opencl {
 
-// The sizes of a race. Devices that emulate a GPU get so little that the whole takes a second, builds included.
+// The sizes of a race. Devices that emulate a GPU get small sizes, so that all races, including builds, take about a
+// second.
 struct RaceSize {
-  int64_t gemm;     // a cube
-  int64_t columns;  // of a map of 256 rows
-  double budget_s;  // no further candidate is begun after this
+  int64_t gemm;     // side of a cube
+  int64_t columns;  // of a map with 256 rows
+  double budget_s;  // after this time no further candidate starts
 };
 RaceSize race_size(const mk_device_info& info);
 
-// Such devices reach a sixth with vector kernels (measured on llvmpipe) and build them for minutes: not even tried.
+// Vector kernels reach a sixth of the speed on such devices (measured on llvmpipe) and take minutes to build, so they
+// are not even tried.
 bool is_emulated(const mk_device& device);
 
-// Runs an op that needs no timing.
+// Runs an op without an event.
 void run_unmeasured(mk_queue& queue, const mk_op& op);
 
-// Runs `op` with each candidate in the slot and leaves the fastest there. On a CPU no further candidate is begun after
-// one that does `work` at `per_core` a second on each core.
+// Runs `op` with each candidate in the slot and leaves the fastest there. On a CPU no further candidate starts after
+// one that does `work` at a rate of `per_core` per second and core.
 void race(mk_device& device, mk_queue& queue, const VariantSet& set, const mk_op& op, double work, double per_core);
 
 }  // namespace mokume::opencl

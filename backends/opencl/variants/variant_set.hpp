@@ -1,4 +1,4 @@
-// One recorded choice: its variants, and how a device finds out which is the fastest.
+// A recorded choice: its variants, and how a device determines the fastest.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace mokume::opencl {
 struct VariantSet {
   const char* key;
   std::string Choices::*slot;
-  std::array<const char*, 3> values;  // "" for none
-  // The kernels that are raced: where their text changes, a device measures again.
+  std::array<const char*, 3> values;  // "" for unused entries
+  // The sources of the kernels in the race. If their text changes, a device measures again.
   std::span<const char* const> sources;
-  // What a device may take, the likely winner first. The first is set while nothing is chosen yet.
+  // Returns the variants that the device supports, likely winner first. The first is used until one is chosen.
   std::vector<std::string> (*candidates)(const mk_device& device);
-  // Leaves the fastest in the slot. nullptr: the first candidate is taken.
+  // Leaves the fastest in the slot. nullptr: the first candidate is taken without a race.
   void (*race)(mk_device& device, mk_queue& queue);
 };
 

@@ -12,7 +12,8 @@
 namespace mokume::opencl {
 namespace {
 
-// A device class: what makes two devices run the same code, and the code itself.
+// The file name identifies the device class, by everything that makes two devices run the same code, and the code
+// itself.
 std::string class_file(const mk_device& device) {
   if (device.cache_directory.empty()) return "";
   const mk_device_info& i = device.info;
@@ -27,7 +28,7 @@ bool allows(const VariantSet& set, const std::string& value) {
   return !value.empty() && std::find(set.values.begin(), set.values.end(), value) != set.values.end();
 }
 
-// Lines of "key value"; what is not known is as if not there.
+// Parses lines of "key value"; unknown entries are ignored.
 Choices remembered(const std::string& file) {
   Choices choices;
   const std::string text = file.empty() ? "" : read_file(file, 4096).value_or("");
@@ -73,8 +74,8 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
   if (device.choices.gemm == "clblast" && !device.clblast->available())
     throw Error(MK_DEVICE_ERROR, "opencl: the recorded choice gemm = clblast needs CLBlast: install libclblast1");
   std::unique_ptr<mk_queue> queue;
-  // In the order of the sets: each race uses what was chosen before. Only what was measured is remembered: a choice
-  // given for one run must not decide the next.
+  // In the order of the sets, since each race uses earlier choices. Only measured choices are remembered; one that was
+  // given for a single run must not affect the next.
   for (const VariantSet* set : variant_sets()) {
     std::string& slot = device.choices.*set->slot;
     if (!slot.empty()) continue;
@@ -82,7 +83,7 @@ void choose_variants(mk_device& device, std::span<const mk_choice> choices) {
     if (set->race == nullptr) continue;
     if (queue == nullptr) queue = create_queue(device, false);
     set->race(device, *queue);
-    // Convolutions were measured together with a GEMM: where that one was given, they are not remembered.
+    // Convolutions were measured with a particular GEMM. If that GEMM was given, the result is not remembered.
     if (set->slot != &Choices::conv || device.choices.gemm == measured.gemm) measured.*set->slot = slot;
   }
   if (queue == nullptr || file.empty()) return;

@@ -1,4 +1,4 @@
-// adaptive_avg_pool2d: means over the areas of a square grid, PyTorch's AdaptiveAvgPool2d.
+// adaptive_avg_pool2d: means over the cells of a square grid, as PyTorch's AdaptiveAvgPool2d.
 #include "layers/layer.hpp"
 #include "sdk/ops/avg_pool.hpp"
 

@@ -1,4 +1,4 @@
-// conv2d: a convolution with a square window, PyTorch's Conv2d. It does a relu that follows it in its own op.
+// conv2d: a convolution with a square window, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op.
 #include "sdk/ops/conv2d.hpp"
 
 #include "layers/sliding_window.hpp"

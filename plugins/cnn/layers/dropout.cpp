@@ -1,4 +1,4 @@
-// dropout: sets a random share of the elements to zero in training, PyTorch's Dropout.
+// dropout: sets random elements to zero during training, as PyTorch's Dropout.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

@@ -1,5 +1,5 @@
-// flatten: takes images for rows of features. Nothing moves: the shape remembers the image, since PyTorch orders the
-// inputs of a linear layer by it.
+// flatten: treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because PyTorch
+// orders the inputs of a linear layer by them.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

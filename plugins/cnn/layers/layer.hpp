@@ -1,6 +1,6 @@
-// The layers of networks. Each is one file of this folder, which holds its keys, its shape rule, its parameters and
-// their initial values, its passes forward and back, and its costs; table.cpp lists them (docs/howto/add-layer.md). The
-// folder above forms networks of them, places their memory and trains them.
+// The layers of networks. Each file of this folder holds one layer: its keys, its shape rule, its parameters and their
+// initial values, its forward and backward passes, and its costs. table.cpp lists them (docs/howto/add-layer.md). The
+// parent folder builds networks from them, allocates their memory and trains them.
 #pragma once
 
 #include <memory>
@@ -22,10 +22,10 @@ namespace mokume::cnn {
 class Layer;
 class Plan;
 
-// The values of a layer's keys, which are in the ranges of its description.
+// The values of a layer's keys, within the ranges of its description.
 class Values {
  public:
-  // Error(MK_BAD_DATA): a saved model may hold anything.
+  // Throws Error(MK_BAD_DATA), since a saved model may contain anything.
   Values(const nlohmann::json& values, const mk_form& form);
 
   int64_t integer(const char* key) const;
@@ -41,28 +41,28 @@ struct LayerType {
   std::shared_ptr<Layer> (*make)(const Values& values, Plan& plan);
 };
 
-// A layer sees this while it is made: its input, and the parameters, to which it adds its own.
+// The interface to a layer under construction: its input, and the parameters, to which it adds its own.
 class Plan {
  public:
-  // The layer's parameters go to the end of `all`.
+  // The layer's parameters are appended to `all`.
   Plan(const LayerType& layer, uint32_t number, const Shape& input, std::vector<Parameter>& all)
       : type(layer), index(number), in(input), parameters_(all) {}
 
   const LayerType& type;
   const uint32_t index;  // in the list of layers, from 0
   const Shape in;
-  bool first = false;  // nothing has changed the data yet
+  bool first = false;  // no earlier layer has changed the data
   bool last = false;
   bool classifies = false;
 
-  // Error(MK_INVALID_ARGUMENT) that names the layer.
+  // Throws Error(MK_INVALID_ARGUMENT) with the name of the layer.
   [[noreturn]] void refuse(const std::string& what, const std::string& cure) const;
   void need_images() const {
     if (in.flat) refuse("it needs images, and its input is rows of features", "put it before flatten");
   }
-  // Returns its index among the network's parameters.
+  // Adds a parameter and returns its index among the network's parameters.
   int parameter(Parameter parameter);
-  // A weight from `from` to `outputs` and, if wanted, a bias, initialised as PyTorch does.
+  // Adds a weight from `from` to `outputs` and, if `with_bias`, a bias, initialised as in PyTorch.
   void weight_and_bias(const Shape& from, int64_t outputs, Parameter::Kind kind, bool with_bias, int* weight,
                        int* bias);
 
@@ -73,29 +73,29 @@ class Plan {
 // The operands of one layer in a pass over a batch.
 struct Pass {
   const sdk::Device& device;
-  std::vector<mk_op>* queue;  // takes the ops; nullptr: they go to the device
+  std::vector<mk_op>* queue;  // receives the ops; nullptr: they are submitted to the device
   const ParameterVector& weights;
-  std::span<const Slice> buffers;    // those that the layer asked for
+  std::span<const Slice> buffers;    // those that the layer requested
   const ops::DropoutPlace* dropout;  // nullptr: nothing is dropped
   mk_tensor x, y;                    // input and output: rows x elements
-  mk_tensor dy = {}, dx = {};        // on the way back: their gradients; where nobody needs it, dx is empty
-  const Slice* ones = nullptr;       // on the way back: a vector of as many ones as a batch has rows
-  // On the way back: x is what relu gave. A layer may take the relu's gradient too: then it puts dx where x was and
+  mk_tensor dy = {}, dx = {};        // backward: their gradients; dx is empty if it is not needed
+  const Slice* ones = nullptr;       // backward: a vector with a one for each row of a batch
+  // Backward: x is the output of a relu. A layer may also apply the gradient of that relu. It then writes dx over x and
   // sets `relu_done`.
   bool x_is_relu = false, relu_done = false;
 
   void submit(const mk_op& op) const { queue != nullptr ? queue->push_back(op) : device.submit(op); }
 };
 
-// The step that a layer takes on its way back.
+// The step that a layer takes in the backward pass.
 struct OwnStep {
   const ops::OptimizerSettings& settings;
   int64_t t;
-  const ParameterVector& gradients;  // for what does not take the step by itself
+  const ParameterVector& gradients;  // for parameters without a fused step
   std::span<const ParameterVector> states;
 };
 
-// Layers are not changed once their network is made, and several engines share them.
+// Layers do not change once their network is made, and several engines share them.
 class Layer {
  public:
   struct Buffer {
@@ -111,43 +111,43 @@ class Layer {
   const uint32_t index;  // in the list of layers, from 0
   const Shape in;
 
-  // ---- what the constructor of a layer sets ----
+  // ---- set by the constructor of a layer ----
 
-  Shape out;                                           // the input's, if it is not set
-  bool runs = true;                                    // false: it computes nothing
-  ops::Activation activation = ops::Activation::none;  // done last; its own, or that of a layer that it absorbed
-  bool overwrites = false;                             // it can work on its input's memory, ...
-  bool keeps_zeros = false;                            // ... and then a relu before it still sees its zeros there
-  bool per_feature = false;                            // use_moments() wants those of the rows that are trained on
+  Shape out;                                           // initially the shape of the input
+  bool runs = true;                                    // false: computes nothing
+  ops::Activation activation = ops::Activation::none;  // applied last; its own, or that of a layer it absorbed
+  bool overwrites = false;                             // can work on its input's memory, ...
+  bool keeps_zeros = false;                            // ... and leaves its zeros there for a relu before it
+  bool per_feature = false;                            // use_moments() gets those of the training rows
   std::vector<Buffer> buffers;
-  double products = 0;           // multiply-adds of a row on its way forward
-  int64_t workspace = 0;         // elements that a backend may need in addition, whatever the batch
-  std::vector<int64_t> variant;  // values of keys that other ops follow from than from the shapes alone
+  double products = 0;           // multiply-adds of the forward pass per row
+  int64_t workspace = 0;         // elements that a backend may need in addition, for any batch
+  std::vector<int64_t> variant;  // key values that affect ops beyond the shapes
 
-  // ---- what a layer does ----
+  // ---- behaviour of a layer ----
 
-  // Whether this layer does `next`, which is an activation that follows it at once, in its own op.
+  // Returns whether this layer applies `next`, an activation that follows it directly, in its own op.
   virtual bool absorbs(const Layer&) const { return false; }
-  // Writes what its buffers hold before the first pass.
+  // Writes the contents that its buffers must have before the first pass.
   virtual void fill_buffers(const sdk::Device&, std::span<const Slice>) const {}
   virtual void use_moments(const sdk::Device&, std::span<const Slice>, const std::vector<float>& /*mean*/,
                            const std::vector<float>& /*deviation*/) const {}
   virtual void forward(const Pass&) const {}
-  // The gradient of the input.
+  // Computes the gradient of the input.
   virtual void backward(Pass&) const {}
-  // The gradients of the parameters, replacing the old ones.
+  // Computes the gradients of the parameters and replaces the old ones.
   virtual void gradients(const Pass&, const ParameterVector& /*to*/) const {}
-  // The parameter whose gradient backward_with_step() does not keep; -1: there is no such thing for this optimizer.
+  // Returns the parameter whose gradient backward_with_step() does not keep, or -1 if this optimizer has no fused step.
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }
-  // In the place of gradients() and backward().
+  // Replaces gradients() and backward().
   virtual void backward_with_step(Pass&, const OwnStep&) const {}
 
-  // ---- what the network sets ----
+  // ---- set by the network ----
 
-  bool in_place = false;                          // it works on its input's memory: nobody needs what was there
-  bool relu_before = false;                       // a relu before it looks at that memory on the way back
+  bool in_place = false;                          // works on its input's memory, which no other stage needs
+  bool relu_before = false;                       // a relu before it reads that memory in the backward pass
   int64_t first_parameter = 0, n_parameters = 0;  // elements of the flat vector
-  int parameters_begin = 0, parameters_end = 0;   // among the network's parameters
+  int parameters_begin = 0, parameters_end = 0;   // indices of the network's parameters
 
   bool ends_in_relu() const { return activation == ops::Activation::relu; }
 };

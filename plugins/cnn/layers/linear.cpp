@@ -1,5 +1,5 @@
-// linear: a fully connected layer, PyTorch's Linear. It does a relu that follows it in its own op, and where there is
-// an op for it, takes its step on the way back in one pass over its weight (docs/adr/0010).
+// linear: a fully connected layer, as PyTorch's Linear. It absorbs a relu that follows it into its own op. If the
+// optimizer has a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
 #include "layers/layer.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/linear_update.hpp"
@@ -12,7 +12,7 @@ constexpr mk_param kKeys[] = {
     flag("bias", "true", "one number added per output"),
 };
 
-// The columns of a layer's input that meet these rows of its weight.
+// Returns the columns of a layer's input that correspond to these rows of its weight.
 mk_tensor columns_of(const mk_tensor& x, const Extent& e) {
   return x.dtype == 0 ? x : sdk::matrix(x.buffer, x.rows, e.rows, x.row_stride, x.offset + e.first_row);
 }
@@ -28,7 +28,7 @@ class Linear : public Layer {
 
   bool absorbs(const Layer& next) const override { return next.ends_in_relu(); }
 
-  // The extents of the weight follow each other along k, which gives the bits of one product.
+  // The extents of the weight are consecutive along k, so the sum has the bits of a single product.
   void forward(const Pass& p) const override {
     for (const Extent& e : p.weights.extents(weight_)) {
       const mk_tensor x = columns_of(p.x, e), w = p.weights.at(e);
@@ -48,13 +48,13 @@ class Linear : public Layer {
       p.submit(ops::gemm(p.dy, false, p.weights.at(e), true, columns_of(p.dx, e)));
   }
 
-  // Layers of many outputs, whose weights are most of the memory that moves, and of one, whose inputs are. Between them
-  // the rows are too short for the op.
+  // The fused op pays for layers with many outputs, whose weights dominate the memory traffic, and for layers with one
+  // output, whose inputs do. For numbers in between, the rows are too short.
   int stepped_parameter(const ops::OptimizerSettings& optimizer, int64_t batch) const override {
     return ops::has_linear_update(optimizer, batch) && (out.channels >= 16 || out.channels == 1) ? weight_ : -1;
   }
   void backward_with_step(Pass& p, const OwnStep& step) const override {
-    // Nothing looks at what a relu gave after this step: its gradient takes that place, while it is in the cache.
+    // No later code reads the output of that relu, so its gradient overwrites it while it is in the cache.
     if (p.x_is_relu) {
       p.dx = p.x;
       p.relu_done = true;

@@ -1,5 +1,5 @@
-// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them anyway, so that the layer
-// itself does nothing.
+// log_softmax: log-probabilities. The loss and the predictions of a classifier compute them anyway, so the layer itself
+// does nothing.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {

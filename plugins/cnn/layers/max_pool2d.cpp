@@ -1,4 +1,4 @@
-// max_pool2d: the largest element under a square window, PyTorch's MaxPool2d.
+// max_pool2d: the largest element under a square window, as PyTorch's MaxPool2d.
 #include "sdk/ops/max_pool.hpp"
 
 #include "layers/sliding_window.hpp"

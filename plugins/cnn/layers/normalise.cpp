@@ -1,4 +1,4 @@
-// normalise: (x - mean) / std, with constants, or with those of every feature over the rows that are trained on.
+// normalise: (x - mean) / std, with constants or with the moments of each feature over the training rows.
 #include "layers/layer.hpp"
 #include "sdk/ops/affine_columns.hpp"
 
@@ -11,7 +11,7 @@ constexpr mk_param kKeys[] = {
     flag("per_feature", "false", "mean and deviation of every feature over the rows trained on, instead"),
 };
 
-enum { kShift, kScale };  // its buffers
+enum { kShift, kScale };  // indices of its buffers
 
 class Normalise : public Layer {
  public:

@@ -1,7 +1,7 @@
 // Shapes, and the tensors of parameters that layers declare.
 //
-// Images are height x width x channels, channels innermost (PyTorch: channels first); weights are (inputs x outputs),
-// one row for each element of a patch or an input. Both are turned into PyTorch's order where they leave the program.
+// Images are height x width x channels, channels innermost (PyTorch: channels first). Weights are (inputs x outputs),
+// one row for each element of a patch or an input. Both are converted to PyTorch's order where they leave the program.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,32 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-// "1 x 28 x 28", channels first, or the number of features.
+// Returns "1 x 28 x 28", channels first, or the number of features.
 std::string text(const Shape& shape);
 
 // One tensor within the flat vector of all parameters.
 struct Parameter {
   enum class Kind { bias, convolution, linear };
 
-  std::string name;     // as in PyTorch: "weight"; a network puts the layer's number before it: "0.weight"
-  Shape in;             // of a weight: what it is applied to (a patch for a convolution)
-  int64_t outputs = 0;  // a bias is a vector of these
+  std::string name;     // as in PyTorch: "weight"; the network prepends the layer's number: "0.weight"
+  Shape in;             // of a weight: the shape it is applied to (a patch for a convolution)
+  int64_t outputs = 0;  // the length of a bias
   Kind kind = Kind::bias;
   double bound = 0;  // initial values are uniform in +-bound
   int64_t offset = 0;
 
-  // A tensor is rows() x outputs here and outputs x rows() in PyTorch, whose rows also have another order.
+  // A tensor is rows() x outputs here. In PyTorch it is outputs x rows(), and the rows are in another order.
   int64_t rows() const { return kind == Kind::bias ? 1 : in.elements(); }
   int64_t size() const { return rows() * outputs; }
   std::vector<int64_t> torch_shape() const;
-  // The column in PyTorch of row `row` here.
+  // Returns the column in PyTorch of row `row` here.
   int64_t torch_column(int64_t row) const {
     return kind == Kind::bias ? 0 : row % in.channels * in.height * in.width + row / in.channels;
   }
 };
 
-// `count` rows of one parameter as PyTorch keeps it, those of outputs from `first` on: count x rows() floats, dense.
-// From and to the flat vector of all.
+// Both copy outputs [first, first + count) of one parameter between the flat vector of all parameters and PyTorch's
+// layout: count x rows() floats, dense.
 void to_torch(const Parameter& parameter, const std::vector<float>& all, int64_t first, int64_t count, float* values);
 void from_torch(const Parameter& parameter, const float* values, int64_t first, int64_t count, std::vector<float>& all);
 

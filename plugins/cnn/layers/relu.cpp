@@ -1,4 +1,4 @@
-// relu: max(0, x). Convolutions and linear layers absorb a relu that follows them at once.
+// relu: max(0, x). A convolution or linear layer absorbs a relu that follows it directly.
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {
@@ -7,7 +7,7 @@ namespace {
 class Relu : public Layer {
  public:
   Relu(const Values&, Plan& plan) : Layer(plan) {
-    activation = ops::Activation::relu;  // its gradient is the engine's, as of every layer that ends in one
+    activation = ops::Activation::relu;  // the engine applies its gradient, as for every layer that ends in one
     overwrites = keeps_zeros = true;
   }
 

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-// One line for each layer, in the order of the documentation. Each is defined in the file of its name.
+// One line per layer, in the order of the documentation. Each layer is defined in the file of its name.
 // clang-format off
 #define MOKUME_CNN_LAYERS(layer) \
   layer(kConv2d)                 \

@@ -1,14 +1,14 @@
-// All layers, as a file names them.
+// All layers by the names used in experiment files.
 #pragma once
 
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {
 
-// The tables that [[model_options.layers]] may hold.
+// Describes the tables that [[model_options.layers]] accepts.
 mk_param layers_param();
 
-// Error(MK_BAD_DATA) for a type that is not there.
+// Throws Error(MK_BAD_DATA) for an unknown type.
 const LayerType& layer_type_of(const nlohmann::json& layer);
 
 }  // namespace mokume::cnn

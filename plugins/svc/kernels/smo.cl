@@ -1,21 +1,22 @@
 // Sequential minimal optimisation for many binary C-SVC problems over one kernel matrix, one work-group per problem.
 //
 // Dual: min 1/2 a'Qa - e'a, 0 <= a <= C, y'a = 0. With F_k = sum_l a_l y_l K_kl - y_k, the pair (i, j) is chosen by
-// second-order information (Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training SVM,
-// JMLR 6, 2005) and the loop stops when max F over I_low - min F over I_up < tol, LIBSVM's rule.
+// second-order information (Fan, Chen, Lin: Working Set Selection Using Second Order Information for Training SVM, JMLR
+// 6, 2005). The loop stops when max F over I_low - min F over I_up < tol, which is LIBSVM's rule.
 //
-// F and a are pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum): plain fp32 does not converge at
-// large C, and fp64 is not everywhere. Elementwise operations are the same in every variant and in the native solver,
-// and ties go to the largest index as in LIBSVM, so that all of them walk the same path over the same kernel matrix.
+// F and a are stored as pairs of floats whose sum is the value (Dekker 1971, Knuth's two-sum), because plain fp32 does
+// not converge at large C and not every device has fp64. Elementwise operations are the same in every variant and in
+// the native solver, and ties go to the largest index as in LIBSVM. All of them therefore take the same steps over the
+// same kernel matrix.
 //
-// Per problem p, all arrays have stride `ld` (rows rounded up to 16):
+// Per problem p (all arrays have stride `ld`, the number of rows rounded up to 16):
 //   sign   y: +1, -1, or 0 for rows that are not in the problem
 //   flags  bit 0: in I_up, bit 1: in I_low
 //   f, a   2 * ld floats: high parts, then low parts
 //   spans  ranges of 16-row blocks that hold the problem's rows: first, one past last; ended by first < 0
 //   is, fs state, indices below
-// Kernel rows live in up to eight panels; slot[k] says which row of the panels holds row k, or -1 if none does: then
-// the problem stops with NEED, names the row, and goes on when it is launched again.
+// Kernel rows are stored in up to eight panels. slot[k] is the panel row that holds row k, or -1 if none does. In that
+// case the problem stops with NEED, reports the row, and continues when it is launched again.
 #pragma OPENCL FP_CONTRACT OFF
 
 #define BLOCK 16
@@ -25,7 +26,7 @@
 #define MAX_SPANS 64
 #define NONE -1
 
-// Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars: these stay vectors.
+// Some drivers build any(), fmax() and conversions of 16 elements from 16 scalars; these macros stay in vectors.
 #define ANY16(m) any_long8(as_long8(m))
 #define LARGER16(a, b) select(a, b, (b) > (a))
 int any_long8(long8 m) {
@@ -34,14 +35,14 @@ int any_long8(long8 m) {
   return (b.x | b.y) != 0;
 }
 
-// Status.
+// Status values.
 #define RUNNING 0
 #define CONVERGED 1
 #define NEED 2
 #define START 3
 // Integer state, stride 8.
 #define I_STATUS 0
-#define I_BEST 1  // the pair's first row; at START where to begin
+#define I_BEST 1  // the pair's first row; at START the row to begin with
 #define I_NEED 2
 #define I_STEPS 3
 #define I_AT_C 4
@@ -76,7 +77,7 @@ __global const float* kernel_row(int slot, long ld, PANELS) {
 }
 #define ROW(s) kernel_row(s, ld, k0, k1, k2, k3, k4, k5, k6, k7, panel_rows)
 
-// a + b as high and low part.
+// Returns the high part of a + b and stores the low part.
 float two_sum(float a, float b, float* low) {
   const float s = a + b;
   const float t = s - a;
@@ -84,7 +85,7 @@ float two_sum(float a, float b, float* low) {
   return s;
 }
 
-// (high, low) += x, in place.
+// Adds x to (high, low) in place.
 void add_to(__global float* high, __global float* low, float x) {
   float e;
   const float s = two_sum(*high, x, &e);
@@ -94,7 +95,7 @@ void add_to(__global float* high, __global float* low, float x) {
   *high = h;
 }
 
-// One step on the pair (i, j): moves both multipliers and their flags, returns the step length.
+// Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
 float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, __global const char* y,
                        __global int* flags, __global const float* f, __global float* a, long ld) {
   const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
@@ -104,7 +105,7 @@ float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, __glo
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   add_to(a + i, a + ld + i, y[i] > 0 ? step : -step);
   add_to(a + j, a + ld + j, y[j] > 0 ? -step : step);
-  // i went up (towards F larger): at its bound it can only come back, which is I_low; j the other way.
+  // i moved so that F grows. At its bound it can only move back, so it is in I_low. For j it is the other way round.
   flags[i] = step >= room_i ? LOW : (UP | LOW);
   flags[j] = step >= room_j ? UP : (UP | LOW);
   return step;
@@ -205,7 +206,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
           g = bs[t];
           j = ba[t];
         }
-      if (j == NONE) {  // kernel values have overflowed: rho says so
+      if (j == NONE) {  // kernel values have overflowed, which rho shows
         up = NAN;
         status = CONVERGED;
         break;
@@ -272,7 +273,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   sf[S_UP] = up;
   sf[S_UP_REST] = up_rest;
   sf[S_LOW] = low;
-  // The model as it stands, so that a capped problem has one too.
+  // Writes the current model, so that a capped problem has one too.
   __global float* out = coef + si[I_COEF] * ld;
   float sum[16];
   int free_count[16];
@@ -304,13 +305,13 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   }
 }
 
-// ---- one work-group per problem, one row per work-item and turn: for GPUs ------------------------------------------
+// ---- one work-group per problem, one row per work-item and iteration: for GPUs --------------------------------------
 
 #ifndef GROUP
 #define GROUP 64
 #endif
 
-// The best (value, index) of the group to everyone: smallest value (value + rest), ties to the largest index.
+// Gives every work-item the best (value, index) of the group: smallest value (value + rest), ties to the largest index.
 void group_min(__local float* value, __local float* rest, __local int* at, int lid, float* v, float* r, int* k) {
   value[lid] = *v;
   rest[lid] = *r;
@@ -470,7 +471,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
 
   const bool finished = status == CONVERGED || steps >= max_steps;
   if (finished && lid < 16) {
-    // The same 16 partial sums, in the same order, as the vector variant.
+    // Adds the same 16 partial sums in the same order as the vector variant.
     __global float* out = coef + si[I_COEF] * ld;
     float sum = 0.0f;
     int free_count = 0, vectors = 0, any_at_c = 0;
