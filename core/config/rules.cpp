@@ -19,7 +19,7 @@ void check_candidates(Reading& reading, const Entry& method) {
   if (!random && !list && candidates != nullptr)
     reading.diagnostics.add(candidates->location,
                             fmt::format("candidates has no meaning with method \"{}\"", config.method),
-                            config.method == "list" ? "it goes with [bagging]" : "it goes with method \"random\"");
+                            config.method == "list" ? "use it with [bagging]" : "use it with method \"random\"");
 }
 
 void check_compat(Reading& reading, const Entry* method) {
@@ -39,7 +39,7 @@ void check_compat(Reading& reading, const Entry* method) {
     reading.diagnostics.add(compat->location, "compat = \"numpy\" replays bagging with random search and folds", cure);
   if (config.shuffle || config.stratified)
     reading.diagnostics.add(compat->location,
-                            "compat = \"numpy\" replays folds as they were drawn, which nothing shuffles",
+                            "compat = \"numpy\" replays folds as they were drawn and cannot reorder them",
                             fmt::format("remove validation.{}", config.shuffle ? "shuffle" : "stratified"));
 }
 
@@ -54,7 +54,7 @@ void check_data(Reading& reading) {
   for (const Parameter& key : keys())
     if (const Entry* entry = takes(key) ? nullptr : reading.find(key.table, key.name))
       reading.diagnostics.add(entry->location, fmt::format("{} has no meaning for source \"{}\"", key.path(), source),
-                              "", fmt::format("{} goes with source: {}", key.path(), join(key.sources)));
+                              "", fmt::format("{} is for source: {}", key.path(), join(key.sources)));
   if (source == "digits" || source == "friedman" || source == "mnist") return;
   if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
     reading.diagnostics.add(reading.find("data", "source")->value.location,
@@ -67,7 +67,7 @@ void check_validation(Reading& reading) {
   for (const Parameter& key : keys())
     if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
       reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
-                              "keep one of the two", "a share of the rows is drawn at random, once");
+                              "keep one of the two", "a share is a single random draw of rows");
   if (reading.is_good("validation.share")) reading.config.folds = 1;
 }
 

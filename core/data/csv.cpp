@@ -33,7 +33,7 @@ class Reader {
     if (!rows.next(cells)) bad_data(path_, "", "is empty; it needs a header row and data");
     read_header(rows, cells);
     while (rows.next(cells)) read_row(rows.line(), cells);
-    if (count_ == 0) bad_data(path_, "", "has no rows that can be used; add rows or change data.missing");
+    if (count_ == 0) bad_data(path_, "", "has no usable rows; add rows or change data.missing");
     if (!numeric_labels_) part_.labels.values.clear();
     return finish();
   }
@@ -213,7 +213,7 @@ class Reader {
       sum += double{numbers_[i]};
       ++count;
     }
-    if (count == 0) bad_data(path_, "", "column " + quoted(name) + " is all empty; remove it");
+    if (count == 0) bad_data(path_, "", "column " + quoted(name) + " has no values; remove it");
     return sum / static_cast<double>(count);
   }
 

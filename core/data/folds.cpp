@@ -98,7 +98,7 @@ std::vector<int32_t> assign_share(const Table& train, double share, bool stratif
   if (total < 1 || total >= train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(total) + " of " +
                                          std::to_string(train.rows) +
-                                         " training rows; choose it so that rows are left on both sides");
+                                         " training rows; choose it so that both parts have rows");
   std::vector<int64_t> sizes = {train.rows};
   const auto group_of = [&](int64_t row) {
     return stratified ? static_cast<size_t>(train.labels[static_cast<size_t>(row)]) : size_t{0};
@@ -121,7 +121,8 @@ std::vector<int32_t> assign_folds(const Table& train, uint32_t folds, bool shuff
                                   uint32_t bootstrap) {
   if (folds < 2 || int64_t{folds} > train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
-                                         std::to_string(train.rows) + " training rows; use 2 to the number of rows");
+                                         std::to_string(train.rows) +
+                                         " training rows; use a number from 2 to the number of rows");
   check_rows(train, stratified);
   const std::vector<int64_t> order = row_order(train.rows, shuffle, seed, bootstrap);
   std::vector<int32_t> fold_of(order.size());
