@@ -52,7 +52,7 @@ class SystemFile : public AppendFile {
   }
 
   void cut(uint64_t bytes) override {
-    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("cannot cut the torn last line of", path_);
+    if (::ftruncate(file_, static_cast<off_t>(bytes)) != 0) fail("cannot remove the torn last line of", path_);
   }
 
  private:

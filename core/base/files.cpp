@@ -91,7 +91,7 @@ std::string sha256_of_file(const std::string& path) {
   };
   if (fd.get() < 0) fail(errno);
   struct stat status {};
-  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) fail_read(path, "it is no file");
+  if (::fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) fail_read(path, "it is not a regular file");
   Sha256 hash;
   std::vector<char> piece(size_t{1} << 20);
   for (;;) {
@@ -112,9 +112,7 @@ std::string read_file(const std::string& path, uint64_t max_bytes) {
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_read(path, cause(errno));
   if (!S_ISREG(status.st_mode)) fail_read(path, "it is not a regular file");
-  const auto too_large = [&] {
-    fail_read(path, "it has more than the " + std::to_string(max_bytes) + " bytes allowed");
-  };
+  const auto too_large = [&] { fail_read(path, "it exceeds the limit of " + std::to_string(max_bytes) + " bytes"); };
   if (static_cast<uint64_t>(status.st_size) > max_bytes) too_large();
   std::string content(static_cast<size_t>(status.st_size), '\0');
   size_t used = 0;
@@ -205,7 +203,7 @@ bool check_sums(const std::string& directory, std::string_view only) {
     found = true;
     const std::string path = directory + "/" + line.substr(name + 2);
     if (sha256_of_file(path) != line.substr(0, name))
-      throw Error(MK_BAD_DATA, path + " is not as it was written (its SHA-256 differs): restore it");
+      throw Error(MK_BAD_DATA, path + " was changed after it was written (its SHA-256 differs): restore it");
   }
   if (!found) throw Error(MK_BAD_DATA, sums + " has no line for " + std::string(only) + ": restore it");
   return true;

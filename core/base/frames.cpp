@@ -39,7 +39,7 @@ size_t receive_some(int socket, char* bytes, size_t count) {
   return have;
 }
 
-[[noreturn]] void torn() { throw Error(MK_DEVICE_ERROR, "the other process ended within a message"); }
+[[noreturn]] void torn() { throw Error(MK_DEVICE_ERROR, "the other process ended in the middle of a message"); }
 
 }  // namespace
 
@@ -62,7 +62,7 @@ std::optional<std::string> receive_frame(int socket) {
   if (have < sizeof(length)) torn();
   std::memcpy(&length, &head[0], sizeof(length));
   if (length > kMaxFrameBytes)
-    throw Error(MK_DEVICE_ERROR, fmt::format("the other process announced a message of {} bytes, {} are allowed",
+    throw Error(MK_DEVICE_ERROR, fmt::format("the other process announced a message of {} bytes, the limit is {}",
                                              length, kMaxFrameBytes));
   std::string text;
   while (text.size() < length) {

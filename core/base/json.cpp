@@ -83,7 +83,7 @@ double JsonReader::real_of(const json& value, const char* key) {
 void JsonReader::read(const json& value, const char* key, Floats& member) const {
   uint64_t count = 0;
   read(value, key, count);
-  if (floats_ == nullptr) bad_field(key, "given, since no floats follow the text");
+  if (floats_ == nullptr) bad_field(key, "allowed, because no floats follow the text");
   member = floats_->take(count);
 }
 

@@ -220,7 +220,7 @@ class JsonReader {
     } else if constexpr (NamedEnum<T>) {
       member = enum_of<T>(value, key);
     } else if constexpr (std::same_as<T, std::string>) {
-      if (!value.is_string()) bad_field(key, "a text");
+      if (!value.is_string()) bad_field(key, "a string");
       member = value.get_ref<const std::string&>();
     } else {
       JsonReader reader(object_of(value, key), floats_);

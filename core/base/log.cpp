@@ -63,7 +63,7 @@ struct Log::State {
     } catch (const std::exception& e) {
       // A full disk must not stop the run here, and must not be reported once per line.
       file.reset();
-      const std::string text = std::string("the log file is given up: ") + e.what();
+      const std::string text = std::string("no longer writing the log file: ") + e.what();
       to_console({"mokume", spdlog::level::err, text});
     }
   }

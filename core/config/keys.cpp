@@ -100,18 +100,18 @@ std::vector<Parameter> top_keys() {
       Key("", "model", Type::name, "model plugin that fits the candidates, e.g. svc", kRequired | kInPlan,
           kIn<&Config::model>)
           .in_init("\"{0}\""),
-      Key("", "seed", Type::seed, "seed of every random number: an integer, or a decimal text of any length", kInPlan,
-          kInSeed)
+      Key("", "seed", Type::seed, "seed of all random numbers: an integer, or a string of decimal digits of any length",
+          kInPlan, kInSeed)
           .in_init("1"),
       Key("", "data", Type::table, "what to train and test on", kRequired),
       Key("", "validation", Type::table, "how a candidate is validated"),
-      Key("", "bagging", Type::table, "an ensemble: each bootstrap draws rows and gives a model of its own"),
-      Key("", "search", Type::table, "which candidates are fitted"),
-      Key("", "random", Type::table, "how random numbers are made"),
+      Key("", "bagging", Type::table, "an ensemble: each bootstrap draws rows and trains its own model"),
+      Key("", "search", Type::table, "which candidates to fit"),
+      Key("", "random", Type::table, "how random numbers are generated"),
       Key("", "model_options", Type::options, "parameters of the model that are the same for all candidates"),
-      Key("", "devices", Type::table, "which devices work, and how"),
-      Key("", "plugins", Type::table, "where backends and models are looked for"),
-      Key("", "output", Type::table, "where results go"),
+      Key("", "devices", Type::table, "which devices to use, and how"),
+      Key("", "plugins", Type::table, "where to look for backends and models"),
+      Key("", "output", Type::table, "where to write results"),
   };
 }
 
@@ -130,7 +130,7 @@ std::vector<Parameter> data_keys() {
       Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
           kIn<&DataSpec::target>)
           .for_sources({"csv"}),
-      Key("data", "categorical", Type::texts, "columns to turn into one feature per value", kInPlan | kEmptyAllowed,
+      Key("data", "categorical", Type::texts, "columns to encode as one feature per value", kInPlan | kEmptyAllowed,
           kIn<&DataSpec::categorical>)
           .for_sources({"csv"}),
       Key("data", "ignore", Type::texts, "columns that are no features, such as names and IDs",
@@ -146,7 +146,7 @@ std::vector<Parameter> data_keys() {
           kInPlan, kInMissing)
           .one_of({kMissing.begin(), kMissing.end()})
           .for_sources({"csv"}),
-      Key("data", "limit", Type::integer, "use only the first N training rows; a test set stays whole", kInPlan,
+      Key("data", "limit", Type::integer, "use only the first N training rows; test rows are not limited", kInPlan,
           kIn<&DataSpec::limit>)
           .within(1),
       Key("data", "standardize", Type::standardize,
@@ -163,7 +163,7 @@ std::vector<Parameter> plan_keys() {
       Key("validation", "folds", Type::integer, "number of folds of the cross-validation",
           kInPlan | kZeroAllowed | kFoldsOnly, kIn<&Config::folds>)
           .within(2, 1000)
-          .in_init("5                    # or share = 0.15: that share of the rows, drawn once"),
+          .in_init("5                    # or share = 0.15: one validation set of this share of the rows"),
       Key("validation", "share", Type::real,
           "instead of folds: validate on this share of the rows, drawn with the seed", kInPlan | kPlanIfSet,
           kIn<&Config::share>)
@@ -184,14 +184,15 @@ std::vector<Parameter> plan_keys() {
           .one_of({"grid", "random", "list", "none"})
           .in_init("\"none\"             # grid: add [search.params], e.g. {1}"),
       Key("search", "candidates", Type::integer,
-          "random: how many are drawn, for each bootstrap anew; list: how many each bootstrap takes of it, in turn",
+          "random: number to draw, separately for each bootstrap; list: number that each bootstrap takes, in list "
+          "order",
           kInPlan, kIn<&Config::n_candidates>)
           .within(1, 10'000'000),
       Key("search", "select", Type::text, "the metric whose mean over the folds chooses the best candidate, e.g. loss",
           kInPlan, kIn<&Config::select>),
       Key("search", "params", Type::params, "parameters of the model that differ between candidates"),
       Key("random", "compat", Type::text,
-          "numpy: draw bootstraps and candidates as the study of bagged networks did with NumPy, to replay it", kInPlan,
+          "numpy: draw bootstraps and candidates as NumPy did in the study of bagged networks, to replay it", kInPlan,
           kIn<&Config::random_compat>)
           .one_of({"numpy"}),
   };
@@ -199,24 +200,25 @@ std::vector<Parameter> plan_keys() {
 
 std::vector<Parameter> device_keys() {
   return {
-      Key("devices", "use", Type::selection, "devices that work, e.g. all, opencl:gpu or pocl,host", 0,
+      Key("devices", "use", Type::selection, "devices to use, e.g. all, opencl:gpu or pocl,host", 0,
           kIn<&Config::devices>)
           .in_init("\"all\"                 # every GPU and one CPU device; see `mokume devices`"),
       Key("devices", "memory", Type::size, "memory that one device may use, in bytes or as \"4 GiB\"", 0,
           kIn<&Config::memory_bytes>)
           .within(1),
       Key("devices", "isolation", Type::text,
-          "thread: all devices in this process; process: each in a child of its own, which a driver may crash", 0,
-          kIn<&Config::isolation>)
+          "thread: all devices in this process; process: each in its own child process, so that a driver crash does "
+          "not end the run",
+          0, kIn<&Config::isolation>)
           .one_of({"thread", "process"}),
       Key("devices", "team", Type::boolean,
-          "true: all devices of all nodes train each network together, as the model's own options say (cnn: "
+          "true: all devices of all nodes train each network together, as set in the options of the model (cnn: "
           "parallel)",
           0, kIn<&Config::team>),
       Key("devices", "repeat_splits", Type::text,
-          "a run directory: a team splits work at the places and in the shares of that run, instead of by speed", 0,
+          "a run directory: a team splits work as in that run, at the same points, instead of by speed", 0,
           kIn<&Config::repeat_splits>),
-      Key("plugins", "directories", Type::directories, "absolute paths of directories with further plugins", 0,
+      Key("plugins", "directories", Type::directories, "absolute paths of additional plugin directories", 0,
           kIn<&Config::plugin_directories>),
       Key("output", "directory", Type::text, "directory that holds the run directories", 0, kIn<&Config::output>),
   };

@@ -65,7 +65,7 @@ class ModelValues {
     }
     if (const Entry* searched = reading_.find(kSearched, entry.key))
       return diagnostics_.add(entry.location,
-                              fmt::format("{} stands in [model_options] and in [search.params]", in_quotes(entry.key)),
+                              fmt::format("{} is in both [model_options] and [search.params]", in_quotes(entry.key)),
                               "keep one of the two", "it is searched at " + diagnostics_.where(searched->location));
     if (entry.value.kind == Node::Kind::array || entry.value.kind == Node::Kind::table)
       return diagnostics_.add(entry.value.location,
@@ -93,7 +93,7 @@ class ModelValues {
       diagnostics_.add(reference.location, fmt::format("{} is not searched", in_quotes("$" + reference.name)),
                        best.empty() ? fmt::format("add {} to [{}]", printable(reference.name), kSearched)
                                     : fmt::format("did you mean '${}'?", printable(best)),
-                       searched.empty() ? "" : "searched are: " + printable(join(searched), 1000));
+                       searched.empty() ? "" : "searched parameters: " + printable(join(searched), 1000));
     }
   }
 
@@ -102,7 +102,7 @@ class ModelValues {
     if (known != nullptr && known->is_tagged())
       return diagnostics_.add(
           entry.location, fmt::format("{} cannot be searched as a whole", in_quotes(entry.key)),
-          fmt::format("search its parts: \"$name\" in [{}] stands for the parameter 'name'", kOptions));
+          fmt::format("search its parts: \"$name\" in [{}] refers to the parameter 'name'", kOptions));
     std::vector<Reference> takers;
     if (known != nullptr) takers.push_back({entry.key, known, {}});
     for (const Reference& reference : references_)
@@ -128,7 +128,7 @@ class ModelValues {
       return false;
     }
     if (column)
-      diagnostics_.add(entry.location, fmt::format("{} is a column of results.csv already", in_quotes(entry.key)),
+      diagnostics_.add(entry.location, fmt::format("{} is already a column of results.csv", in_quotes(entry.key)),
                        "give the searched parameter another name");
     return !column;
   }
@@ -148,7 +148,7 @@ class ModelValues {
       auto read = read_space(entry.key, &wanted, method, entry.value, found);
       const bool by_name = taker.location.line == 0;
       diagnostics_.merge(std::move(found), by_name ? ""
-                                                   : fmt::format("{} is taken as {} at {}", printable(entry.key),
+                                                   : fmt::format("{} is used for {} at {}", printable(entry.key),
                                                                  wanted.name, diagnostics_.where(taker.location)));
       if (!space) space = std::move(read);
     }

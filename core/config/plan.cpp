@@ -56,7 +56,7 @@ std::vector<std::vector<search::Value>> listed_candidates(const Config& config) 
 std::vector<std::vector<search::Value>> candidates_of(const Config& config, uint32_t bootstraps, int64_t rows) {
   if (config.method == "none") return search::grid_candidates({});
   if (config.spaces.empty())
-    throw Error(MK_INVALID_ARGUMENT, "there is nothing to search: [search.params] names no parameter");
+    throw Error(MK_INVALID_ARGUMENT, "there is nothing to search: [search.params] has no parameters");
   if (config.method == "random") return drawn_candidates(config, bootstraps, rows);
   return config.method == "list" ? listed_candidates(config) : search::grid_candidates(config.spaces);
 }
@@ -69,8 +69,7 @@ search::Plan make_plan(const Config& config, const std::string& data_sha256, int
   plan.bootstraps = std::max(1U, config.bootstraps);
   plan.own_candidates = own_candidates(config);
   plan.candidates = candidates_of(config, plan.bootstraps, rows);
-  if (plan.candidates.empty())
-    throw Error(MK_INVALID_ARGUMENT, "the search makes no candidates; set search.candidates");
+  if (plan.candidates.empty()) throw Error(MK_INVALID_ARGUMENT, "the search has no candidates; set search.candidates");
   check_fits(plan.candidates.size(), plan.own_candidates > 0 ? 1 : plan.bootstraps, plan.folds);
   for (const search::Space& space : config.spaces) plan.params.push_back(space.name);
   plan.hash = base::sha256(canonical_json(config) + "\n" + data_sha256 + "\n" + kPlanFormat);

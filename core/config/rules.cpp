@@ -19,7 +19,7 @@ void check_candidates(Reading& reading, const Entry& method) {
   if (!random && !list && candidates != nullptr)
     reading.diagnostics.add(candidates->location,
                             fmt::format("candidates has no meaning with method \"{}\"", config.method),
-                            config.method == "list" ? "it goes with [bagging]" : "it goes with method \"random\"");
+                            config.method == "list" ? "use it with [bagging]" : "use it with method \"random\"");
 }
 
 void check_compat(Reading& reading, const Entry* method) {
@@ -58,7 +58,7 @@ void check_data(Reading& reading) {
   for (const Parameter& key : keys())
     if (const Entry* entry = takes(key) ? nullptr : reading.find(key.table, key.name))
       reading.diagnostics.add(entry->location, fmt::format("{} has no meaning for source \"{}\"", key.path(), source),
-                              "", fmt::format("{} goes with source: {}", key.path(), join(key.sources)));
+                              "", fmt::format("{} is for source: {}", key.path(), join(key.sources)));
   if (source == "digits" || source == "friedman" || source == "mnist") return;
   if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
     reading.diagnostics.add(reading.find("data", "source")->value.location,

@@ -71,7 +71,7 @@ Node* element_of(Node& at, const Step& step, const std::string& reached, Diagnos
   if (at.kind == Node::Kind::array && *step.index < at.items.size()) return &at.items[*step.index];
   const bool absent = at.kind == Node::Kind::table && at.entries.empty();
   const std::string what = absent                         ? "it is not in the file"
-                           : at.kind != Node::Kind::array ? fmt::format("that is {}, no list", describe(at.kind))
+                           : at.kind != Node::Kind::array ? fmt::format("that is {}, not a list", describe(at.kind))
                            : at.items.empty()             ? "it is empty"
                                               : fmt::format("the last is {}[{}]", step.key, at.items.size() - 1);
   diagnostics.add(step.location, fmt::format("there is no {}: {}", in_quotes(reached), what));
@@ -83,7 +83,7 @@ void merge(Node& root, const std::vector<Step>& path, Node value, Diagnostics& d
   std::string reached;
   for (const Step& step : path) {
     if (at->kind != Node::Kind::table)
-      return diagnostics.add(step.location, fmt::format("cannot set {} inside {}: that is {}, no table",
+      return diagnostics.add(step.location, fmt::format("cannot set {} inside {}: that is {}, not a table",
                                                         in_quotes(step.key), in_quotes(reached), describe(at->kind)));
     auto found =
         std::find_if(at->entries.begin(), at->entries.end(), [&](const Entry& e) { return e.key == step.key; });
@@ -112,7 +112,7 @@ void apply_set(Node& root, const std::string& argument, uint32_t set, Diagnostic
   while (key.ends_with(' ')) key.remove_suffix(1);
   const std::vector<Step> path = split_key(key, set);
   if (equals == std::string::npos || path.empty())
-    return diagnostics.add({set, 1, 1, std::max(characters(key), 1U)}, "this is no setting", kUsage);
+    return diagnostics.add({set, 1, 1, std::max(characters(key), 1U)}, "this is not a setting", kUsage);
   const size_t begin = argument.find_first_not_of(' ', equals + 1);
   if (begin == std::string::npos)
     return diagnostics.add({set, 1, static_cast<uint32_t>(equals) + 1, 1}, "a value is missing after '='", kUsage);
@@ -124,7 +124,7 @@ void apply_set(Node& root, const std::string& argument, uint32_t set, Diagnostic
 
   const bool begins_like_toml = std::string_view("\"'[{").find(argument[begin]) != std::string_view::npos;
   if (begins_like_toml || argument.find('\n') != std::string::npos) {
-    if (attempt.empty()) attempt.add({set, 1, 1, 1}, "this holds more than one setting", kUsage);
+    if (attempt.empty()) attempt.add({set, 1, 1, 1}, "this contains more than one setting", kUsage);
     return diagnostics.merge(std::move(attempt));
   }
   Node bare;

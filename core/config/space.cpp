@@ -45,8 +45,7 @@ class SpaceReader {
 
   std::optional<Space> read() {
     for (const Entry& entry : node_.entries) sort_out(entry);
-    if (notation_ == nullptr && good_)
-      fail(node_.location, name_ + " does not say how its values are made", "", kSpaceNotations);
+    if (notation_ == nullptr && good_) fail(node_.location, name_ + " does not define its values", "", kSpaceNotations);
     check_count();
     if (notation_ == nullptr) return std::nullopt;
     check_notation();
@@ -89,7 +88,7 @@ class SpaceReader {
       fail(ends_->location, fmt::format("{} needs n, the number of values, with '{}'", name_, notation_->name));
     if (count_ == nullptr) return;
     if (notation_ != nullptr && notation_->distribution) {
-      fail(count_->location, fmt::format("n goes with a list; {} draws its values from '{}'", name_, notation_->name),
+      fail(count_->location, fmt::format("n is for lists; {} draws its values from '{}'", name_, notation_->name),
            "leave it out");
     } else if (!read_value(list_length(name_), count_->value, diagnostics_)) {
       good_ = false;
@@ -104,7 +103,7 @@ class SpaceReader {
     const bool integer = parameter_->type == Type::integer;
     if (!integer && parameter_->type != Type::real) {
       fail(ends_->location,
-           fmt::format("{} must be {}, which '{}' cannot make", name_, wanted(parameter_->type), notation_->name),
+           fmt::format("{} must be {}, which '{}' cannot produce", name_, wanted(parameter_->type), notation_->name),
            "list its values");
     } else if (integer && notation_->distribution && !notation_->is_integer()) {
       fail(ends_->location, fmt::format("{} is an integer, which '{}' cannot draw", name_, notation_->name), "use int");

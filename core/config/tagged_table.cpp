@@ -67,7 +67,7 @@ class TableReader {
     if (type == nullptr) return without_type();
     const Node& value = type->value;
     if (value.kind != Node::Kind::text)
-      return fail(value.location, fmt::format("the type of {} must be a text, not {}", name_, describe(value.kind)));
+      return fail(value.location, fmt::format("the type of {} must be a string, not {}", name_, describe(value.kind)));
     if (value.text.starts_with('$'))
       return fail(value.location, fmt::format("the type of {} cannot be searched", name_));
     for (const Tag& tag : parameter_.tags)

@@ -144,9 +144,9 @@ void add_syntax_error(const toml::parse_error& error, std::string_view text, uin
   const std::string word = word_at(text, at);
   std::string hint;
   if (says("could not determine value type") && !word.empty()) {
-    hint = "texts stand in quotes: \"" + printable(word, 40) + "\"";
+    hint = "strings need quotes: \"" + printable(word, 40) + "\"";
   } else if (says("not representable in 64 bits")) {
-    hint = "a seed may be longer: write it as a text, in quotes";
+    hint = "a seed may be longer: write it as a string, in quotes";
   } else if (says("could not be interpreted as a value")) {
     hint = "numbers go up to 1.797e308";
   }
@@ -161,7 +161,7 @@ const Entry* Node::find(std::string_view key) const {
 }
 
 const char* describe(Node::Kind kind) {
-  constexpr std::array kWords = {"a table",       "a list",        "a text",        "an integer",
+  constexpr std::array kWords = {"a table",       "a list",        "a string",      "an integer",
                                  "a real number", "true or false", "a date or time"};
   return kWords.at(static_cast<size_t>(kind));
 }
@@ -175,7 +175,7 @@ bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics) {
     return fail({set, 0, 0, 1}, fmt::format("this is too long: {} bytes, the limit is 1 MiB", text.size()));
   for (size_t at = 0; at < text.size();) {
     const size_t length = utf8_length(text.substr(at));
-    if (text[at] == '\0') return fail(location_of(text, at, set), "this is no text: a NUL byte");
+    if (text[at] == '\0') return fail(location_of(text, at, set), "this is not text: it has a NUL byte");
     if (length == 0)
       return fail(location_of(text, at, set),
                   fmt::format("this is not UTF-8: byte 0x{:02X}", static_cast<unsigned char>(text[at])),

@@ -116,11 +116,11 @@ class ValueReader {
 
   // A text that is not empty and has only one line.
   std::optional<std::string> plain_text(const Node& node) {
-    if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a text, not {}", describe(node.kind)));
+    if (node.kind != Node::Kind::text) return fail(node, fmt::format("must be a string, not {}", describe(node.kind)));
     if (node.text.empty()) return fail(node, "must not be empty");
     const auto is_control = [](char c) { return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7F; };
     if (std::any_of(node.text.begin(), node.text.end(), is_control))
-      return fail(node, "must not hold control characters");
+      return fail(node, "must not contain control characters");
     return node.text;
   }
 
@@ -129,7 +129,7 @@ class ValueReader {
     auto name = plain_text(node_);
     if (!name) return std::nullopt;
     if (!std::all_of(name->begin(), name->end(), [](char c) { return is_plain(c) || c == '.'; }))
-      return fail(node_, "may hold only letters, digits, '.', '_' and '-'");
+      return fail(node_, "may contain only letters, digits, '.', '_' and '-'");
     if (name->front() == '.') return fail(node_, "must not begin with '.'");
     if (name->size() > kMaxName) return fail(node_, fmt::format("must not be longer than {} characters", kMaxName));
     return name;
@@ -165,7 +165,7 @@ class ValueReader {
       return std::to_string(node_.integer);
     }
     if (node_.kind != Node::Kind::text) return wrong_type();
-    if (!is_decimal(node_.text)) return fail(node_, "must be an integer or a text of decimal digits only");
+    if (!is_decimal(node_.text)) return fail(node_, "must be an integer or a string of decimal digits");
     return node_.text;
   }
 
@@ -176,7 +176,7 @@ class ValueReader {
     } else if (node_.kind != Node::Kind::text) {
       return wrong_type();
     } else if (bytes = base::parse_bytes(node_.text); !bytes) {
-      return fail(node_, "is no size", "write it in bytes or as \"4 GiB\" or \"512 MiB\"");
+      return fail(node_, "is not a size", "write it in bytes or as \"4 GiB\" or \"512 MiB\"");
     }
     if (*bytes == 0 || *bytes > static_cast<uint64_t>(std::numeric_limits<int64_t>::max()))
       return fail(node_, "must be from 1 byte to 8 EiB");
@@ -206,7 +206,7 @@ Json read_setting(const Parameter& key, const Node& node, Diagnostics& diagnosti
 void throw_bad_default(const Parameter& parameter, Diagnostics diagnostics) {
   const auto all = diagnostics.take();
   throw Error(MK_DEVICE_ERROR, fmt::format("the model's default of '{}' is not valid: {}", parameter.name,
-                                           all.empty() ? "no single value" : all.front().message));
+                                           all.empty() ? "not a single value" : all.front().message));
 }
 
 std::optional<Node> default_node(const Parameter& parameter) {

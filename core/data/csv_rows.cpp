@@ -22,7 +22,7 @@ std::string_view CsvRows::plain_cell() {
   size_t end = 0;  // find_first_of() is several times slower on short cells
   while (end < rest_.size() && rest_[end] != delimiter_ && rest_[end] != '\n' && rest_[end] != '"') ++end;
   if (end < rest_.size() && rest_[end] == '"')
-    fail("a quote stands inside the cell " + quoted(rest_.substr(0, end + 1)) +
+    fail("there is a quote inside the cell " + quoted(rest_.substr(0, end + 1)) +
          "; put the whole cell in quotes and double the quotes inside");
   const std::string_view cell = rest_.substr(0, end);
   rest_.remove_prefix(end);

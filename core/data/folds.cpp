@@ -97,7 +97,7 @@ std::vector<int32_t> assign_share(const Table& train, double share, bool stratif
   if (total < 1 || total >= train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(total) + " of " +
                                          std::to_string(train.rows) +
-                                         " training rows; choose it so that rows are left on both sides");
+                                         " training rows; choose it so that both parts have rows");
   std::vector<int64_t> sizes = {train.rows};
   const auto group_of = [&](int64_t row) {
     return stratified ? static_cast<size_t>(train.labels[static_cast<size_t>(row)]) : size_t{0};

@@ -57,8 +57,8 @@ Header read_header(Input& input, const std::string& path, bool labels) {
   const uint64_t most = std::min(input.most_bytes(), kMaxFileBytes);
   if (header.bytes > most)
     bad_data(path, "offset 4",
-             "promises " + std::to_string(header.bytes) + " values, more than the file can hold (" +
-                 std::to_string(most) + " bytes); it is cut or damaged, fetch it again");
+             "declares " + std::to_string(header.bytes) + " values, more than the file can hold (" +
+                 std::to_string(most) + " bytes); it is truncated or damaged, fetch it again");
   return header;
 }
 
@@ -73,10 +73,10 @@ void read_values(Input& input, const std::string& path, const Header& header, Ta
     left -= got;
     if (got < want)
       bad_data(path, "value " + std::to_string(header.bytes - left),
-               "ends early: the header promises " + std::to_string(header.bytes) + " values; fetch it again");
+               "ends early: the header declares " + std::to_string(header.bytes) + " values; fetch it again");
   }
   if (input.read(piece.data(), 1) != 0)
-    bad_data(path, "", "goes on after the " + std::to_string(header.bytes) + " values of its header; fetch it again");
+    bad_data(path, "", "continues after the " + std::to_string(header.bytes) + " values of its header; fetch it again");
 }
 
 }  // namespace

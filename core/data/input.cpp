@@ -86,8 +86,8 @@ size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
   const uint64_t left = device::host_available_bytes();
   if (f != 0 && left != 0 && r > left / sizeof(float) / f)
     bad_data(path, "",
-             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, more than the " +
-                 base::human_bytes(left) + " of memory that are left here hold as float32; set data.limit");
+             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, but the " +
+                 base::human_bytes(left) + " of free memory cannot hold them as float32; set data.limit");
   return static_cast<size_t>(r * f);
 }
 

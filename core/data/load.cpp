@@ -51,9 +51,9 @@ Parts read_idx_sets(const DataSpec& spec) {
   }
   if (parts.test.table.rows > 0 && !(parts.test.shape == parts.train.shape) &&
       parts.test.table.features == parts.train.table.features)
-    bad_data(parts.test.path, "",
-             "has images of another height and width than the training file '" + parts.train.path +
-                 "'; use the files of one set");
+    bad_data(
+        parts.test.path, "",
+        "has images of a different size than the training file '" + parts.train.path + "'; use the files of one set");
   if (parts.test.table.rows > 0 && parts.test.table.features != parts.train.table.features)
     bad_data(parts.test.path, "",
              "has " + std::to_string(parts.test.table.features) + " features, but the training file '" +

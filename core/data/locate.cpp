@@ -84,7 +84,7 @@ IdxPair idx_in_directory(const std::string& directory, const std::string& set) {
   const auto find = [&](const std::string& name) {
     const std::string path = plain_or_gz(directory + "/" + name);
     if (path.empty())
-      bad_data(directory, "", "holds neither '" + name + "' nor '" + name + ".gz'; put the four IDX files there");
+      bad_data(directory, "", "contains neither '" + name + "' nor '" + name + ".gz'; put the four IDX files there");
     return path;
   };
   return {find(set + "-images-idx3-ubyte"), find(set + "-labels-idx1-ubyte")};
@@ -99,8 +99,8 @@ IdxPair idx_beside(const std::string& images, bool labels_required) {
   const std::string labels = named ? plain_or_gz(images.substr(0, start) + name) : "";
   if (labels.empty() && labels_required)
     bad_data(images, "",
-             named ? "has no file of labels '" + name + "' beside it; put it there"
-                   : "has a name without 'images', so its file of labels cannot be inferred; rename both files as in "
+             named ? "has no labels file '" + name + "' next to it; put it there"
+                   : "has a name without 'images', so its labels file cannot be inferred; rename both files as in "
                      "train-images-idx3-ubyte and train-labels-idx1-ubyte");
   return {images, labels};
 }

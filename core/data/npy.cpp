@@ -55,10 +55,10 @@ FloatTable read_npy(const std::string& path) {
   const std::string bytes = base::read_file(path);
   const size_t before = kMagic.size() + 2;
   if (bytes.size() < before || std::string_view(bytes).substr(0, kMagic.size()) != kMagic)
-    bad_data(path, "", "is no NumPy array of version 1.0");
+    bad_data(path, "", "is not a NumPy array of version 1.0");
   const size_t length =
       static_cast<unsigned char>(bytes[before - 2]) + 256 * size_t{static_cast<unsigned char>(bytes[before - 1])};
-  if (bytes.size() < before + length) bad_data(path, "", "ends within its header");
+  if (bytes.size() < before + length) bad_data(path, "", "ends inside its header");
   const std::string_view header(bytes.data() + before, length);
   check_header(path, header);
   size_t at = header.find("'shape':");
@@ -71,7 +71,7 @@ FloatTable read_npy(const std::string& path) {
     bad_data(path, "", "has more than two dimensions");
   const uint64_t count = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(table.columns);
   if (count * sizeof(float) != bytes.size() - before - length)
-    bad_data(path, "", "has another size than its shape says: it is damaged");
+    bad_data(path, "", "has a size that does not match its shape: it is damaged");
   table.values.resize(count);
   if (count > 0) std::memcpy(table.values.data(), bytes.data() + before + length, count * sizeof(float));
   return table;

@@ -17,7 +17,7 @@ void check_picture_size(const std::string& path, uint64_t width, uint64_t height
 }
 
 void damaged_picture(const std::string& path, const char* kind, const char* why) {
-  bad_data(path, "", fmt::format("is a damaged or cut {} file ({}); save or fetch it again", kind, why));
+  bad_data(path, "", fmt::format("is a damaged or truncated {} file ({}); save or fetch it again", kind, why));
 }
 
 }  // namespace mokume::data

@@ -199,12 +199,12 @@ std::vector<float> grey_image(const Picture& picture, size_t width, size_t heigh
     steps.push_back("inverted");
   }
   if (grey.width == width && grey.height == height) {
-    steps.push_back("taken as it is");
+    steps.push_back("used unchanged");
     return {grey.pixels.begin(), grey.pixels.end()};
   }
   const auto drawing = find_drawing(grey);
   if (!drawing) {
-    steps.push_back(fmt::format("nothing is drawn on it, scaled whole to {} x {}", width, height));
+    steps.push_back(fmt::format("nothing is drawn on it, whole picture scaled to {} x {}", width, height));
     return rounded(
         average_areas(grey.pixels, grey.width, 1, {0, 0, grey.width, grey.height}, width, height, spread(0, 255))
             .values);
@@ -219,7 +219,7 @@ std::vector<float> grey_image(const Picture& picture, size_t width, size_t heigh
   };
   const Scaled small = average_areas(grey.pixels, grey.width, 1, box, scaled(box.width), scaled(box.height),
                                      spread(drawing->ground, drawing->ink));
-  steps.push_back(fmt::format("cut to {} x {} at ({}, {})", box.width, box.height, box.x, box.y));
+  steps.push_back(fmt::format("cropped to {} x {} at ({}, {})", box.width, box.height, box.x, box.y));
   if (drawing->ground > 0 || drawing->ink < 255)
     steps.push_back(fmt::format("levels {} to {} spread to 0 to 255", drawing->ground, drawing->ink));
   steps.push_back(fmt::format("{} x {} by area, centred by mass in {} x {}", small.width, small.height, width, height));
@@ -236,8 +236,8 @@ std::vector<float> colour_image(const Picture& picture, size_t width, size_t hei
     cut.height = std::max<size_t>(1, w * height / width);
   cut.x = (w - cut.width) / 2, cut.y = (h - cut.height) / 2;
   if (cut.width != w || cut.height != h)
-    steps.push_back(fmt::format("cut to the middle {} x {}", cut.width, cut.height));
-  steps.push_back(w == width && h == height ? std::string("taken as it is")
+    steps.push_back(fmt::format("cropped to the middle {} x {}", cut.width, cut.height));
+  steps.push_back(w == width && h == height ? std::string("used unchanged")
                                             : fmt::format("{} x {} by area", width, height));
   const Scaled scaled = average_areas(picture.pixels, w, channels, cut, width, height, spread(0, 255));
   std::vector<float> values;

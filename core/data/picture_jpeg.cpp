@@ -152,7 +152,7 @@ void decode_jpeg(const std::string& path, std::string_view bytes, Picture& pictu
   const jpeg_decompress_struct& info = reader.info;
   check_picture_size(path, info.image_width, info.image_height);
   if (info.jpeg_color_space == JCS_CMYK || info.jpeg_color_space == JCS_YCCK || info.num_components == 4)
-    bad_data(path, "", "is a JPEG file in CMYK, the colours of printers; save it as RGB");
+    bad_data(path, "", "is a JPEG file in CMYK, a colour space for printing; save it as RGB");
   picture.width = static_cast<int32_t>(info.image_width);
   picture.height = static_cast<int32_t>(info.image_height);
   picture.channels = info.num_components == 1 ? 1 : 3;

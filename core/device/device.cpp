@@ -104,7 +104,7 @@ void Device::read_choices() {
 }
 
 mk_buffer* Device::buffer_create(uint64_t bytes) {
-  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes was asked for on " + listed_.id());
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes was requested on " + listed_.id());
   if (allocated_ > budget_ || bytes > budget_ - allocated_)
     throw Error(MK_OUT_OF_MEMORY, listed_.id() + ": a buffer of " + std::to_string(bytes) + " bytes does not fit, " +
                                       std::to_string(allocated_) + " of the budget of " + std::to_string(budget_) +
@@ -134,7 +134,7 @@ void Device::buffer_destroy(mk_buffer* buffer) noexcept {
 void* Device::host_memory_create(uint64_t bytes) {
   constexpr uint64_t kMostLocked = uint64_t{1} << 30;
   constexpr size_t kAlignment = 64;
-  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes was asked for");
+  if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "host memory of 0 bytes was requested");
   uint64_t locked = bytes;
   for (const auto& [memory, block] : host_blocks_) locked += block.of_backend != nullptr ? block.bytes : 0;
   HostBlock block{nullptr, bytes};
@@ -144,7 +144,7 @@ void* Device::host_memory_create(uint64_t bytes) {
       host_memory_->create(queue_, bytes, &block.of_backend, &memory, &refused) != MK_OK) {
     block.of_backend = nullptr;
     memory = std::aligned_alloc(kAlignment, (bytes + kAlignment - 1) / kAlignment * kAlignment);
-    if (memory == nullptr) throw Error(MK_OUT_OF_MEMORY, "the host has no " + std::to_string(bytes) + " bytes left");
+    if (memory == nullptr) throw Error(MK_OUT_OF_MEMORY, "the host cannot provide " + std::to_string(bytes) + " bytes");
   }
   try {
     host_blocks_[memory] = block;

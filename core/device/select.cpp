@@ -90,8 +90,8 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
 [[noreturn]] void fail_match(const std::vector<Listed>& listed, const std::string& part) {
   std::string text = "no device matches '" + part + "'";
   if (lower(part) == "rusticl")
-    text += ": Mesa lists devices there only when told to, set RUSTICL_ENABLE=llvmpipe (or your GPU's driver)";
-  text += listed.empty() ? "; there is no device at all, 'mokume doctor' says why" : "; there are:";
+    text += ": Mesa lists these devices only if enabled: set RUSTICL_ENABLE=llvmpipe (or your GPU's driver)";
+  text += listed.empty() ? "; there are no devices, 'mokume doctor' shows why" : "; there are:";
   for (const Listed& device : listed)
     text += "\n  " + device.id() + "  " + device.info.name + " (" + device.info.platform + ")";
   throw NoMatch(part, text);

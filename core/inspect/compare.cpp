@@ -122,7 +122,7 @@ std::string compare_records(const char* what, const report::RunView& view, const
   std::string text = line(what, fmt::format("{}, {} of them differ", count, differing.size() + ended_otherwise));
   for (size_t metric = 0; what == kFits && metric < view.metrics.size(); ++metric)
     text += largest_difference(view, metric, differing);
-  if (ended_otherwise > 0) text += fmt::format("  {} ended in another way, or of another candidate\n", ended_otherwise);
+  if (ended_otherwise > 0) text += fmt::format("  {} with a different status or candidate\n", ended_otherwise);
   return text;
 }
 
@@ -135,8 +135,8 @@ Records refits_of(const report::RunView& view) {
 
 std::string compare_fits(const report::RunView& a, const report::RunView& b) {
   if (a.plan_hash != b.plan_hash)
-    return line(kFits, fmt::format("of different plans, not compared one by one: {} of {} | {} of {}", a.records.size(),
-                                   a.plan.n_fits(), b.records.size(), b.plan.n_fits()));
+    return line(kFits, fmt::format("from different plans, not compared individually: {} of {} | {} of {}",
+                                   a.records.size(), a.plan.n_fits(), b.records.size(), b.plan.n_fits()));
   std::string text;
   if (a.plan.n_fits() > 0)
     text = compare_records(kFits, a, report::by_fit(a.plan, a.records), report::by_fit(b.plan, b.records));

@@ -49,11 +49,11 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
   for (const scheduler::Bundle& bundle : workload.bundles) together.insert(bundle.affinity);
   const std::string cut = together.size() == workload.bundles.size()
                               ? ""
-                              : fmt::format(", cut into {} where that helps", workload.bundles.size());
+                              : fmt::format(", split into {} where that helps", workload.bundles.size());
   const std::string sets =
       !bagged ? std::string()
       : plan.own_candidates > 0
-          ? fmt::format("{} bootstraps x {} candidates of its own each", plan.bootstraps, plan.own_candidates)
+          ? fmt::format("{} bootstraps x {} separate candidates", plan.bootstraps, plan.own_candidates)
           : fmt::format("{} bootstraps x {} candidates", plan.bootstraps, plan.n_candidates());
   return fmt::format("{} x {} folds = {} fits in {} bundles{}, then {}\n",
                      bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), plan.folds, plan.n_fits(),
@@ -91,7 +91,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
   text += "plan " + plan.hash + "\n";
   if (formations.empty()) return text;
   if (workload.bundles.empty())
-    return text + "no formations: without validation there are only refits, whose time the cost model does not know\n";
+    return text + "no formations: without validation there are only refits, whose time the cost model cannot predict\n";
   const run::Expectation expectation =
       run::expect(plan, workload, config.output + "/" + config.name,
                   run::remembered_rates(run::rates_file(), run::rates_key(config.model, data, workload)),

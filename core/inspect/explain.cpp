@@ -117,9 +117,9 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
   if (record.device.empty())
     return text + fmt::format("  given up {}: {}\n", when(run, record.end_s), record.note) +
            (run.view.plan.is_refit(record.fit) ? model_text(run, record) : "");
-  text += fmt::format("  computed by {}, begun {}, done {} later\n", place_text(record), when(run, record.start_s),
-                      base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
-  if (!record.note.empty()) text += "  the model says: " + record.note + "\n";
+  text += fmt::format("  computed by {}, started {}, finished {} later\n", place_text(record),
+                      when(run, record.start_s), base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
+  if (!record.note.empty()) text += "  note of the model: " + record.note + "\n";
   return run.view.plan.is_refit(record.fit) ? text + model_text(run, record) : text;
 }
 
@@ -156,18 +156,18 @@ std::string memory_text(const Inspection& run, uint64_t bytes) {
     largest = std::max(largest, d.budget_bytes);
   }
   std::string text = "  it needs " + base::human_bytes(bytes) + " of a device's memory; ";
-  if (left == 0) return text + "no device is left\n";
+  if (left == 0) return text + "no device remains\n";
   if (large_enough == 0)
     return text + fmt::format(
-                      "no device that is left holds that, the largest budget is {}: raise devices.memory or "
+                      "no remaining device can hold that, the largest budget is {}: raise devices.memory or "
                       "use a device with more\n",
                       base::human_bytes(largest));
-  return text + fmt::format("{} of {} devices hold{} that\n", large_enough, left, large_enough == 1 ? "s" : "");
+  return text + fmt::format("{} of {} devices can hold that\n", large_enough, left);
 }
 
 std::string nobody_text(const Inspection& run) {
   const std::string next = next_step(run);
-  return fmt::format("  not finished, and nobody is at it: the run is {}\n{}", state_of(run),
+  return fmt::format("  not finished, and no device is working on it: the run is {}\n{}", state_of(run),
                      next.empty() ? "" : "  next: " + next + "\n");
 }
 
@@ -175,18 +175,18 @@ std::string busy_text(const Inspection& run) {
   std::vector<std::string> busy;
   for (const run::DeviceStatus& d : run.last->devices)
     if (d.state == "working")
-      busy.push_back(fmt::format("{} is at work for {}: {}, {:.0f} %", where(d.node, d.id),
+      busy.push_back(fmt::format("{} has been working for {}: {}, {:.0f} %", where(d.node, d.id),
                                  base::human_seconds(std::max(0.0, run.now_s - d.since_s)), d.what, 100 * d.share));
-  return first_of(busy, "devices are at work");
+  return first_of(busy, "devices are working");
 }
 
 std::string waiting_text(const Inspection& run, uint32_t fit) {
   if (!run.live) return nobody_text(run);
-  std::string text = "  not finished yet: it waits, or a device is at it\n";
+  std::string text = "  not finished yet: it is waiting, or a device is working on it\n";
   const scheduler::Bundle* bundle = bundle_of(run, fit);
   if (bundle == nullptr || !run.last) return text;
   const auto [place, of] = position(run, *bundle);
-  text += fmt::format("  its bundle of {} is number {} of {} with fits left, the longest first as the model guesses\n",
+  text += fmt::format("  its bundle of {} is number {} of {} with fits left, longest first by the model's estimate\n",
                       report::counted(bundle->fits.size(), "fit"), place, of);
   return text + memory_text(run, bundle->bytes) + busy_text(run);
 }
@@ -229,16 +229,16 @@ std::string waiting_refit_text(const Inspection& run, uint32_t slot) {
   }
   if (!before.empty())
     return text +
-           fmt::format("  it waits for {} of the {}{}, from which its candidate is chosen:\n", before.size(),
+           fmt::format("  it waits for {} of the {}{} that decide on its candidate:\n", before.size(),
                        report::counted(fits, "fit"), plan.bootstraps > 1 ? " of its bootstrap" : "") +
            first_of(before, "are not done");
   const auto candidate = chosen_candidate(run, bootstrap);
-  if (!candidate) return text + "  no candidate has a result in every fold: there is nothing that it can train\n";
+  if (!candidate) return text + "  no candidate has a result in every fold: there is nothing to train\n";
   const std::string params = report::pretty_params(plan, *candidate);
   text += fmt::format("  its fits are done: it trains candidate {}{} on every row\n", *candidate,
                       params.empty() ? "" : " (" + params + ")");
   if (!run.live) return text;
-  text += "  not finished yet: it waits for a device, or one is at it\n";
+  text += "  not finished yet: it is waiting for a device, or one is working on it\n";
   if (!run.last) return text;
   const uint64_t bytes = bytes_of(run, *candidate, bootstrap);
   return text + (bytes > 0 ? memory_text(run, bytes) : "") + busy_text(run);
@@ -264,11 +264,11 @@ std::string failed_text(const Inspection& run) {
 
 std::string repeats_text(const Inspection& run) {
   if (run.view.repeats.empty()) return "";
-  std::string text = fmt::format("{} computed more than once; `mokume explain RUN FIT` says which counts\n",
+  std::string text = fmt::format("{} computed more than once; `mokume explain RUN FIT` shows which counts\n",
                                  report::counted(run.view.repeats.size(), "result"));
   std::vector<std::string> lines;
   for (const journal::Disagreement& one : run.view.disagreements) lines.push_back(one.text);
-  return text + first_of(lines, "do not go together");
+  return text + first_of(lines, "disagree");
 }
 
 // Lists the ids of fits and refits that `mokume explain` accepts.
@@ -297,7 +297,7 @@ uint32_t whole_number(const std::string& text, uint32_t end, const std::string& 
 
 uint32_t parse_fit(const search::Plan& plan, const std::string& text) {
   const std::vector<std::string> parts = base::split(text, ',');
-  const std::string wanted = fmt::format("'{}' is no fit of this run: write {}", text, ids_text(plan));
+  const std::string wanted = fmt::format("'{}' is not a fit of this run: write {}", text, ids_text(plan));
   if (base::trim(parts[0]) == "refit" && parts.size() == (plan.bootstraps > 1 ? 2 : 1))
     return plan.refit_slot(parts.size() == 1 ? 0 : whole_number(parts[1], plan.bootstraps, wanted));
   if (parts.size() == 1) return whole_number(parts[0], plan.n_slots(), wanted);

@@ -60,7 +60,7 @@ std::vector<Formation> parse_formations(const std::string& text) {
     const auto devices = sides.size() == 2 ? whole(sides[1]) : std::nullopt;
     if (!nodes || !devices)
       throw Error(MK_INVALID_ARGUMENT, "--formations " + text + ": '" + part +
-                                           "' is no formation: write nodes x devices of each, such as 1x3,3x1,4x3");
+                                           "' is not a formation: write nodes x devices per node, such as 1x3,3x1,4x3");
     if (uint64_t{*nodes} * *devices > kMostDevices)
       throw Error(MK_INVALID_ARGUMENT,
                   fmt::format("--formations {}: '{}' has more than {} devices", text, part, kMostDevices));
@@ -88,7 +88,7 @@ std::string formations_table(const scheduler::Workload& workload, const run::Exp
                         cell(simulate(scenario, Rule::contiguous), expectation.measured),
                         cell(shuffled, expectation.measured));
   }
-  return text + "refits included, each of a candidate that takes as long as they do on average\n";
+  return text + "including refits, each of a candidate with an average fit time\n";
 }
 
 }  // namespace mokume::inspect

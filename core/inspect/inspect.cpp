@@ -32,7 +32,7 @@ std::string doing(const Inspection& run, const run::DeviceStatus& device) {
     return fmt::format("{} {} ago{}", device.state, ago(run, device.since_s), why);
   if (device.state != "working") return run.live ? "idle for " + ago(run, device.since_s) : "";
   const std::string share = fmt::format("{}, {:.0f} %", why, 100 * device.share);
-  return run.live ? "at work for " + ago(run, device.since_s) + share : "was at work" + share;
+  return run.live ? "working for " + ago(run, device.since_s) + share : "was working" + share;
 }
 
 // "12 of 36 fits", or a description for a run without validation.
@@ -75,8 +75,8 @@ std::string state_of(const Inspection& run) {
 std::string next_step(const Inspection& run) {
   if (run.live) return "";
   if (run.view.state == "running" || run.view.state == "stopped")
-    return "mokume resume " + run.directory + " goes on where it stopped";
-  if (run.view.state == "failed fits") return "mokume explain " + run.directory + " says what failed";
+    return "mokume resume " + run.directory + " continues where it stopped";
+  if (run.view.state == "failed fits") return "mokume explain " + run.directory + " shows what failed";
   return "";
 }
 
@@ -93,7 +93,7 @@ std::string ended_text(const Inspection& run) {
   const bool killed = run.view.state == "running";
   const std::string why = killed || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")";
   const std::string last =
-      killed && run.last ? "  last sign of life " + ago(run, run.last->time_s) + " ago\n" : std::string();
+      killed && run.last ? "  last heard from " + ago(run, run.last->time_s) + " ago\n" : std::string();
   return why + ", " + progress(run) + "\n" + last;
 }
 
@@ -108,7 +108,7 @@ std::string status_text(const Inspection& run) {
                         d.name, now.empty() ? "" : "  " + now);
   }
   if (const size_t n = run.view.events.size(); n > 0)
-    text += fmt::format("  {} event{}: mokume explain {} tells\n", n, n == 1 ? "" : "s", run.directory);
+    text += fmt::format("  {} event{}: see mokume explain {}\n", n, n == 1 ? "" : "s", run.directory);
   for (const journal::Disagreement& one : run.view.disagreements) text += "  " + one.text + "\n";
   if (const std::string next = next_step(run); !next.empty()) text += "  next: " + next + "\n";
   return text;

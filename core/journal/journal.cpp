@@ -17,7 +17,7 @@ void Journal::stored(const Body& body) {
   } catch (const Error& e) {
     if (e.status() != MK_STORAGE) throw;
     throw Error(MK_STORAGE,
-                fmt::format("{}; finished fits are kept: mend this and run the same command again", e.what()));
+                fmt::format("{}; finished fits are kept: fix this and run the same command again", e.what()));
   }
 }
 

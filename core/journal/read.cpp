@@ -74,10 +74,10 @@ struct Entry {
 std::string disagreement_text(const Entry& counts, const Entry& other, bool one_class) {
   return fmt::format("fit {} has one result in {}, which counts, and another in {}: {}", counts.record.fit,
                      counts.place(), other.place(),
-                     one_class ? "devices of one class must give the same bits, so one of the two miscounted; delete "
+                     one_class ? "devices of one class must give the same bits, so one of them is wrong; delete "
                                  "the line that you do not trust"
-                               : "they are further apart than devices of different classes should be; computing it on "
-                                 "a third device tells which one is off");
+                               : "they differ more than devices of different classes should; computing it on "
+                                 "a third device shows which one is wrong");
 }
 
 class Reader {
@@ -95,7 +95,7 @@ class Reader {
       const auto object =
           end == std::string::npos ? std::nullopt : unseal(std::string_view(text).substr(begin, end - begin));
       if (!object && last) {
-        contents_.notices.push_back(fmt::format("{}, line {}: torn by a crash, left out", file.path, line));
+        contents_.notices.push_back(fmt::format("{}, line {}: torn by a crash, skipped", file.path, line));
         return;
       }
       if (!object)
@@ -170,7 +170,7 @@ class Reader {
   }
 
   void take_event(const nlohmann::json& json) {
-    if (!json["event"].is_string()) base::bad_field("event", "a text");
+    if (!json["event"].is_string()) base::bad_field("event", "a string");
     if (json["event"] != "start" && json["event"] != "stop") return note_event(json);
     const auto line = base::from_json<SessionLine>(json);
     std::vector<Session>& sessions = contents_.sessions;
@@ -196,8 +196,8 @@ class Reader {
         superseded_.insert({static_cast<uint32_t>(event->fit), event->node, event->attempt});
       contents_.events.push_back(*event);
     } catch (const Error& error) {
-      contents_.notices.push_back(fmt::format("{}, line {}: an event with a field that makes no sense, left out: {}",
-                                              file_->path, line_, error.what()));
+      contents_.notices.push_back(
+          fmt::format("{}, line {}: an event with an invalid field, skipped: {}", file_->path, line_, error.what()));
     }
   }
 
@@ -212,7 +212,7 @@ class Reader {
   void check_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
-      bad(fmt::format("candidate {} is none of this bootstrap in the plan; start a new run with --fresh",
+      bad(fmt::format("candidate {} does not belong to this bootstrap in the plan; start a new run with --fresh",
                       *record.refit));
     }
   }

@@ -76,19 +76,19 @@ const mk_plugin_header& query(const std::string& path) {
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
     const char* why = ::dlerror();
-    throw Refused("open", fmt::format("the system's loader refuses it ({}): install what it needs or {}",
+    throw Refused("open", fmt::format("the dynamic loader rejects it ({}): install its dependencies or {}",
                                       why == nullptr ? "no reason given" : why, kRebuild));
   }
   void* symbol = ::dlsym(handle, MK_PLUGIN_QUERY_SYMBOL);
   if (symbol == nullptr)
-    throw Refused("symbol", fmt::format("it does not export {}: it is no mokume library, or its source lacks "
+    throw Refused("symbol", fmt::format("it does not export {}: it is not a mokume library, or its source lacks "
                                         "MOKUME_PLUGIN(...)",
                                         MK_PLUGIN_QUERY_SYMBOL));
   const auto function = reinterpret_cast<mk_plugin_query>(symbol);
   const mk_plugin_header* header = nullptr;
   run_foreign("query", MK_PLUGIN_QUERY_SYMBOL, [&] { header = function(MK_ABI_MAJOR); });
   if (header == nullptr)
-    throw Refused("query", fmt::format("it cannot serve ABI {}.{}, which this program speaks: {}", MK_ABI_MAJOR,
+    throw Refused("query", fmt::format("it cannot serve ABI {}.{}, which this program uses: {}", MK_ABI_MAJOR,
                                        MK_ABI_MINOR, kRebuild));
   return *header;
 }
@@ -96,13 +96,13 @@ const mk_plugin_header& query(const std::string& path) {
 void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std::string& name) {
   const auto refuse = [](const std::string& text) { throw Refused("header", text); };
   if (header.magic != MK_PLUGIN_MAGIC)
-    refuse(fmt::format("its header starts with {:#018x}, not {:#018x}: it is no mokume library", header.magic,
+    refuse(fmt::format("its header starts with {:#018x}, not {:#018x}: it is not a mokume library", header.magic,
                        MK_PLUGIN_MAGIC));
   if (header.struct_size != sizeof(mk_plugin_header))
     refuse(fmt::format("its header has {} bytes, this program's {}: {}", header.struct_size, sizeof(mk_plugin_header),
                        kRebuild));
   if (header.abi_major != MK_ABI_MAJOR)
-    refuse(fmt::format("it speaks ABI {}.{}, this program {}.{}: {}", header.abi_major, header.abi_minor, MK_ABI_MAJOR,
+    refuse(fmt::format("it uses ABI {}.{}, this program {}.{}: {}", header.abi_major, header.abi_minor, MK_ABI_MAJOR,
                        MK_ABI_MINOR, kRebuild));
   if (header.abi_minor > MK_ABI_MINOR)
     refuse(fmt::format("it needs ABI {}.{}, this program has only {}.{}: update mokume or {}", header.abi_major,
@@ -110,7 +110,7 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
   if (header.abi_hash != MK_ABI_HASH)
     refuse(
         fmt::format("it was built against other headers of core/abi (hash {:016x}, this program's is {:016x}), "
-                    "although both say ABI {}.{}: {}",
+                    "although both have ABI {}.{}: {}",
                     header.abi_hash, MK_ABI_HASH, header.abi_major, header.abi_minor, kRebuild));
   if (header.sanitizer != MOKUME_SANITIZER)
     refuse(fmt::format("it was built with {}, this program with {}: build both with the same preset",
@@ -139,14 +139,15 @@ void check_slots(const void* table, size_t from, size_t to, size_t optional = kN
 }
 
 void check_table(mk_plugin_kind kind, const void* table) {
-  if (table == nullptr) throw Refused("start", "its start function succeeded but gave no table: fix its author's code");
+  if (table == nullptr)
+    throw Refused("start", "its start function succeeded but returned no table: report this to its author");
   TablePrefix prefix{};
   std::memcpy(&prefix, table, sizeof(prefix));
   const size_t size = kind == MK_PLUGIN_BACKEND ? sizeof(mk_backend)
                       : kind == MK_PLUGIN_MODEL ? sizeof(mk_model)
                                                 : sizeof(mk_transport);
   if (prefix.abi_major != MK_ABI_MAJOR || prefix.abi_minor > MK_ABI_MINOR)
-    throw Refused("start", fmt::format("its table is of ABI {}.{}, this program speaks {}.{}: {}", prefix.abi_major,
+    throw Refused("start", fmt::format("its table has ABI {}.{}, this program uses {}.{}: {}", prefix.abi_major,
                                        prefix.abi_minor, MK_ABI_MAJOR, MK_ABI_MINOR, kRebuild));
   if (prefix.struct_size != size)
     throw Refused("start",

@@ -117,7 +117,7 @@ const Library* Registry::State::find_anew(mk_plugin_kind kind, const std::string
     reasons.push_back(text);
     return nullptr;
   };
-  if (!is_name(name)) return refuse("it is no name: use up to 64 of a-z, 0-9, '-' and '_'");
+  if (!is_name(name)) return refuse("it is not a valid name: use up to 64 of a-z, 0-9, '-' and '_'");
   for (const std::string& directory : directories) {
     const std::string path = fmt::format("{}/{}/{}.so", directory, kind_directory(kind), name);
     std::error_code code;
@@ -145,7 +145,7 @@ Registry::Registry(const mk_host* host, std::vector<std::string> directories) : 
   for (const std::string& directory : directories) state_->add_directory(directory, "the list of plugin directories");
   state_->read_environment();
   if (const std::string installed = installed_directory(); !installed.empty())
-    state_->add_directory(installed, "the program's own place");
+    state_->add_directory(installed, "the program's own directory");
 }
 
 Registry::~Registry() {

@@ -143,7 +143,7 @@ class Simulation {
     double now = 0;
     while (left_ > 0) {
       give(now);
-      if (events_.empty()) throw Error(MK_INTERNAL, "a simulated run stands still");
+      if (events_.empty()) throw Error(MK_INTERNAL, "a simulated run makes no progress");
       now = ours_ && !idle_.empty() ? std::min(events_.top().time, now + scenario_.ask_again_s) : events_.top().time;
       while (!events_.empty() && events_.top().time <= now) {
         const Event event = events_.top();

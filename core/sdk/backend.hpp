@@ -51,7 +51,7 @@ class BackendTable {
   // Implements mk_plugin_header::start.
   static int32_t start(const mk_host* host, const void** table, mk_error* error) {
     return guard(error, [&] {
-      need(host != nullptr && table != nullptr, "start needs a host and somewhere to write to");
+      need(host != nullptr && table != nullptr, "start needs a host and an output pointer");
       auto made = std::make_unique<BackendTable>(host);
       *table = &made.release()->table_;
     });
@@ -100,7 +100,7 @@ class BackendTable {
 
   static int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error* error) {
     return guard(error, [&] {
-      need(count != nullptr && (infos != nullptr || capacity == 0), "enumerate needs somewhere to write to");
+      need(count != nullptr && (infos != nullptr || capacity == 0), "enumerate needs output pointers");
       const auto& devices = backend(self).devices();
       std::copy_n(devices.begin(), std::min<size_t>(devices.size(), capacity), infos);
       *count = static_cast<uint32_t>(devices.size());
@@ -110,8 +110,8 @@ class BackendTable {
   static int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t n_choices, mk_device** device,
                       mk_error* error) {
     return guard(error, [&] {
-      need(device != nullptr && (choices != nullptr || n_choices == 0), "open needs somewhere to write to");
-      need(index < backend(self).devices().size(), "there is no device of that index");
+      need(device != nullptr && (choices != nullptr || n_choices == 0), "open needs an output pointer");
+      need(index < backend(self).devices().size(), "there is no device with that index");
       *device = backend(self).open(index, {choices, n_choices}).release();
     });
   }

@@ -27,7 +27,7 @@ std::vector<uint32_t> words_of(std::string_view digits) {
   if (digits.empty()) refuse("the seed is empty: write a whole number in decimal digits");
   const size_t bad = digits.find_first_not_of("0123456789");
   if (bad != std::string_view::npos)
-    refuse("character " + std::to_string(bad + 1) + " of the seed is no decimal digit: write a whole number");
+    refuse("character " + std::to_string(bad + 1) + " of the seed is not a decimal digit: write a whole number");
   std::vector<uint32_t> words{0};
   for (; !digits.empty(); digits.remove_prefix(std::min(kDigitsAtOnce, digits.size()))) {
     uint64_t carry = 0;

@@ -84,7 +84,7 @@ std::vector<std::vector<Value>> list_candidates(const std::vector<Space>& spaces
       throw Error(MK_INVALID_ARGUMENT, "parameter '" + space.name + "' lists " + std::to_string(space.values.size()) +
                                            " values and '" + spaces.front().name + "' " +
                                            std::to_string(candidates.size()) +
-                                           ": method \"list\" takes one of each for a candidate");
+                                           ": method \"list\" takes one value of each per candidate");
     for (size_t c = 0; c < candidates.size(); ++c) candidates[c].push_back(space.values[c]);
   }
   return candidates;

@@ -170,9 +170,9 @@ INSTANTIATE_TEST_SUITE_P(
         Animal{"no_symbol", "symbol", {"does not export mokume_plugin_query_v1", "MOKUME_PLUGIN("}},
         Animal{"null_header", "query", {"cannot serve ABI 1.0", "rebuild"}},
         Animal{"query_throws", "query", {"thrown by the query"}},
-        Animal{"wrong_magic", "header", {"0x0000000000000007", "no mokume library"}},
+        Animal{"wrong_magic", "header", {"0x0000000000000007", "not a mokume library"}},
         Animal{"short_header", "header", {"has 56 bytes, this program's 64", "rebuild"}},
-        Animal{"other_major", "header", {"speaks ABI 2.0, this program 1.0", "rebuild"}},
+        Animal{"other_major", "header", {"uses ABI 2.0, this program 1.0", "rebuild"}},
         Animal{"newer_minor", "header", {"needs ABI 1.1, this program has only 1.0", "update mokume or rebuild"}},
         Animal{"wrong_hash", "header", {"other headers of core/abi", "this program's is", "rebuild"}},
         Animal{"wrong_sanitizer", "header", {"unknown sanitizer, this program with", "same preset"}},
@@ -184,9 +184,9 @@ INSTANTIATE_TEST_SUITE_P(
         Animal{"start_fails", "start", {"the driver is missing: install it"}},
         Animal{"start_throws", "start", {"thrown across the boundary", "author"}},
         Animal{"start_is_silent", "start", {"status 1 and no reason"}},
-        Animal{"null_table", "start", {"gave no table"}},
+        Animal{"null_table", "start", {"returned no table"}},
         Animal{"short_table", "start", {"has 24 bytes, this program's"}},
-        Animal{"other_table_major", "start", {"table is of ABI 2.0, this program speaks 1.0"}},
+        Animal{"other_table_major", "start", {"table has ABI 2.0, this program uses 1.0"}},
         Animal{"null_slot", "start", {"function 11 of its table is null"}}),
     [](const auto& p) { return std::string(p.param.name); });
 
@@ -316,7 +316,7 @@ TEST_F(RegistryTest, NamesCannotLeaveTheDirectory) {
   Registry registry(host_.table(), {directory("a")});
   for (const std::string name : {"", "../backends/good", "/etc/passwd", "good.so", "Good", ".", "sub/x", "a b"}) {
     EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, name), nullptr);
-    EXPECT_TRUE(contains(registry.report().back().text, "it is no name")) << name;
+    EXPECT_TRUE(contains(registry.report().back().text, "it is not a valid name")) << name;
   }
   EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, std::string("good\0x", 6)), nullptr);
   EXPECT_EQ(registry.try_load(MK_PLUGIN_BACKEND, std::string(5000, 'a')), nullptr);

@@ -99,7 +99,7 @@ TEST_F(Files, ChecksumsDetectAChangedFile) {
   check_sums(directory_);
   EXPECT_EQ(read_file(path("SHA256SUMS")), sha256("abc") + "  a\n" + sha256("") + "  b\n");
   write_file(path("a"), "abd");
-  EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find(path("a") + " is not as it was written"),
+  EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find(path("a") + " was changed after it was written"),
             std::string::npos);
   fs::remove(path("a"));
   EXPECT_NE(text_of([&] { check_sums(directory_); }, MK_BAD_DATA).find(path("a")), std::string::npos);

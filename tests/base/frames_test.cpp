@@ -71,13 +71,13 @@ TEST_F(Frames, RefuseTextsThatAreTooLongOrTorn) {
   send_raw(&eight, sizeof(eight));
   send_raw("half", 4);
   close_first();
-  EXPECT_NE(refusal().find("within a message"), std::string::npos);
+  EXPECT_NE(refusal().find("in the middle of a message"), std::string::npos);
 }
 
 TEST_F(Frames, RefuseATornLength) {
   send_raw("\x01\x02", 2);
   close_first();
-  EXPECT_NE(refusal().find("within a message"), std::string::npos);
+  EXPECT_NE(refusal().find("in the middle of a message"), std::string::npos);
 }
 
 TEST_F(Frames, CannotBeSentToAClosedSocket) {

@@ -234,7 +234,7 @@ TEST_F(Damage, PredictionsOfAMemberAndTheVoteAreChecked) {
     fs::remove(run / "models/vote.json");
     const Ended ended = place_.mokume("resume " + run.string());
     EXPECT_EQ(ended.code, 3) << what << ended.err;
-    EXPECT_NE(ended.err.find("test.npy is not as it was written"), std::string::npos) << what << ended.err;
+    EXPECT_NE(ended.err.find("test.npy was changed after it was written"), std::string::npos) << what << ended.err;
   });
   ASSERT_EQ(place_.mokume("resume " + run.string()).code, 0);
   EXPECT_EQ(slurp(run / "models/vote.json"), vote);

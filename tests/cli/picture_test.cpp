@@ -107,7 +107,7 @@ TEST_F(PictureRun, ADrawnDigitGetsItsLabel) {
     const Ended ended = predict(run("svm"), "a.png --svg a.svg");
     ASSERT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(ended.out.find("vote: " + label_of(row) + "\n"), 0U) << row << ended.out << ended.err;
-    EXPECT_NE(ended.err.find("a.png: 500 x 420 grey; inverted, cut to "), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("a.png: 500 x 420 grey; inverted, cropped to "), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("the model's 784 features are taken for 28 x 28 pixels"), std::string::npos) << ended.err;
     EXPECT_NE(ended.err.find("@"), std::string::npos) << "the preview" << ended.err;
     EXPECT_NE(slurp(place_.path() / "a.svg").find("vote: " + label_of(row)), std::string::npos);
@@ -227,7 +227,7 @@ TEST_F(PictureRun, AMissingMemberIsReportedAndAnUnlikeOneRefused) {
 TEST_F(PictureRun, BadPicturesAreReportedInSentences) {
   const std::string whole = drawn(0).png_file();
   place_.write("cut.png", whole.substr(0, whole.size() / 2));
-  expect(predict(run("svm"), "cut.png"), 3, {"'cut.png' is a damaged or cut PNG file"});
+  expect(predict(run("svm"), "cut.png"), 3, {"'cut.png' is a damaged or truncated PNG file"});
   place_.write("text.png", "hello");
   expect(predict(run("svm"), "text.png"), 3, {"'text.png' is neither a PNG nor a JPEG file"});
   expect(predict(run("svm"), "gone.png"), 3, {"'gone.png'"});

@@ -68,7 +68,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   EXPECT_TRUE(has(dead.out, ": dead (killed), ")) << dead.out;
   EXPECT_TRUE(has(dead.out, "next: mokume resume " + run)) << dead.out;
   const Ended nobody = place.mokume("explain " + run + " " + std::to_string(fit));
-  EXPECT_TRUE(has(nobody.out, "nobody is at it: the run is dead (killed)")) << nobody.out;
+  EXPECT_TRUE(has(nobody.out, "no device is working on it: the run is dead (killed)")) << nobody.out;
 
   ASSERT_EQ(place.mokume("resume " + run).code, 0);
   const Ended done = place.mokume("status " + run);
@@ -84,7 +84,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   EXPECT_EQ(place.mokume("explain " + run + " 36").out, refit.out);
   const Ended wrong = place.mokume("explain " + run + " 37");
   EXPECT_EQ(wrong.code, 2);
-  EXPECT_TRUE(has(wrong.err, "'37' is no fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
+  EXPECT_TRUE(has(wrong.err, "'37' is not a fit of this run: write its id (0 to 35, 36 for refits)")) << wrong.err;
 }
 
 TEST(Compare, ReportsWhetherTwoRunsAreTheSame) {
@@ -101,7 +101,7 @@ TEST(Compare, ReportsWhetherTwoRunsAreTheSame) {
   const Ended other = place.mokume("compare " + run("a") + " " + run("c"));
   EXPECT_EQ(other.code, 0) << other.err;
   EXPECT_TRUE(has(other.out, "  data.limit: 500 | 400\n")) << other.out;
-  EXPECT_TRUE(has(other.out, "of different plans")) << other.out;
+  EXPECT_TRUE(has(other.out, "from different plans")) << other.out;
   EXPECT_EQ(place.mokume("compare " + run("a") + " nowhere").code, 2);
   EXPECT_EQ(place.mokume("compare " + run("a")).code, 2);
 }

@@ -44,7 +44,7 @@ C = 0
 	coef0 = { uniform = [0, 1] }
 )";
   EXPECT_EQ(shown(text, {"data.lmit=5", "validation.folds=1"}),
-            R"(error: name may hold only letters, digits, '.', '_' and '-'
+            R"(error: name may contain only letters, digits, '.', '_' and '-'
  --> svm.toml:1:8
   |
 1 | name = "a/b"
@@ -144,14 +144,14 @@ error: validation.folds must be from 2 to 1000, not 1
 
 TEST(Messages, NumbersThatAreTooLargeNameTheCure) {
   const std::string integer = shown(grid("C = 99999999999999999999\n"));
-  EXPECT_NE(integer.find("a seed may be longer: write it as a text, in quotes"), std::string::npos) << integer;
+  EXPECT_NE(integer.find("a seed may be longer: write it as a string, in quotes"), std::string::npos) << integer;
   const std::string real = shown(grid("C = 1e400\n"));
   EXPECT_NE(real.find("numbers go up to 1.797e308"), std::string::npos) << real;
 }
 
 TEST(Messages, ConflictNamesBothPlaces) {
   EXPECT_EQ(shown(grid("C = [1, 2]\n[model_options]\nC = 3\n")),
-            R"(error: 'C' stands in [model_options] and in [search.params]
+            R"(error: 'C' is in both [model_options] and [search.params]
   --> svm.toml:10:1
    |
 10 | C = 3
@@ -184,7 +184,7 @@ TEST(Messages, ASyntaxErrorIsReportedAlone) {
  --> svm.toml:2:9
   |
 2 | model = svc
-  |         ^ texts stand in quotes: "svc"
+  |         ^ strings need quotes: "svc"
 )");
   EXPECT_EQ(shown("a = 1\na = 2\n"), R"(error: syntax error in key-value pair: cannot redefine existing integer 'a'
  --> svm.toml:2:5
@@ -216,7 +216,7 @@ error: 'source' is missing in [data]
 
 TEST(Messages, CaretsCountCharactersNotBytes) {
   EXPECT_EQ(shown("name = \"ä\xE2\x82\xAC\"\nmodel = \"svc\"\n[data]\nsource = \"digits\"\n"),
-            "error: name may hold only letters, digits, '.', '_' and '-'\n --> svm.toml:1:8\n  |\n"
+            "error: name may contain only letters, digits, '.', '_' and '-'\n --> svm.toml:1:8\n  |\n"
             "1 | name = \"ä\xE2\x82\xAC\"\n  |        ^^^^\n");
 }
 
@@ -264,16 +264,16 @@ TEST(Messages, EachBadSettingHasOneMessage) {
   const Case cases[] = {
       {"name = \".a\"", 1, 8, 4, "begin with '.'"},
       {"name = \"\"", 1, 8, 2, "empty"},
-      {"name = 3", 1, 8, 1, "a text"},
+      {"name = 3", 1, 8, 1, "a string"},
       {"name = \"a\\nb\"", 1, 8, 6, "control characters"},
       {"model = \"svd\"", 1, 9, 5, "there are: net, other, svc"},
       {"model = \"../svc\"", 1, 9, 8, "letters"},
       {"seed = -1", 1, 8, 2, "negative"},
       {"seed = 1.5", 1, 8, 3, "an integer"},
-      {"seed = \"12a\"", 1, 8, 5, "decimal digits only"},
-      {"seed = \"\"", 1, 8, 2, "decimal digits only"},
+      {"seed = \"12a\"", 1, 8, 5, "a string of decimal digits"},
+      {"seed = \"\"", 1, 8, 2, "a string of decimal digits"},
       {"data.limit = 0", 1, 14, 1, "at least 1"},
-      {"data.limit = \"5\"", 1, 14, 3, "an integer, not a text"},
+      {"data.limit = \"5\"", 1, 14, 3, "an integer, not a string"},
       {"data.limit = \"99999999999999999999\"", 1, 14, 22, "an integer of 64 bits"},
       {"data.limit = 1979-05-27", 1, 14, 10, "a date"},
       {"data.target = \"y\"", 1, 6, 6, "no meaning for source \"digits\""},
@@ -289,7 +289,7 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"data.standardize = { mean = inf, scale = 1 }", 1, 29, 3, "finite"},
       {"data.standardize = { mean = \"1\", scale = 1 }", 1, 29, 3, "a number"},
       {"data.standardize = { mean = 1, scal = 1 }", 1, 32, 4, "did you mean 'scale'?"},
-      {"data.standardize = true", 1, 20, 4, "a text or a table"},
+      {"data.standardize = true", 1, 20, 4, "a string or a table"},
       {"validation = 3", 1, 1, 10, "a table"},
       {"validation.folds = 1", 1, 20, 1, "from 2 to 1000"},
       {"validation.folds = 1001", 1, 20, 4, "from 2 to 1000"},
@@ -297,13 +297,13 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"validation.share = 0", 1, 20, 1, "above 0 and below 1, not 0"},
       {"validation.share = 1.0", 1, 20, 3, "above 0 and below 1"},
       {"validation.share = nan", 1, 20, 3, "finite"},
-      {"validation.share = \"15 %\"", 1, 20, 6, "a number, not a text"},
+      {"validation.share = \"15 %\"", 1, 20, 6, "a number, not a string"},
       {"validation.share = 0.2\nvalidation.folds = 5", 2, 12, 5, "folds has no meaning with validation.share"},
       {"validation.share = 0.2\nvalidation.shuffle = true", 2, 12, 7, "no meaning with"},
       {"validation.shuffle = 1", 1, 22, 1, "true or false"},
       {"search.method = \"gird\"", 1, 17, 6, "did you mean 'grid'?"},
       {"search.method = \"grid\"", 1, 17, 6, "[search.params]"},
-      {"search.candidates = 3\nsearch.method = \"none\"", 1, 8, 10, "goes with method \"random\""},
+      {"search.candidates = 3\nsearch.method = \"none\"", 1, 8, 10, "use it with method \"random\""},
       {"search.method = \"none\"\nsearch.params.C = 1", 2, 8, 6, "no meaning with method \"none\""},
       {"search.params.C = [1]", 1, 8, 6, "method = \"grid\""},
       {"search.method = \"random\"\nsearch.params.C = [1]", 1, 17, 8, "candidates"},
@@ -311,8 +311,8 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"validation.folds = 0\nsearch.method = \"grid\"\nsearch.params.C = [1]", 1, 20, 1, "must not be 0"},
       {"devices.use = \"\"", 1, 15, 2, "empty"},
       {"devices.use = []", 1, 15, 2, "empty"},
-      {"devices.use = [\"host\", 3]", 1, 24, 1, "a text"},
-      {"devices.memory = \"4 apples\"", 1, 18, 10, "no size"},
+      {"devices.use = [\"host\", 3]", 1, 24, 1, "a string"},
+      {"devices.memory = \"4 apples\"", 1, 18, 10, "not a size"},
       {"devices.memory = -4", 1, 18, 2, "from 1 byte"},
       {"plugins.directories = [\"/a\", \"b/c\"]", 1, 30, 5, "absolute"},
       {"plugins.directories = [\"/a\", \"/a\"]", 1, 30, 4, "twice"},
@@ -341,8 +341,8 @@ TEST(Messages, EachBadSearchedParameterHasOneMessage) {
       {"C = { log10 = [-3, 6], n = 9000000000000000000 }", 8, 28, 19, "from 2 to 100000"},
       {"C = { log10 = [-3, 6], n = 2.0 }", 8, 28, 3, "an integer"},
       {"C = { log10 = [-3, 6] }", 8, 7, 5, "needs n"},
-      {"C = { n = 3 }", 8, 5, 9, "does not say how"},
-      {"C = {}", 8, 5, 2, "does not say how"},
+      {"C = { n = 3 }", 8, 5, 9, "does not define its values"},
+      {"C = {}", 8, 5, 2, "does not define its values"},
       {"C = { log10 = [-3, 6], linear = [1, 2], n = 2 }", 8, 24, 6, "both 'log10' and 'linear'"},
       {"C = { log10 = [-3], n = 2 }", 8, 15, 4, "two ends"},
       {"C = { log10 = 3, n = 2 }", 8, 15, 1, "two ends"},
@@ -358,13 +358,13 @@ TEST(Messages, EachBadSearchedParameterHasOneMessage) {
       {"C = [1, 2, 1.0]", 8, 12, 3, "lists 1 twice"},
       {"C = []", 8, 5, 2, "empty list"},
       {"C = [1, nan]", 8, 9, 3, "finite"},
-      {"C = [1, \"2\"]", 8, 9, 3, "a number, not a text"},
+      {"C = [1, \"2\"]", 8, 9, 3, "a number, not a string"},
       {"C = [[1]]", 8, 6, 3, "a number, not a list"},
       {"C = true", 8, 5, 4, "a number"},
       {"degree = { linear = [1, 4], n = 3 }", 8, 21, 6, "this makes 2.5"},
       {"degree = { log10 = [0, 2], n = 3 }", 8, 24, 1, "from 0 to 64, not 100"},
       {"kernel = { linear = [1, 2], n = 2 }", 8, 12, 6, "list its values"},
-      {"kernel = [\"rbf\", 3]", 8, 18, 1, "a text"},
+      {"kernel = [\"rbf\", 3]", 8, 18, 1, "a string"},
       {"tol = [1e-3, 1e-3]", 8, 14, 4, "twice"},
   };
   for (const Case& c : cases) expect_only(grid(std::string(c.text) + "\n"), c);
@@ -397,8 +397,8 @@ TEST(Messages, EachBadSetArgumentHasOneMessage) {
     EXPECT_EQ(d.column, column) << render(d, set);
     EXPECT_NE((d.message + d.hint).find(word), std::string::npos) << render(d, set);
   };
-  only("search.params.C.n=8", 17, "cannot set 'n' inside 'search.params.C': that is a list, no table");
-  only("name.x=8", 6, "that is a text");
+  only("search.params.C.n=8", 17, "cannot set 'n' inside 'search.params.C': that is a list, not a table");
+  only("name.x=8", 6, "that is a string");
   only("foo", 1, "key=value");
   only("=3", 1, "key=value");
   only("a..b=3", 1, "key=value");
@@ -407,7 +407,7 @@ TEST(Messages, EachBadSetArgumentHasOneMessage) {
   only("seed=   ", 5, "missing");
   only("data.limit=[1", 14, "syntax error");
   only("devices.use='a", 15, "syntax error");
-  only("data.limit=five", 12, "an integer, not a text");
+  only("data.limit=five", 12, "an integer, not a string");
   only("data.limti=5", 6, "did you mean 'limit'?");
   only("dta.limit=5", 1, "did you mean 'data'?");
   only("search.params.gamma.n=5", 15, "");

@@ -86,7 +86,7 @@ TEST(TaggedTables, EveryFaultIsReportedAtItsPlace) {
                  {"unknown key 'out_channel' in layers[0] (conv2d)", "did you mean 'out_channels'?",
                   "conv2d takes: type, out_channels, kernel_size, padding_mode", "out_channel"},
                  {"kernel_size must be from 1 to 99, not 0", "", "", "0"},
-                 {"p must be a number, not a text", "", "", "\"much\""},
+                 {"p must be a number, not a string", "", "", "\"much\""},
                  {"unknown key 'limit' in layers[1] (dropout)", "", "dropout takes: type, p", "limit"},
                  {"layers[2] needs 'type'", "add type = \"...\"", "type is one of: conv2d, dropout, relu",
                   "[[model_options.layers]]"},
@@ -101,19 +101,19 @@ TEST(TaggedTables, EveryFaultIsReportedAtItsPlace) {
 
 TEST(TaggedTables, WrongKindsOfValueAreExplained) {
   expect_errors(net("optimizer = \"sgd\"\n" + kLayer),
-                {{"optimizer must be a table with a type, not a text", "write { type = \"sgd\" }", "", "\"sgd\""}});
+                {{"optimizer must be a table with a type, not a string", "write { type = \"sgd\" }", "", "\"sgd\""}});
   expect_errors(net("layers = { type = \"relu\" }\n"), {{"layers must be a list of tables, not a table",
                                                          "write [[model_options.layers]]", "", "{ type = \"relu\" }"}});
   expect_errors(net("layers = [{ type = \"relu\" }, 3]\n"),
                 {{"layers[1] must be a table with a type, not an integer", "", "", "3"}});
   expect_errors(net("layers = [{ type = 3 }]\n"),
-                {{"the type of layers[0] must be a text, not an integer", "", "relu", "3"}});
+                {{"the type of layers[0] must be a string, not an integer", "", "relu", "3"}});
   expect_errors(searched("t = [\"relu\"]\n", "layers = [{ type = \"$t\" }]\n"),
                 {{"unknown key 't' in [search.params]", "", "net takes: epochs, momentum", "t"},
                  {"the type of layers[0] cannot be searched", "", "relu", "\"$t\""}});
   expect_errors(searched("layers = [1]\n", kLayer),
                 {{"'layers' cannot be searched as a whole",
-                  "search its parts: \"$name\" in [model_options] stands for the parameter 'name'", "", "layers"}});
+                  "search its parts: \"$name\" in [model_options] refers to the parameter 'name'", "", "layers"}});
 }
 
 // ---- "$name"
@@ -154,8 +154,8 @@ TEST(References, ValuesMustSuitEveryParameterThatTakesThem) {
   const std::string layers =
       "[[model_options.layers]]\ntype = \"conv2d\"\nout_channels = \"$w\"\nkernel_size = \"$w\"\n";
   expect_errors(searched("w = [0, 3, 100, 5000, 2.5]\n", layers),
-                {{"out_channels must be from 1 to 4096, not 0", "", "w is taken as out_channels at svm.toml:", "0"},
-                 {"kernel_size must be from 1 to 99, not 100", "", "w is taken as kernel_size at", "100"},
+                {{"out_channels must be from 1 to 4096, not 0", "", "w is used for out_channels at svm.toml:", "0"},
+                 {"kernel_size must be from 1 to 99, not 100", "", "w is used for kernel_size at", "100"},
                  {"out_channels must be from 1 to 4096, not 5000", "", "out_channels", "5000"},
                  {"out_channels must be an integer, not a real number", "", "out_channels", "2.5"}});
   expect_errors(searched("w = { uniform = [1, 5] }\n", layers, "random"),
@@ -170,13 +170,13 @@ TEST(References, ValuesMustSuitEveryParameterThatTakesThem) {
 TEST(References, MustBeSearchedAndSearchedNamesUsed) {
   expect_errors(
       searched("width = [1]\n", "layers = [{ type = \"conv2d\", out_channels = \"$widht\", kernel_size = 1 }]\n"),
-      {{"'$widht' is not searched", "did you mean '$width'?", "searched are: width", "\"$widht\""}});
+      {{"'$widht' is not searched", "did you mean '$width'?", "searched parameters: width", "\"$widht\""}});
   expect_errors(net("momentum = \"$m\"\n" + kLayer),
                 {{"'$m' is not searched", "add m to [search.params]", "", "\"$m\""}});
   expect_errors(searched("width = [1]\n", kLayer),
                 {{"unknown key 'width' in [search.params]", "", "net takes: epochs, momentum", "width"}});
   expect_errors(searched("fold = [1]\n\"a b\" = 1\n", "epochs = \"$fold\"\nmomentum = \"$a b\"\n" + kLayer),
-                {{"'fold' is a column of results.csv already", "give the searched parameter another name", "", "fold"},
+                {{"'fold' is already a column of results.csv", "give the searched parameter another name", "", "fold"},
                  {"'a b' cannot name a searched parameter", "use letters, digits, '_' and '-'", "", "\"a b\""}});
 }
 
@@ -199,12 +199,12 @@ TEST(SetTaggedTables, ChangesOneKeyOrOneTable) {
   };
   EXPECT_EQ(message("model_options.layers[2].p=1"), "there is no 'model_options.layers[2]': the last is layers[1]");
   EXPECT_EQ(message("model_options.optimizer[0].p=1"),
-            "there is no 'model_options.optimizer[0]': that is a table, no list");
+            "there is no 'model_options.optimizer[0]': that is a table, not a list");
   EXPECT_EQ(message("model_options.layer[0].p=1"), "there is no 'model_options.layer[0]': it is not in the file");
   EXPECT_EQ(message("model_options.layers[1].p=7"), "p must be at least 0 and at most 1, not 7");
   for (const char* bad : {"model_options.layers[].p=1", "model_options.layers[-1].p=1", "model_options.layers[1.p=1",
                           "model_options.layers[1]p=1", "model_options.layers[99999999999999999999].p=1", "[1]=2"})
-    EXPECT_EQ(message(bad), "this is no setting") << bad;
+    EXPECT_EQ(message(bad), "this is not a setting") << bad;
 }
 
 // ---- their output

@@ -166,8 +166,8 @@ TEST_F(Csv, RefusesMalformedText) {
   } cases[] = {
       {"", plain, {"is empty"}},
       {"\r\n\n", plain, {"is empty"}},
-      {"a,y\n", plain, {"has no rows"}},
-      {"a,y\n,1\n", drop, {"has no rows"}},
+      {"a,y\n", plain, {"has no usable rows"}},
+      {"a,y\n,1\n", drop, {"has no usable rows"}},
       {"y\n1\n", plain, {"only the target column"}},
       {"a,a,y\n1,2,3\n", plain, {"line 1", "two columns are named 'a'"}},
       {"a,y\n1,2\n1,2,3\n", plain, {"line 3", "3 cells", "header has 2"}},
@@ -189,7 +189,7 @@ TEST_F(Csv, RefusesMalformedText) {
       {"town,y\n1,2\n", nowhere, {"no column 'tonw'", "did you mean 'town'?"}},
       {"a,y\n1,2\n", no_target, {"no column 'price' for data.target", "'a', 'y'"}},
       {"a,y\n1,2\n", own_target, {"target 'y'", "data.categorical"}},
-      {"a,y\n1\"2,3\n", plain, {"line 2", "quote stands inside"}},
+      {"a,y\n1\"2,3\n", plain, {"line 2", "quote inside the cell"}},
       {"a,y\n\"1\"2,3\n", plain, {"line 2", "'2'", "after a closing quote"}},
       {"a,y\n1,2\n\"1,3\n4,5\n", plain, {"line 3", "never closed"}},
   };

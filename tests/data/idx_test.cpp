@@ -51,9 +51,9 @@ TEST_F(Idx, RefusesMalformedImages) {
       {idx({0, 2, 2}, ""), {"offset 4", "dimension of 0"}},
       {idx({3, 0, 2}, ""), {"offset 8", "dimension of 0"}},
       {idx({0xffffffff, 0xffffffff, 0xffffffff}, "abc"), {"offset 8", "features"}},
-      {idx({0xffffffff, 28, 28}, "abc"), {"offset 4", "promises 3367254359280 values"}},
-      {idx({3, 2, 2}, "0123456789"), {"promises 12 values"}},
-      {idx({3, 2, 2}, "0123456789abc"), {"goes on after the 12 values"}},
+      {idx({0xffffffff, 28, 28}, "abc"), {"offset 4", "declares 3367254359280 values"}},
+      {idx({3, 2, 2}, "0123456789"), {"declares 12 values"}},
+      {idx({3, 2, 2}, "0123456789abc"), {"continues after the 12 values"}},
   };
   for (const auto& c : cases) {
     const std::string file = write("bad", c.content);
@@ -75,7 +75,7 @@ TEST_F(Idx, RefusesMalformedLabels) {
   } cases[] = {
       {kImages, {"3 dimensions", "not an IDX file of labels"}},
       {idx({2}, "\x01\x02"), {"2 labels for the 3 images", images}},
-      {idx({3}, "\x01\x02"), {"promises 3"}},
+      {idx({3}, "\x01\x02"), {"declares 3"}},
   };
   for (const auto& c : cases) expect_error(MK_BAD_DATA, c.words, [&] { read_idx(images, write("bad", c.content), 0); });
 }

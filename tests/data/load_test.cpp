@@ -107,10 +107,10 @@ TEST_F(Load, IdxTakesADirectoryOrItsFiles) {
   fs::remove(path("shapes/t10k-images-idx3-ubyte"));
   expect_error(MK_BAD_DATA, {path("shapes"), "t10k-images-idx3-ubyte", "four IDX files"},
                [&] { load(spec("idx", path("shapes"))); });
-  expect_error(MK_BAD_DATA, {path("odd"), "labels cannot be inferred"}, [&] {
+  expect_error(MK_BAD_DATA, {path("odd"), "labels file cannot be inferred"}, [&] {
     load(spec("idx", write("odd", idx({1, 1, 1}, "a"))));
   });
-  expect_error(MK_BAD_DATA, {"x-images-idx3", "'x-labels-idx1'", "beside"}, [&] {
+  expect_error(MK_BAD_DATA, {"x-images-idx3", "'x-labels-idx1'", "next to it"}, [&] {
     load(spec("idx", write("x-images-idx3", idx({1, 1, 1}, "a"))));
   });
 }
@@ -124,7 +124,7 @@ TEST_F(Load, ImagesKeepTheirShape) {
   EXPECT_EQ(load(spec("idx", images)).shape, (Shape{2, 3, 1}));
   EXPECT_EQ(load_for_prediction(spec("idx", images), {"1"}, {}, {}).shape, (Shape{2, 3, 1}));
   const std::string other = images.substr(0, images.rfind('/')) + "/wide";
-  expect_error(MK_BAD_DATA, {"another height and width"}, [&] { load(spec("idx", images, other)); });
+  expect_error(MK_BAD_DATA, {"images of a different size"}, [&] { load(spec("idx", images, other)); });
   DataSpec digits;
   digits.source = "digits";
   EXPECT_EQ(load(digits).shape, (Shape{28, 28, 1}));

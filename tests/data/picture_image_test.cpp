@@ -36,19 +36,20 @@ TEST(ModelImage, APictureOfTheModelsSizeIsUnchanged) {
   const ModelImage light = to_model_image(picture(canvas), kMnist);
   for (size_t i = 0; i < 784; ++i)
     EXPECT_EQ(light.values[i], static_cast<float>(static_cast<unsigned char>(canvas.bytes[i])));
-  EXPECT_EQ(light.how, "a.png: 28 x 28 grey; taken as it is");
+  EXPECT_EQ(light.how, "a.png: 28 x 28 grey; used unchanged");
   for (char& c : canvas.bytes) c = static_cast<char>(~c);
   const ModelImage dark = to_model_image(picture(canvas), kMnist);
   EXPECT_EQ(dark.values, light.values);
-  EXPECT_EQ(dark.how, "a.png: 28 x 28 grey; inverted, taken as it is");
+  EXPECT_EQ(dark.how, "a.png: 28 x 28 grey; inverted, used unchanged");
 }
 
 TEST(ModelImage, ADrawingIsCroppedScaledAndCentred) {
   Canvas canvas(300, 400, 255);
   canvas.fill(30, 50, 40, 200, 0);
   const ModelImage image = to_model_image(picture(canvas), kMnist);
-  EXPECT_EQ(image.how,
-            "a.png: 300 x 400 grey; inverted, cut to 40 x 200 at (30, 50), 4 x 20 by area, centred by mass in 28 x 28");
+  EXPECT_EQ(
+      image.how,
+      "a.png: 300 x 400 grey; inverted, cropped to 40 x 200 at (30, 50), 4 x 20 by area, centred by mass in 28 x 28");
   EXPECT_EQ(image.values, bar(12, 4, 4, 20));
   Canvas light(300, 400, 0);
   light.fill(230, 150, 40, 200, 255);
@@ -89,7 +90,8 @@ TEST(ModelImage, ABlankPageIsScaledWhole) {
     Canvas canvas(50, 60, level);
     canvas.fill(20, 20, 5, 5, level > 200 ? level - 9 : level + 9);  // dust
     const ModelImage image = to_model_image(picture(canvas), kMnist);
-    EXPECT_NE(image.how.find("nothing is drawn on it, scaled whole to 28 x 28"), std::string::npos) << image.how;
+    EXPECT_NE(image.how.find("nothing is drawn on it, whole picture scaled to 28 x 28"), std::string::npos)
+        << image.how;
     EXPECT_NEAR(image.values[0], level == 255 ? 0 : level, 0.5);
   }
 }
@@ -98,7 +100,7 @@ TEST(ModelImage, GreyIsLuminance) {
   Picture colours{"a.png", "turned upright", 2, 2, 3, {255, 0, 0, 0, 255, 0, 0, 0, 255, 10, 10, 10}};
   const ModelImage image = to_model_image(colours, {2, 2, 1});
   EXPECT_EQ(image.values, (std::vector<float>{54, 182, 18, 10}));
-  EXPECT_EQ(image.how, "a.png: 2 x 2 RGB; turned upright, grey by luminance, taken as it is");
+  EXPECT_EQ(image.how, "a.png: 2 x 2 RGB; turned upright, grey by luminance, used unchanged");
 }
 
 TEST(ModelImage, ColourImagesGetTheMiddleOfThePicture) {
@@ -110,7 +112,7 @@ TEST(ModelImage, ColourImagesGetTheMiddleOfThePicture) {
   const ModelImage image = to_model_image(wide, {10, 10, 3});
   ASSERT_EQ(image.values.size(), 300U);
   for (size_t i = 0; i < 300; ++i) EXPECT_EQ(image.values[i], i % 3 == 0 ? 128 : 50) << "2 x 2 pixels are averaged";
-  EXPECT_EQ(image.how, "a.png: 60 x 20 RGB; cut to the middle 20 x 20, 10 x 10 by area");
+  EXPECT_EQ(image.how, "a.png: 60 x 20 RGB; cropped to the middle 20 x 20, 10 x 10 by area");
   const ModelImage grey = to_model_image(picture(Canvas(5, 9, 77)), {3, 3, 3});
   EXPECT_EQ(grey.values, std::vector<float>(27, 77.0F));
   expect_error(MK_INVALID_ARGUMENT, {"5 channels", "--data"}, [&] { to_model_image(wide, {4, 4, 5}); });

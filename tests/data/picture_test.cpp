@@ -115,8 +115,8 @@ TEST_F(PictureTest, PhotosAreTurnedUpright) {
 TEST_F(PictureTest, AFileThatIsNotAPictureIsRefused) {
   for (const std::string content : {"", "\x89PNG", "GIF89a", "not a picture", "\xff\xd8"})
     expect_refused(content, {"a.png", "is neither a PNG nor a JPEG file; convert it"});
-  expect_refused("\x89PNG\r\n\x1a\n", {"is a damaged or cut PNG file"});
-  expect_refused("\xff\xd8\xff", {"is a damaged or cut JPEG file"});
+  expect_refused("\x89PNG\r\n\x1a\n", {"is a damaged or truncated PNG file"});
+  expect_refused("\xff\xd8\xff", {"is a damaged or truncated JPEG file"});
   expect_error(MK_BAD_DATA, {"gone.png"}, [&] { read_picture(path("gone.png")); });
   expect_error(MK_BAD_DATA, {"not a regular file"}, [&] { read_picture(directory_); });
   expect_refused(jpeg(8, 8, 4, std::string(256, 'x')), {"in CMYK", "save it as RGB"});
@@ -148,10 +148,11 @@ TEST_F(PictureTest, ATruncatedFileIsRefused) {
     }
   }
   const std::string photo = jpeg(40, 30, 1, canvas.bytes);
-  for (size_t size = 3; size < photo.size(); ++size) expect_refused(photo.substr(0, size), {"damaged or cut JPEG"});
+  for (size_t size = 3; size < photo.size(); ++size)
+    expect_refused(photo.substr(0, size), {"damaged or truncated JPEG"});
   std::string spoiled = whole;
   spoiled[spoiled.size() - 20] ^= 1;  // of the pixels or their checksum
-  expect_refused(spoiled, {"damaged or cut PNG"});
+  expect_refused(spoiled, {"damaged or truncated PNG"});
 }
 
 TEST_F(PictureTest, AnyByteMayBeWrong) {

@@ -53,7 +53,7 @@ TEST(Compare, ReportsByHowMuchFitsDiffer) {
   EXPECT_HAS(text, "fits         6 of 6 in both, 3 of them differ\n");
   EXPECT_HAS(text, "  errors by up to 5: 1 | 6 (fit 4: candidate 2, fold 0");
   EXPECT_HAS(text, "  error by up to 0.5: 0.1 | 0.6 (fit 4: candidate 2, fold 0");
-  EXPECT_HAS(text, "  1 ended in another way, or of another candidate\n");
+  EXPECT_HAS(text, "  1 with a different status or candidate\n");
 }
 
 TEST(Compare, NamesSettingsThatDiffer) {
@@ -69,7 +69,7 @@ TEST(Compare, NamesSettingsThatDiffer) {
   EXPECT_HAS(text, "  layers[0].n: not set | 3\n");
   EXPECT_HAS_NOT(text, "search.params");
   EXPECT_HAS(text, "errors on different data\n");
-  EXPECT_HAS(text, "of different plans, not compared one by one: 6 of 6 | 6 of 6\n");
+  EXPECT_HAS(text, "from different plans, not compared individually: 6 of 6 | 6 of 6\n");
 }
 
 TEST(Compare, AcceptsRunsWithoutResults) {

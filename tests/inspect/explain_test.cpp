@@ -65,11 +65,11 @@ TEST(ExplainFit, ReportsWhereItRan) {
   const std::string text = explain_fit(running(), 2);
   EXPECT_HAS(text, "fit 2: candidate 1, fold 0 (C = 1)\n");
   EXPECT_HAS(text, "ok, errors 3, error 0.3, on 10 rows\n");
-  EXPECT_HAS(text, "node 0, opencl:0 (opencl/Card), bundle 1, attempt 1, begun after 2.0 s");
-  EXPECT_HAS_NOT(text, "the model says");
+  EXPECT_HAS(text, "node 0, opencl:0 (opencl/Card), bundle 1, attempt 1, started after 2.0 s");
+  EXPECT_HAS_NOT(text, "note of the model");
   Inspection run = running();
   run.view.records[2].note = "steps=12";
-  EXPECT_HAS(explain_fit(run, 2), "the model says: steps=12\n");
+  EXPECT_HAS(explain_fit(run, 2), "note of the model: steps=12\n");
 }
 
 TEST(ExplainFit, ListsEachAttemptInOrder) {
@@ -106,18 +106,18 @@ TEST(ExplainFit, ReportsWhyItWaits) {
   const std::string text = explain_fit(running(), 4);
   EXPECT_HAS(text, "fit 4: candidate 2, fold 0 (C = 10)\n  not finished yet");
   EXPECT_HAS(text, "bundle of 1 fit is number 2 of 2 with fits left");
-  EXPECT_HAS(text, "needs 1.0 MiB of a device's memory; 2 of 2 devices hold that");
-  EXPECT_HAS(text, "node 0, opencl:0 is at work for 12 s: C = 10, 45 %");
-  EXPECT_HAS(explain_fit(running(), 5), "needs 4.0 GiB of a device's memory; 1 of 2 devices holds that");
+  EXPECT_HAS(text, "needs 1.0 MiB of a device's memory; 2 of 2 devices can hold that");
+  EXPECT_HAS(text, "node 0, opencl:0 has been working for 12 s: C = 10, 45 %");
+  EXPECT_HAS(explain_fit(running(), 5), "needs 4.0 GiB of a device's memory; 1 of 2 devices can hold that");
 }
 
 TEST(ExplainFit, ReportsThatNoDeviceIsLargeEnough) {
   Inspection run = running();
   run.last->devices[0].state = "retired";
   EXPECT_HAS(explain_fit(run, 5),
-             "no device that is left holds that, the largest budget is 2.0 GiB: raise devices.memory");
+             "no remaining device can hold that, the largest budget is 2.0 GiB: raise devices.memory");
   run.last->devices[1].state = "lost";
-  EXPECT_HAS(explain_fit(run, 5), "no device is left");
+  EXPECT_HAS(explain_fit(run, 5), "no device remains");
 }
 
 TEST(ExplainFit, ReportsThatAFitOfADeadRunWaitsForTheNextRun) {
@@ -126,7 +126,7 @@ TEST(ExplainFit, ReportsThatAFitOfADeadRunWaitsForTheNextRun) {
   EXPECT_HAS_NOT(text, "devices hold");
   Inspection early = running();  // before the node wrote anything
   early.last.reset();
-  EXPECT_HAS(explain_fit(early, 4), "it waits, or a device is at it\n");
+  EXPECT_HAS(explain_fit(early, 4), "it is waiting, or a device is working on it\n");
 }
 
 // All fits of a run are done, and its refit on candidate 2 is `refit`.
@@ -150,17 +150,17 @@ journal::FitRecord refit_record() {
 TEST(ExplainRefit, ReportsThatItWaitsForTheFitsOfItsBootstrap) {
   const std::string text = explain_fit(running(), 6);
   EXPECT_HAS(text,
-             "slot 6: the refit\n  it waits for 2 of the 6 fits, from which its candidate is chosen:\n"
+             "slot 6: the refit\n  it waits for 2 of the 6 fits that decide on its candidate:\n"
              "  fit 4: candidate 2, fold 0\n  fit 5: candidate 2, fold 1\n");
   EXPECT_HAS_NOT(text, "trains");
   const std::string dead = explain_fit(killed(), 6);
-  EXPECT_HAS(dead, "nobody is at it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
+  EXPECT_HAS(dead, "no device is working on it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS(dead, "it waits for 2 of the 6 fits");
   Inspection bagging = running();  // 12 fits, of which the four of candidate 0 are done
   bagging.view.plan.bootstraps = 2;
   EXPECT_HAS(explain_fit(bagging, 13),
              "slot 13: the refit of bootstrap 1\n  it waits for 4 of the 6 fits of its "
-             "bootstrap, from which its candidate is chosen:\n  fit 6: candidate 1, "
+             "bootstrap that decide on its candidate:\n  fit 6: candidate 1, "
              "bootstrap 1, fold 0\n");
 }
 
@@ -170,12 +170,12 @@ TEST(ExplainRefit, ReportsThatItWaitsForADevice) {
   run.bundles.back().bytes = 4ULL << 30;
   const std::string text = explain_fit(run, 6);
   EXPECT_HAS(text, "its fits are done: it trains candidate 2 (C = 10) on every row\n");
-  EXPECT_HAS(text, "needs 4.0 GiB of a device's memory; 1 of 2 devices holds that");
-  EXPECT_HAS(text, "node 0, opencl:0 is at work for 12 s");
+  EXPECT_HAS(text, "needs 4.0 GiB of a device's memory; 1 of 2 devices can hold that");
+  EXPECT_HAS(text, "node 0, opencl:0 has been working for 12 s");
   run.last.reset();
-  EXPECT_HAS(explain_fit(run, 6), "it waits for a device, or one is at it\n");
+  EXPECT_HAS(explain_fit(run, 6), "it is waiting for a device, or one is working on it\n");
   run.live = false;
-  EXPECT_HAS_NOT(explain_fit(run, 6), "waits for a device");
+  EXPECT_HAS_NOT(explain_fit(run, 6), "waiting for a device");
   for (journal::FitRecord& record : run.view.records)
     if (record.fit % 2 == 0) record.status = journal::FitStatus::failed;
   EXPECT_HAS(explain_fit(run, 6), "no candidate has a result in every fold");
@@ -194,7 +194,7 @@ TEST(ExplainRefit, ReportsWhereItRanAndItsResult) {
   run.view.repeats = {run.view.refits[0]};
   const std::string text = explain_fit(run, 6);
   EXPECT_HAS(text, "slot 6: the refit: candidate 2 (C = 10)\n  ok, 7 of 10 test rows wrong\n");
-  EXPECT_HAS(text, "node 0, opencl:0 (opencl/Card), bundle 4, attempt 1, begun after 6.0 s");
+  EXPECT_HAS(text, "node 0, opencl:0 (opencl/Card), bundle 4, attempt 1, started after 6.0 s");
   EXPECT_HAS(text, "after 1.0 s: attempt 1 failed on node 1, host:0: the driver crashed\n");
   EXPECT_HAS(text, "after 2.0 s: attempt 2 was taken from node 0, opencl:0: out of memory\n");
   EXPECT_HAS(text, "which does not count: ok, 7 of 10 test rows wrong\n");
@@ -214,7 +214,7 @@ TEST(ExplainRefit, ReportsWhyItFailed) {
   run.view.refits[0].note = "the loss is not finite";
   const std::string text = explain_fit(run, 6);
   EXPECT_HAS(text, "  failed\n");
-  EXPECT_HAS(text, "the model says: the loss is not finite\n  `mokume resume runs/tiny/1` tries it again\n");
+  EXPECT_HAS(text, "note of the model: the loss is not finite\n  `mokume resume runs/tiny/1` tries it again\n");
   EXPECT_HAS(explain_run(run), "6 of 6 fits, 1 of 1 refit\n");
   EXPECT_HAS(explain_run(run), "failed for good:\n  the refit: the loss is not finite\n");
 }
@@ -232,7 +232,7 @@ TEST(ExplainFit, NamesNoDeviceForAFitThatWasGivenUp) {
   for (const uint32_t fit : {2U, 6U}) {
     const std::string text = explain_fit(run, fit);
     EXPECT_HAS(text, "  failed\n  given up after 4.0 s: failed 3 times, last on host:0: the driver crashed\n");
-    EXPECT_HAS_NOT(text, "the model says");
+    EXPECT_HAS_NOT(text, "note of the model");
     EXPECT_HAS_NOT(text, "computed by");
   }
   EXPECT_HAS(explain_fit(run, 6), "tries it again");

@@ -44,7 +44,7 @@ TEST(Formations, TableShowsTimesAndEfficiencies) {
             "      1 x 3          26 min 15 s      0.867    38 min 15 s      0.595    29 min 15 s      0.779\n"
             "      3 x 1          26 min 15 s      0.867    38 min 15 s      0.595    29 min 15 s      0.779\n"
             "      4 x 3          13 min 15 s      0.429    17 min 15 s      0.330    15 min 00 s      0.381\n"
-            "refits included, each of a candidate that takes as long as they do on average\n");
+            "including refits, each of a candidate with an average fit time\n");
   expectation.measured = false;
   const std::string relative = formations_table(workload, expectation, 1.5, parse_formations("1x3"));
   EXPECT_EQ(relative.find("min"), std::string::npos) << relative;

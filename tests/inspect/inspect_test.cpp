@@ -20,7 +20,7 @@ using testing::running;
 TEST(Inspect, ALiveRunShowsWhatEachDeviceDoesAndForHowLong) {
   const std::string text = status_text(running());
   EXPECT_HAS(text, "runs/tiny/1: live on somewhere (process 77), 4 of 6 fits, ETA 3 min 10 s\n");
-  EXPECT_HAS(text, "at work for 12 s: C = 10, 45 %");
+  EXPECT_HAS(text, "working for 12 s: C = 10, 45 %");
   EXPECT_HAS(text, "1/host:0");
   EXPECT_HAS(text, "idle for 10 s");
   EXPECT_HAS_NOT(text, "next:");
@@ -38,9 +38,9 @@ TEST(Inspect, ARunThatNoProcessHoldsIsDeadWhateverItsRecord) {
   EXPECT_EQ(state_of(run), "dead (killed)");
   const std::string text = status_text(run);
   EXPECT_HAS(text, "runs/tiny/1: dead (killed), 4 of 6 fits\n");
-  EXPECT_HAS(text, "last sign of life 2.0 s ago");
-  EXPECT_HAS(text, "was at work: C = 10, 45 %");
-  EXPECT_HAS(text, "next: mokume resume runs/tiny/1 goes on where it stopped\n");
+  EXPECT_HAS(text, "last heard from 2.0 s ago");
+  EXPECT_HAS(text, "was working: C = 10, 45 %");
+  EXPECT_HAS(text, "next: mokume resume runs/tiny/1 continues where it stopped\n");
   EXPECT_HAS_NOT(text, "ETA");
 }
 
@@ -60,7 +60,7 @@ TEST(Inspect, AStoppedRunReportsWhyAndHowToResume) {
   const std::string text = status_text(run);
   EXPECT_HAS(text, ": stopped (stopped on request), 4 of 6 fits\n");
   EXPECT_HAS(text, "next: mokume resume");
-  EXPECT_HAS_NOT(text, "sign of life");
+  EXPECT_HAS_NOT(text, "last heard");
 }
 
 TEST(Inspect, AFinishedRunNeedsNoNextStep) {
@@ -90,7 +90,7 @@ TEST(Inspect, ShowsLostDevicesAndDisagreements) {
   run.view.disagreements = {{2, true, "fit 2 has one result here and another there"}};
   const std::string text = status_text(run);
   EXPECT_HAS(text, "lost 10 s ago: silent for 30 s");
-  EXPECT_HAS(text, "1 event: mokume explain runs/tiny/1 tells\n");
+  EXPECT_HAS(text, "1 event: see mokume explain runs/tiny/1\n");
   EXPECT_HAS(text, "fit 2 has one result here");
 }
 
