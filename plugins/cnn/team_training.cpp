@@ -151,7 +151,6 @@ Shares TeamTraining::shares() const {
   return split(parallel_.period_of(position_.epoch) * team_.members(), speeds_.now());
 }
 
-// Returns this member's units.
 RowRange TeamTraining::share_of(const Shares& shares) const {
   const auto mine = shares.begin() + team_.member();
   return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};

@@ -24,7 +24,6 @@ std::string choice_word(KernelStore::Mode mode) {
   return "";
 }
 
-// Computes K(x, x) from |x|^2.
 double diagonal_value(const ops::KernelFunction& f, double norm) {
   switch (f.kind) {
     case ops::KernelKind::linear:

@@ -54,7 +54,6 @@ std::vector<std::string> environment_with(const std::string& directory) {
   return variables;
 }
 
-// Sets or removes a variable until the end of the scope.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const char* value) : name_(name) {
