@@ -12,7 +12,6 @@ inline constexpr uint32_t kFastDevice = 0;
 inline constexpr uint32_t kOracleDevice = 1;
 inline constexpr uint32_t kDevices = 2;
 
-// Describes device `index` < kDevices.
 mk_device_info device_info(uint32_t index);
 
 // Formats sorted numbers as ranges: 0, 1, 2, 3, 8, 10, 11 becomes "0-3,8,10-11".

@@ -143,7 +143,7 @@ class Backend {
   static void wait(mk_event&) {}
 
   static std::array<uint64_t, 2> time_ns(const mk_event& event) {
-    if (!event.profiling) throw Error(MK_INVALID_ARGUMENT, "host: times are kept on profiling queues only");
+    if (!event.profiling) throw Error(MK_INVALID_ARGUMENT, "host: only profiling queues record times");
     return {event.start_ns, event.end_ns};
   }
 
@@ -161,4 +161,5 @@ class Backend {
 }  // namespace
 }  // namespace mokume::host
 
-MOKUME_BACKEND(mokume::host::Backend, "host", "this machine's processor through oneDNN and own loops, and the oracle")
+MOKUME_BACKEND(mokume::host::Backend, "host",
+               "this machine's processor, with oneDNN and the backend's own loops, and the oracle")

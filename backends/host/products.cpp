@@ -14,7 +14,6 @@ int64_t leading(const View<T>& v) {
   return v.rows > 1 ? v.stride : v.columns;
 }
 
-// Returns the address of element (r, c) of op(x).
 const float* at(const View<const float>& x, bool transposed, int64_t r, int64_t c) {
   return transposed ? x.row(c) + r : x.row(r) + c;
 }

@@ -37,7 +37,7 @@ class SubnormalsAreZero {
   static void set(uint64_t value) { asm volatile("msr fpcr, %0" : : "r"(value) : "memory"); }
   const uint64_t before_ = get();
 #else
-#error "tell this processor to take subnormal floats for zeros"
+#error "make this processor treat subnormal floats as zeros"
 #endif
 };
 

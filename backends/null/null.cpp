@@ -100,7 +100,7 @@ class Backend {
   static void wait(mk_event&) {}
 
   static std::array<uint64_t, 2> time_ns(const mk_event& event) {
-    if (!event.profiling) throw Error(MK_INVALID_ARGUMENT, "null: times are kept on profiling queues only");
+    if (!event.profiling) throw Error(MK_INVALID_ARGUMENT, "null: only profiling queues record times");
     return {0, 0};
   }
 

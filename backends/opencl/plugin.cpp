@@ -66,7 +66,7 @@ class Backend {
 
   static std::array<uint64_t, 2> time_ns(const mk_event& event) {
     if (!event.queue->profiling)
-      throw Error(MK_INVALID_ARGUMENT, "opencl: times are kept by queues made with MK_QUEUE_PROFILING only");
+      throw Error(MK_INVALID_ARGUMENT, "opencl: only queues created with MK_QUEUE_PROFILING record times");
     const auto time = [](cl_event of, cl_profiling_info what) {
       cl_ulong ns = 0;
       check(clGetEventProfilingInfo(of, what, sizeof(ns), &ns, nullptr), "clGetEventProfilingInfo");

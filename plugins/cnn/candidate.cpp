@@ -90,7 +90,7 @@ void check_batches(const mk_experiment& experiment, const sdk::Team& team) {
     const std::string each =
         batch == alone.batch_size ? "" : " for each of " + std::to_string(team.members()) + " devices";
     throw Error(MK_INVALID_ARGUMENT, "batch_size is " + std::to_string(alone.batch_size) + each +
-                                         ", and a fit trains on " + std::to_string(fewest) + " rows: lower it");
+                                         ", but a fit trains on " + std::to_string(fewest) + " rows: lower it");
   }
 }
 
@@ -98,7 +98,7 @@ void check(const mk_experiment& experiment) {
   const mk_data& d = *experiment.train;
   if (d.labels == nullptr && d.targets == nullptr)
     throw Error(MK_BAD_DATA, "cnn learns from labels or targets, and this data set has none");
-  if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn takes at most 2^31 - 1 rows: set data.limit");
+  if (d.rows > INT32_MAX) throw Error(MK_BAD_DATA, "cnn supports at most 2^31 - 1 rows: set data.limit");
   check_batches(experiment, sdk::Team(nullptr));
   for (uint32_t c = 0; c < experiment.n_candidates; ++c)
     candidate_network(experiment, candidate_settings(experiment, c));

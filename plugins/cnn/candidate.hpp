@@ -30,7 +30,6 @@ void check_batches(const mk_experiment& experiment, const sdk::Team& team);
 // `wanted` bundles, each fit becomes a bundle.
 void make_bundles(const mk_experiment& experiment, uint32_t wanted, const mk_bundle_sink& sink);
 
-// Returns a candidate's table of layers.
 std::string summary(const mk_experiment& experiment, uint32_t candidate);
 
 }  // namespace mokume::cnn

@@ -30,8 +30,9 @@ void set_aside(const sdk::Host& host, const std::string& file, const std::string
   std::error_code failed;
   fs::rename(file, aside, failed);
   host.log(MK_LOG_WARNING, "cnn",
-           why + "; the training starts anew" +
-               (failed ? ", and the file cannot be renamed (" + failed.message() + ")" : ", and the file is " + aside));
+           why + "; the training starts from scratch" +
+               (failed ? ", and the file cannot be renamed (" + failed.message() + ")"
+                       : ", and the file was renamed to " + aside));
 }
 
 // Returns nothing if the file is absent or damaged; a damaged file is set aside. `read` receives the reader of a
@@ -41,7 +42,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
                      const Read& read) -> decltype(read(std::declval<st::Reader>(), json())) {
   const std::string file = file_in(directory);
   if (directory.empty() || !fs::exists(file)) return {};
-  const auto damaged = [&] { set_aside(host, file, file + " is no checkpoint of this version"); };
+  const auto damaged = [&] { set_aside(host, file, file + " is not a checkpoint of this version"); };
   try {
     st::Reader reader(file);
     reader.verify();

@@ -56,7 +56,7 @@ Engine::Engine(const sdk::Device& device, const Network& network, int64_t batch,
   if (wanted > device.budget_bytes() || uint64_t(4 * flow) > most)
     throw Error(MK_OUT_OF_MEMORY, "the network needs " + mib(wanted) + " (" + mib(4 * network.n_parameters) +
                                       " of parameters, " + mib(4 * flow) + " in one piece for a batch) at batch_size " +
-                                      std::to_string(batch) + ", and " + device.info().name + " gives it " +
+                                      std::to_string(batch) + ", but " + device.info().name + " gives it " +
                                       mib(device.budget_bytes()) + " (" + mib(most) +
                                       " in one piece): lower batch_size, make the layers smaller, or name another "
                                       "device");

@@ -49,8 +49,8 @@ void for_torch_chunks(const Parameter& p, Body&& body) {
 void expect_numbers(std::span<const float> values) {
   if (!std::all_of(values.begin(), values.end(), [](float v) { return std::isfinite(v); }))
     throw Error(MK_BAD_DATA,
-                "the network's outputs are no finite numbers: its training diverged (lower lr, or scale the data), or "
-                "its rows are far from those it learned from");
+                "the network's outputs are not finite: its training diverged (lower lr, or scale the data), or "
+                "the rows differ too much from its training rows");
 }
 
 // Reads the manifest. Returns `per_feature`: whether the weights file contains moments of the features.
@@ -59,7 +59,7 @@ bool read_manifest(const std::string& path, Fitted& f) {
   if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
   const auto manifest = sdk::parse_json<ordered_json>(in);
   if (manifest.at("mokume_cnn").get<int>() != kFormat)
-    throw Error(MK_BAD_DATA, path + " is of another version of mokume: use that one");
+    throw Error(MK_BAD_DATA, path + " was written by another version of mokume: use that version");
   f.settings.layers = manifest.at("layers").dump();
   f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
   manifest.at("classes").get_to(f.class_names);
@@ -72,7 +72,7 @@ bool read_manifest(const std::string& path, Fitted& f) {
   target.at("mean").get_to(f.moments.target_mean);
   target.at("deviation").get_to(f.moments.target_deviation);
   if (f.mean.size() != f.scale.size() || (f.mean.size() > 1 && int64_t(f.mean.size()) != shape.elements()))
-    throw Error(MK_BAD_DATA, path + ": the scaling does not fit the input");
+    throw Error(MK_BAD_DATA, path + ": the scaling does not match the input");
   f.network = make_network(f.settings, shape, f.classifies() ? f.class_names.size() : 1);
   return manifest.at("per_feature");
 }
@@ -154,8 +154,7 @@ Fitted Fitted::load(const std::string& directory) {
   for (const Parameter& p : f.network.parameters) {
     const st::Tensor* tensor = reader.find(p.name);
     if (tensor == nullptr || !tensor->is(p.torch_shape()))
-      throw Error(MK_BAD_DATA, weights + ": tensor " + p.name +
-                                   " is missing or has another shape than the network in " +
+      throw Error(MK_BAD_DATA, weights + ": tensor " + p.name + " is missing or differs in shape from the network in " +
                                    "manifest.json: restore the model's files");
   }
   f.parameters.resize(f.network.n_parameters);

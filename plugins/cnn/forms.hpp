@@ -52,7 +52,7 @@ class Forms {
         std::visit([&](auto member) { values.at(key.param.name).get_to(made.*member); }, key.member);
       return made;
     }
-    throw Error(MK_INTERNAL, "cnn was given the unknown type '" + type + "'");
+    throw Error(MK_INTERNAL, "cnn received the unknown type '" + type + "'");
   }
 
  private:

@@ -10,7 +10,6 @@ namespace {
 
 constexpr int64_t kTask = int64_t{1} << 16;  // elements per task of a thread
 
-// Computes elements [begin, end) of one parameter.
 void fill(const Parameter& p, const sdk::Random& random, int64_t begin, int64_t end, float* values) {
   for (int64_t row = begin / p.outputs; begin < end; ++row) {
     const int64_t row_end = std::min(end, (row + 1) * p.outputs);

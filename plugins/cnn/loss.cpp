@@ -8,7 +8,7 @@ namespace mokume::cnn {
 
 mk_param loss_param() {
   return text("loss", "\"auto\"", "auto|cross_entropy|nll|mse",
-              "auto: cross_entropy for classes, mse for numbers; nll is cross_entropy after a log_softmax layer");
+              "auto: cross_entropy for classes, mse for numbers; nll: cross_entropy after a log_softmax layer");
 }
 
 Loss loss_of(const std::string& name, bool classifies, const std::string& last_layer) {
@@ -18,11 +18,11 @@ Loss loss_of(const std::string& name, bool classifies, const std::string& last_l
   if (loss != suited)
     throw Error(MK_INVALID_ARGUMENT,
                 "loss = \"" + name + "\" needs " +
-                    (classifies ? "a target of numbers, and this data set has classes: use cross_entropy"
-                                : "classes, and this data set has a target of numbers: use mse"));
+                    (classifies ? "a numeric target, but this data set has classes: use cross_entropy"
+                                : "classes, but this data set has a numeric target: use mse"));
   if (name == "nll" && last_layer != "log_softmax")
     throw Error(MK_INVALID_ARGUMENT,
-                "loss = \"nll\" takes what a log_softmax layer gives, and there is none at the end: add one, or use "
+                "loss = \"nll\" needs a log_softmax layer at the end of the network: add one, or use "
                 "cross_entropy");
   return loss;
 }

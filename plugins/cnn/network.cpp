@@ -23,11 +23,13 @@ void share_memory(const std::vector<Layer*>& stages) {
 
 void check_outputs(const Network& network, int64_t outputs, const Plan& last) {
   const Shape& out = network.layers.back()->out;
-  if (!out.flat) last.refuse("the network ends in images of " + text(out), "end it with flatten and a linear layer");
+  if (!out.flat)
+    last.refuse("the output of the network is images of " + text(out), "end it with flatten and a linear layer");
   if (out.elements() != outputs)
-    last.refuse("the network has " + text(out) + " outputs, and the data needs " + std::to_string(outputs),
+    last.refuse("the network has " + text(out) + " outputs, but the data needs " + std::to_string(outputs),
                 "set the last layer's out_features to " + std::to_string(outputs));
-  if (network.parameters.empty()) last.refuse("the network has nothing to learn", "add a linear or a conv2d layer");
+  if (network.parameters.empty())
+    last.refuse("the network has no trainable parameters", "add a linear or a conv2d layer");
 }
 
 bool same(const Layer* a, const Layer* b) {

@@ -31,7 +31,7 @@ void Segments::place(const Parameter& p, int64_t most) {
   if (!cut || each == 0)
     throw Error(MK_OUT_OF_MEMORY, "layer " + std::to_string(std::stoll(p.name) + 1) + " needs " +
                                       std::to_string(4 * (cut ? ops::kGemmCut * columns : p.size())) +
-                                      " bytes of parameters in one piece, and the device's largest piece is " +
+                                      " bytes of parameters in one piece, but the device's largest piece is " +
                                       std::to_string(most * 4) + ": make the layer smaller, or name another device");
   sizes_.push_back(0);
   for (int64_t r = 0; r < rows; r += each) add(r, std::min(each, rows - r));

@@ -70,7 +70,6 @@ class ParameterVector {
   mk_tensor at(const Extent& e) const { return buffers_[e.segment].matrix(e.rows, e.columns, e.at); }
   // Returns a parameter that is never cut, or {} for -1.
   mk_tensor whole(int parameter) const { return parameter < 0 ? mk_tensor{} : at(extents(parameter).front()); }
-  // Returns adjacent elements of a segment.
   mk_tensor run(size_t segment, int64_t at, int64_t size) const { return buffers_[segment].vector(size, at); }
 
   // Copy elements [first, first + values.size()) of the network's flat vector. Parameters that are left out are

@@ -150,7 +150,7 @@ void Writer::add(const std::string& name, Dtype dtype, const Shape& shape, Sourc
     refuse_tensor(name, "has the impossible shape " + text(shape) + ": sizes must not be negative or overflow");
   check_utf8(name);
   if (std::any_of(tensors_.begin(), tensors_.end(), [&](const auto& t) { return t.first.second == name; }))
-    refuse_tensor(name, "was added before: names must differ");
+    refuse_tensor(name, "was already added: names must be unique");
   tensors_.emplace(std::pair(dtype, name), std::move(entry));
 }
 
@@ -177,7 +177,7 @@ void Writer::write(const std::string& path) const {
   for (const auto& [key, entry] : tensors_) {
     uint64_t left = entry.bytes;
     const auto check = [&name = key.second](bool good) {
-      if (!good) refuse_tensor(name, "was given more or fewer bytes than its shape has: mend its source");
+      if (!good) refuse_tensor(name, "received more or fewer bytes than its shape requires: fix its source");
     };
     entry.source([&](const void* data, uint64_t bytes) {
       check(bytes <= left);
@@ -210,7 +210,7 @@ Reader::Reader(const std::string& path) : path_(path) {
   // The type is checked before opening, since a pipe in place of the file would block the program.
   const auto status = std::filesystem::status(path, failed);
   if (!std::filesystem::exists(status)) refuse("cannot be opened (" + failed.message() + "): check the path");
-  if (!std::filesystem::is_regular_file(status)) refuse("is no regular file: check the path");
+  if (!std::filesystem::is_regular_file(status)) refuse("is not a regular file: check the path");
   const uint64_t size = std::filesystem::file_size(path, failed);
   file_.rdbuf()->pubsetbuf(nullptr, 0);
   file_.open(path, std::ios::binary);
@@ -231,7 +231,7 @@ Reader::Reader(const std::string& path) : path_(path) {
 void Reader::verify() const {
   const size_t place = checksum_place(header_);
   if (checksum_.empty() || place == std::string::npos)
-    refuse("has no checksum: an older version wrote it, or another program");
+    refuse("has no checksum: it was written by an older version or by another program");
   const uint64_t length = header_.size();
   std::string blank = header_;
   blank.replace(place, kChecksumDigits, kChecksumDigits, '0');
@@ -243,7 +243,7 @@ void Reader::verify() const {
     crc = crc_of(crc, chunk.data(), bytes);
   }
   if (digits_of(crc) != checksum_ || header_.compare(place, kChecksumDigits, checksum_) != 0)
-    refuse("is not as it was written (its checksum differs)");
+    refuse("has changed since it was written (its checksum differs)");
 }
 
 const Tensor* Reader::find(std::string_view name) const {
@@ -267,7 +267,7 @@ const Tensor& Reader::expect(std::string_view name, Dtype dtype, const Shape& sh
 void Reader::refuse(const std::string& why) const { throw Error(MK_BAD_DATA, path_ + " " + why); }
 
 void Reader::damaged(const std::string& why) const {
-  refuse(why + ": it is no safetensors file, or cut or damaged; copy or save it again");
+  refuse(why + ": it is not a safetensors file, or is truncated or damaged; copy or save it again");
 }
 
 void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string& what) const {
@@ -280,7 +280,7 @@ void Reader::get(uint64_t offset, void* into, uint64_t bytes, const std::string&
 
 void Reader::parse() {
   // The format requires the first byte to be a brace; spaces may follow the closing brace.
-  if (header_.empty() || header_[0] != '{') damaged("has a header that is no JSON object");
+  if (header_.empty() || header_[0] != '{') damaged("has a header that is not a JSON object");
   std::vector<std::set<std::string>> keys;  // of the open objects: JSON would let the last duplicate win
   const auto watch = [&](int depth, json::parse_event_t event, json& parsed) {
     using Event = json::parse_event_t;
@@ -296,7 +296,7 @@ void Reader::parse() {
   try {
     header = json::parse(header_, watch);
   } catch (const json::exception&) {
-    damaged("has a header that is no JSON");
+    damaged("has a header that is not JSON");
   }
   for (const auto& [name, value] : header.items()) {
     if (name != kMetadata) {
@@ -305,7 +305,7 @@ void Reader::parse() {
     }
     const auto is_text = [](const json& text) { return text.is_string(); };
     if (!value.is_object() || !std::all_of(value.begin(), value.end(), is_text))
-      damaged("has metadata that are no texts");
+      damaged("has metadata values that are not strings");
     metadata_ = value.get<Metadata>();
     if (const auto digits = metadata_.extract(kChecksum)) checksum_ = digits.mapped();
   }
@@ -315,14 +315,14 @@ void Reader::parse_tensor(const std::string& name, const json& object) {
   const auto check = [&](bool good, const char* why) {
     if (!good) damaged("has a tensor " + quote(name) + " " + why);
   };
-  check(object.is_object(), "that is no object");
+  check(object.is_object(), "that is not an object");
   const auto field = [&](const char* key) -> const json& {
     check(object.contains(key), (std::string("without '") + key + "'").c_str());
     return object[key];
   };
   const auto whole = [&](const json& value) {
     check(value.is_number_unsigned() && value.get<uint64_t>() <= INT64_MAX,
-          "with a size or offset that is no whole number in range");
+          "with a size or offset that is not an integer in range");
     return value.get<int64_t>();
   };
   Tensor tensor;
@@ -334,9 +334,9 @@ void Reader::parse_tensor(const std::string& name, const json& object) {
            ": only F32, I32 and I64 are read; convert it");
   tensor.dtype = Dtype(known - kDtypeNames);
   const json &shape = field("shape"), &offsets = field("data_offsets");
-  check(shape.is_array(), "whose shape is no list");
+  check(shape.is_array(), "whose shape is not a list");
   for (const json& size : shape) tensor.shape.push_back(whole(size));
-  check(offsets.is_array() && offsets.size() == 2, "whose offsets are no pair");
+  check(offsets.is_array() && offsets.size() == 2, "whose offsets are not a pair");
   tensor.begin = whole(offsets[0]);
   const uint64_t end = whole(offsets[1]);
   check(tensor.begin <= end, "that ends before it begins");

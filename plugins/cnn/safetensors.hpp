@@ -60,7 +60,6 @@ class Writer {
     add(name, kDtype<T>, shape, data);
   }
 
-  // Adds a checksum to the file.
   void checksum();
 
   // Replaces an earlier string of that key. Throws Error(MK_INVALID_ARGUMENT) if either string is not UTF-8.

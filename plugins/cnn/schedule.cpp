@@ -20,23 +20,23 @@ const Forms<Schedule>& schedules() {
   using Kind = S::Kind;
   static const Forms<S>::Key gamma = {positive("gamma", 1e3, "0.1", "factor of the rate"), &S::gamma};
   static const Forms<S> all = {{
-      {"constant", Kind::constant, "one rate", {}},
+      {"constant", Kind::constant, "a constant rate", {}},
       {"step",
        Kind::step,
-       "times gamma every step_size epochs",
-       {gamma, {integer("step_size", 1, 1e9, "1", "epochs between two factors"), &S::step_size}}},
-      {"exponential", Kind::exponential, "times gamma every epoch", {gamma}},
+       "multiplied by gamma every step_size epochs",
+       {gamma, {integer("step_size", 1, 1e9, "1", "epochs between two changes"), &S::step_size}}},
+      {"exponential", Kind::exponential, "multiplied by gamma every epoch", {gamma}},
       {"cosine",
        Kind::cosine,
-       "half a cosine over the epochs",
-       {{real("eta_min", 0, 1e6, "0.0", "the rate that the cosine comes down to, after the last epoch"), &S::eta_min}}},
+       "half a cosine wave over the epochs",
+       {{real("eta_min", 0, 1e6, "0.0", "the rate at the end of the cosine, after the last epoch"), &S::eta_min}}},
       {"one_cycle",
        Kind::one_cycle,
-       "up and down by cosines, step by step",
+       "rises and falls along cosines, step by step",
        {{positive("max_lr", 1e6, "0.01", "the largest rate"), &S::max_lr},
         {real("pct_start", 0, 1, "0.3", "share of the steps in which the rate rises"), &S::pct_start},
-        {real("div_factor", 1, 1e9, "25.0", "max_lr over the first rate"), &S::div_factor},
-        {real("final_div_factor", 1, 1e12, "1e4", "the first rate over the last"), &S::final_div_factor}}},
+        {real("div_factor", 1, 1e9, "25.0", "max_lr divided by the first rate"), &S::div_factor},
+        {real("final_div_factor", 1, 1e12, "1e4", "the first rate divided by the last"), &S::final_div_factor}}},
   }};
   return all;
 }

@@ -21,7 +21,7 @@ std::vector<int32_t> rows_of(const mk_experiment& experiment, const mk_fit& fit,
 }
 
 std::string divergence(const Training& training) {
-  return "the training diverged: its loss is no finite number in epoch " + std::to_string(training.record().epochs()) +
+  return "the training diverged: its loss is not finite in epoch " + std::to_string(training.record().epochs()) +
          "; lower lr or scale the data";
 }
 

@@ -14,13 +14,13 @@ const Forms<StopRule>& stop_rules() {
       {"none", S::Kind::none, "all epochs", {}},
       {"ratio",
        S::Kind::ratio,
-       "once an epoch's training loss exceeds a share of the one before",
-       {{positive("ratio", 1e6, "0.8", "of the training loss of the epoch before"), &S::ratio}}},
+       "once the training loss of an epoch exceeds a share of the previous one",
+       {{positive("ratio", 1e6, "0.8", "share of the training loss of the previous epoch"), &S::ratio}}},
       {"plateau",
        S::Kind::plateau,
-       "once the validation loss (the training loss without validation) stops falling",
+       "once the validation loss (or the training loss without validation) stops falling",
        {{integer("patience", 1, 1e9, "5", "epochs without a better loss"), &S::patience},
-        {real("min_delta", 0, 1e30, "0.0", "what counts as better"), &S::min_delta}}},
+        {real("min_delta", 0, 1e30, "0.0", "improvement that counts as better"), &S::min_delta}}},
   }};
   return all;
 }
@@ -31,25 +31,27 @@ const Forms<Parallel>& parallels() {
       {"none", P::Kind::none, "one network on one device", {}},
       {"synchronous",
        P::Kind::synchronous,
-       "gradients of the shards of each batch, summed: as one device would",
-       {{integer("shards", 1, 1024, "8", "parts of a batch, a power of two; at most so many devices have work"),
+       "sums the gradients of the shards of each batch, with the result of a single device",
+       {{integer("shards", 1, 1024, "8", "parts of a batch, a power of two; at most this many devices have work"),
          &P::shards},
         {text("batch_scope", "\"global\"", "global|per_device",
-              "whether batch_size counts the rows of all devices or of each"),
+              "whether batch_size is the number of rows of all devices or of each device"),
          &P::batch_scope},
-        {flag("scale_lr", "false", "with per_device: the learning rate times the number of devices"), &P::scale_lr},
+        {flag("scale_lr", "false", "with per_device: multiply the learning rate by the number of devices"),
+         &P::scale_lr},
         {flag("adapt", "true",
-              "shares follow the speeds that devices show; of one class of devices that changes no bit"),
+              "adjust shares to the measured speeds of the devices; changes no bits within one device class"),
          &P::adapt}}},
       {"local_sgd",
        P::Kind::local_sgd,
-       "batches of its own for each device; weights and the optimizer's state are averaged",
-       {{integer("period", 1, 1e9, "16", "batches of each device between two averages"), &P::period},
+       "each device trains on its own batches; weights and optimizer states are averaged",
+       {{integer("period", 1, 1e9, "16", "batches per device between two averages"), &P::period},
         {integer("warmup_epochs", 0, 1e6, "0", "epochs in which every batch is averaged"), &P::warmup_epochs},
         {integer("growth", 1, 1e6, "1",
-                 "above 1: then the period grows from it to `period` by this factor every epoch"),
+                 "above 1: the period grows from this number to `period`, by this factor every epoch"),
          &P::growth},
-        {flag("adapt", "false", "shares follow the speeds that devices show: then a run cannot be repeated bit by bit"),
+        {flag("adapt", "false",
+              "adjust shares to the measured speeds of the devices; a run then cannot be repeated bit by bit"),
          &P::adapt}}},
   }};
   return all;
@@ -58,7 +60,7 @@ const Forms<Parallel>& parallels() {
 const Parallel& checked(const Parallel& p) {
   if (!std::has_single_bit(uint64_t(p.shards)))
     throw Error(MK_INVALID_ARGUMENT, "parallel: shards is " + std::to_string(p.shards) +
-                                         ", and must be a power of two: the gradients are summed in pairs");
+                                         ", but must be a power of two: the gradients are summed in pairs");
   if (p.scale_lr && !p.per_device())
     throw Error(MK_INVALID_ARGUMENT,
                 "parallel: scale_lr needs batch_scope = \"per_device\": with \"global\" the batch does not grow");
@@ -82,7 +84,7 @@ const Forms<ops::OptimizerSettings>& optimizers() {
       {"sgd",
        Kind::sgd,
        "stochastic gradient descent",
-       {rate("0.001"), share("momentum", 1, "0.0", "share of the last step kept", &S::a), decay}},
+       {rate("0.001"), share("momentum", 1, "0.0", "share of the previous step that is kept", &S::a), decay}},
       {"adam",
        Kind::adam,
        "Adam",
@@ -94,7 +96,7 @@ const Forms<ops::OptimizerSettings>& optimizers() {
        "RMSprop",
        {rate("0.01"), share("alpha", kBelow1, "0.99", "decay of the mean square", &S::a),
         share("eps", 1, "1e-8", "added to the divisor", &S::eps),
-        share("momentum", kBelow1, "0.0", "share of the last step kept", &S::b), decay}},
+        share("momentum", kBelow1, "0.0", "share of the previous step that is kept", &S::b), decay}},
       {"adadelta",
        Kind::adadelta,
        "Adadelta",
@@ -126,11 +128,11 @@ const std::vector<mk_param> kParams = {
     layers_param(),
     loss_param(),
     integer("epochs", 1, 1e6, "10", "passes over the training rows"),
-    integer("batch_size", 1, 1e8, "64", "rows of one step"),
+    integer("batch_size", 1, 1e8, "64", "rows per step"),
     flag("shuffle", "true", "a new order of the rows every epoch"),
-    flag("drop_last", "false", "leave out a last batch that is not full"),
+    flag("drop_last", "false", "skip an incomplete last batch"),
     flag("standardise_target", "false",
-         "regression: learn (target - mean) / deviation over the rows trained on; metrics stay in the target's own "
+         "regression: learn (target - mean) / deviation over the training rows; metrics stay in the target's own "
          "unit"),
     optimizers().param("optimizer", "{ type = \"sgd\" }", "how a step changes the weights"),
     schedules().param("scheduler", "{ type = \"constant\" }", "how the learning rate changes"),
@@ -159,7 +161,7 @@ Settings settings_of(const mk_value* v, bool classifies) {
     s.parallel = checked(parallels().read(v[kParallel].text));
     return s;
   } catch (const nlohmann::json::exception& e) {
-    throw Error(MK_INTERNAL, std::string("cnn was given settings it does not understand: ") + e.what());
+    throw Error(MK_INTERNAL, std::string("cnn received settings that it does not support: ") + e.what());
   }
 }
 

@@ -96,12 +96,12 @@ void RecordedShares::parse(const std::string& text, uint32_t members) {
   for (std::string line, share; std::getline(lines, line);) {
     std::smatch match;
     if (!std::regex_match(line, match, kLine))
-      throw Error(MK_INVALID_ARGUMENT, "'" + line + "' is no recorded split of work");
+      throw Error(MK_INVALID_ARGUMENT, "'" + line + "' is not a recorded split of work");
     Change c{std::stoll(match[1]) - 1, std::stoll(match[2]) - 1, {}};
     for (std::istringstream in(match[3]); std::getline(in, share, '+');) c.shares.push_back(std::stoll(share));
     if (c.shares.size() != members)
       throw Error(MK_INVALID_ARGUMENT,
-                  "work was split as " + line + ", and this team has " + std::to_string(members) + " devices");
+                  "work was split as " + line + ", but this team has " + std::to_string(members) + " devices");
     while (any() && place(changes_.back()) >= place(c)) changes_.pop_back();
     changes_.push_back(std::move(c));
   }

@@ -138,8 +138,8 @@ void TeamTraining::repeat_shares() {
   if (recorded == nullptr || *recorded == shares_) return;
   const int64_t units = std::accumulate(recorded->begin(), recorded->end(), int64_t{0});
   if (!local() && units != parallel_.shards)
-    throw Error(MK_INVALID_ARGUMENT, "the split that is to be repeated, " + text_of(*recorded) + ", is of " +
-                                         std::to_string(units) + " shards, and this training has " +
+    throw Error(MK_INVALID_ARGUMENT, "the split to be repeated, " + text_of(*recorded) + ", has " +
+                                         std::to_string(units) + " shards, but this training has " +
                                          std::to_string(parallel_.shards));
   shares_ = *recorded;
   note_shares();
@@ -151,7 +151,6 @@ Shares TeamTraining::shares() const {
   return split(parallel_.period_of(position_.epoch) * team_.members(), speeds_.now());
 }
 
-// Returns this member's units.
 RowRange TeamTraining::share_of(const Shares& shares) const {
   const auto mine = shares.begin() + team_.member();
   return {std::accumulate(shares.begin(), mine, int64_t{0}), *mine};

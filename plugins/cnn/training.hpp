@@ -52,7 +52,6 @@ class Training {
   // checkpoint.
   void restore();
   void save();
-  // Returns whether the training has ended.
   bool at_end() const { return position_.epoch >= settings_.epochs || record_.diverged || record_.stopped; }
   double share_done() const { return at_end() ? 1 : position_.share_done(); }
 

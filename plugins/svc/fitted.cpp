@@ -20,7 +20,6 @@ double norm2(const float* x, int64_t d) {
   return sum;
 }
 
-// Computes K(x, y) in double.
 double kernel_value(const ops::KernelFunction& k, const float* x, const float* y, int64_t d) {
   double dot = 0, distance = 0;
   for (int64_t f = 0; f < d; ++f) {

@@ -182,7 +182,7 @@ Fitted Fitted::load(const std::string& directory) {
   } else {
     const LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
     if (static_cast<int32_t>(m.labels.size()) != f.classes())
-      throw Error(MK_BAD_DATA, directory + "/model.libsvm: has another number of classes than the manifest");
+      throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
     load_pairs(f, m);
   }

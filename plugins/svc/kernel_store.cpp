@@ -24,7 +24,6 @@ std::string choice_word(KernelStore::Mode mode) {
   return "";
 }
 
-// Computes K(x, x) from |x|^2.
 double diagonal_value(const ops::KernelFunction& f, double norm) {
   switch (f.kind) {
     case ops::KernelKind::linear:
@@ -61,7 +60,7 @@ KernelStore::KernelStore(const sdk::Device& device, const mk_data& data, const R
     const uint64_t least = fixed + scratch + 2 * static_cast<uint64_t>(solver_rows) * row_bytes;
     if (least > budget || row_bytes > max_buffer)
       throw Error(MK_OUT_OF_MEMORY, "svc needs at least " + std::to_string(least >> 20) + " MiB for " +
-                                        std::to_string(n) + " rows of " + std::to_string(d) + " features, and " +
+                                        std::to_string(n) + " rows of " + std::to_string(d) + " features, but " +
                                         device.info().name + " has a budget of " + std::to_string(budget >> 20) +
                                         " MiB: raise [devices] memory or set data.limit");
     panel_rows_ = std::max<int64_t>(1, panel_rows_);

@@ -31,7 +31,7 @@ class Line {
   [[noreturn]] void fail(std::string why) const {
     std::replace_if(
         why.begin(), why.end(), [](unsigned char c) { return c < 0x20 || c > 0x7E; }, '?');
-    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + ": the file is cut or damaged");
+    throw Error(MK_BAD_DATA, path_ + ":" + std::to_string(number_) + ": " + why + ": the file is truncated or damaged");
   }
   std::string_view word() {
     skip();
@@ -176,7 +176,7 @@ class Header {
     if (static_cast<int64_t>(model_.labels.size()) != classes ||
         model_.vectors_per_class.size() != model_.labels.size() ||
         static_cast<int64_t>(model_.rho.size()) != classes * (classes - 1) / 2)
-      line.fail("label, nr_sv and rho do not fit nr_class");
+      line.fail("label, nr_sv and rho do not match nr_class");
     for (const int64_t n : model_.vectors_per_class)
       if (n < 0 || n > (int64_t{1} << 31)) line.fail("nr_sv is out of range");
     if (total != model_.n_vectors() || total > (int64_t{1} << 31)) line.fail("total_sv is not the sum of nr_sv");

@@ -209,11 +209,13 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
 void check(const mk_experiment& experiment) {
   const mk_data& train = *experiment.train;
   if (train.labels == nullptr || train.n_classes == 0)
-    throw Error(MK_BAD_DATA,
-                "svc classifies, and this data set has no classes: choose a target column with whole numbers or words");
-  if (train.n_classes < 2) throw Error(MK_BAD_DATA, "svc needs at least two classes, and the training rows have one");
+    throw Error(
+        MK_BAD_DATA,
+        "svc is a classifier, but this data set has no classes: choose a target column with whole numbers or words");
+  if (train.n_classes < 2)
+    throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
-    throw Error(MK_BAD_DATA, "svc takes at most 2^31 rows: set data.limit");
+    throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {

@@ -28,9 +28,9 @@ const std::vector<mk_param> kParams = {
     {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo",
      "one-vs-rest (largest decision value) or one-vs-one (votes)", nullptr, 0, 0},
     {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "",
-     "LIBSVM's stopping tolerance: the largest violation left", nullptr, 0, 0},
+     "LIBSVM's stopping tolerance: the largest remaining violation", nullptr, 0, 0},
     {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "",
-     "cap of a binary problem; a fit that reaches it is marked capped", nullptr, 0, 0},
+     "limit per binary problem; a fit that reaches it is marked capped", nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};

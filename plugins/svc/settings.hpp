@@ -26,7 +26,6 @@ extern const std::vector<mk_metric> kMetrics;
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);
 
-// Returns whether two candidates need the same kernel matrix.
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
 // Returns whether two candidates differ only in C.
 bool same_chain(const Settings& a, const Settings& b);

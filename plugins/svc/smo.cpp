@@ -168,7 +168,7 @@ void SmoBench::launch(const KernelStore& store, const std::vector<int32_t>& orde
   if (arrays.order == nullptr)
     throw Error(MK_UNSUPPORTED,
                 std::string(device_.info().name) +
-                    " neither compiles kernels nor shares its memory with the host, and svc needs one of both");
+                    " neither compiles kernels nor shares its memory with the host, but svc needs one of the two");
   arrays.ints = ints_.data();
   arrays.floats = floats_.data();
   arrays.spans = device_.host_pointer<int32_t>(spans_);

@@ -22,8 +22,8 @@ namespace sdk = mokume::sdk;
 
 enum Param { kShrink };
 constexpr std::array<mk_param, 1> kParams = {{
-    {"shrink", MK_PARAM_REAL, 0, 0, 0.99, "0.0", "", "how far class means are drawn to the mean of all rows", nullptr,
-     0, 0},
+    {"shrink", MK_PARAM_REAL, 0, 0, 0.99, "0.0", "", "how far class means are drawn towards the mean of all rows",
+     nullptr, 0, 0},
 }};
 constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1}}};
 
@@ -98,7 +98,7 @@ struct Fitted {
     const size_t classes = f.class_names.size(), d = static_cast<size_t>(std::max<int64_t>(1, f.features));
     if (f.features < 1 || classes < 1 || f.means.size() % d != 0 || f.means.size() / d != classes ||
         f.mean.size() != f.scale.size() || (f.mean.size() > 1 && f.mean.size() != d))
-      throw Error(MK_BAD_DATA, path + " is damaged: its sizes do not fit together; restore the model's files");
+      throw Error(MK_BAD_DATA, path + " is damaged: its sizes are inconsistent; restore the model's files");
     return f;
   }
 
@@ -215,7 +215,7 @@ struct Model {
   // Checks what the schema cannot express.
   static void check(const mk_experiment& experiment) {
     if (experiment.train->labels == nullptr || experiment.train->n_classes == 0)
-      throw Error(MK_BAD_DATA, "template classifies, and this data set has no classes");
+      throw Error(MK_BAD_DATA, "template classifies, but this data set has no classes");
   }
 
   // Fits share nothing here, so each is its own bundle. Cost is in arbitrary units; bytes are device memory.

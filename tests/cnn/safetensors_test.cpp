@@ -150,7 +150,7 @@ TEST_F(Safetensors, ASourceThatFailsOrMiscountsLeavesTheOldFile) {
       put(data.data(), given);
     });
     const std::string said = message_of(MK_INVALID_ARGUMENT, [&] { writer.write(path()); });
-    EXPECT_NE(said.find("'x' was given more or fewer bytes"), std::string::npos) << said;
+    EXPECT_NE(said.find("'x' received more or fewer bytes"), std::string::npos) << said;
   }
   Writer writer;
   writer.add("x", Dtype::f32, {6}, [](const Writer::Put&) { throw Error(MK_DEVICE_ERROR, "gone"); });
@@ -214,31 +214,31 @@ TEST_F(Safetensors, EveryKindOfDamageIsNamed) {
   };
   const std::string deep(5000, '[');
   const std::vector<Case> cases = {
-      {"", 0, "no JSON object"},
-      {"[]", 0, "no JSON object"},
-      {" {}", 0, "no JSON object"},
-      {"{\"a\":", 0, "no JSON"},
-      {"{} x", 0, "no JSON"},
-      {"{\"\xff\":1}", 0, "no JSON"},
+      {"", 0, "not a JSON object"},
+      {"[]", 0, "not a JSON object"},
+      {" {}", 0, "not a JSON object"},
+      {"{\"a\":", 0, "not JSON"},
+      {"{} x", 0, "not JSON"},
+      {"{\"\xff\":1}", 0, "not JSON"},
       {"{\"a\":" + deep, 0, "nested too deeply"},
-      {"{\"a\":1}", 0, "'a' that is no object"},
+      {"{\"a\":1}", 0, "'a' that is not an object"},
       {"{\"a\":{}}", 0, "'a' without 'dtype'"},
       {R"({"a":{"dtype":"F32","data_offsets":[0,0]}})", 0, "without 'shape'"},
       {R"({"a":{"dtype":"F32","shape":[0]}})", 0, "without 'data_offsets'"},
       {R"({"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}})", 8, "dtype 'F64': only F32, I32 and I64"},
       {R"({"a":{"dtype":7,"shape":[1],"data_offsets":[0,8]}})", 8, "dtype '?'"},
-      {R"({"__metadata__":[]})", 0, "metadata that are no texts"},
-      {R"({"__metadata__":{"a":1}})", 0, "metadata that are no texts"},
+      {R"({"__metadata__":[]})", 0, "metadata values that are not strings"},
+      {R"({"__metadata__":{"a":1}})", 0, "metadata values that are not strings"},
       {R"({"__metadata__":{"a":"1","a":"2"}})", 0, "names 'a' twice"},
       {"{" + tensor("a", "[1]", "[0,4]") + "," + tensor("a", "[1]", "[0,4]") + "}", 4, "names 'a' twice"},
-      {"{" + tensor("a", "3", "[0,4]") + "}", 4, "shape is no list"},
-      {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, "no whole number"},
-      {"{" + tensor("a", "[1.0]", "[0,4]") + "}", 4, "no whole number"},
-      {"{" + tensor("a", "[18446744073709551615]", "[0,4]") + "}", 4, "no whole number"},
+      {"{" + tensor("a", "3", "[0,4]") + "}", 4, "shape is not a list"},
+      {"{" + tensor("a", "[-1]", "[0,4]") + "}", 4, "not an integer"},
+      {"{" + tensor("a", "[1.0]", "[0,4]") + "}", 4, "not an integer"},
+      {"{" + tensor("a", "[18446744073709551615]", "[0,4]") + "}", 4, "not an integer"},
       {"{" + tensor("a", "[4294967296,4294967296]", "[0,0]") + "}", 0, "shape overflows"},
       {"{" + tensor("a", "[4611686018427387904]", "[0,0]") + "}", 0, "shape overflows"},
-      {"{" + tensor("a", "[1]", "[0]") + "}", 4, "offsets are no pair"},
-      {"{" + tensor("a", "[1]", "[0,4,8]") + "}", 4, "offsets are no pair"},
+      {"{" + tensor("a", "[1]", "[0]") + "}", 4, "offsets are not a pair"},
+      {"{" + tensor("a", "[1]", "[0,4,8]") + "}", 4, "offsets are not a pair"},
       {"{" + tensor("a", "[1]", "[8,4]") + "}", 4, "ends before it begins"},
       {"{" + tensor("a", "[1]", "[0,8]") + "}", 8, "shape and offsets disagree"},
       {"{" + tensor("a", "[2]", "[0,8]") + "}", 7, "ends inside tensor 'a'"},

@@ -50,7 +50,7 @@ void a_group_may_be_long(Machine& machine, DeviceUnderTest& dut) {
       choices != nullptr && std::string(choices).find("sequence=always") != std::string::npos) {
     const auto lines = machine.host().lines();
     EXPECT_TRUE(std::any_of(lines.begin() + static_cast<std::ptrdiff_t>(said), lines.end(), [](const test::LogLine& l) {
-      return l.text.find("kernels in one") != std::string::npos;
+      return l.text.find("kernels combined into one") != std::string::npos;
     })) << "no sequence was built";
   }
 }

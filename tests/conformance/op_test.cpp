@@ -97,7 +97,7 @@ void check_case(Machine& machine, DeviceUnderTest& dut, const OpCases& op, const
   expect_same_in_group(dut, {problem});
   const std::vector<test::LogLine> lines = machine.host().lines();
   for (size_t l = said; l < lines.size(); ++l)
-    EXPECT_EQ(lines[l].text.find("a group goes one by one"), std::string::npos) << lines[l].text;
+    EXPECT_EQ(lines[l].text.find("the members of a group run one by one"), std::string::npos) << lines[l].text;
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ void gemm(const Call& call) {
     tile(0);
   else
     call.parallel_for(static_cast<uint64_t>(across * down), tile);
-  if (failed) throw Error(MK_OUT_OF_MEMORY, "gemm: oneDNN could not get the memory to pack its operands");
+  if (failed) throw Error(MK_OUT_OF_MEMORY, "gemm: oneDNN could not allocate memory to pack its operands");
 }
 
 }  // namespace mokume::host::fast

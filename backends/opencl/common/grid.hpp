@@ -25,7 +25,6 @@ int run_width(const mk_device& device);
 int row_width(const mk_device& device, int64_t columns);
 int channel_width(const mk_device& device, int64_t channels);
 
-// Returns a program built for VW = width.
 BuiltIn for_width(const mk_device& device, const char* name, const char* source, int width);
 
 // Both sides are at least 1. `unit` is the number of columns of a GPU's work-item.

@@ -10,7 +10,6 @@ namespace mokume::opencl {
 bool suits_direct(const mk_device& device, const ConvProblem& p);
 void direct_forward(Launcher& launcher, const ConvProblem& p, const mk_tensor& bias, bool relu);
 
-// Returns a kernel of direct.cl, flat.cl or direct_grad.cl.
 const LibraryKernel& direct_kernel(mk_device& device, const char* name);
 
 // Returns the macros of direct.cl and of the files that include it.

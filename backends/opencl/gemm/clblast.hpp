@@ -31,7 +31,6 @@ class ClBlast {
   ClBlast(const ClBlast&) = delete;
   ClBlast& operator=(const ClBlast&) = delete;
 
-  // Returns whether the library can be loaded.
   bool available();
 
   // Enqueues the product. Throws MK_DEVICE_ERROR if CLBlast is missing or fails. `event` may be NULL.

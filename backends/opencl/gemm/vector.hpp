@@ -25,7 +25,6 @@ int64_t rows_each(const mk_device& device, int64_t rows, int64_t side);
 std::string vector_options(const mk_device& device, int width);
 std::string vector_options(const mk_device& device);
 
-// Returns a kernel of vector.cl or skinny.cl.
 const LibraryKernel& vector_kernel(mk_device& device, const char* name);
 
 // Packs `rows` rows starting at x into panels of `width` rows, over k terms, with one of the pack kernels.

@@ -111,7 +111,7 @@ const LibraryKernel* group_kernel(mk_device& device, const Recording::Launch& la
     made.kernel = std::make_unique<LibraryKernel>(made.program.get(), nullptr, launch.kernel->name + "_group");
   } catch (const Error& e) {
     device.host.log(MK_LOG_WARNING, "opencl",
-                    std::string("networks take their turns on ") + device.info.name + ": " + e.what());
+                    std::string("networks run one after the other on ") + device.info.name + ": " + e.what());
   }
   return made.kernel.get();
 }
@@ -262,7 +262,8 @@ void submit_group(Launcher& launcher, std::span<const mk_op* const> members, siz
       // This costs time, so it is logged, unless the launches are a library's, for which nothing can be done.
       const int32_t code = members.front()[k].code;
       if (!group.in_library() && device.attachments.get<GroupPrograms>().ungrouped.insert(code).second)
-        device.host.log(MK_LOG_DEBUG, "opencl", std::string(ops::rule(code).name) + ": a group goes one by one");
+        device.host.log(MK_LOG_DEBUG, "opencl",
+                        std::string(ops::rule(code).name) + ": the members of a group run one by one");
     }
     for (const mk_op* ops : members) run(launcher, ops[k]);
   }

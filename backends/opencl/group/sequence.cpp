@@ -156,11 +156,11 @@ const LibraryKernel* sequence_kernel(mk_device& device, const Kernels& kernels, 
     made.kernel = std::make_unique<LibraryKernel>(made.program.get(), nullptr, "sequence");
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     device.host.log(seconds > 1 ? MK_LOG_INFO : MK_LOG_DEBUG, "opencl",
-                    std::to_string(kernels.size()) + " kernels in one for " + device.info.name + ": " +
+                    std::to_string(kernels.size()) + " kernels combined into one for " + device.info.name + ": " +
                         std::to_string(std::llround(1000 * seconds)) + " ms");
   } catch (const Error& e) {
     device.host.log(MK_LOG_WARNING, "opencl",
-                    std::string("networks go op by op on ") + device.info.name + ": " + e.what());
+                    std::string("networks run op by op on ") + device.info.name + ": " + e.what());
     device.choices.sequence = "never";
   }
   return made.kernel.get();

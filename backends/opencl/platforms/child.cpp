@@ -19,7 +19,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Closes a descriptor at the end of the scope.
 struct Descriptor {
   int fd = -1;
   ~Descriptor() { reset(); }

@@ -279,7 +279,7 @@ std::vector<PlatformRecord> parse(std::string_view text) {
     if (key == "device") p.devices.emplace_back().struct_size = sizeof(mk_device_info);
     if (!p.devices.empty()) parse_device_line(p.devices.back(), key, value);
   }
-  throw Error(MK_BAD_DATA, "a description of OpenCL platforms is cut short");
+  throw Error(MK_BAD_DATA, "a description of OpenCL platforms is truncated");
 }
 
 }  // namespace mokume::opencl

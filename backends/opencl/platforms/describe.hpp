@@ -37,7 +37,6 @@ struct DeviceHandle {
   cl_device_id device;
 };
 
-// Returns all devices of one platform, in the driver's order.
 std::vector<cl_device_id> devices_of(cl_platform_id platform);
 std::vector<cl_platform_id> all_platforms();
 

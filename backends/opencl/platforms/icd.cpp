@@ -75,7 +75,7 @@ std::string library_state(const std::string& library) {
     const std::string path = directory + "/" + library;
     if (access(path.c_str(), F_OK) == 0) return file_state(path);
   }
-  return library + " not in the usual places " + file_state("/etc/ld.so.cache");
+  return library + " is not in the usual places " + file_state("/etc/ld.so.cache");
 }
 
 // Returns whether drivers use this variable to select their devices.

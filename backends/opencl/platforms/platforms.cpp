@@ -54,7 +54,6 @@ std::vector<std::string> environment_with(const std::string& directory) {
   return variables;
 }
 
-// Sets or removes a variable until the end of the scope.
 class ScopedVariable {
  public:
   ScopedVariable(const char* name, const char* value) : name_(name) {
@@ -176,7 +175,7 @@ std::string directory_to_put_first(const Icd& icd, const std::vector<std::string
 
 std::string cure_for(const std::string& platform) {
   if (platform == "rusticl") return "set RUSTICL_ENABLE=llvmpipe, or radeonsi or iris for a GPU";
-  if (platform == "Clover") return "Mesa's Clover drives old AMD GPUs only; without one nothing is lost";
+  if (platform == "Clover") return "Mesa's Clover supports only old AMD GPUs; without one it is not needed";
   if (platform == "Portable Computing Language") return "set POCL_DEVICES=pthread, or unset it";
   return "check with clinfo that its hardware and kernel driver are present";
 }
@@ -254,7 +253,8 @@ IcdReport Platforms::probe(const Icd& icd) const {
 
 void Platforms::report(const std::vector<IcdReport>& reports, const std::string& cache_file) const {
   const auto log = [&](mk_log_level level, const std::string& text) { host_.log(level, "opencl", text); };
-  const std::string again = cache_file.empty() ? "" : "; remembered, remove " + cache_file + " to try it again";
+  const std::string again =
+      cache_file.empty() ? "" : "; this result is cached, remove " + cache_file + " to try it again";
   for (const IcdReport& r : reports) {
     // A driver file that its package left without a library need not be reported by every command.
     const bool is_absent = r.problem.starts_with(kNotThere);
@@ -315,8 +315,8 @@ void Platforms::refresh(mk_device_info& known, const mk_device_info& now) {
 DeviceHandle Platforms::handle(uint32_t index) {
   const std::vector<mk_device_info>& known = devices();
   if (index >= known.size())
-    throw Error(MK_INVALID_ARGUMENT,
-                "opencl has " + std::to_string(known.size()) + " devices, there is no device " + std::to_string(index));
+    throw Error(MK_INVALID_ARGUMENT, "opencl has " + std::to_string(known.size()) + " devices, so there is no device " +
+                                         std::to_string(index));
   const std::lock_guard lock(mutex_);
   if (!loaded_) {
     const DriverThreads threads;
@@ -335,8 +335,8 @@ DeviceHandle Platforms::handle(uint32_t index) {
       devices_[index].compute_units = now.compute_units;  // only this process's cores: see DriverThreads
       return {platform, device};
     }
-  throw Error(MK_DEVICE_ERROR, std::string(known[index].name) + " of " + known[index].platform +
-                                   " is no longer there: run mokume devices again");
+  throw Error(MK_DEVICE_ERROR,
+              std::string(known[index].name) + " of " + known[index].platform + " is gone: run mokume devices again");
 }
 
 }  // namespace mokume::opencl

@@ -48,9 +48,9 @@ void* host_memory(const mk_device& device, uint64_t bytes) {
 mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
   if (bytes == 0) throw Error(MK_INVALID_ARGUMENT, "a buffer of 0 bytes");
   if (bytes > device.info.max_buffer_bytes)
-    throw Error(MK_OUT_OF_MEMORY, std::string(device.info.name) + " holds at most " +
-                                      size_text(device.info.max_buffer_bytes) + " in one buffer, asked for " +
-                                      size_text(bytes) + ": split it into row panels");
+    throw Error(MK_OUT_OF_MEMORY,
+                std::string(device.info.name) + " holds at most " + size_text(device.info.max_buffer_bytes) +
+                    " in one buffer, but the request is for " + size_text(bytes) + ": split it into row panels");
   cl_int code = CL_SUCCESS;
   mk_buffer buffer;
   buffer.bytes = bytes;

@@ -14,7 +14,7 @@ void check_range(const char* side, const mk_buffer* buffer, uint64_t offset, uin
   if (buffer == nullptr) throw Error(MK_INVALID_ARGUMENT, std::string("copy: there is no buffer to copy ") + side);
   if (offset > buffer->bytes || bytes > buffer->bytes - offset)
     throw Error(MK_INVALID_ARGUMENT, std::string("copy: ") + std::to_string(bytes) + " bytes at " +
-                                         std::to_string(offset) + " reach past the end of the buffer " + side + " (" +
+                                         std::to_string(offset) + " extend past the end of the buffer " + side + " (" +
                                          std::to_string(buffer->bytes) + " bytes)");
 }
 

@@ -16,7 +16,7 @@ int32_t build(mk_device* device, const char* name, const char* source, const cha
               mk_error* error) {
   return sdk::guard(error, [&] {
     if (device == nullptr || source == nullptr || program == nullptr)
-      throw Error(MK_INVALID_ARGUMENT, "kernel_source: build needs a device, a source and somewhere to write to");
+      throw Error(MK_INVALID_ARGUMENT, "kernel_source: build needs a device, a source and a place for the result");
     Program built =
         build_program(*device, name == nullptr ? "a program" : name, source, options == nullptr ? "" : options);
     *program = new mk_program{device, KernelSet(std::move(built))};
@@ -68,7 +68,7 @@ int32_t launch(mk_queue* queue, mk_program* program, const char* kernel, const m
       group[i] = local == nullptr ? 1 : static_cast<int64_t>(local[i]);
       if (size[i] < 0 || group[i] < 1 || size[i] % group[i] != 0)
         throw Error(MK_INVALID_ARGUMENT, std::string("kernel ") + kernel + ": global size " +
-                                             std::to_string(global[i]) + " is no multiple of the local size");
+                                             std::to_string(global[i]) + " is not a multiple of the local size");
     }
     Launcher launcher(*queue, event != nullptr);
     launcher.enqueue(handle, size, local == nullptr ? nullptr : group.data());

@@ -32,7 +32,7 @@ void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
   const std::string_view name = type.data();  // may follow "struct"
   if (name.empty()) return;
   if (name.ends_with("Args") && !name.ends_with(arguments.type))
-    refuse(kernel, "takes a " + std::string(name) + " and is given a " + arguments.type);
+    refuse(kernel, "takes a " + std::string(name) + " but receives a " + arguments.type);
   for (cl_uint i = 1; i < kernel.n_arguments; ++i) {
     const bool local = i > arguments.buffers.size();
     const cl_kernel_arg_address_qualifier wanted = local ? CL_KERNEL_ARG_ADDRESS_LOCAL : CL_KERNEL_ARG_ADDRESS_GLOBAL;
@@ -47,7 +47,7 @@ void check_kinds(const LibraryKernel& kernel, const Arguments& arguments) {
 void check_arguments(const LibraryKernel& kernel, const Arguments& arguments) {
   const size_t given = 1 + arguments.buffers.size() + (arguments.local_floats > 0 ? 1 : 0);
   if (given != kernel.n_arguments)
-    refuse(kernel, "takes " + std::to_string(kernel.n_arguments) + " arguments and is given " + std::to_string(given));
+    refuse(kernel, "takes " + std::to_string(kernel.n_arguments) + " arguments but receives " + std::to_string(given));
   if (kernel.checked_type == arguments.type) return;
   check_kinds(kernel, arguments);
   kernel.checked_type = arguments.type;
@@ -79,8 +79,8 @@ void Launcher::enqueue(cl_kernel kernel, const std::array<int64_t, 3>& global, c
     const auto groups = static_cast<int64_t>(sizes[i] / group[i]);
     if (local != nullptr && groups > kMostGroups[i] && queue_.device->info.kind != MK_DEVICE_CPU)
       throw Error(MK_INVALID_ARGUMENT, "kernel " + name_of(kernel) + ": " + std::to_string(groups) +
-                                           " work-groups in dimension " + std::to_string(i) + "; GPUs take at most " +
-                                           std::to_string(kMostGroups[i]));
+                                           " work-groups in dimension " + std::to_string(i) +
+                                           "; GPUs support at most " + std::to_string(kMostGroups[i]));
   }
   cl_event event = nullptr;
   const cl_int code =

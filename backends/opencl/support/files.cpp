@@ -61,7 +61,7 @@ bool replace_file(const std::string& path, std::string_view content) {
 
 TemporaryDirectory::TemporaryDirectory(const std::string& parent) : path_(parent + "/mokume-opencl.XXXXXX") {
   if (mkdtemp(path_.data()) == nullptr)
-    throw Error(MK_DEVICE_ERROR, "cannot make a directory in " + parent + ": set TMPDIR to one that can be written");
+    throw Error(MK_DEVICE_ERROR, "cannot make a directory in " + parent + ": set TMPDIR to a writable directory");
 }
 
 TemporaryDirectory::~TemporaryDirectory() {

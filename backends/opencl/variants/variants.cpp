@@ -53,7 +53,7 @@ Choices given(std::span<const mk_choice> choices) {
     for (const VariantSet* set : variant_sets()) {
       if (name != set->key) continue;
       if (!allows(*set, value))
-        throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + name + " = " + value + " is not known; known are " +
+        throw Error(MK_INVALID_ARGUMENT, "opencl: choice " + name + " = " + value + " is unknown; known values are " +
                                              set->values[0] + ", " + set->values[1] +
                                              (*set->values[2] != '\0' ? std::string(", ") + set->values[2] : ""));
       result.*set->slot = value;

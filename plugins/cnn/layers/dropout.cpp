@@ -4,7 +4,7 @@
 namespace mokume::cnn {
 namespace {
 
-constexpr mk_param kKeys[] = {real("p", 0, 0.999999, "0.5", "share of the elements set to zero in training")};
+constexpr mk_param kKeys[] = {real("p", 0, 0.999999, "0.5", "share of the elements set to zero during training")};
 
 class Dropout : public Layer {
  public:
@@ -30,6 +30,6 @@ class Dropout : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kDropout = layer_type<Dropout>("dropout", "random zeros in training", kKeys);
+extern constinit const LayerType kDropout = layer_type<Dropout>("dropout", "random zeros during training", kKeys);
 
 }  // namespace mokume::cnn

@@ -15,6 +15,6 @@ class Flatten : public Layer {
 
 }  // namespace
 
-extern constinit const LayerType kFlatten = layer_type<Flatten>("flatten", "images as plain rows");
+extern constinit const LayerType kFlatten = layer_type<Flatten>("flatten", "images as rows of features");
 
 }  // namespace mokume::cnn

@@ -58,7 +58,7 @@ class Plan {
   // Throws Error(MK_INVALID_ARGUMENT) with the name of the layer.
   [[noreturn]] void refuse(const std::string& what, const std::string& cure) const;
   void need_images() const {
-    if (in.flat) refuse("it needs images, and its input is rows of features", "put it before flatten");
+    if (in.flat) refuse("it needs images, but its input is rows of features", "put it before flatten");
   }
   // Adds a parameter and returns its index among the network's parameters.
   int parameter(Parameter parameter);

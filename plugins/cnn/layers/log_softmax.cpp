@@ -10,13 +10,13 @@ class LogSoftmax : public Layer {
   LogSoftmax(const Values&, Plan& plan) : Layer(plan) {
     runs = false;
     if (!plan.last) plan.refuse("it is not the last layer", "move it to the end");
-    if (!plan.classifies) plan.refuse("it belongs to a classifier", "leave it out");
+    if (!plan.classifies) plan.refuse("only a classifier can use it", "remove it");
   }
 };
 
 }  // namespace
 
 extern constinit const LayerType kLogSoftmax =
-    layer_type<LogSoftmax>("log_softmax", "log-probabilities; the last layer of a classifier, may be left out");
+    layer_type<LogSoftmax>("log_softmax", "log-probabilities; the last layer of a classifier, optional");
 
 }  // namespace mokume::cnn

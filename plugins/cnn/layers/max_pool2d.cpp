@@ -8,8 +8,8 @@ namespace {
 
 constexpr mk_param kKeys[] = {
     integer("kernel_size", 1, 1024, "", "side of the square window"),
-    integer("stride", 0, 1024, "0", "step of the window; 0: as large as the window"),
-    integer("padding", 0, 1023, "0", "places around the image that are never chosen"),
+    integer("stride", 0, 1024, "0", "step of the window; 0: the size of the window"),
+    integer("padding", 0, 1023, "0", "border around the image that is never selected"),
 };
 
 class MaxPool2d : public Layer {

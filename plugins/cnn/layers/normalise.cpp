@@ -8,7 +8,7 @@ namespace {
 constexpr mk_param kKeys[] = {
     real("mean", -1e30, 1e30, "0.0", "subtracted"),
     positive("std", 1e30, "1.0", "divided by"),
-    flag("per_feature", "false", "mean and deviation of every feature over the rows trained on, instead"),
+    flag("per_feature", "false", "use the mean and deviation of each feature over the training rows instead"),
 };
 
 enum { kShift, kScale };  // indices of its buffers
@@ -17,7 +17,7 @@ class Normalise : public Layer {
  public:
   Normalise(const Values& v, Plan& plan) : Layer(plan), mean_(v.real("mean")), deviation_(v.real("std")) {
     per_feature = v.flag("per_feature");
-    if (per_feature && !plan.first) plan.refuse("per_feature needs the data themselves", "make it the first layer");
+    if (per_feature && !plan.first) plan.refuse("per_feature needs the unchanged data", "make it the first layer");
     overwrites = true;
     buffers = {{0, in.elements()}, {0, in.elements()}};
   }
