@@ -83,15 +83,18 @@ function(mokume_module target)
     COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
 endfunction()
 
-# mokume_embed(<target> <file>...): embeds each file as `inline constexpr char k_<stem>[]` in
+# mokume_embed(<target> <file>...): embeds each file as `inline constexpr char k<Stem>[]` in
 # <generated>/<stem>.embed.hpp.
 function(mokume_embed target)
   set(dir ${CMAKE_CURRENT_BINARY_DIR}/embedded)
   foreach(file IN LISTS ARGN)
     get_filename_component(stem ${file} NAME_WE)
     set(out ${dir}/${stem}.embed.hpp)
+    string(SUBSTRING ${stem} 0 1 first)
+    string(TOUPPER ${first} first)
+    string(SUBSTRING ${stem} 1 -1 rest)
     add_custom_command(OUTPUT ${out}
-      COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_CURRENT_SOURCE_DIR}/${file} -DOUT=${out} -DNAME=k_${stem}
+      COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_CURRENT_SOURCE_DIR}/${file} -DOUT=${out} -DNAME=k${first}${rest}
               -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
       DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
     target_sources(${target} PRIVATE ${out})

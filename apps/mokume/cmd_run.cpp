@@ -107,7 +107,7 @@ int conclude(const run::RunResult& result) {
   if (!result.reproducibility.empty()) std::fprintf(stderr, "reproducible: %s\n", result.reproducibility.c_str());
   std::fprintf(stderr, "report: %s\n", report.c_str());
   if (result.state == "stopped") {
-    std::fprintf(stderr, "stopped (%s); the same command goes on where it stopped\n",
+    std::fprintf(stderr, "stopped (%s); the same command resumes it\n",
                  result.reason.empty() ? "asked to" : result.reason.c_str());
     return kStopped;
   }

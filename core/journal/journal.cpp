@@ -89,7 +89,7 @@ void Journal::append(const FitRecord& record, std::function<void()> on_durable) 
 
 void Journal::append(const EventRecord& record) { add_line(seal(base::to_json(record)), {}); }
 
-void Journal::add_line(std::string line, std::function<void()> on_durable) {
+void Journal::add_line(const std::string& line, std::function<void()> on_durable) {
   const std::lock_guard lock(mutex_);
   if (failure_) throw Error(*failure_);
   if (stopping_) throw Error(MK_INTERNAL, path_ + " is closed");

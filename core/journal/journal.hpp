@@ -64,7 +64,7 @@ class Journal {
 
   uint64_t good_bytes() const;
   bool is_own(const std::string& header) const;
-  void add_line(std::string line, std::function<void()> on_durable);
+  void add_line(const std::string& line, std::function<void()> on_durable);
   void write_loop();
   void commit(const std::string& text);
   void fail(const Error& error);

@@ -37,7 +37,7 @@ struct Library {
 // searches the current directory. Never unloads. Thread-safe.
 class Registry {
  public:
-  Registry(const mk_host* host, std::vector<std::string> directories);
+  Registry(const mk_host* host, const std::vector<std::string>& directories);
   ~Registry();  // calls shutdown() of all started libraries, in reverse order
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;

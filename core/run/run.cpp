@@ -187,7 +187,7 @@ class NodeRun {
     work.attempts = std::move(earlier.attempts);
     progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan.n_slots(), work.done);
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
-    return std::make_unique<cluster::Leading>(std::move(work), *rules_, *progress_);
+    return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});
   }
 
   void record_start(const std::vector<std::vector<cluster::LocalDevice>>& nodes, const cluster::ClassChoices& choices) {

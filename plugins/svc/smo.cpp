@@ -34,7 +34,7 @@ SmoBench::SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOr
       device_(device),
       order_(order),
       places_(places),
-      program_(sdk::Program::build(device, "smo", k_smo, "-DGROUP=" + std::to_string(kGroup))) {
+      program_(sdk::Program::build(device, "smo", kSmo, "-DGROUP=" + std::to_string(kGroup))) {
   const auto ld = static_cast<uint64_t>(order.stride());
   const auto p = static_cast<uint64_t>(places);
   order_buffer_ = device.buffer<int32_t>(p);

@@ -84,7 +84,7 @@ error: data.limit must be at least 1, not 0
 9 | limit = 0
   |         ^
 
-error: validation.stratified must be true or false, not a text
+error: validation.stratified must be true or false, not a string
   --> svm.toml:12:14
    |
 12 | stratified = "yes"

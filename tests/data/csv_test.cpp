@@ -166,8 +166,8 @@ TEST_F(Csv, RefusesMalformedText) {
   } cases[] = {
       {"", plain, {"is empty"}},
       {"\r\n\n", plain, {"is empty"}},
-      {"a,y\n", plain, {"has no usable rows"}},
-      {"a,y\n,1\n", drop, {"has no usable rows"}},
+      {"a,y\n", plain, {"has no rows that can be used"}},
+      {"a,y\n,1\n", drop, {"has no rows that can be used"}},
       {"y\n1\n", plain, {"only the target column"}},
       {"a,a,y\n1,2,3\n", plain, {"line 1", "two columns are named 'a'"}},
       {"a,y\n1,2\n1,2,3\n", plain, {"line 3", "3 cells", "header has 2"}},

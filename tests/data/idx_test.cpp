@@ -90,7 +90,7 @@ TEST_F(Idx, RefusesDamagedAndHugeGzip) {
   flipped[bytes.size() - 6] = static_cast<char>(flipped[bytes.size() - 6] ^ 1);  // in the checksum
   expect_error(MK_BAD_DATA, {"damaged gzip stream"}, [&] { read_idx(write("flip.gz", flipped), "", 0); });
   // Fewer than 100 bytes cannot unpack to four billion images, whatever the header says.
-  expect_error(MK_BAD_DATA, {"promises", "more than the file can hold"}, [&] {
+  expect_error(MK_BAD_DATA, {"declares", "more than the file can hold"}, [&] {
     read_idx(write_gz("bomb.gz", idx({0xffffffff, 28, 28}, "abc")), "", 0);
   });
 }

@@ -122,7 +122,7 @@ TEST(ExplainFit, ReportsThatNoDeviceIsLargeEnough) {
 
 TEST(ExplainFit, ReportsThatAFitOfADeadRunWaitsForTheNextRun) {
   const std::string text = explain_fit(killed(), 4);
-  EXPECT_HAS(text, "nobody is at it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
+  EXPECT_HAS(text, "no device is working on it: the run is dead (killed)\n  next: mokume resume runs/tiny/1");
   EXPECT_HAS_NOT(text, "devices hold");
   Inspection early = running();  // before the node wrote anything
   early.last.reset();

@@ -53,14 +53,14 @@ void gemm_packed(Launcher& launcher, const Problem& p) {
   const Product& q = p.product;
   const VectorSizes sizes(device.vector_width);
   const int64_t most = std::min<int64_t>(kWorkspaceFloats, static_cast<int64_t>(device.info.max_buffer_bytes) / kFloat);
-  const int64_t kPart = std::min<int64_t>(q.k, 32 * kBlock);
-  const int64_t m_part = std::min(round_up(q.m, sizes.mr), std::max<int64_t>(most / kPart / sizes.mr, 1) * sizes.mr);
-  const int64_t n_part = std::min(round_up(q.n, sizes.nr), std::max<int64_t>(most / kPart / sizes.nr, 1) * sizes.nr);
-  const cl_mem packed_a = launcher.queue().workspace(0, m_part * kPart);
-  const cl_mem packed_b = launcher.queue().workspace(1, n_part * kPart);
+  const int64_t part = std::min<int64_t>(q.k, 32 * kBlock);
+  const int64_t m_part = std::min(round_up(q.m, sizes.mr), std::max<int64_t>(most / part / sizes.mr, 1) * sizes.mr);
+  const int64_t n_part = std::min(round_up(q.n, sizes.nr), std::max<int64_t>(most / part / sizes.nr, 1) * sizes.nr);
+  const cl_mem packed_a = launcher.queue().workspace(0, m_part * part);
+  const cl_mem packed_b = launcher.queue().workspace(1, n_part * part);
   for (int64_t n0 = 0; n0 < q.n; n0 += n_part)
-    for (int64_t k0 = 0; k0 < q.k; k0 += kPart) {
-      const int64_t n = std::min(n_part, q.n - n0), k = std::min(kPart, q.k - k0);
+    for (int64_t k0 = 0; k0 < q.k; k0 += part) {
+      const int64_t n = std::min(n_part, q.n - n0), k = std::min(part, q.k - k0);
       pack(launcher, "pack_b", p.b, from(q.b, n0, k0), n, k, sizes.nr, packed_b);
       for (int64_t m0 = 0; m0 < q.m; m0 += m_part) {
         const int64_t m = std::min(m_part, q.m - m0);

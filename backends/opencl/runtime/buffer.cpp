@@ -61,7 +61,7 @@ mk_buffer create_buffer(mk_device& device, uint64_t bytes) {
         clCreateBuffer(device.context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
     if (code == CL_SUCCESS) code = clSetMemObjectDestructorCallback(buffer.memory.get(), free_host_memory, owner.get());
     if (code == CL_SUCCESS) {
-      owner.release();  // now owned by the callback
+      static_cast<void>(owner.release());  // now owned by the callback
       if (works_in_place(device)) buffer.in_place = static_cast<std::byte*>(memory);
       return buffer;
     }

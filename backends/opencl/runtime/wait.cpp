@@ -29,7 +29,7 @@ void sleep_until_done(cl_event event) {
   const auto signal = std::make_shared<Signal>();
   auto data = std::make_unique<std::shared_ptr<Signal>>(signal);
   check(clSetEventCallback(event, CL_COMPLETE, on_complete, data.get()), "clSetEventCallback");
-  data.release();  // on_complete frees it
+  static_cast<void>(data.release());  // on_complete frees it
   std::unique_lock lock(signal->mutex);
   signal->changed.wait(lock, [&] { return signal->done; });
 }

@@ -247,7 +247,7 @@ std::vector<Message> Agent::collect(double now) {
   return out;
 }
 
-void Agent::take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out) {
+void Agent::take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>>&& durable, std::vector<Message>& out) {
   std::map<uint64_t, Done> batches;
   for (auto& [id, record] : durable) {
     Done& batch = batches[id];

@@ -90,7 +90,7 @@ class Agent {
   void grant(const Grant& grant, double now);
   void run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bool>>& cancelled);
   void take_ended(std::vector<Ended> ended, std::vector<Message>& out);
-  void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>> durable, std::vector<Message>& out);
+  void take_durable(std::vector<std::pair<uint64_t, journal::FitRecord>>&& durable, std::vector<Message>& out);
   void fail(const Stop& why, std::vector<Message>& out);
   void leave(std::optional<Stop> why);
   void cancel(uint64_t lease);

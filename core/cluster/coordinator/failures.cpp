@@ -23,7 +23,8 @@ bool Failures::failed(uint32_t unit, const std::vector<uint32_t>& fits, bool las
     if (std::any_of(lease.begin(), lease.end(), [&](uint32_t c) { return failed_elsewhere(c, unit, last); })) continue;
     std::set<uint32_t> still;
     std::set_intersection(common.begin(), common.end(), lease.begin(), lease.end(), std::inserter(still, still.end()));
-    common = counted++ == 0 ? lease : std::move(still);
+    if (counted++ == 0) still = lease;
+    common = std::move(still);
   }
   return counted > 0 && common.empty();
 }

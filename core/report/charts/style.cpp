@@ -45,8 +45,8 @@ std::vector<Colour> scale_stops() {
 
 }  // namespace
 
-std::string_view palette_css() { return k_palette; }
-std::string_view plot_css() { return k_plot; }
+std::string_view palette_css() { return kPalette; }
+std::string_view plot_css() { return kPlot; }
 
 const std::string& standalone_css() {
   static const std::string css = [] {

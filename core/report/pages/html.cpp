@@ -198,14 +198,14 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
-      escape(elide(view.name, 80)), palette_css(), k_report, plot_css());
+      escape(elide(view.name, 80)), palette_css(), kReport, plot_css());
   out += headline(figure) + members_section(view, plots) + surface_section(figure, plots) + box_section(figure, plots) +
          training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure) + events_section(view) + environment_section(view);
-  return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", k_tables);
+  return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", kTables);
 }
 
 }  // namespace mokume::report

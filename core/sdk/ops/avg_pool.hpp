@@ -80,15 +80,15 @@ inline void check_avg_pool_grad(const mk_op& op) {
 // Relative to the mean of the magnitudes.
 inline double tolerance_avg_pool(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
-  const double h = static_cast<double>(p.height / p.out_h + 2), w = static_cast<double>(p.width / p.out_w + 2);
-  return (h * w + 2) * 0x1p-24;
+  const int64_t h = p.height / p.out_h + 2, w = p.width / p.out_w + 2;
+  return static_cast<double>(h * w + 2) * 0x1p-24;
 }
 
 // Relative to the sum of the magnitudes of the terms.
 inline double tolerance_avg_pool_grad(const mk_op& op) {
   const AvgPool p = avg_pool_of(op);
-  const double h = static_cast<double>(p.out_h / p.height + 2), w = static_cast<double>(p.out_w / p.width + 2);
-  return (h * w + 2) * 0x1p-24;
+  const int64_t h = p.out_h / p.height + 2, w = p.out_w / p.width + 2;
+  return static_cast<double>(h * w + 2) * 0x1p-24;
 }
 
 inline sdk::Cost cost_avg_pool(const mk_op& op) {
