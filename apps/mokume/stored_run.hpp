@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "commands.hpp"
-#include "device/select.hpp"
 #include "device/device.hpp"
+#include "device/select.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {

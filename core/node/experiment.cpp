@@ -1,6 +1,6 @@
+#include "node/experiment.hpp"
 #include "data/folds.hpp"
 #include "data/load.hpp"
-#include "node/experiment.hpp"
 
 #include <algorithm>
 

@@ -140,7 +140,8 @@ const Library* Registry::State::find(mk_plugin_kind kind, const std::string& nam
   return library;
 }
 
-Registry::Registry(const mk_host* host, const std::vector<std::string>& directories) : state_(std::make_unique<State>()) {
+Registry::Registry(const mk_host* host, const std::vector<std::string>& directories)
+    : state_(std::make_unique<State>()) {
   state_->host = host;
   for (const std::string& directory : directories) state_->add_directory(directory, "the list of plugin directories");
   state_->read_environment();
