@@ -13,7 +13,7 @@ namespace mokume::run {
 namespace {
 
 constexpr size_t kOfEachKind = 4;
-constexpr uint64_t kMaxSide = 4096;  // of a picture in a file; those of today are thumbnails
+constexpr uint64_t kMaxSide = 4096;  // of a picture in a file; the program itself writes thumbnails
 
 double entropy(std::span<const double> sums) {
   const double total = std::accumulate(sums.begin(), sums.end(), 0.0);
@@ -23,7 +23,7 @@ double entropy(std::span<const double> sums) {
   return nats;
 }
 
-// The first channel as it was before the run's scaling, in [0, 255].
+// Returns the first channel as it was before the run's scaling, in [0, 255].
 report::Thumbnail picture_of(const data::Dataset& data, int64_t row) {
   const data::Shape& shape = data.shape;
   if (int64_t{shape.height} * shape.width <= 1) return {};

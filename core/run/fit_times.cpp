@@ -26,7 +26,7 @@ std::vector<std::string> newest_first(const std::string& runs) {
   return paths;
 }
 
-// Older journals name devices only; run.json knows their classes.
+// Older journals contain device names only; run.json maps them to classes.
 void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run) {
   std::map<std::pair<uint32_t, std::string>, std::string> classes;
   for (const auto& device : run.devices)
@@ -35,7 +35,7 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
     if (record.device_class.empty()) record.device_class = classes[{record.node, record.device}];
 }
 
-// The times of a team say nothing about a device alone.
+// Fit times of a team do not predict those of a single device.
 void leave_out_teams(std::vector<journal::FitRecord>& records) {
   std::erase_if(records, [](const journal::FitRecord& r) { return r.device == journal::kTeamDevice; });
 }
@@ -45,7 +45,7 @@ struct Earlier {
   std::vector<scheduler::TimedWork> work;
 };
 
-// The newest run of this plan that has finished a fit; one that cannot be read tells nothing.
+// Returns the newest run of this plan that has finished a fit. Unreadable runs are skipped.
 Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   for (const std::string& directory : newest_first(runs)) {
     try {
@@ -63,7 +63,7 @@ Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   return {};
 }
 
-// The class that is asked for, if it is among them; else the one that counts most.
+// Returns the requested class if it was measured, else the class with the most measured time.
 std::string class_among(const std::map<std::string, double>& seconds, const std::string& wanted) {
   if (seconds.count(wanted) != 0) return wanted;
   return std::max_element(seconds.begin(), seconds.end(),
@@ -96,7 +96,7 @@ nlohmann::json read_rates(const std::string& file) {
   try {
     nlohmann::json all = nlohmann::json::parse(base::read_file(file, 1U << 20));
     if (all.is_object()) return all;
-  } catch (const std::exception&) {  // there is none, or it is damaged: it is made anew
+  } catch (const std::exception&) {  // missing or damaged: it is written anew
   }
   return nlohmann::json::object();
 }
@@ -174,7 +174,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
                    const Rates& rates, const std::string& device_class) {
   const Earlier run = earlier_run(plan, runs);
   if (!run.work.empty()) return from_run(run, workload, device_class);
-  // Works before anything is observed: the guesses, with those that are no numbers put right.
+  // Also works before anything is observed: it returns the guesses, with invalid ones replaced.
   const scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   double rate = 1;
   Expectation made;

@@ -59,7 +59,7 @@ void RecordedRun::note_devices(const std::vector<std::vector<cluster::LocalDevic
         (*known)["sessions"] = sessions;
         continue;
       }
-      // New; or the node is another machine than before.
+      // The device is new, or the node is another machine than before.
       nlohmann::ordered_json entry = {{"node", node},
                                       {"id", d.id},
                                       {"backend", d.backend},

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRecord = "run.json";
 constexpr const char* kConfig = "/config.resolved.toml";
 
-// Errors that pass, so that the same command can resume; a wrong name is not one of them.
+// Transient errors after which the same command can resume. An invalid name is not among them.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
 
 [[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
@@ -34,7 +34,7 @@ bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == ED
               "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
 }
 
-// Error(MK_INVALID_ARGUMENT) unless `path` is a directory with these files.
+// Throws Error(MK_INVALID_ARGUMENT) unless `path` is a directory that contains these files.
 void require(const std::string& path, std::initializer_list<const char*> files) {
   const auto check = [&](const std::string& at, const std::string& lack) {
     std::error_code error;
@@ -46,7 +46,7 @@ void require(const std::string& path, std::initializer_list<const char*> files) 
   for (const char* name : files) check(path + "/" + name, std::string("it holds no ") + name);
 }
 
-// Names sort by time; a suffix keeps two runs of one second apart.
+// Names sort by time. A suffix distinguishes runs that start within the same second.
 std::string new_directory(const std::string& parent) {
   std::error_code error;
   fs::create_directories(parent, error);
@@ -74,7 +74,7 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
 
 namespace {
 
-// Whether every entry has fields of the types that Keeper::note_devices() writes, or lacks them.
+// Returns whether every field that RecordedRun::note_devices() writes is missing or has the right type.
 bool are_devices(const nlohmann::ordered_json& devices) {
   const auto has = [](const nlohmann::ordered_json& entry, const char* name, auto&& suits) {
     const auto found = entry.find(name);
@@ -169,7 +169,7 @@ RunDirectory RunDirectory::open_or_create(const std::string& output, const std::
       try {
         record = read_run_record(path);
       } catch (const Error&) {
-        continue;  // not ours, or never got that far
+        continue;  // not a run directory, or its creation was interrupted
       }
       if (record.plan_hash != plan_hash) continue;
       if (record.state == "running" || record.state == "stopped") return RunDirectory(path, true);
@@ -190,7 +190,7 @@ RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(pat
   if (const int why = errno; lock_ < 0)
     throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
                 "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
-  // is_held() takes the lock for a moment.
+  // Retries, because is_held() takes the lock for a moment.
   for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (tries < 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));

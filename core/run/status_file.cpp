@@ -20,12 +20,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kPause = 2;  // seconds between two writes
-constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
+constexpr double kQuiet = 5;  // seconds without a report after which a device counts as idle
 constexpr const char* kStatus = "/logs/status.json";
 constexpr const char* kBundles = "/logs/pieces.json";
 
-// Readers see the old or the new text. Unlike base::write_file() without waiting for the disk, and silent: the next
-// one replaces it.
+// Replaces a file atomically: readers see the old or the new text. Unlike base::write_file(), it does not wait for the
+// disk and ignores errors, since the next write replaces the file anyway.
 void replace_file(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   std::error_code ignored;
@@ -40,7 +40,7 @@ void replace_file(const std::string& path, const std::string& text) {
 
 std::string dump(const Json& json) { return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n"; }
 
-// A file of another version, or half of one, is as good as none.
+// A truncated file, or one of another version, is treated as missing.
 template <class Parse>
 auto read_json(const std::string& path, const Parse& parse) -> std::optional<decltype(parse(Json()))> {
   if (!std::filesystem::exists(path)) return std::nullopt;
@@ -176,7 +176,7 @@ LiveStatus StatusFile::snapshot() const {
   return status;
 }
 
-// Follows the pace of this session; a fit in work counts by its share, as one fit a device.
+// Extrapolates the pace of this session. A device at work counts as the finished share of one fit.
 std::optional<double> StatusFile::eta(double now_s) const {
   double running = 0;
   for (const auto& node : lanes_)
@@ -210,7 +210,7 @@ void remove_live_status(const std::string& run_directory) {
 
 void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles) {
   Json list = Json::array();
-  // A cost that is no number becomes null.
+  // A cost that is not a number becomes null.
   for (const scheduler::Bundle& b : bundles) list.push_back({{"fits", b.fits}, {"cost", b.cost}, {"bytes", b.bytes}});
   replace_file(run_directory + kBundles, list.dump() + "\n");
 }

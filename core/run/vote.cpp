@@ -24,7 +24,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* kVote = "/models/vote.json";
 constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
-// A member's predictions, checked: they come from a file.
+// Returns a member's predictions. They come from a file and are therefore checked.
 node::Classified classified(const std::string& path, const data::FloatTable& member, size_t classes) {
   node::Classified said;
   for (size_t row = 0; row < member.values.size(); row += classes + 1) {
@@ -42,7 +42,7 @@ node::Classified classified(const std::string& path, const data::FloatTable& mem
   return said;
 }
 
-// Where the members' predictions are.
+// Returns the paths of the members' predictions.
 std::vector<std::string> predictions_of(const std::string& run_directory, const node::Experiment& experiment,
                                         const std::vector<journal::FitRecord>& refits) {
   std::vector<std::string> paths;
@@ -74,7 +74,7 @@ void for_each_member(const std::vector<std::string>& paths, const node::Experime
   }
 }
 
-// Percentiles 0 to 100; `values`: one at least.
+// Returns percentiles 0 to 100 of at least one value.
 std::vector<double> percentiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::vector<double> found;

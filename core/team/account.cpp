@@ -72,8 +72,8 @@ void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed
   }
 }
 
-// A start begins at a checkpoint, which may lie before the last split there is. A split is on the disk before what
-// follows from it.
+// A start of the team resumes at a checkpoint, which may precede the last recorded split. A split is written to disk
+// before anything that depends on it.
 void Account::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
   std::vector<report::TeamSplit>& splits = account_.splits;
   const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;
@@ -87,7 +87,7 @@ void Account::write() const {
   try {
     base::write_file(account_file(run_directory_), base::seal(report::team_json(account_)));
   } catch (const Error& e) {
-    log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
+    log_.warn("team", e.what());  // informational only; a full disk stops the run elsewhere
   }
 }
 
