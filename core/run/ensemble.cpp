@@ -125,7 +125,7 @@ std::vector<std::string> model_directories(const std::string& run) {
   if (!fs::exists(best, error))
     throw Error(MK_INVALID_ARGUMENT,
                 read_run_record(run).state == "failed fits"
-                    ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` says why", run)
+                    ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` shows why", run)
                     : fmt::format("{0} holds no model yet: finish the run with `mokume resume {0}`", run));
   return {best};
 }
@@ -139,9 +139,10 @@ void Ensemble::for_each(const std::function<void(const Trained&)>& body) const {
     const Trained member(model_, directories_[k], run_);
     if (member.classes != first_.classes || member.features != first_.features || member.mean != first_.mean ||
         member.scale != first_.scale)
-      throw Error(MK_BAD_DATA, fmt::format("{} has other classes, features or scaling than {}: remove it, and `mokume "
-                                           "resume {}` trains the model again",
-                                           directories_[k], directories_.front(), run_));
+      throw Error(MK_BAD_DATA,
+                  fmt::format("the classes, features or scaling of {} differ from those of {}: remove it, and `mokume "
+                              "resume {}` trains the model again",
+                              directories_[k], directories_.front(), run_));
     body(member);
   }
 }

@@ -60,7 +60,7 @@ report::Thumbnail picture_from(const nlohmann::json& object) {
     picture.grey.push_back(static_cast<uint8_t>(grey));
   }
   if (picture.grey.size() != picture.width * picture.height)
-    journal::bad_field("grey", "as long as the picture is large");
+    journal::bad_field("grey", "a list of width x height numbers");
   return report::thumbnail(picture.width, picture.height,
                            std::vector<double>(picture.grey.begin(), picture.grey.end()));
 }
@@ -129,7 +129,7 @@ std::vector<report::Exemplar> exemplars_from_json(const nlohmann::json& list, co
     one.certainty.classes = classes;
     for (const nlohmann::json& member : journal::array_field(object, "members"))
       one.certainty.members.push_back(certainties_from(member, classes.size()));
-    if (one.certainty.members.empty()) journal::bad_field("members", "a list with a member");
+    if (one.certainty.members.empty()) journal::bad_field("members", "a list with at least one member");
     one.picture = picture_from(object);
   }
   return exemplars;

@@ -60,7 +60,7 @@ class Finish {
     // A node that was declared lost may have written records that the coordinator never received.
     const std::vector<journal::FitRecord> rivals = journal::rivals(outcome.records, contents);
     for (const journal::FitRecord& one : rivals)
-      run_.journal.append(journal::supersede(one, base::wall_s(), "another one was counted before it came"));
+      run_.journal.append(journal::supersede(one, base::wall_s(), "another record of this fit was counted first"));
     if (!rivals.empty()) {
       run_.journal.flush();
       contents = read_journals();
@@ -68,9 +68,11 @@ class Finish {
     for (const journal::Disagreement& one : contents.disagreements) run_.log.warn("journal", one.text);
     const size_t found = contents.records.size() + contents.refits.size();
     if (found >= outcome.records.size()) return contents;
-    run_.log.warn("journal",
-                  fmt::format("{} holds {} of {} finished fits: let every node see the same directory, and run again",
-                              run_.recorded.directory().journal_path(), found, outcome.records.size()));
+    run_.log.warn(
+        "journal",
+        fmt::format(
+            "{} holds only {} of {} finished fits: make the same directory visible to every node, and run again",
+            run_.recorded.directory().journal_path(), found, outcome.records.size()));
     contents.records = outcome.records;
     contents.refits.clear();
     const auto refits = std::partition_point(contents.records.begin(), contents.records.end(),

@@ -87,7 +87,7 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
   for (uint32_t fit = 0; fit < workload.positions.size(); ++fit)
     made.seconds.push_back(costs.work(fit) / costs.speed(index[on]));
   made.measured = true;
-  made.source = fmt::format("{} of {} fits as {} took them, on {}", fits, workload.positions.size(), run.directory,
+  made.source = fmt::format("{} of {} fits as timed in {}, on {}", fits, workload.positions.size(), run.directory,
                             on.empty() ? "its device" : on);
   return made;
 }
@@ -179,7 +179,7 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
   double rate = 1;
   Expectation made;
   if (rates.empty()) {
-    made.source = "the model's costs: nothing like it has run here, so that hours are not known";
+    made.source = "the model's costs: nothing similar has run here, so times are unknown";
   } else {
     const std::string on = rates.count(device_class) != 0 ? device_class : rates.begin()->first;
     rate = rates.at(on);

@@ -178,9 +178,9 @@ class NodeRun {
           fmt::format("resuming {}: {} of {} fits are done", directory, contents.records.size(), plan.n_fits()));
     Before earlier = done_before(*experiment_, directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
-      journal_->append(journal::supersede(
-          refit, base::wall_s(),
-          "it failed, its model or a fit before it is gone, or another candidate is the best: it is trained again"));
+      journal_->append(journal::supersede(refit, base::wall_s(),
+                                          "it failed, its model or one of its fits is missing, or another candidate is "
+                                          "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
     progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan.n_slots(), work.done);

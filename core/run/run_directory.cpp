@@ -39,7 +39,7 @@ void require(const std::string& path, std::initializer_list<const char*> files) 
   const auto check = [&](const std::string& at, const std::string& lack) {
     std::error_code error;
     if (fs::exists(at, error)) return;
-    const std::string why = error ? "it cannot be looked into (" + error.message() + ")" : lack;
+    const std::string why = error ? "it cannot be accessed (" + error.message() + ")" : lack;
     throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: " + why + "; name one, such as runs/NAME/STAMP");
   };
   check(path + "/", "there is no such directory");
@@ -118,7 +118,7 @@ RunRecord read_run_record(const std::string& path) {
     record.environment = json.value("environment", nlohmann::ordered_json::object());
     if (!record.data.is_object() || !record.environment.is_object() || !are_devices(record.devices))
       throw Error(MK_BAD_DATA, file +
-                                   " is damaged (data, environment or devices are not what was written): restore it, "
+                                   " is damaged (data, environment or devices have an unexpected form): restore it, "
                                    "or start a new run with --fresh");
     return record;
   } catch (const nlohmann::json::exception& e) {
@@ -129,8 +129,9 @@ RunRecord read_run_record(const std::string& path) {
 void check_config_file(const std::string& path, const RunRecord& record) {
   const std::string file = path + kConfig;
   if (record.config_sha256.empty() || base::sha256(base::read_file(file, 64U << 20)) == record.config_sha256) return;
-  throw Error(MK_BAD_DATA, file + " is not as the run wrote it (its SHA-256 differs from that in run.json): restore " +
-                               "it, or start a new run");
+  throw Error(MK_BAD_DATA,
+              file + " has changed since the run wrote it (its SHA-256 differs from that in run.json): restore " +
+                  "it, or start a new run");
 }
 
 bool is_held(const std::string& path) {
@@ -198,7 +199,7 @@ RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(pat
     }
     ::close(lock_);
     throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
-                                         ": wait for it, or start a run of its own with --fresh");
+                                         ": wait for it, or start a separate run with --fresh");
   }
 }
 

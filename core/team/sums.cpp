@@ -41,7 +41,7 @@ base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
             [](const cluster::Block& a, const cluster::Block& b) { return a.first < b.first; });
   uint64_t end = 0;
   for (const cluster::Block& b : blocks) {
-    if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is no subtree");
+    if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is not a subtree");
     if (b.first < end) throw Error(MK_INTERNAL, "two blocks of a sum overlap");
     if (b.values.size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
     end = end_of(b);
@@ -125,7 +125,7 @@ void Team::take_contribution(cluster::TeamContribution contribution) {
     if (sum.members.empty()) sum.count = contribution.count;
     if (sum.count != contribution.count || contribution.member >= setup_.speeds.size() ||
         !sum.members.insert(contribution.member).second)
-      throw Error(MK_INTERNAL, fmt::format("member {} of the team gave out of turn", contribution.member));
+      throw Error(MK_INTERNAL, fmt::format("member {} of the team contributed out of turn", contribution.member));
     std::move(contribution.blocks.begin(), contribution.blocks.end(), std::back_inserter(sum.blocks));
     if (sum.members.size() < setup_.speeds.size()) return;
     whole = std::move(sum);
@@ -160,7 +160,7 @@ void Team::take(Seat& seat, std::span<float> to) {
       check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
         if (setup_.sums && open_[number].members.count(m) == 0) missing_.push_back(m);
-      why_ = fmt::format("a member of the team has given nothing for {:.0f} s", setup_.patience_s);
+      why_ = fmt::format("a member of the team has contributed nothing for {:.0f} s", setup_.patience_s);
       changed_.notify_all();
       check_whole();
     }
@@ -168,7 +168,8 @@ void Team::take(Seat& seat, std::span<float> to) {
     sum = made.sum;
     if (--made.left == 0) made_.erase(number);
   }
-  if (sum.size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team was taken in another length than given");
+  if (sum.size() != to.size())
+    throw Error(MK_INTERNAL, "a sum of a team was taken with a length other than that given");
   std::memcpy(to.data(), sum.span().data(), to.size_bytes());
 }
 

@@ -76,7 +76,7 @@ TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
     for (uint32_t d = 0; d < nodes[n].size(); ++d)
       if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
   if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
-    throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
+    throw Error(MK_DEVICE_ERROR, "the team's leader must be a device of node 0, which has none: see `mokume devices`");
 }
 
 TeamNode::~TeamNode() { end(); }
@@ -85,7 +85,7 @@ bool TeamNode::end() {
   on_ring({});
   {
     const std::lock_guard lock(mutex_);
-    if (current_ && current_->team) current_->team->break_up("the run ends");
+    if (current_ && current_->team) current_->team->break_up("the run is ending");
   }
   return followers_.end(kEndSeconds);
 }
@@ -241,10 +241,10 @@ void TeamNode::wait_for_others(Start& start) {
     const auto limit = std::chrono::duration<double>(kEndSeconds);
     changed_.wait_for(lock, limit, [&] { return start.running.empty(); });
     for (const uint32_t index : start.running)
-      start.failed.try_emplace(index, Failure{MK_OK, "it has not come back from its work"});
+      start.failed.try_emplace(index, Failure{MK_OK, "it has not returned from its work"});
     late = !start.running.empty();
   }
-  if (late) break_up(start, "a device of the team has not come back from its work");
+  if (late) break_up(start, "a device of the team has not returned from its work");
 }
 
 // Drops the failed members except those whose status is `everybody` (MK_OK: no exception). Returns whether the next
@@ -284,7 +284,7 @@ void TeamNode::drop(const cluster::TeamMember& at, const std::string& why) {
 std::string TeamNode::splits_to_repeat(const Start& start) const {
   if (!account_.repeats()) return {};
   if (start.members.size() == members_.size()) return account_.splits_of(start.attempt.fits.front());
-  log_.warn("team", "with fewer devices the recorded splits cannot be repeated: from now on speeds decide");
+  log_.warn("team", "the recorded splits cannot be repeated with fewer devices: from now on, measured speeds decide");
   return {};
 }
 
@@ -324,7 +324,7 @@ void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
   {
     const std::lock_guard lock(mutex_);
     if (ended.member == 0 || ended.member >= start->members.size() || start->members[ended.member].node != from)
-      throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
+      throw Error(MK_INTERNAL, "a node sent a message for a team member that it does not have");
     start->running.erase(ended.member);
     if (ended.status != MK_OK && ended.status != MK_CANCELLED)
       start->failed.try_emplace(ended.member, Failure{static_cast<mk_status>(ended.status), ended.text});
@@ -352,7 +352,7 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   begun->team = std::make_shared<Team>(std::move(setup));
   {
     const std::lock_guard lock(mutex_);
-    if (current_) current_->team->break_up("node 0 starts anew");
+    if (current_) current_->team->break_up("node 0 starts again");
     current_ = begun;
   }
   run_members(begun);
@@ -388,7 +388,7 @@ void TeamNode::run_members(const std::shared_ptr<Start>& start) {
     const auto end = std::make_shared<cluster::TeamEnd>();
     const bool started = followers_.start(
         member.device, [this, start, k, end] { *end = follow(*start, k); }, [this, end] { tell_ended(*end); });
-    if (!started) tell_ended({start->number, k, MK_DEVICE_ERROR, "it is still at work that was given up"});
+    if (!started) tell_ended({start->number, k, MK_DEVICE_ERROR, "it is still doing work that was given up"});
   }
 }
 
