@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr uint32_t kFlushMs = 10000;
-constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // with node 0, which may write for minutes
+constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // for node 0, which may write for minutes
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
@@ -39,12 +39,12 @@ void check_hello(const Hello& own, const Hello& other, uint32_t node) {
   }
 }
 
-// Adds a node's choices where nothing is known yet.
+// Adds a node's choices for keys without a value.
 void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }
 
-// Before the first fit nobody may be missing: those whom this node speaks with are there.
+// Throws if any node that this one talks to has died: before the first fit none may be missing.
 void check_present(const Transport& transport) {
   const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
   for (uint32_t peer = 0; peer < end; ++peer) {
@@ -52,7 +52,7 @@ void check_present(const Transport& transport) {
   }
 }
 
-// The next message, decoded; waits at most until `deadline`.
+// Returns the next message, decoded, or nothing if none arrives by `deadline`.
 std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, const std::atomic<bool>& stop,
                                                          std::optional<Clock::time_point> deadline) {
   while (true) {
@@ -69,7 +69,7 @@ std::string in_words(std::chrono::milliseconds time) {
   return base::human_seconds(std::chrono::duration<double>(time).count());
 }
 
-// On rank 0: a `Wanted` of every other rank, by rank; its own place holds `own`.
+// On rank 0: receives a `Wanted` from every other rank. Returns all by rank, with `own` for rank 0.
 template <class Wanted>
 std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
                            std::chrono::milliseconds patience, const char* late) {
@@ -98,7 +98,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
   return all;
 }
 
-// On other ranks: rank 0's next word. Throws what it stopped over.
+// On other ranks: receives rank 0's next message. Throws its error if it stopped.
 Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
   auto message = wait_message(transport, stop, Clock::now() + patience);
   if (!message)
@@ -124,7 +124,7 @@ Seen answer(const Look& look, const std::atomic<bool>& stop, const Patience& pat
   return {seen, host_name(), file_system_of(look.directory), 0};
 }
 
-// Rank 0 shows a directory to all others.
+// Rank 0 asks all others whether they see a directory.
 std::vector<Seen> show(Transport& transport, const std::string& directory, const Seen& own,
                        const std::atomic<bool>& stop, const Patience& patience) {
   const Mark mark(directory);
@@ -142,7 +142,7 @@ void check_seen(const std::vector<Seen>& all, const std::string& directory) {
                                        directory, blind));
 }
 
-// Followers wait until rank 0 has heard everybody and opened its own devices as well.
+// Followers wait until rank 0 has heard from everybody and opened its own devices as well.
 std::chrono::milliseconds whole(const Patience& patience) {
   return patience.meet + patience.open + patience.see_directory;
 }
@@ -181,17 +181,17 @@ void send_to_others(Transport& transport, const Message& message) {
   for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
 }
 
-// Tells the others that this node fails. Nothing more can be done if even that fails.
+// Tells the others that this node fails. If even that fails, there is nothing more to do.
 void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   try {
     send_to_others(transport, Stop{code, text});
-    // Rank 0 counts the goodbyes of the nodes it stops; this one has no agent left to say it.
+    // Rank 0 waits for the BYE of every node that it stops, and this node has no agent left to send it.
     if (transport.rank() != 0) send_to_others(transport, Bye{});
   } catch (const std::exception&) {
   }
 }
 
-// Its answers to heartbeats show that node 0 lives.
+// Waits for rank 0's BYE. Its answers to heartbeats show that it is alive.
 void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
@@ -257,7 +257,7 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
     try {
       if (seen.seen) seen.sync_s = sync_seconds(place);
     } catch (const Error&) {
-      // It may be read-only there; what is not measured is 0.
+      // The directory may be read-only there; an unmeasured time is 0.
     }
     return seen;
   };

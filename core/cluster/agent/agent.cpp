@@ -19,7 +19,7 @@ struct Failure {
   std::string text;
 };
 
-// Faults that no other device would mend: of the data, the experiment or this node's disk.
+// Faults that no other device would avoid: in the data, the experiment or this node's disk.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
 }
@@ -40,7 +40,7 @@ Failure describe(const std::exception_ptr& error) {
 
 }  // namespace
 
-// Lives on the feeder's thread for one lease.
+// Used on the feeder's thread for one lease.
 class Agent::LeaseReporter : public Reporter {
  public:
   LeaseReporter(Agent& agent, const Grant& grant, const std::atomic<bool>& cancelled)
@@ -59,7 +59,7 @@ class Agent::LeaseReporter : public Reporter {
     }
     const LocalDevice& by = agent_.local_[grant_.device];
     journal::FitRecord record = given;
-    record.node = 0;  // the file, and for rank 0 the sender, say it
+    record.node = 0;  // the file, and for rank 0 the sender, identifies the node
     record.device = by.id;
     record.device_class = by.device_class;
     record.bundle = grant_.attempt.bundle;
@@ -132,7 +132,7 @@ Agent::~Agent() {
   try {
     journal_.flush();
   } catch (const Error&) {
-    // A journal that failed calls nobody any more.
+    // A failed journal makes no more callbacks.
   }
 }
 
@@ -163,7 +163,7 @@ void Agent::handle(const Message& message, double now) {
   }
 }
 
-// The first word counts; it comes again with every answer until this node has left.
+// The first reason counts; rank 0 repeats it with every answer until this node has left.
 void Agent::leave(std::optional<Stop> why) {
   if (leaving_) return;
   leaving_ = true;
@@ -204,7 +204,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
     const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
     ended.message.status = failure.status;
     ended.message.text = text;
-    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
+    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // not on request
     if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
@@ -281,7 +281,7 @@ void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
 void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
-  next_beat_ = 0;  // the answer ends this node's work too
+  next_beat_ = 0;  // the answer stops this node's work too
 }
 
 void Agent::ask(double now, std::vector<Message>& out) {
@@ -323,7 +323,7 @@ bool Agent::hangs(const Device& device, double now) const {
   return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= limits_.hang_s;
 }
 
-// Work that was cancelled and still gives no sign of life.
+// Ends cancelled work that still gives no sign of life.
 void Agent::watch_devices(double now) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
@@ -332,7 +332,7 @@ void Agent::watch_devices(double now) {
   }
 }
 
-// Over once no work runs, or what runs hangs, and nothing reported is still on its way to the disk.
+// Over once no work runs except work that hangs, and every reported fit is on disk.
 void Agent::try_to_end(std::vector<Message>& out) {
   std::vector<uint32_t> hanging;
   for (uint32_t i = 0; i < devices_.size(); ++i) {
@@ -346,7 +346,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   if (team_ != nullptr && team_->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
-  out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept
+  out.emplace_back(Bye{});  // also to a node 0 that seems lost: it may only have been suspended
   over_ = true;
 }
 

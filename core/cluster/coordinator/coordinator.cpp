@@ -135,7 +135,7 @@ bool Coordinator::over() const {
 void Coordinator::take(uint32_t from, const Request& request, Out& out) {
   const uint32_t asks = unit_index(from, request.device);
   if (ending_) return answer_ended(from, out);
-  is_free(asks);  // an idle unit asks
+  is_free(asks);  // only an idle unit sends a request
   if (auto granted = grant(asks, request.device)) {
     out.emplace_back(from, std::move(*granted));
   } else {
@@ -198,7 +198,7 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     if (journal::same_result(*known, record)) return;
     supersede(record);
-    // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
+    // Results of different classes are compared when the journals are read, within a tolerance; they do not stop a run.
     if (known->device_class != record.device_class) return;
     if (held.trial) {
       last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
@@ -218,8 +218,8 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   observer_.fit_done(*done_[fit]);
 }
 
-// Both are on a disk. What follows from a fit, its refit above all, follows from the one that came first; and so does
-// what is read from the journals later.
+// Both records are on disk. Everything that depends on a fit, above all its refit, uses the first record that arrived,
+// and so does everything that reads the journals later.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
   observer_.event(journal::supersede(record, now_,
@@ -228,7 +228,7 @@ void Coordinator::supersede(const journal::FitRecord& record) const {
                                          : fmt::format("{} of node {} was first", known.device, known.node)));
 }
 
-// A fit is done.
+// Counts a fit as done.
 void Coordinator::count(journal::FitRecord record) {
   const uint32_t fit = record.fit;
   done_[fit] = std::move(record);
@@ -264,7 +264,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
                           device(units_[held.unit]).id, held.bundles.front(), missing.front()));
 }
 
-// Its unit is idle, as far as the policy knows.
+// Closes the lease. Its unit is then idle from the policy's point of view.
 void Coordinator::close(Lease& held, double seconds) {
   std::vector<uint32_t> over;
   for (const uint32_t bundle : held.bundles)
@@ -303,7 +303,7 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
   throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
 }
 
-// Draws the consequences of the new state.
+// Acts on the new state.
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
@@ -325,7 +325,7 @@ void Coordinator::settle(Out& out) {
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 
-// Node 0 hears of it at once, the others when they next ask.
+// Tells node 0 at once. The other nodes learn of it from the answer to their next message.
 void Coordinator::end(std::optional<Stop> why, Out& out) {
   ending_ = true;
   stopped_ = std::move(why);
@@ -374,7 +374,7 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   for (const uint32_t bundle : bundles) {
     for (const uint32_t fit : policy_.bundle(bundle).fits)
       if (!is_over(fit)) attempt.fits.push_back(fit);
-    // A part of a bundle still shares attempt with what was done of the whole.
+    // A part of a bundle still shares work with the finished fits of the whole bundle.
     if (!origins.insert(parts_[bundle].origin).second) continue;
     for (const uint32_t fit : policy_.bundle(parts_[bundle].origin).fits) {
       if (!done_[fit] || given_up_.count(fit) > 0) continue;
@@ -385,7 +385,8 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   return attempt;
 }
 
-// Whether fits that were reported before a failure will be on a disk at once: the fits that are left may build on them.
+// Returns whether fits that were reported before a failure are about to reach the disk: the remaining fits may build on
+// them.
 bool Coordinator::has_notes_coming(uint32_t bundle) const {
   const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;
   return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });

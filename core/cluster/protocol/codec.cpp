@@ -7,7 +7,7 @@
 namespace mokume::cluster {
 namespace {
 
-// The floats after the text, one vector after the other.
+// The floats after the text, one vector after another.
 class Tail : public base::FloatSource {
  public:
   Tail(std::string_view bytes, const std::shared_ptr<char>& owner) : left_(bytes), owner_(owner) {}
@@ -30,7 +30,7 @@ class Tail : public base::FloatSource {
   const std::shared_ptr<char>& owner_;
 };
 
-// "type" beside the fields of the message.
+// Adds the field "type" to the fields of the message.
 template <class Kind>
 struct Typed {
   const Kind& message;
@@ -83,7 +83,7 @@ std::string encode(const Message& message) {
 }
 
 Message decode(std::string_view bytes, const std::shared_ptr<char>& owner) {
-  const size_t end = bytes.find('\n');  // JSON texts of messages have none
+  const size_t end = bytes.find('\n');  // JSON texts of messages contain no newline
   const nlohmann::json object = nlohmann::json::parse(bytes.substr(0, end), nullptr, false);
   if (!object.is_object()) throw Error(MK_BAD_DATA, "the message is not a JSON object");
   const auto type = object.find("type");
