@@ -32,10 +32,11 @@ void check_version(const std::string& own, const std::string& other, uint32_t no
 void check_hello(const Hello& own, const Hello& other, uint32_t node) {
   check_version(own.version, other.version, node);
   if (!other.plan_hash.empty() && !own.plan_hash.empty() && other.plan_hash != own.plan_hash) {
-    throw Error(MK_INVALID_ARGUMENT,
-                fmt::format("node {} derives another plan (hash {}) than node 0 ({}); give every node the same "
-                            "experiment file, --set options and data",
-                            node, other.plan_hash, own.plan_hash));
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format("node {} derives a plan (hash {}) that differs from that of node 0 ({}); give every node the same "
+                    "experiment file, --set options and data",
+                    node, other.plan_hash, own.plan_hash));
   }
 }
 
@@ -81,7 +82,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
     if (!message) {
       uint32_t silent = 0;
       while (heard[silent]) ++silent;
-      throw Error(MK_INTERNAL, fmt::format("node {} has not {} within {} ({} of {} nodes missing); look at its output, "
+      throw Error(MK_INTERNAL, fmt::format("node {} has not {} within {} ({} of {} nodes missing); check its output, "
                                            "and whether the launcher reaches its host",
                                            silent, late, in_words(patience), missing, transport.size()));
     }
@@ -90,7 +91,8 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
       throw_stop({gave_up->code, fmt::format("node {}: {}", from, gave_up->reason)});
     }
     const Wanted* wanted = std::get_if<Wanted>(&content);
-    if (wanted == nullptr || heard[from]) throw Error(MK_INTERNAL, fmt::format("node {} spoke out of turn", from));
+    if (wanted == nullptr || heard[from])
+      throw Error(MK_INTERNAL, fmt::format("node {} sent a message out of turn", from));
     heard[from] = *wanted;
   }
   std::vector<Wanted> all;
@@ -102,7 +104,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
 Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
   auto message = wait_message(transport, stop, Clock::now() + patience);
   if (!message)
-    throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; look at its output", in_words(patience)));
+    throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; check its output", in_words(patience)));
   if (const Stop* refused = std::get_if<Stop>(&message->second)) throw_stop(*refused);
   return std::move(message->second);
 }
@@ -110,7 +112,7 @@ Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::m
 template <class Wanted>
 const Wanted& expect(const Message& message) {
   const Wanted* wanted = std::get_if<Wanted>(&message);
-  if (wanted == nullptr) throw Error(MK_INTERNAL, "node 0 spoke out of turn");
+  if (wanted == nullptr) throw Error(MK_INTERNAL, "node 0 sent a message out of turn");
   return *wanted;
 }
 
@@ -137,9 +139,10 @@ void check_seen(const std::vector<Seen>& all, const std::string& directory) {
   for (size_t node = 0; node < all.size(); ++node)
     if (!all[node].seen) blind += fmt::format("{}node {} on {}", blind.empty() ? "" : ", ", node, all[node].host);
   if (blind.empty()) return;
-  throw Error(MK_BAD_DATA, fmt::format("the run directory {} of node 0 is not seen by {}: choose one with --out on a "
-                                       "file system that all nodes share",
-                                       directory, blind));
+  throw Error(MK_BAD_DATA,
+              fmt::format("the run directory {} of node 0 is not visible to {}: choose one with --out on a "
+                          "file system that all nodes share",
+                          directory, blind));
 }
 
 // Followers wait until rank 0 has heard from everybody and opened its own devices as well.
@@ -150,7 +153,7 @@ std::chrono::milliseconds whole(const Patience& patience) {
 Handshake lead(Transport& transport, const Hello& own, const Leader& leader, const std::atomic<bool>& stop,
                const Patience& patience) {
   Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}};
-  const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "come forward");
+  const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "reported");
   for (uint32_t node = 0; node < hellos.size(); ++node) {
     check_hello(own, hellos[node], node);
     merge(result.choices, hellos[node].choices);
@@ -211,7 +214,7 @@ void wait_for_bye(Transport& transport) {
       transport.wait(kLookAgain);
     }
   }
-  throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", kPatienceSeconds));
+  throw Error(MK_CANCELLED, fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
 }
 
 void part(Transport& transport) {
@@ -232,7 +235,7 @@ Meeting meet(Transport& transport, const HostView& own, const std::string& versi
     return {expect<Assign>(hear(transport, stop, whole(patience))).share, {}, {}, {}};
   }
   Meeting meeting;
-  const auto all = gather(transport, Present{version, own}, stop, patience.meet, "come forward");
+  const auto all = gather(transport, Present{version, own}, stop, patience.meet, "reported");
   for (uint32_t node = 0; node < all.size(); ++node) {
     check_version(version, all[node].version, node);
     meeting.ranks.push_back(all[node].view);

@@ -160,7 +160,7 @@ class Loop {
     try {
       Message message = decode(received.text, received.owner);
       if (auto of_team = team_message(message)) {
-        if (team_ == nullptr) throw Error(MK_INTERNAL, "there is no team here");
+        if (team_ == nullptr) throw Error(MK_INTERNAL, "this node has no team");
         team_->received(received.from, std::move(*of_team));
         return true;
       }
@@ -214,7 +214,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const bool leads = transport.rank() == 0;
   if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
   if (leads && handshake.nodes.at(0) != executor.devices())
-    throw Error(MK_INTERNAL, "the devices of this node are not those it named in its HELLO");
+    throw Error(MK_INTERNAL, "the devices of this node differ from those in its HELLO");
   std::optional<Journaled> observer;
   std::optional<Coordinator> coordinator;
   if (leads) {

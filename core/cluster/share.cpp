@@ -82,10 +82,10 @@ class HostDivision {
       lent = true;
     }
     if (lent)
-      shares_.notices.push_back(fmt::format(
-          "{} ranks share too few cores of {} and take turns on some: start at most one rank for each core, "
-          "or one for the whole machine",
-          here_.size(), name()));
+      shares_.notices.push_back(
+          fmt::format("{} ranks share too few cores of {} and compete for some: start at most one rank per core, or "
+                      "one for the whole machine",
+                      here_.size(), name()));
   }
 
   // If a driver does not identify its device, equal ids are assumed to mean the same device.

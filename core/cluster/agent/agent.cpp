@@ -52,9 +52,11 @@ class Agent::LeaseReporter : public Reporter {
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0) {
-      fatal_ = Stop{MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported "
-                                                 "before; the model library is faulty",
-                                                 given.fit, grant_.attempt.bundle)};
+      fatal_ = Stop{
+          MK_DEVICE_ERROR,
+          fmt::format(
+              "fit {} was reported, but it is not in bundle {} or was reported before; the model library is faulty",
+              given.fit, grant_.attempt.bundle)};
       throw Error(MK_DEVICE_ERROR, fatal_->reason);
     }
     const LocalDevice& by = agent_.local_[grant_.device];
@@ -156,7 +158,7 @@ void Agent::handle(const Message& message, double now) {
   } else if (std::holds_alternative<Finish>(message)) {
     leave(std::nullopt);
   } else if (std::holds_alternative<Bye>(message)) {
-    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which it had not heard of"});
+    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which had not responded"});
     node_0_lost_ = true;
   } else {
     throw Error(MK_INTERNAL, "node 0 sent a message that is out of turn");
@@ -178,7 +180,7 @@ void Agent::cancel(uint64_t lease) {
 
 void Agent::grant(const Grant& grant, double now) {
   if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
-    throw Error(MK_INTERNAL, "node 0 granted work that was not asked for");
+    throw Error(MK_INTERNAL, "node 0 granted work that was not requested");
   }
   devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false, false};
   Lease& lease = leases_[grant.lease];
@@ -316,7 +318,7 @@ void Agent::lose_node_0(const std::string& why) {
 void Agent::watch_node_0() {
   const double silence = listening_.seconds() - heard_;
   if (leaving_ || silence <= 2 * limits_.lease_s) return;
-  lose_node_0(fmt::format("node 0 was not heard of for {:.0f} s", silence));
+  lose_node_0(fmt::format("node 0 did not respond for {:.0f} s", silence));
 }
 
 bool Agent::hangs(const Device& device, double now) const {

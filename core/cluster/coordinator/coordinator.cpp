@@ -51,7 +51,7 @@ Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> no
   for (const auto& [slot, attempt] : work_.attempts) attempts_.at(slot) = attempt;
   for (journal::FitRecord& record : work_.done) {
     if (record.fit >= slots() || done_[record.fit]) {
-      throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
+      throw Error(MK_INTERNAL, fmt::format("fit {} appears twice among the finished fits, or is unknown", record.fit));
     }
     for (const uint32_t fit : policy_.bundle(bundle_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
@@ -76,10 +76,9 @@ void Coordinator::index_bundles() {
     parts_.push_back({i, 0, false, "", std::nullopt, i + work_.refit_after.size() >= policy_.bundles()});
     for (const uint32_t fit : fits) {
       if (is_refit(fit) != parts_[i].held_back || fit >= slots() || bundle_of_[fit] != kNoBundle) {
-        throw Error(MK_DEVICE_ERROR,
-                    fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
-                                "plan; the model library is faulty",
-                                fit, i));
+        throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
+                                                 "one or not in the plan; the model library is faulty",
+                                                 fit, i));
       }
       bundle_of_[fit] = i;
     }
@@ -105,7 +104,7 @@ Coordinator::Out Coordinator::tick(double now) {
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
       if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > limits_.lease_s)
-        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, limits_.lease_s));
+        lose(node, fmt::format("node {} did not respond for {:.0f} s", node, limits_.lease_s));
   });
 }
 
@@ -186,7 +185,7 @@ void Coordinator::take(uint32_t from, const Done& done, Out&) {
 
 void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord record) {
   if (!std::binary_search(held.fits.begin(), held.fits.end(), record.fit)) {
-    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, which is not in its lease", record.fit));
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but it is not in the lease", record.fit));
   }
   const LocalDevice& by = device(units_[held.unit]);
   record.node = from;
@@ -201,10 +200,11 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     // Results of different classes are compared when the journals are read, within a tolerance; they do not stop a run.
     if (known->device_class != record.device_class) return;
     if (held.trial) {
-      last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
+      last_error_ = {MK_DEVICE_ERROR,
+                     fmt::format("{} gave a different result for fit {} than before", by.id, record.fit)};
       return convict(held.unit, last_error_.reason);
     }
-    throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
+    throw Error(MK_INTERNAL, fmt::format("fit {} gave a different result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
   if (known) return supersede(record);
@@ -246,7 +246,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (units_[held.unit].at_large == end.lease) is_free(held.unit);
   for (const uint32_t fit : end.coming) {
     if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
-      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
+      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, but it is not in the lease", fit));
     }
     if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
   }
@@ -350,7 +350,7 @@ uint32_t Coordinator::unit_index(uint32_t node, uint32_t device) const {
 Coordinator::Lease& Coordinator::lease(uint32_t node, uint64_t id) {
   const auto found = leases_.find(id);
   if (found == leases_.end() || units_[found->second.unit].node != node) {
-    throw Error(MK_INTERNAL, fmt::format("lease {} was never given to this node", id));
+    throw Error(MK_INTERNAL, fmt::format("lease {} was never granted to this node", id));
   }
   return found->second;
 }

@@ -20,7 +20,7 @@ constexpr double kLongerThanPredicted = 10;
 
 void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, const LeaseEnd& end) {
   const Unit& on = units_[held.unit];
-  const std::string text = end.text.empty() ? "it failed without a word" : end.text;
+  const std::string text = end.text.empty() ? "it failed without an error message" : end.text;
   last_error_ = {end.status, nodes_.size() > 1 ? fmt::format("node {}: {}", on.node, text) : text};
   if (end.status == MK_OUT_OF_MEMORY) {
     move_to_larger(held, fits, text);
@@ -116,7 +116,7 @@ void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
   placement_changed_ = true;
   if (ending_ || end.status == MK_OK || end.status == MK_CANCELLED) return;
   last_error_ = {end.status, end.text};
-  convict(held.unit, fmt::format("it failed with fit {}, which it can do, with: {}", held.fits.front(), end.text));
+  convict(held.unit, fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
 }
 
 // Splits a bundle into its fits, which are released in order: a fit that is solved without the notes of its
@@ -214,10 +214,9 @@ void Coordinator::give_up_condemned(Out& out) {
   std::set<uint32_t> candidates;
   for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
   if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
-    return end(
-        Stop{last_error_.code,
-             fmt::format("nothing that was tried has worked, on any device; the last error: {}", last_error_.reason)},
-        out);
+    return end(Stop{last_error_.code, fmt::format("nothing that was tried has worked on any device; the last error: {}",
+                                                  last_error_.reason)},
+               out);
   }
   for (auto at = condemned_.begin(); at != condemned_.end();) {
     const auto [fit, text] = *at;
@@ -264,7 +263,7 @@ uint64_t Coordinator::largest_budget(bool lost) const {
 // setup error.
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
-  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
+  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");
   const std::vector<uint32_t> homeless = policy_.unplaceable();
   uint32_t waiting = 0;
   for (uint32_t i = 0; i < policy_.bundles(); ++i)
@@ -273,7 +272,7 @@ void Coordinator::check_placeable() const {
   uint64_t least = UINT64_MAX, largest = 0;
   for (const uint32_t i : homeless) least = std::min(least, policy_.bundle(i).bytes);
   for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
-  throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
+  throw Error(MK_DEVICE_ERROR, fmt::format("every remaining fit needs at least {} of memory, but the largest budget "
                                            "of a device is {}; raise devices.memory or use a device with more",
                                            base::human_bytes(least), base::human_bytes(largest)));
 }
@@ -291,7 +290,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
     }
     const std::string& said = parts_[bundle].too_large;
     const std::string text = fmt::format(
-        "{}, and the largest budget of a device that works is {}; raise devices.memory or use a device with "
+        "{}, and the largest budget of a working device is {}; raise devices.memory or use a device with "
         "more",
         said.empty() ? fmt::format("it needs {} of memory", base::human_bytes(needed)) : said,
         base::human_bytes(largest_budget(false)));
@@ -310,9 +309,9 @@ void Coordinator::stop_without_devices(Out& out) {
   bool all_over = true;  // done, or about to reach the disk
   for (uint32_t fit = 0; fit < slots(); ++fit) all_over = all_over && is_over(fit);
   if (all_over) return;
-  if (lost) return end(Stop{MK_CANCELLED, "every node with a device that works was lost"}, out);
-  end(Stop{last_error_.code,
-           fmt::format("no device is left that works, and fits are not done; the last error: {}", last_error_.reason)},
+  if (lost) return end(Stop{MK_CANCELLED, "every node with a working device was lost"}, out);
+  end(Stop{last_error_.code, fmt::format("no working device is left, and some fits are not done; the last error: {}",
+                                         last_error_.reason)},
       out);
 }
 

@@ -15,7 +15,7 @@ void Coordinator::hear(uint32_t from) {
   node.heard = listening_.seconds();
   if (!node.lost || node.said_bye) return;
   node.lost = false;
-  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
+  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} responded again", from));
   for (uint32_t device = 0; device < node.devices.size(); ++device)
     if (const Unit& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
       policy_.readmit(node.first_unit + device);

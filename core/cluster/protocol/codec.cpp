@@ -14,15 +14,15 @@ class Tail : public base::FloatSource {
 
   base::Floats take(uint64_t count) override {
     if (owner_ == nullptr || count > left_.size() / sizeof(float))
-      throw Error(MK_BAD_DATA, "the floats of the message are cut off");
+      throw Error(MK_BAD_DATA, "the floats of the message are truncated");
     if (reinterpret_cast<uintptr_t>(left_.data()) % alignof(float) != 0)
-      throw Error(MK_BAD_DATA, "the floats of the message are out of place");
+      throw Error(MK_BAD_DATA, "the floats of the message are misaligned");
     char* const first = owner_.get() + (left_.data() - owner_.get());
     left_.remove_prefix(count * sizeof(float));
     return {std::shared_ptr<float>(owner_, reinterpret_cast<float*>(first)), count};
   }
   void expect_end() const {
-    if (!left_.empty()) throw Error(MK_BAD_DATA, "the message is longer than it says");
+    if (!left_.empty()) throw Error(MK_BAD_DATA, "the message has excess bytes");
   }
 
  private:

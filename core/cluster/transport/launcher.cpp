@@ -16,7 +16,7 @@ void check_launcher(uint32_t ranks) {
   const long tasks = std::strtol(text, nullptr, 10);
   if (tasks <= 1) return;
   throw Error(MK_INVALID_ARGUMENT,
-              fmt::format("srun started {} tasks that do not know of each other: start them with 'srun --mpi=pmix' or "
+              fmt::format("srun started {} tasks that are unaware of each other: start them with 'srun --mpi=pmix' or "
                           "with mpirun, or one task with 'srun -n 1'",
                           tasks));
 }

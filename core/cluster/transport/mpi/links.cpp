@@ -100,7 +100,8 @@ bool Links::run_until(Clock::time_point deadline, Done&& done) {
 std::string Links::invite(bool this_host_only, const std::string& network) {
   Secret name;
   for (Secret* secret : {&ours_, &theirs_, &name})
-    if (getentropy(secret->data(), secret->size()) != 0) throw Error(MK_INTERNAL, "the kernel gives no random numbers");
+    if (getentropy(secret->data(), secret->size()) != 0)
+      throw Error(MK_INTERNAL, "the kernel provides no random numbers");
   std::vector<asio::ip::address> where;
   if (!this_host_only) where = addresses(network);
   if (where.empty()) where.push_back(asio::ip::address_v4::loopback());
@@ -146,7 +147,7 @@ void Links::welcome(Clock::time_point deadline) {
   for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
   throw Error(MK_CANCELLED,
               fmt::format("not connected to rank 0 in time, on TCP port {}: rank {}. A rank has died, or no network "
-                          "leads from its node to this one (MOKUME_MPI_NETWORK names one)",
+                          "leads from its node to this one (MOKUME_MPI_NETWORK selects one)",
                           port, names));
 }
 
@@ -185,7 +186,7 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   std::string ours, theirs, name;
   words >> port >> ours >> theirs >> name;
   if (!unhex(ours, ours_.data(), kSecret) || !unhex(theirs, theirs_.data(), kSecret))
-    throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
+    throw Error(MK_INTERNAL, "rank 0 sent no valid invitation");
   std::vector<tcp::endpoint> places;
   for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
   const Local::endpoint near = local_place(name);
@@ -204,10 +205,9 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   }
   std::string tried;
   for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
-  throw Error(MK_CANCELLED,
-              fmt::format("rank 0 is not reached on TCP port {} of {}: it has died, or no network leads to "
-                          "it (MOKUME_MPI_NETWORK names one)",
-                          port, tried));
+  throw Error(MK_CANCELLED, fmt::format("cannot reach rank 0 on TCP port {} of {}: it has died, or no network leads to "
+                                        "it (MOKUME_MPI_NETWORK selects one)",
+                                        port, tried));
 }
 
 Links::Outcome Links::reach(const Stream::endpoint& where, Clock::time_point deadline) {

@@ -111,7 +111,7 @@ class Mpi {
   uint32_t size() const { return static_cast<uint32_t>(size_); }
 
   void send(uint32_t to, const void* message, uint64_t bytes, std::shared_ptr<const void> owner) {
-    if (to >= size() || to == rank()) throw Error(MK_INVALID_ARGUMENT, "there is no such other node to send to");
+    if (to >= size() || to == rank()) throw Error(MK_INVALID_ARGUMENT, "there is no such node to send to");
     if (bytes == 0 || bytes > std::numeric_limits<int32_t>::max()) {
       throw Error(MK_INVALID_ARGUMENT, "a message must have between 1 byte and 2 GiB");
     }
@@ -214,7 +214,7 @@ void end(const mokume::sdk::Host& host, const std::string& why) {
 void initialize() {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized != 0) throw Error(MK_INTERNAL, "MPI was started in this process before");
+  if (initialized != 0) throw Error(MK_INTERNAL, "MPI was already started in this process");
   // Open MPI may write to the socket of a dead rank, which by default kills the writer.
   std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
@@ -285,7 +285,7 @@ int32_t start(const mk_host* host, const void** table, mk_error* error) {
       end(mokume::sdk::Host(host),
           "MPI has not started within " + std::to_string(limit.count()) +
               " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
-              kStartVariable + " where starting takes longer");
+              kStartVariable + " if starting takes longer");
     });
     const Watch::Call call(watch);
     const auto begin = Clock::now();
