@@ -18,9 +18,9 @@
 namespace mokume::node {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance(20);  // how often a wish to stop is looked for
+constexpr std::chrono::milliseconds kGlance(20);  // how often a stop request is checked for
 
-// A line of the child's own log keeps its level; anything else is a driver's, and worth seeing.
+// A line of the child's own log keeps its level. Anything else comes from a driver and is worth a warning.
 void log_line(base::Log& log, const std::string& device, const std::string& line) {
   constexpr std::pair<const char*, mk_log_level> kLevels[] = {{"mokume: debug: ", MK_LOG_DEBUG},
                                                               {"mokume: info: ", MK_LOG_INFO},
@@ -57,14 +57,14 @@ void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::str
 
 }  // namespace
 
-// Who is told what comes while the child works on an attempt. `refused` is what that one threw: the child is told to
-// stop, and once it has, that is thrown.
+// Receives the messages of the child while it works on an attempt. `refused` is an error thrown while handling one: the
+// child is told to stop, and once it has, the error is rethrown.
 struct ChildSession::Listener {
   cluster::Reporter& reporter;
   const mk_team* team = nullptr;
   std::exception_ptr refused = {};
 
-  // False: the message is none that comes during an attempt.
+  // Returns false if the message is not one that may arrive during an attempt.
   bool take(const cluster::Message& message, const TeamSeat::Send& send) {
     try {
       if (const auto* beat = std::get_if<cluster::Heartbeat>(&message)) {
@@ -102,7 +102,7 @@ void ChildSession::start() {
   {
     const std::lock_guard lock(child_mutex_);
     child_ = std::move(child);
-    if (killed_) child_->kill();  // whoever asked for that meant the attempt, whichever child runs it
+    if (killed_) child_->kill();  // the kill was meant for the attempt, whichever child runs it
   }
   send(cluster::Load{config::to_toml(experiment_.config())});
 }
@@ -117,12 +117,12 @@ void ChildSession::begin(const device::Choices& choices, const std::string& run_
     if (child_) greet(*welcome_);
   } catch (const Error& e) {
     if (e.status() != MK_DEVICE_ERROR) throw;
-    log_.warn("device", e.what());  // one device must not end a run before its first fit
+    log_.warn("device", e.what());  // one device must not stop a run before its first fit
   }
-  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // the next child opens the device with them
+  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // for the next child, which opens the device
 }
 
-// A child that could not open its device, or opened another, is of no use.
+// Ends a child that could not open its device, or opened another one, since it is of no use.
 void ChildSession::greet(const cluster::Message& request) {
   try {
     take_greeting(ask(request));
@@ -143,13 +143,13 @@ void ChildSession::take_greeting(const cluster::Hello& hello) {
     throw Error(MK_BAD_DATA, title_ +
                                  "its process has read other data than this one: a file of the experiment is being "
                                  "changed; run again once it is whole");
-  // One that is started again has not measured it; the names are what they were.
+  // A restarted child has not measured the speed; the names are unchanged.
   if (hello.devices[0].speed > 0) info_.speed = hello.devices[0].speed;
   const auto found = hello.choices.find(info_.device_class);
   choices_ = found == hello.choices.end() ? device::Choices() : found->second;
 }
 
-// A child that was lost is replaced before the next attempt.
+// Replaces a lost child before the next attempt.
 void ChildSession::revive() {
   if (child_ && !child_->running()) {
     log_.warn(info_.id, "its process " + end_child() + " while it was idle");
@@ -162,7 +162,7 @@ void ChildSession::revive() {
   log_.info(info_.id, "another process is started for it");
   start();
   open();
-  crashes_ = 0;  // of this child: the coordinator counts how often attempts have failed
+  crashes_ = 0;  // of this child; failed attempts are counted by the coordinator
   if (welcome_) greet(*welcome_);
 }
 
@@ -243,7 +243,7 @@ void ChildSession::send(const cluster::Message& message) {
   }
 }
 
-// How the child ended, if it has done so by itself, else `what` it did.
+// Throws how the child ended if it ended by itself, else `what` it did.
 void ChildSession::lost(const std::string& what) {
   ++crashes_;
   const bool wanted = [&] {
@@ -267,7 +267,7 @@ std::string ChildSession::end_child() {
   add_counts(earlier_.fallbacks, known_.fallbacks);
   add_rows(earlier_.profile, known_.profile);
   known_ = {};
-  child->kill();  // changes nothing of an end that has begun
+  child->kill();  // no effect if it is already ending
   return child->wait();
 }
 

@@ -17,7 +17,7 @@ const device::Choices& choices_for(const cluster::ClassChoices& all, const std::
   return found == all.end() ? kNone : found->second;
 }
 
-// Trouble of one device, which must not end a run that has others.
+// Failures of one device, which must not stop a run that has others.
 bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
 
 }  // namespace

@@ -51,7 +51,7 @@ void Experiment::check_metrics() const {
                                      "' are classes: choose another model or target");
 }
 
-// Searched parameters and metrics are columns of results.csv.
+// Searched parameters and metrics share the columns of results.csv, so their names must differ.
 void Experiment::check_columns() const {
   for (const report::Metric& metric : metrics())
     if (std::find(plan_.params.begin(), plan_.params.end(), metric.name) != plan_.params.end())

@@ -29,7 +29,7 @@ journal::Curve curve_of(const mk_curve& given, uint32_t place) {
   if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
   curve.values.reserve(given.n_values);
   for (uint32_t i = 0; i < given.n_values; ++i) {
-    // The journal knows one NaN: a record must be the same before and after it was written.
+    // The journal has a single NaN: a record must be the same before and after it was written.
     const double value = given.values[i];
     curve.values.push_back(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);
   }
