@@ -109,7 +109,7 @@ class Service {
       return l.id() == wanted.id && l.device_class() == wanted.device_class;
     });
     if (found == listed.end())
-      throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is not there any more: see `mokume devices`");
+      throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is no longer available: see `mokume devices`");
     session_ = std::make_unique<LocalSession>(*machine_, *experiment_, *found, wanted.choices, wanted.budget_bytes,
                                               wanted.measure);
     greet();

@@ -48,7 +48,7 @@ void add_rows(std::vector<device::ProfileRow>& rows, const std::vector<device::P
 }
 
 std::string broke_rules(const Error& error) {
-  return *error.what() != '\0' ? std::string("broke the rules: ") + error.what() : "";
+  return *error.what() != '\0' ? std::string("violated the protocol: ") + error.what() : "";
 }
 
 void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::string, uint64_t>& more) {
@@ -138,11 +138,11 @@ void ChildSession::greet(const cluster::Message& request) {
 void ChildSession::take_greeting(const cluster::Hello& hello) {
   if (hello.version != MOKUME_VERSION || hello.devices.size() != 1 || hello.devices[0].id != info_.id ||
       hello.devices[0].device_class != info_.device_class)
-    throw Error(MK_DEVICE_ERROR, title_ + "its process speaks for another device, or is of another version");
+    throw Error(MK_DEVICE_ERROR, title_ + "its process reports another device or another version");
   if (hello.plan_hash != experiment_.plan().hash)
     throw Error(MK_BAD_DATA, title_ +
-                                 "its process has read other data than this one: a file of the experiment is being "
-                                 "changed; run again once it is whole");
+                                 "its process has read different data: a file of the experiment is being changed; run "
+                                 "again once it is complete");
   // A restarted child has not measured the speed; the names are unchanged.
   if (hello.devices[0].speed > 0) info_.speed = hello.devices[0].speed;
   const auto found = hello.choices.find(info_.device_class);
@@ -158,8 +158,8 @@ void ChildSession::revive() {
   if (child_) return;
   if (crashes_ >= kMostCrashes)
     throw Error(MK_DEVICE_ERROR,
-                fmt::format("{}its process was lost {} times in a row and is not started again", title_, crashes_));
-  log_.info(info_.id, "another process is started for it");
+                fmt::format("{}its process was lost {} times in a row and is not restarted", title_, crashes_));
+  log_.info(info_.id, "starting another process for it");
   start();
   open();
   crashes_ = 0;  // of this child; failed attempts are counted by the coordinator
@@ -196,7 +196,7 @@ cluster::LeaseEnd ChildSession::listen(Listener& listener) {
   for (bool cancelled = false;;) {
     if (!cancelled && (listener.refused || listener.reporter.cancelled())) {
       answer(cluster::Ack{{lease_}});
-      if (listener.team != nullptr) answer(cluster::TeamBreak{0, "the attempt is not wanted any more"});
+      if (listener.team != nullptr) answer(cluster::TeamBreak{0, "the attempt is no longer needed"});
       cancelled = true;
     }
     if (!base::frame_waits(socket, kGlance)) continue;
@@ -219,7 +219,7 @@ cluster::Hello ChildSession::ask(const cluster::Message& request) {
   const auto deadline = std::chrono::steady_clock::now() + setup_.patience;
   while (!base::frame_waits(child_->socket(), std::min(kGlance, setup_.patience))) {
     if (std::chrono::steady_clock::now() < deadline) continue;
-    lost(fmt::format("was ended, since it did not answer within {} s",
+    lost(fmt::format("was ended because it did not answer within {} s",
                      std::chrono::duration<double>(setup_.patience).count()));
   }
   try {
@@ -231,7 +231,7 @@ cluster::Hello ChildSession::ask(const cluster::Message& request) {
   if (!answer) lost("");
   if (const auto* refused = std::get_if<cluster::Stop>(&*answer))
     throw Error(static_cast<mk_status>(refused->code), refused->reason);
-  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("broke the rules: it sent a message out of turn");
+  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("violated the protocol: it sent a message out of turn");
   return std::get<cluster::Hello>(*answer);
 }
 
@@ -253,7 +253,7 @@ void ChildSession::lost(const std::string& what) {
   const std::string end = end_child();
   const bool by_itself = what.empty() || end != "was killed";
   throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
-                                           wanted      ? "was ended, since it did not come back"
+                                           wanted      ? "was ended because it did not respond"
                                            : by_itself ? end
                                                        : what));
 }

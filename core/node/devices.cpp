@@ -63,11 +63,12 @@ void Devices::open_all(const std::vector<device::Listed>& listed, const Open& op
     }
   }
   if (sessions_.empty() && refusal) std::rethrow_exception(refusal);
-  for (const std::string& text : unopened) log_.warn("device", text + "; the run goes on without it");
+  for (const std::string& text : unopened) log_.warn("device", text + "; the run continues without it");
   spare_ = device::spare(opened);
   for (size_t d = 0; d < opened.size(); ++d)
     if (spare_[d])
-      log_.info(opened[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
+      log_.info(opened[d].id(),
+                "it computes on the cores of faster devices, and stays idle while these can do the work");
 }
 
 std::vector<cluster::LocalDevice> Devices::devices() const {

@@ -63,7 +63,7 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
     const bool is_new = fs::exists(made);
     if (!is_new && !fs::exists(named))
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
-                                  ": let every node see the same directory, and run again");
+                                  ": make the same directory visible to every node, and run again");
     if (!is_new) continue;  // an earlier session gave it its name
     on_disk([&] {
       fs::remove_all(named);

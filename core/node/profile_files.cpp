@@ -51,7 +51,7 @@ std::vector<report::DeviceProfile> read_profiles(const std::string& run_director
       for (report::DeviceProfile& profile : report::read_profile_json(base::read_file(file, kMostBytes)))
         if (!profile.rows.empty()) all.push_back(std::move(profile));
     } catch (const Error& e) {
-      throw Error(MK_BAD_DATA, file + " is no profile of this program (" + e.what() + "): remove it");
+      throw Error(MK_BAD_DATA, file + " is not a profile of this program (" + e.what() + "): remove it");
     }
   }
   return all;

@@ -105,8 +105,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
     record.values = {test.labels.empty() ? mean_squared_error(said.values, test.targets)
                                          : wrong_rows(said, test.labels)};
     if (!std::isfinite(record.values.front()))
-      throw Error(MK_INVALID_ARGUMENT,
-                  "the mean squared error on the test rows is no finite number: the training diverged");
+      throw Error(MK_INVALID_ARGUMENT, "the mean squared error on the test rows is not finite: the training diverged");
   }
   keep_model(model.run_directory, attempt.fits.front(), attempt.number, [&](const std::string& directory) {
     sdk::call(model.experiment.model().save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
