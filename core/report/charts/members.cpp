@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLeft = 40, kRight = 520, kMiddle = 96, kBottom = 132;
 
-// The view may come from a file that says anything.
+// The view may come from a file with arbitrary contents.
 const char* kind_word(const std::string& kind) {
   for (const char* known : {"easy", "misclassified", "uncertain"})
     if (kind == known) return known;

@@ -25,7 +25,7 @@ using journal::FitStatus;
 
 constexpr size_t kTopCandidates = 20;
 constexpr size_t kMaxNotes = 20;
-constexpr size_t kFewPlots = 4;  // shown at once; of more, only the one with the best candidate, the rest folded away
+constexpr size_t kFewPlots = 4;  // more plots are folded, except the one with the best candidate
 
 // ---- the plots
 
@@ -39,7 +39,7 @@ std::string surface_section(const Figure& figure, const std::vector<NamedFile>& 
       cut ? fmt::format("The page shows the first {} of {} heat maps.", maps.size(), figure.groups.size()) : "", body);
 }
 
-// The place of the box plot that holds the best candidate, else the first.
+// Returns the index of the box plot that contains the best candidate, or of the first.
 size_t main_box_plot(const Figure& figure) {
   const auto panels = figure.box_panels();
   const auto found = std::find_if(panels.begin(), panels.end(), [&](const BoxPanel& panel) {
@@ -111,7 +111,7 @@ std::string candidates_section(const Figure& figure) {
       "candidates.csv holds all of them, with every digit.", table.html(sortable));
 }
 
-// Failed and capped fits and refits with what the model said about them, the most frequent note first.
+// Failed and capped fits and refits with the model's notes on them, the most frequent note first.
 std::string notes_table(const RunView& view) {
   struct Note {
     FitStatus status;
@@ -149,7 +149,7 @@ std::string fits_section(const Figure& figure) {
   const std::string notes = notes_table(view);
   const size_t planned = view.plan.n_fits(), failed = count_fits(view, FitStatus::failed);
   if (planned == 0) return notes.empty() ? "" : section("Fits", "", notes);
-  size_t unusable = 0;  // no value to rank by, whatever the status
+  size_t unusable = 0;  // no value to rank by, regardless of the status
   for (const CandidateRow& row : figure.pooled) unusable += row.failed;
   std::string body;
   const auto add = [&](const char* name, size_t number, const char* classes) {

@@ -27,7 +27,7 @@ std::string lead(const RunView& view) {
   return said + ".";
 }
 
-// The first ones of each kind; the others on demand.
+// Shows the first exemplars of each kind; the others on demand.
 std::string exemplars(const std::vector<NamedFile>& plots) {
   struct Kind {
     const char *word, *title;

@@ -1,5 +1,5 @@
-// JSON of plain structs: the fields of a struct are listed once, as a function that shows each key and member to a
-// visitor, and this header writes and reads objects from that list.
+// JSON for plain structs: a function lists the fields of a struct once by showing each key and member to a visitor, and
+// this header writes and reads objects from that list.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mokume::report {
 
 using Json = nlohmann::ordered_json;
 
-// Texts may hold bytes that are no UTF-8: they are replaced. Numbers that are not finite become null.
+// Bytes that are not UTF-8 are replaced. Numbers that are not finite become null.
 inline std::string json_text(const Json& value, int indent) {
   return value.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
 }

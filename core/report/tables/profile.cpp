@@ -20,7 +20,7 @@ const auto kRowFields = [](auto& row, const auto& visit) {
   visit("bytes", row.bytes);
 };
 
-// The first rows, and one that sums up the others.
+// Returns the first rows, and one that sums up the others.
 std::vector<ProfileRow> first_rows(std::vector<ProfileRow> rows) {
   if (rows.size() <= kMostOps) return rows;
   ProfileRow rest{"...", fmt::format("{} more, in logs/", rows.size() - kMostOps + 1)};
