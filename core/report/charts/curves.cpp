@@ -118,11 +118,11 @@ std::string caption_of(const CurveFamily& family) {
     text += fmt::format(", the {} {} drawn", grouped(family.lines.size()), family.members ? "first" : "best");
   const bool some = family.count > kMaxNamedCurves;
   if (family.members)
-    text += fmt::format(", {}named in the order of their ends", some ? "the first ones " : "");
+    text += fmt::format(", {}named in the order in which they end", some ? "the first ones " : "");
   else if (some)
     text += ", those of the best candidates named";
   if (family.numbered && family.count > 0) text += "; names are candidate,bootstrap,fold";
-  if (family.cut) text += "; lines along the top are beyond it";
+  if (family.cut) text += "; lines along the top continue beyond it";
   if (family.broken) text += "; cross: not finite";
   for (const size_t kind : family.kinds) {
     const CurveKind& one = curve_kind(kind);

@@ -182,7 +182,7 @@ std::string gantt(const RunView& view) {
   const size_t rows = std::min(lanes.size(), kMaxRows);
   const double bottom = kTop + kRow * rows;
   const bool cut = lanes.size() > rows;
-  Svg svg(kWidth, bottom + (cut ? 48 : 28), "What every device did when");
+  Svg svg(kWidth, bottom + (cut ? 48 : 28), "Work of every device over time");
   draw_time_axis(svg, clock, bottom);
   svg.text(kWidth - 16, kTop - 8, "busy", "end");
   double y = kTop + (kRow - kBar) / 2;

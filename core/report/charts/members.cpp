@@ -26,7 +26,7 @@ std::string exemplar_title(const Exemplar& one) {
   const size_t vote = judge(one.certainty).vote;
   const std::string taken = vote < one.certainty.classes.size() ? one.certainty.classes[vote] : "?";
   return fmt::format("test row {}: {}{}", one.row, elide(one.label, 24),
-                     taken == one.label ? ", and voted so" : ", voted " + elide(taken, 24));
+                     taken == one.label ? ", voted correctly" : ", voted " + elide(taken, 24));
 }
 
 void draw_vote(Svg& svg, const Scale& scale, double shown, const std::string& text) {

@@ -56,7 +56,8 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
   std::string lead =
       "Boxes hold the middle half, whiskers reach the furthest value within 1.5 box heights, dots are fits.";
   if (count > 1) lead += " All plots share one vertical axis.";
-  if (figure.y && !figure.surface) lead += " The candidates fill no grid: each numeric parameter has a plot.";
+  if (figure.y && !figure.surface)
+    lead += " The candidates do not fill a grid, so each numeric parameter has its own plot.";
   const size_t wanted = figure.box_panel_count();
   if (count < wanted) lead += fmt::format(" The page shows the {} of {} plots with the lowest means.", count, wanted);
   const std::string grid = fmt::format("<div class=\"grid\">\n{}</div>\n", joined(boxes));
@@ -108,7 +109,7 @@ std::string candidates_section(const Figure& figure) {
   const size_t total = plan.candidates.size();
   return section(
       order.size() < total ? fmt::format("The {} best of {} candidates", order.size(), grouped(total)) : "Candidates",
-      "candidates.csv holds all of them, with every digit.", table.html(sortable));
+      "candidates.csv contains all of them with full precision.", table.html(sortable));
 }
 
 // Failed and capped fits and refits with the model's notes on them, the most frequent note first.
@@ -202,7 +203,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
   out += headline(figure) + members_section(view, plots) + surface_section(figure, plots) + box_section(figure, plots) +
          training_section(view, plots);
   if (plots.empty())
-    out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
+    out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure) + events_section(view) + environment_section(view);
   return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", k_tables);

@@ -136,7 +136,7 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
     text += "  " + box_line(of_class(certainty, c), room) + "\n";
   }
   if (shown.size() < certainty.classes.size())
-    text += fmt::format("  and {} classes with less mean certainty\n", certainty.classes.size() - shown.size());
+    text += fmt::format("  and {} classes with lower mean certainty\n", certainty.classes.size() - shown.size());
   return text;
 }
 

@@ -31,7 +31,7 @@ Json json_list(const std::vector<Struct>& structs, const Fields& fields) {
 
 inline nlohmann::json parse_object(const std::string& text) {
   nlohmann::json object = nlohmann::json::parse(text, nullptr, false);
-  if (!object.is_object()) throw Error(MK_BAD_DATA, "the file holds no JSON object");
+  if (!object.is_object()) throw Error(MK_BAD_DATA, "the file contains no JSON object");
   return object;
 }
 
