@@ -1,4 +1,4 @@
-// data list, info, fetch.
+// The commands data list, data info and data fetch.
 #include <curl/curl.h>
 #include <fmt/format.h>
 

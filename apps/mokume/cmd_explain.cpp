@@ -1,4 +1,4 @@
-// status, explain, compare: run directories, live or dead.
+// The commands status, explain and compare, for live or dead run directories.
 #include <cstdio>
 
 #include "commands.hpp"

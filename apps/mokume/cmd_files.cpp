@@ -1,4 +1,4 @@
-// report, schema, init: run directories and files.
+// The commands report, schema and init, for run directories and files.
 
 #include <cstdio>
 #include <map>

@@ -1,4 +1,4 @@
-// devices and doctor: what this machine has.
+// The commands devices and doctor, about this machine.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -43,7 +43,7 @@ std::string remarks(const mk_device_info& info) {
 
 using Speeds = std::map<std::string, device::Speed>;
 
-// By id: what was measured before or, if `probe`, is now. A device that cannot be opened has none.
+// Returns speeds by id: remembered ones or, if `probe`, newly measured ones. A device that cannot be opened has none.
 Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
   constexpr uint64_t kEnough = uint64_t{1} << 30;
   constexpr uint64_t kNotMeant = MK_DEVICE_TEMPLATE | MK_DEVICE_INSTRUMENTED;
@@ -76,7 +76,7 @@ void print_devices(const node::Machine& machine, const Speeds& speeds) {
                 speed_text(speeds, d.id()).c_str());
 }
 
-// Returns what this process would bring to a run; a machine without devices still has cores.
+// Returns this process's contribution to a run; a machine without devices still has cores.
 cluster::HostView presence_of(const node::Machine& machine) {
   try {
     return machine.view("all");
@@ -85,7 +85,7 @@ cluster::HostView presence_of(const node::Machine& machine) {
   }
 }
 
-// The nearest directory above a path that exists.
+// Returns the nearest existing directory at or above a path.
 std::string existing(const std::string& path) {
   std::filesystem::path at = std::filesystem::absolute(path);
   std::error_code ignored;
@@ -93,7 +93,7 @@ std::string existing(const std::string& path) {
   return at.string();
 }
 
-// Whether every node sees the directory.
+// Returns whether every node sees the directory.
 bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
                  const std::string& directory) {
   std::printf("\nnodes, and %s as they see it\n", directory.c_str());
@@ -115,7 +115,7 @@ bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::See
   return shared;
 }
 
-// On every rank. Rank 0 prints; whether all is well.
+// Called on every rank; rank 0 prints. Returns whether all nodes see the directory.
 bool check_nodes(cluster::Transport& transport, const node::Machine& machine, const std::string& out) {
   const std::atomic<bool> never{false};
   bool well = true;

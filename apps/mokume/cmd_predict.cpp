@@ -1,4 +1,4 @@
-// predict: rows of a data set as CSV, or one picture with what all members think of it.
+// The command predict: rows of a data set as CSV, or one picture with the certainties of all members.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -26,13 +26,13 @@
 namespace mokume::app {
 namespace {
 
-constexpr int32_t kLeastSide = 8;  // of a square image that is told from the number of features alone
+constexpr int32_t kLeastSide = 8;  // of a square image, if only the number of features is known
 
 using run::Combined;
 using run::Ensemble;
 using run::Trained;
 
-// The chosen device, opened.
+// The selected device, opened.
 struct Opened {
   Opened(Runtime& runtime, const StoredRun& run, const std::string& devices)
       : machine(runtime.registry(), runtime.log()) {
@@ -89,7 +89,7 @@ void print_classes(const Combined& said, const std::vector<int32_t>& labels, con
       report::quantile(alone, 0.5));
 }
 
-// The image that a row of the model is. `guessed` gets a remark where only the number of features tells.
+// Returns the image shape of the model's rows. `guessed` gets a remark if only the number of features is known.
 data::Shape image_shape(const Trained& model, const std::string& run, std::string& guessed) {
   const data::Shape& shape = model.shape;
   if (int64_t{shape.height} * shape.width > 1) return shape;
@@ -133,7 +133,7 @@ void print_json(const PredictOptions& options, const std::string& how, const rep
   std::fprintf(stdout, "%s\n", text.c_str());
 }
 
-// Everything that a prediction works with.
+// Everything that a prediction needs.
 struct Models {
   Runtime& runtime;
   const StoredRun& run;
@@ -182,7 +182,7 @@ void predict_picture(const Models& with) {
       run::certainty_of(with.model, with.ensemble, opened.device->services(), row.train);
   if (!options.svg.empty())
     base::write_file(options.svg, report::certainty_svg(certainty, picture.name, thumbnail(image.values, shape)));
-  // A vote of other members says nothing about these.
+  // A vote of other members does not apply to these.
   const auto vote = run::read_vote(options.run);
   const bool same = vote && vote->members == with.ensemble.size();
   const std::vector<double> doubt = same ? vote->doubt : std::vector<double>{};

@@ -1,4 +1,4 @@
-// run, resume, check: experiments.
+// The commands run, resume and check, for experiments.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -20,7 +20,7 @@
 namespace mokume::app {
 namespace {
 
-// TOML text of a command-line value that stands for a string.
+// Returns the TOML text of a command-line value that is a string.
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -30,7 +30,7 @@ std::string quoted(const std::string& text) {
   return out + "\"";
 }
 
-// The --set texts, and behind them the options that are short for one. `names`: those options.
+// Returns the --set texts, followed by the options that abbreviate one. `names` gets the names of those options.
 std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::string>& names) {
   std::vector<std::string> sets = options.sets;
   const auto add = [&](const char* name, const char* key, const std::optional<std::string>& value) {
@@ -44,7 +44,7 @@ std::vector<std::string> all_sets(const RunOptions& options, std::vector<std::st
   return sets;
 }
 
-// Whether --set names all directories with libraries, so that none comes from the file.
+// Returns whether --set names all library directories, so that none comes from the file.
 bool names_plugins(const std::vector<std::string>& sets) {
   return std::any_of(sets.begin(), sets.end(), [](const std::string& set) {
     const std::string key = base::trim(set.substr(0, set.find('=')));
@@ -60,7 +60,7 @@ std::optional<double> max_seconds(const RunOptions& options) {
   return seconds;
 }
 
-// How the members of an ensemble do on the test rows, one by one.
+// Prints the members' individual results on the test rows.
 void tell_members(const run::RunResult& result) {
   const bool numbers = result.member_tests.front().mse.has_value();
   std::vector<double> each;
@@ -84,7 +84,7 @@ int conclude(const run::RunResult& result) {
   const std::string report = result.directory + "/report.html";
   if (!result.best.empty()) {
     std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
-    // One fold has no spread.
+    // A single fold has no spread.
     const std::string how = result.folds > 1 ? "cross-validation" : "validation";
     const bool share = result.metric == "error";
     const std::string spread = result.folds <= 1 ? ""
@@ -119,7 +119,7 @@ int conclude(const run::RunResult& result) {
   return result.refit_failed ? kFailedFits : kDone;
 }
 
-// Shows a run on the terminal, and does what it asks of the process.
+// Shows a run on the terminal, and applies its settings to the process.
 class Shown : public run::Frontend {
  public:
   Shown(Runtime& runtime, Progress& progress) : runtime_(runtime), progress_(progress) {}
@@ -144,7 +144,7 @@ class Shown : public run::Frontend {
   Progress& progress_;
 };
 
-// `stored`: the run that is resumed by its directory, if it is.
+// `stored` is the run that is resumed by its directory, or null.
 int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, const StoredRun* stored = nullptr) {
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();

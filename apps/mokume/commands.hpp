@@ -1,4 +1,4 @@
-// The commands. Each returns the exit code; failures are Errors, which main() turns into one.
+// The commands. Each returns an exit code; failures are thrown as Error, which main() converts to an exit code.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace mokume::app {
 
-// As fmt::print, but a reader that has left is no error: main() looks once whether all of stdout was written.
+// Like fmt::print, but a reader that has gone away is no error: main() checks once whether all of stdout was written.
 template <class... Args>
 void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
   std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), to);

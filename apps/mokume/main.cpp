@@ -38,14 +38,14 @@ int exit_code(mk_status status) {
   return kInternal;
 }
 
-// Quotes the call so that a shell can repeat it.
+// Quotes the command line so that a shell can repeat it.
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
   for (int k = 1; k < argc; ++k) text += " " + shell_quoted(argv[k]);
   return text;
 }
 
-// The commands that may load a library of the user's.
+// For commands that may load a user's library.
 void add_plugins_option(CLI::App* command, std::vector<std::string>& directories) {
   command
       ->add_option("--plugins", directories,
@@ -74,7 +74,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("--devices", options.devices, "device to use (the first of them)");
 }
 
-// The command line: every command with its options, and where these are kept.
+// The command line: every command with its options, and where their values are stored.
 class Commands {
  public:
   Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
@@ -141,7 +141,7 @@ class Commands {
     check_ = add("check", "check an experiment file");
     check_->add_option("CONFIG", options_.config, "experiment file")->required();
     check_->add_option("--set", options_.sets, "KEY=VALUE replaces a key of the file")->take_all();
-    child_ = add("device-child", "one device of a run")->group("");  // not shown
+    child_ = add("device-child", "one device of a run")->group("");  // hidden
     child_->add_option("PARENT", parent_)->required();
   }
 
@@ -210,8 +210,8 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   }
 }
 
-// The exit code once stdout is written: a table that was cut must not pass for a whole one. A reader of a pipe or
-// socket that has left wanted no more.
+// Returns the exit code once stdout is written: a truncated table must not pass for a complete one. If the reader of a
+// pipe or socket is gone, the rest was not needed.
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
@@ -226,7 +226,7 @@ int after_output(int code) {
 
 int main(int argc, char** argv) {
   std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write(), as on a full disk
+  std::signal(SIGXFSZ, SIG_IGN);  // turns a file size limit into an error of write(), as on a full disk
   std::optional<Runtime> runtime;
   const int code = after_output(guarded_run(argc, argv, runtime));
   if (runtime) runtime->part(code);

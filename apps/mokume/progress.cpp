@@ -68,7 +68,7 @@ void Progress::device(uint32_t node, const std::string& id, const std::string& n
                       double share) {
   const std::lock_guard lock(mutex_);
   const auto [at, added] = devices_.try_emplace({node, id}, DeviceLine{name, what, share, share});
-  // A share that falls back is another fit's, which begins at nothing.
+  // If the share decreases, the device has begun another fit from zero.
   const double before = added || share >= at->second.share ? at->second.before : 0.0;
   at->second = {name, what, share, before};
 }

@@ -1,6 +1,6 @@
-// The display of a long run on stderr: on a terminal one line per device and a total bar with an ETA, redrawn in place;
-// elsewhere every 30 s, or every 5 % but not within 5 s, a plain line for all and one for each of the first devices.
-// Thread-safe.
+// Shows the progress of a long run on stderr. On a terminal, one line per device and a total bar with an ETA are
+// redrawn in place. Elsewhere, a plain line for the total and one for each of the first devices are printed every 30 s,
+// or every 5 % but at most every 5 s. Thread-safe.
 #pragma once
 
 #include <chrono>
@@ -14,21 +14,21 @@ namespace mokume::app {
 
 class Progress {
  public:
-  // `quiet` shows nothing (nodes other than the first).
+  // `quiet` shows nothing (for nodes other than the first).
   Progress(bool terminal, bool quiet);
   ~Progress();  // clears the display
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // A step of the run that is not fitting: "loading mnist".
+  // A step of the run other than fitting: "loading mnist".
   void phase(const std::string& text);
   void begin_fits(uint64_t total, uint64_t done);
   void fit_done(bool failed);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
   void end_fits();
-  void tick();  // redraws if it is time to
+  void tick();  // redraws if it is due
 
-  // Around a line of the log.
+  // Called before and after a line of the log.
   static void before_log(void* self);
   static void after_log(void* self);
 
@@ -36,14 +36,14 @@ class Progress {
   using Clock = std::chrono::steady_clock;
   struct DeviceLine {
     std::string name, what;
-    double share = 0;   // of the fit at work
-    double before = 0;  // of it when this program first heard of it: done by one that was stopped
+    double share = 0;   // finished part of the current fit
+    double before = 0;  // finished part when first reported: done by an earlier, stopped session
   };
   void draw();
   void clear();
   std::string total_line() const;
   std::string eta() const;
-  double share() const;  // of all fits, those at work included
+  double share() const;  // of all fits, including current ones
 
   const bool terminal_;
   const bool quiet_;

@@ -18,14 +18,15 @@ namespace {
 
 constexpr uint32_t kPartMs = 30000;
 
-// One spelling for a directory, from / on.
+// Returns a unique absolute spelling of a directory.
 std::string normal(const std::string& directory) {
   std::string text = std::filesystem::absolute(directory).lexically_normal().string();
   while (text.size() > 1 && text.back() == '/') text.pop_back();
   return text;
 }
 
-// A terminal would obey it: bytes below a space, DEL, and U+0080 to U+009F in UTF-8.
+// Returns whether the text has characters that control a terminal: bytes below a space, DEL, and U+0080 to U+009F in
+// UTF-8.
 bool has_control(const std::string& text) {
   for (size_t k = 0; k < text.size(); ++k) {
     const auto byte = static_cast<unsigned char>(text[k]);
@@ -60,7 +61,7 @@ std::string CommandLine::with_plugins(const std::vector<std::string>& directorie
   std::string text;
   for (size_t k = 0; k < words.size(); ++k) {
     text += (k == 0 ? "" : " ") + shell_quoted(words[k]);
-    // Behind the command's name, so that a "--" among the words changes nothing.
+    // After the command's name, so that a "--" among the words has no effect.
     for (size_t d = 0; k == 1 && d < directories.size(); ++d) text += " --plugins " + shell_quoted(directories[d]);
   }
   return text;
@@ -111,7 +112,7 @@ void Runtime::part(int exit_code) {
   std::fflush(nullptr);
   bool usual = !hung_;
   if (transport_ && transport_->size() > 1) {
-    // MPI's own parting hangs for ever if a node dies in the middle of it.
+    // MPI's own shutdown hangs forever if a node dies during it.
     std::thread([exit_code] {
       std::this_thread::sleep_for(std::chrono::milliseconds(2 * kPartMs));
       _exit(exit_code);

@@ -1,4 +1,4 @@
-// The log, threads and libraries that every command uses; main() owns them.
+// The log, threads and libraries that every command uses; owned by main().
 #pragma once
 
 #include <memory>
@@ -16,16 +16,16 @@ namespace mokume::app {
 
 // How the program was called, for messages that print a command to run again.
 struct CommandLine {
-  std::vector<std::string> words;    // as typed, from the program's name and the command on
-  std::vector<std::string> plugins;  // the directories after --plugins
+  std::vector<std::string> words;    // as typed, beginning with the program's name and the command
+  std::vector<std::string> plugins;  // the directories given with --plugins
 
-  // The words as a shell takes them, with these directories behind --plugins in addition.
+  // Returns the words quoted for a shell, with these directories added as --plugins options.
   std::string with_plugins(const std::vector<std::string>& directories) const;
 };
 
-// One word as a shell takes it, without a character that a terminal would obey.
+// Quotes one word for a shell, without characters that would control a terminal.
 std::string shell_quoted(const std::string& word);
-// A path for people; quoted where it would act on the terminal.
+// Returns a path for display, quoted if it would control the terminal.
 std::string shown(const std::string& path);
 
 class Runtime {
@@ -34,23 +34,26 @@ class Runtime {
 
   base::Log& log() { return log_; }
   const CommandLine& command() const { return command_; }
-  // Searches what the command line names, what search_also() was told before the first call, and the usual places.
+  // Searches the directories of the command line, those given to search_also() before the first call, and the default
+  // ones.
   registry::Registry& registry();
-  // For directories that somebody answers for: those of the file that `run` was given. Later calls change nothing.
+  // For directories that the user has approved: those of the file given to `run`. Has no effect after the first
+  // registry() call.
   void search_also(const std::vector<std::string>& directories);
-  // Absolute directories that the command line and search_also() name, each once.
+  // Absolute directories given on the command line or to search_also(), without duplicates.
   const std::vector<std::string>& named_directories() const { return named_; }
 
-  // For a file whose [plugins] directories are searched: the one that `run` was given.
+  // For a file whose [plugins] directories are searched: the one given to `run`.
   config::SchemaLookup trusting_lookup();
   // Returns those of `directories` that are not searched.
   std::vector<std::string> unsearched(const std::vector<std::string>& directories);
-  // The other nodes of the job that a launcher started, or none. The first call may load a library and start MPI.
+  // Returns the connection to the other nodes of the launcher's job, if any. The first call may load a library and
+  // start MPI.
   cluster::Transport& transport();
-  // A thread hangs, in a driver say: the process is to end without it.
+  // A thread hangs, for example in a driver: the process will exit without waiting for it.
   void leave_threads() { hung_ = true; }
-  // The last thing main() does, with everything written: parts from the other nodes. Ends the process here, by _exit,
-  // if it cannot end as usual since a node was lost or a thread hangs.
+  // The last call of main(), after everything is written: parts from the other nodes. Exits the process here with _exit
+  // if it cannot exit normally, because a node was lost or a thread hangs.
   void part(int exit_code);
   // See HostServices::limit.
   void limit_loops(uint32_t threads) { host_.limit(threads); }

@@ -1,4 +1,4 @@
-// Asked to stop: by a signal or by the clock.
+// Stop requests by a signal or by a time limit.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,9 @@
 
 namespace mokume::app {
 
-// While it lives, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and the end of `max_seconds` set stop() once; a second SIGINT ends
-// the program at once (journals stay whole). Create it before any other thread: they inherit the blocked signals.
+// While this object exists, SIGINT, SIGTERM, SIGUSR1, SIGUSR2 and the end of `max_seconds` set stop() once. A second
+// SIGINT exits the program at once (journals stay consistent). Create it before any other thread, so that threads
+// inherit the blocked signals.
 class StopWatch {
  public:
   explicit StopWatch(std::optional<double> max_seconds);

@@ -27,7 +27,7 @@ std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& dire
   return lookup.unsearched();
 }
 
-// Whether one of the directories holds such a library. Nothing is opened.
+// Returns whether one of the directories contains this library. Nothing is opened.
 bool holds(const std::vector<std::string>& directories, const std::string& library) {
   std::error_code ignored;
   return std::any_of(directories.begin(), directories.end(),
@@ -58,7 +58,7 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   WaryLookup lookup(runtime);
   std::string text;
   const auto find = lookup.function();
-  // Without its model a file has nothing but errors that follow from that.
+  // Without its model, a file produces only consequential errors.
   config::parse(base::read_file(file, 1U << 21), file, {}, find);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())

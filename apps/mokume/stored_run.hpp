@@ -1,4 +1,4 @@
-// Files that name directories with libraries and may not choose what code runs: stored runs, and files to check.
+// Files that name library directories but may not choose which code runs: stored runs, and files to check.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@
 
 namespace mokume::app {
 
-// Finds a file's model without the [plugins] directories of the file, and remembers what it was asked.
+// Finds a file's model without the [plugins] directories of the file, and records the request.
 class WaryLookup {
  public:
   explicit WaryLookup(Runtime& runtime) : runtime_(runtime) {}
 
-  config::SchemaLookup function();  // while this object lives
+  config::SchemaLookup function();  // usable while this object exists
   bool missing() const { return asked_ && !found_; }
   const std::string& model() const { return model_; }
-  const std::string& why() const { return why_; }                             // it is missing
+  const std::string& why() const { return why_; }                             // why the model is missing
   const std::vector<std::string>& unsearched() const { return unsearched_; }  // directories that the file names
 
  private:
@@ -30,24 +30,25 @@ class WaryLookup {
   std::vector<std::string> unsearched_;
 };
 
-// The experiment of a run directory. The directories with libraries that the run recorded are a record: they are
-// searched only where the command line or the environment names them again.
+// The experiment of a run directory. The library directories recorded there are for information: they are searched only
+// if the command line or the environment names them again.
 class StoredRun {
  public:
-  // `others`: further run directories of the same command, whose directories the messages name too. Throws
-  // Error(MK_DEVICE_ERROR) if the model is not found, Error(MK_INVALID_ARGUMENT) if this is no run directory or its
-  // file is damaged.
+  // `others` are further run directories of the same command, whose library directories messages also name. Throws
+  // Error(MK_DEVICE_ERROR) if the model is not found, and Error(MK_INVALID_ARGUMENT) if this is not a run directory or
+  // its file is damaged.
   StoredRun(Runtime& runtime, const std::string& directory, const RunOptions& options = {},
             const std::vector<std::string>& others = {});
 
-  // With the directories that are searched in place of the recorded ones, for children and ranks.
+  // With the directories that are searched in place of the recorded ones, for child processes and ranks.
   const config::Config& config() const { return config_; }
-  // Tells of a model that the run probably used and this command does not.
+  // Warns if the run probably used a model that this command does not use.
   void warn() const;
-  // The same of backends, for commands that compute.
+  // Warns likewise about backends, for commands that compute.
   void warn_of_backends() const;
 
-  // Returns what `body` returns. If that finds no device that matches, this may be for want of a recorded directory.
+  // Returns the result of `body`. If it finds no matching device, the error points to recorded directories that are not
+  // searched.
   template <class Body>
   auto with_devices(Body&& body) const {
     try {
@@ -59,7 +60,7 @@ class StoredRun {
   }
 
  private:
-  std::string cure() const;  // which directories are not searched, and the command that searches them
+  std::string cure() const;  // names the directories that are not searched, and the command that searches them
 
   Runtime& runtime_;
   std::string directory_;

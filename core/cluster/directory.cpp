@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
-// Unlike those of every other process and moment.
+// Returns a name that no other process uses, and this process only once.
 std::string unique_name(const char* start) {
   const auto now = std::chrono::system_clock::now().time_since_epoch().count();
   return start + base::sha256(fmt::format("{} {} {}", host_identity(), getpid(), now)).substr(0, 24);
@@ -45,7 +45,7 @@ std::string host_identity() {
   try {
     boot = base::trim(base::read_file("/proc/sys/kernel/random/boot_id", 100));
   } catch (const Error&) {
-    // Then the name has to do.
+    // The host name alone must suffice.
   }
   return host_name() + " " + boot;
 }
@@ -66,7 +66,7 @@ bool sees_mark(const std::string& directory, const std::string& name, std::chron
     try {
       if (base::read_file(directory + "/" + name, 100) == name) return true;
     } catch (const Error&) {
-      // Not there, or not yet.
+      // Missing, or not visible yet.
     }
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
     if (Clock::now() >= deadline) return false;
@@ -79,7 +79,7 @@ std::string file_system_of(const std::string& path) {
     unsigned long magic;
     const char* name;
   };
-  // statfs(2) and the file systems' own headers; the kernel's names.
+  // Constants from statfs(2) and the file systems' own headers; names as in the kernel.
   constexpr std::array kKnown = {
       Known{0xEF53, "ext4"},         Known{0x58465342, "xfs"},   Known{0x9123683E, "btrfs"},
       Known{0x2FC12FC1, "zfs"},      Known{0x01021994, "tmpfs"}, Known{0x794C7630, "overlay"},

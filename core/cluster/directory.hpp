@@ -1,4 +1,4 @@
-// Whether nodes see one directory, and what kind of place it is.
+// Checks whether nodes see the same directory, and on what kind of file system it is.
 #pragma once
 
 #include <atomic>
@@ -9,13 +9,13 @@ namespace mokume::cluster {
 
 std::string host_name();
 
-// Host name and boot: processes with the same text run on one kernel and share its cores, devices and memory.
+// Host name and boot ID: processes with equal text run on the same kernel and share its cores, devices and memory.
 std::string host_identity();
 
-// A file in a directory that says which process put it there; removed on destruction.
+// A file that identifies this process to others that look into the directory; removed on destruction.
 class Mark {
  public:
-  explicit Mark(const std::string& directory);  // Error(MK_INTERNAL) if nothing can be written there
+  explicit Mark(const std::string& directory);  // throws Error(MK_INTERNAL) if the directory is not writable
   ~Mark();
   Mark(const Mark&) = delete;
   Mark& operator=(const Mark&) = delete;
@@ -25,16 +25,17 @@ class Mark {
   std::string directory_, name_;
 };
 
-// Whether the mark `name` is seen in `directory`. Looks again for `patience`: network file systems remember for a while
-// that something was not there. Error(MK_CANCELLED) if `stop` is set.
+// Returns whether the mark `name` is visible in `directory`. Retries for `patience`, because network file systems cache
+// the absence of a file for a while. Throws Error(MK_CANCELLED) if `stop` is set.
 bool sees_mark(const std::string& directory, const std::string& name, std::chrono::milliseconds patience,
                const std::atomic<bool>& stop);
 
-// "ext4", "nfs", "lustre", ... of the nearest directory of `path` that exists; a hex number if it is none of the known.
+// Returns "ext4", "nfs", "lustre", ... for the nearest existing directory of `path`, or a hex number for an unknown
+// file system.
 std::string file_system_of(const std::string& path);
 
-// Median seconds of five appends of a journal line's size, each on disk, to a new file in `directory`; the file is
-// removed. Error(MK_INTERNAL) names what cannot be written.
+// Returns the median seconds of five synced appends of a journal line's size to a new file in `directory`, which is
+// then removed. Throws Error(MK_INTERNAL) that names the file if it cannot be written.
 double sync_seconds(const std::string& directory);
 
 }  // namespace mokume::cluster

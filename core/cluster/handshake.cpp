@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr uint32_t kFlushMs = 10000;
-constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // with node 0, which may write for minutes
+constexpr double kPatienceSeconds = 2 * Limits().lease_s;  // for node 0, which may write for minutes
 
 [[noreturn]] void throw_stop(const Stop& stop) { throw Error(static_cast<mk_status>(stop.code), stop.reason); }
 
@@ -32,19 +32,20 @@ void check_version(const std::string& own, const std::string& other, uint32_t no
 void check_hello(const Hello& own, const Hello& other, uint32_t node) {
   check_version(own.version, other.version, node);
   if (!other.plan_hash.empty() && !own.plan_hash.empty() && other.plan_hash != own.plan_hash) {
-    throw Error(MK_INVALID_ARGUMENT,
-                fmt::format("node {} derives another plan (hash {}) than node 0 ({}); give every node the same "
-                            "experiment file, --set options and data",
-                            node, other.plan_hash, own.plan_hash));
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format("node {} derives a plan (hash {}) that differs from that of node 0 ({}); give every node the same "
+                    "experiment file, --set options and data",
+                    node, other.plan_hash, own.plan_hash));
   }
 }
 
-// Adds a node's choices where nothing is known yet.
+// Adds a node's choices for keys without a value.
 void merge(ClassChoices& choices, const ClassChoices& more) {
   for (const auto& [name, values] : more) choices[name].insert(values.begin(), values.end());
 }
 
-// Before the first fit nobody may be missing: those whom this node speaks with are there.
+// Throws if any node that this one talks to has died: before the first fit none may be missing.
 void check_present(const Transport& transport) {
   const uint32_t end = transport.rank() == 0 ? transport.size() : 1;
   for (uint32_t peer = 0; peer < end; ++peer) {
@@ -52,7 +53,7 @@ void check_present(const Transport& transport) {
   }
 }
 
-// The next message, decoded; waits at most until `deadline`.
+// Returns the next message, decoded, or nothing if none arrives by `deadline`.
 std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, const std::atomic<bool>& stop,
                                                          std::optional<Clock::time_point> deadline) {
   while (true) {
@@ -69,7 +70,7 @@ std::string in_words(std::chrono::milliseconds time) {
   return base::human_seconds(std::chrono::duration<double>(time).count());
 }
 
-// On rank 0: a `Wanted` of every other rank, by rank; its own place holds `own`.
+// On rank 0: receives a `Wanted` from every other rank. Returns all by rank, with `own` for rank 0.
 template <class Wanted>
 std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::atomic<bool>& stop,
                            std::chrono::milliseconds patience, const char* late) {
@@ -81,7 +82,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
     if (!message) {
       uint32_t silent = 0;
       while (heard[silent]) ++silent;
-      throw Error(MK_INTERNAL, fmt::format("node {} has not {} within {} ({} of {} nodes missing); look at its output, "
+      throw Error(MK_INTERNAL, fmt::format("node {} has not {} within {} ({} of {} nodes missing); check its output, "
                                            "and whether the launcher reaches its host",
                                            silent, late, in_words(patience), missing, transport.size()));
     }
@@ -90,7 +91,8 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
       throw_stop({gave_up->code, fmt::format("node {}: {}", from, gave_up->reason)});
     }
     const Wanted* wanted = std::get_if<Wanted>(&content);
-    if (wanted == nullptr || heard[from]) throw Error(MK_INTERNAL, fmt::format("node {} spoke out of turn", from));
+    if (wanted == nullptr || heard[from])
+      throw Error(MK_INTERNAL, fmt::format("node {} sent a message out of turn", from));
     heard[from] = *wanted;
   }
   std::vector<Wanted> all;
@@ -98,11 +100,11 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
   return all;
 }
 
-// On other ranks: rank 0's next word. Throws what it stopped over.
+// On other ranks: receives rank 0's next message. Throws its error if it stopped.
 Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
   auto message = wait_message(transport, stop, Clock::now() + patience);
   if (!message)
-    throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; look at its output", in_words(patience)));
+    throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; check its output", in_words(patience)));
   if (const Stop* refused = std::get_if<Stop>(&message->second)) throw_stop(*refused);
   return std::move(message->second);
 }
@@ -110,7 +112,7 @@ Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::m
 template <class Wanted>
 const Wanted& expect(const Message& message) {
   const Wanted* wanted = std::get_if<Wanted>(&message);
-  if (wanted == nullptr) throw Error(MK_INTERNAL, "node 0 spoke out of turn");
+  if (wanted == nullptr) throw Error(MK_INTERNAL, "node 0 sent a message out of turn");
   return *wanted;
 }
 
@@ -124,7 +126,7 @@ Seen answer(const Look& look, const std::atomic<bool>& stop, const Patience& pat
   return {seen, host_name(), file_system_of(look.directory), 0};
 }
 
-// Rank 0 shows a directory to all others.
+// Rank 0 asks all others whether they see a directory.
 std::vector<Seen> show(Transport& transport, const std::string& directory, const Seen& own,
                        const std::atomic<bool>& stop, const Patience& patience) {
   const Mark mark(directory);
@@ -137,12 +139,13 @@ void check_seen(const std::vector<Seen>& all, const std::string& directory) {
   for (size_t node = 0; node < all.size(); ++node)
     if (!all[node].seen) blind += fmt::format("{}node {} on {}", blind.empty() ? "" : ", ", node, all[node].host);
   if (blind.empty()) return;
-  throw Error(MK_BAD_DATA, fmt::format("the run directory {} of node 0 is not seen by {}: choose one with --out on a "
-                                       "file system that all nodes share",
-                                       directory, blind));
+  throw Error(MK_BAD_DATA,
+              fmt::format("the run directory {} of node 0 is not visible to {}: choose one with --out on a "
+                          "file system that all nodes share",
+                          directory, blind));
 }
 
-// Followers wait until rank 0 has heard everybody and opened its own devices as well.
+// Followers wait until rank 0 has heard from everybody and opened its own devices as well.
 std::chrono::milliseconds whole(const Patience& patience) {
   return patience.meet + patience.open + patience.see_directory;
 }
@@ -150,7 +153,7 @@ std::chrono::milliseconds whole(const Patience& patience) {
 Handshake lead(Transport& transport, const Hello& own, const Leader& leader, const std::atomic<bool>& stop,
                const Patience& patience) {
   Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}};
-  const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "come forward");
+  const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "reported");
   for (uint32_t node = 0; node < hellos.size(); ++node) {
     check_hello(own, hellos[node], node);
     merge(result.choices, hellos[node].choices);
@@ -181,17 +184,17 @@ void send_to_others(Transport& transport, const Message& message) {
   for (uint32_t to = 1; to < transport.size(); ++to) transport.send(to, text);
 }
 
-// Tells the others that this node fails. Nothing more can be done if even that fails.
+// Tells the others that this node fails. If even that fails, there is nothing more to do.
 void give_up(Transport& transport, int32_t code, const char* text) noexcept {
   try {
     send_to_others(transport, Stop{code, text});
-    // Rank 0 counts the goodbyes of the nodes it stops; this one has no agent left to say it.
+    // Rank 0 waits for the BYE of every node that it stops, and this node has no agent left to send it.
     if (transport.rank() != 0) send_to_others(transport, Bye{});
   } catch (const std::exception&) {
   }
 }
 
-// Its answers to heartbeats show that node 0 lives.
+// Waits for rank 0's BYE. Its answers to heartbeats show that it is alive.
 void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
@@ -211,7 +214,7 @@ void wait_for_bye(Transport& transport) {
       transport.wait(kLookAgain);
     }
   }
-  throw Error(MK_CANCELLED, fmt::format("node 0 was not heard of for {:.0f} s", kPatienceSeconds));
+  throw Error(MK_CANCELLED, fmt::format("node 0 did not respond for {:.0f} s", kPatienceSeconds));
 }
 
 void part(Transport& transport) {
@@ -232,7 +235,7 @@ Meeting meet(Transport& transport, const HostView& own, const std::string& versi
     return {expect<Assign>(hear(transport, stop, whole(patience))).share, {}, {}, {}};
   }
   Meeting meeting;
-  const auto all = gather(transport, Present{version, own}, stop, patience.meet, "come forward");
+  const auto all = gather(transport, Present{version, own}, stop, patience.meet, "reported");
   for (uint32_t node = 0; node < all.size(); ++node) {
     check_version(version, all[node].version, node);
     meeting.ranks.push_back(all[node].view);
@@ -257,7 +260,7 @@ std::vector<Seen> look_at(Transport& transport, const std::string& directory, co
     try {
       if (seen.seen) seen.sync_s = sync_seconds(place);
     } catch (const Error&) {
-      // It may be read-only there; what is not measured is 0.
+      // The directory may be read-only there; an unmeasured time is 0.
     }
     return seen;
   };

@@ -1,4 +1,4 @@
-// How nodes come together and part.
+// How the nodes of a run join and leave it.
 #pragma once
 
 #include <atomic>
@@ -13,14 +13,15 @@
 
 namespace mokume::cluster {
 
-// How long one waits for the others. Data are loaded and kernels built between meeting and handshake: slow, not lost.
+// Timeouts. Data is loaded and kernels are built between meeting and handshake, so a node may be slow without being
+// lost.
 struct Patience {
   std::chrono::milliseconds meet = std::chrono::minutes(1);           // for all ranks to be present
   std::chrono::milliseconds open = std::chrono::minutes(30);          // for all ranks to have opened their devices
-  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to come into sight
+  std::chrono::milliseconds see_directory = std::chrono::seconds(5);  // for the run directory to become visible
 };
 
-// The share of a rank, and what rank 0 should tell the user about it.
+// The share of a rank. For rank 0 also the data it was computed from, and notices for the user.
 struct Meeting {
   HostShare share;
   std::vector<HostView> ranks;       // rank 0 only
@@ -28,40 +29,41 @@ struct Meeting {
   std::vector<std::string> notices;  // rank 0 only
 };
 
-// The ranks of one host share its cores and devices (cluster/share.hpp). Called once by every rank, before it opens a
-// device or starts a worker thread, and before handshake(). A rank alone keeps what it has. Throws as handshake() does.
+// Divides the cores and devices of each host among its ranks (cluster/share.hpp). Called once by every rank, before it
+// opens a device or starts a worker thread, and before handshake(). A rank alone on its host keeps everything. Throws
+// as handshake() does.
 Meeting meet(Transport& transport, const HostView& own, const std::string& version, const std::atomic<bool>& stop,
              const Patience& patience = {});
 
 // The contribution of rank 0.
 struct Leader {
   std::string run_directory;
-  ClassChoices recorded;          // from an earlier start of the run: they win over all that was measured now
-  bool shared_directory = false;  // see to it that every rank sees run_directory, which exists then
+  ClassChoices recorded;          // from an earlier start of the run: they override everything measured now
+  bool shared_directory = false;  // verify that every rank sees run_directory, which must exist
 };
 
 struct Handshake {
   std::string run_directory, plan_hash;
-  ClassChoices choices;                         // of all nodes, key by key: recorded, then rank 0's, 1's, ...
+  ClassChoices choices;                         // of all nodes, by key; precedence: recorded, then rank 0's, 1's, ...
   std::vector<std::vector<LocalDevice>> nodes;  // rank 0 only: the devices of each rank
 };
 
-// Everybody says who they are, rank 0 answers. Called once by every rank before devices are opened for good. `leader`:
-// on rank 0 only, else null. Throws the same Error on every rank if versions or plans differ, a rank gave up, or
-// (MK_BAD_DATA, naming them) ranks do not see the run directory; if a rank is not heard of within `patience`;
-// Error(MK_CANCELLED) if `stop` is set.
+// Exchanges HELLO and WELCOME. Called once by every rank before it settles its devices. `leader` is null except on rank
+// 0. Throws the same Error on every rank if versions or plans differ, if a rank gave up, if ranks do not see the run
+// directory (MK_BAD_DATA, naming them), or if a rank does not respond within `patience`. Throws Error(MK_CANCELLED) if
+// `stop` is set.
 Handshake handshake(Transport& transport, const Hello& own, const Leader* leader, const std::atomic<bool>& stop,
                     const Patience& patience = {});
 
-// Asks how each rank sees a directory. Rank 0 gets the answers by rank; the others answer and get an empty list. Inside
-// participate(), after meet(). A rank that cannot write there has sync_s 0.
+// Queries how each rank sees a directory. Rank 0 gets the answers, indexed by rank; the others answer and get an empty
+// list. Called inside participate(), after meet(). For a rank that cannot write there, sync_s is 0.
 std::vector<Seen> look_at(Transport& transport, const std::string& directory, const std::atomic<bool>& stop,
                           const Patience& patience = {});
 
-// The frame around everything a rank does with the others, handshake to report: runs `body`, and however it ends, all
-// ranks part in an orderly way. If it throws, the others are told why and stop too; the exception goes on. Ranks other
-// than 0 then wait, asleep, until rank 0 has finished as well. Call it before the transport is shut down, on the thread
-// that uses it.
+// Encloses everything a rank does with the others, from handshake to report. Runs `body`; however it finishes, all
+// ranks part in an orderly way. If it throws, the others are told why and stop too, and the exception propagates. Ranks
+// other than 0 then sleep until rank 0 has finished as well. Call it before the transport is shut down, on the thread
+// that uses the transport.
 void participate(Transport& transport, const std::function<void()>& body);
 
 }  // namespace mokume::cluster

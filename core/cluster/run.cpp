@@ -17,12 +17,12 @@
 namespace mokume::cluster {
 namespace {
 
-// For what nobody announces: a request to stop, and what the coordinator does by the clock.
+// Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
 constexpr std::chrono::milliseconds kLongestWait(20);
-// The next message often comes at once, as in a team's sums, and a sleeping core takes longer to wake up than that.
+// The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than that.
 constexpr double kStayAwakeSeconds = 0.001;
 
-// Wakes the loop when a feeder, the journal or the team has something for it. Who rings may outlive the run.
+// Wakes the loop when a feeder, the journal or the team has something for it. Callers of ring() may outlive the run.
 class Bell {
  public:
   explicit Bell(Transport& transport) : transport_(&transport) {}
@@ -40,7 +40,7 @@ class Bell {
   Transport* transport_;
 };
 
-// Seconds since the epoch that never run backwards.
+// Monotonic time in seconds since the epoch.
 class Now {
  public:
   explicit Now(const base::Clock& clock) : clock_(clock), wall_s_(clock.wall_s()), steady_s_(clock.steady_s()) {}
@@ -51,7 +51,7 @@ class Now {
   double wall_s_, steady_s_;
 };
 
-// Writes what the coordinator decides into the journal of node 0 before anybody else hears of it.
+// Writes the coordinator's decisions to the journal of node 0 before any other observer sees them.
 class Journaled : public Observer {
  public:
   Journaled(journal::Journal& journal, Observer& observer) : journal_(journal), observer_(observer) {}
@@ -102,7 +102,7 @@ class Loop {
         transport_.wait(kLongestWait);
       }
     }
-    send_for_team();  // what was said last
+    send_for_team();  // the last messages
   }
 
  private:
@@ -116,7 +116,7 @@ class Loop {
     return !messages.empty();
   }
 
-  // Whether anything happened.
+  // Returns whether anything happened.
   bool turn() {
     bool active = send_for_team();
     if (!asked_to_stop_ && stop_.load()) {
@@ -127,7 +127,7 @@ class Loop {
       tell_coordinator(message);
       active = true;
     }
-    // An agent that leaves listens no more: the BYE that follows is for participate().
+    // An agent that is leaving stops listening: the BYE that follows is for participate().
     while (coordinator_ != nullptr || !agent_.leaving() || (team_ != nullptr && team_->busy())) {
       const auto received = transport_.poll();
       if (!received) break;
@@ -138,11 +138,11 @@ class Loop {
     return active;
   }
 
-  // Exchanges news of dead nodes with the transport.
+  // Exchanges information about dead nodes with the transport.
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
-      // After a STOP the leader still has its last word with the others; after a FINISH nobody has.
+      // After a STOP the leader still has to send its last messages; after a FINISH nobody has any left.
       const bool finished = agent_.leaving() && !agent_.stopped();
       if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
       return;
@@ -155,12 +155,12 @@ class Loop {
     }
   }
 
-  // Whether more may follow at once, as after everything but a heartbeat.
+  // Returns whether more may follow at once, which is true for everything but a heartbeat.
   bool receive(const Transport::Received& received) {
     try {
       Message message = decode(received.text, received.owner);
       if (auto of_team = team_message(message)) {
-        if (team_ == nullptr) throw Error(MK_INTERNAL, "there is no team here");
+        if (team_ == nullptr) throw Error(MK_INTERNAL, "this node has no team");
         team_->received(received.from, std::move(*of_team));
         return true;
       }
@@ -214,7 +214,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const bool leads = transport.rank() == 0;
   if (leads != (leading != nullptr)) throw Error(MK_INTERNAL, "node 0 and only node 0 leads");
   if (leads && handshake.nodes.at(0) != executor.devices())
-    throw Error(MK_INTERNAL, "the devices of this node are not those it named in its HELLO");
+    throw Error(MK_INTERNAL, "the devices of this node differ from those in its HELLO");
   std::optional<Journaled> observer;
   std::optional<Coordinator> coordinator;
   if (leads) {

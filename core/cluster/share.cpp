@@ -50,7 +50,7 @@ class HostDivision {
     return allowed;
   }
 
-  // Cores with the least choice first, each to the rank that has the fewest.
+  // Deals cores with the fewest eligible ranks first, each to the eligible rank with the fewest cores.
   void deal_cores() {
     std::set<uint32_t> all;
     for (const size_t r : here_) all.insert(ranks_[r].cores.begin(), ranks_[r].cores.end());
@@ -67,7 +67,7 @@ class HostDivision {
     for (const size_t r : here_) std::sort(shares_.shares[r].cores.begin(), shares_.shares[r].cores.end());
   }
 
-  // A rank that came away empty shares the core of its own that the fewest ranks use.
+  // A rank that got no core shares the one of its own cores that the fewest ranks use.
   void lend_cores() {
     bool lent = false;
     for (const size_t r : here_) {
@@ -82,13 +82,13 @@ class HostDivision {
       lent = true;
     }
     if (lent)
-      shares_.notices.push_back(fmt::format(
-          "{} ranks share too few cores of {} and take turns on some: start at most one rank for each core, "
-          "or one for the whole machine",
-          here_.size(), name()));
+      shares_.notices.push_back(
+          fmt::format("{} ranks share too few cores of {} and compete for some: start at most one rank per core, or "
+                      "one for the whole machine",
+                      here_.size(), name()));
   }
 
-  // Where a driver does not say which device it is, equal ids are taken for one device.
+  // If a driver does not identify its device, equal ids are assumed to mean the same device.
   static std::string identity(const HostDevice& device) {
     return device.physical_id.empty() ? "id " + device.id : device.physical_id;
   }
@@ -104,7 +104,7 @@ class HostDivision {
     return naming;
   }
 
-  // As cores are: what only one rank sees first.
+  // Deals devices as cores are dealt: those that only one rank sees come first.
   void deal_devices() {
     std::vector<std::string> order;
     for (const size_t r : here_)
@@ -148,7 +148,7 @@ class HostDivision {
 Shares share(const std::vector<HostView>& ranks) {
   Shares shares;
   shares.shares.resize(ranks.size());
-  std::vector<std::string> hosts;  // in the order of ranks
+  std::vector<std::string> hosts;  // in rank order
   for (const HostView& rank : ranks)
     if (std::find(hosts.begin(), hosts.end(), rank.host) == hosts.end()) hosts.push_back(rank.host);
   for (const std::string& host : hosts) {

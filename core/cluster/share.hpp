@@ -1,4 +1,4 @@
-// Divides a host among the ranks that run on it. Pure: rank 0 decides for all.
+// Divides a host among the ranks that run on it. Pure functions: rank 0 decides for all ranks.
 #pragma once
 
 #include <string>
@@ -10,12 +10,13 @@ namespace mokume::cluster {
 
 struct Shares {
   std::vector<HostShare> shares;     // by rank
-  std::vector<std::string> notices;  // sentences for people: what could not be shared well
+  std::vector<std::string> notices;  // messages for the user about imperfect divisions
 };
 
-// A rank alone on its host keeps everything. Ranks of one host that may run on the same cores get even parts of them in
-// the order of their ranks; what a launcher has bound apart stays as it is. With fewer cores than ranks, ranks share
-// cores. A GPU that several of them name goes to the one that has the fewest so far, once however often it is named.
+// A rank alone on its host keeps everything. Ranks of one host that may run on the same cores get equal parts of them
+// in rank order; disjoint bindings made by a launcher are kept. If there are fewer cores than ranks, ranks share cores.
+// A GPU named by several ranks goes to the one with the fewest GPUs so far, and is assigned once however often it is
+// named.
 Shares share(const std::vector<HostView>& ranks);
 
 }  // namespace mokume::cluster

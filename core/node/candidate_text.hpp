@@ -1,4 +1,4 @@
-// A candidate for people.
+// The text of a candidate for users.
 #pragma once
 
 #include <cstdint>

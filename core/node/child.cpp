@@ -25,8 +25,8 @@ namespace {
 
 constexpr double kProgressPauseSeconds = 0.05;
 
-// Requests as they come. Its thread ends the process when there is nobody left to work for, even while the main thread
-// is stuck in a driver.
+// Receives requests. Its thread exits the process when the run is gone, even while the main thread is stuck in a
+// driver.
 class Inbox {
  public:
   explicit Inbox(int socket) : socket_(socket) {
@@ -41,10 +41,10 @@ class Inbox {
     return message;
   }
 
-  // Whether the attempt that next() has returned last is not wanted any more.
+  // Returns whether the attempt that next() returned last has been cancelled.
   const std::atomic<bool>& cancelled() const { return cancelled_; }
 
-  // Who gets the answers of the team from now on; null: nobody.
+  // Sets the receiver of the team's answers; null: none.
   void seat(TeamSeat* seat) {
     const std::lock_guard lock(mutex_);
     seat_ = seat;
@@ -55,7 +55,7 @@ class Inbox {
     try {
       while (auto frame = base::receive_frame(socket_)) take(cluster::decode_frame(std::move(*frame)));
     } catch (const std::exception&) {
-      // A node that says what cannot be is as good as none.
+      // A node that sends invalid messages is treated as gone.
     }
     _exit(0);
   }
@@ -103,13 +103,13 @@ class Service {
   }
 
   void operator()(const cluster::Open& wanted) {
-    if (!machine_) return;  // LOAD has failed, and said why
+    if (!machine_) return;  // LOAD has failed and reported why
     const auto& listed = machine_->listed();
     const auto found = std::find_if(listed.begin(), listed.end(), [&](const device::Listed& l) {
       return l.id() == wanted.id && l.device_class() == wanted.device_class;
     });
     if (found == listed.end())
-      throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is not there any more: see `mokume devices`");
+      throw Error(MK_DEVICE_ERROR, "device " + wanted.id + " is no longer available: see `mokume devices`");
     session_ = std::make_unique<LocalSession>(*machine_, *experiment_, *found, wanted.choices, wanted.budget_bytes,
                                               wanted.measure);
     greet();
@@ -150,7 +150,7 @@ class Service {
   }
 
  private:
-  // The node journals what is reported, and knows who reported it when.
+  // The node fills in the rest of a record: who reported it, and when.
   class LeaseReporter : public cluster::Reporter {
    public:
     LeaseReporter(Service& service, uint64_t lease) : service_(service), lease_(lease) {}
@@ -159,7 +159,7 @@ class Service {
       const double now = base::steady_s();
       if (now < next_progress_) return;
       next_progress_ = now + kProgressPauseSeconds;
-      // JSON has no word for a model's 0/0.
+      // JSON cannot represent a model's 0/0.
       const double valid = share >= 0 ? std::min(share, 1.0) : 0.0;
       service_.send(cluster::Heartbeat{{{0, lease_, what, valid, 0}}});
     }
@@ -171,7 +171,7 @@ class Service {
     double next_progress_ = 0;
   };
 
-  // A request that fails is answered by STOP.
+  // Answers a failed request with STOP.
   template <class Request>
   void refuse_if_failing(const Request& request) {
     try {
@@ -185,7 +185,7 @@ class Service {
         send(cluster::Stop{MK_INTERNAL, e.what()});
       }
     } catch (const Error&) {
-      // Nobody is left to hear it; the inbox ends the process.
+      // Nobody is left to hear it; the inbox exits the process.
     }
   }
 

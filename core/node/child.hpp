@@ -11,15 +11,16 @@
 
 namespace mokume::node {
 
-// The objects that main() owns: the registry with the experiment's plugin directories, and what models take.
+// The objects that main() owns: the log, the registry with the experiment's plugin directories, and the schemas of
+// models.
 struct ChildRuntime {
   base::Log& log;
   std::function<registry::Registry&(const std::vector<std::string>& plugin_directories)> registry;
   config::SchemaLookup schema_lookup;
 };
 
-// Does what the run says over `socket`. When the run closes it, or dies, the process ends at once, whatever a driver is
-// doing: this function does not return.
+// Serves the requests that the run sends over `socket`. When the run closes the socket or dies, the process exits at
+// once, even in the middle of a driver call: this function does not return.
 [[noreturn]] void serve_device(const ChildRuntime& runtime, int socket);
 
 }  // namespace mokume::node

@@ -18,9 +18,9 @@
 namespace mokume::node {
 namespace {
 
-constexpr std::chrono::milliseconds kGlance(20);  // how often a wish to stop is looked for
+constexpr std::chrono::milliseconds kGlance(20);  // how often a stop request is checked for
 
-// A line of the child's own log keeps its level; anything else is a driver's, and worth seeing.
+// A line of the child's own log keeps its level. Anything else comes from a driver and is worth a warning.
 void log_line(base::Log& log, const std::string& device, const std::string& line) {
   constexpr std::pair<const char*, mk_log_level> kLevels[] = {{"mokume: debug: ", MK_LOG_DEBUG},
                                                               {"mokume: info: ", MK_LOG_INFO},
@@ -48,7 +48,7 @@ void add_rows(std::vector<device::ProfileRow>& rows, const std::vector<device::P
 }
 
 std::string broke_rules(const Error& error) {
-  return *error.what() != '\0' ? std::string("broke the rules: ") + error.what() : "";
+  return *error.what() != '\0' ? std::string("violated the protocol: ") + error.what() : "";
 }
 
 void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::string, uint64_t>& more) {
@@ -57,14 +57,14 @@ void add_counts(std::map<std::string, uint64_t>& counts, const std::map<std::str
 
 }  // namespace
 
-// Who is told what comes while the child works on an attempt. `refused` is what that one threw: the child is told to
-// stop, and once it has, that is thrown.
+// Receives the messages of the child while it works on an attempt. `refused` is an error thrown while handling one: the
+// child is told to stop, and once it has, the error is rethrown.
 struct ChildSession::Listener {
   cluster::Reporter& reporter;
   const mk_team* team = nullptr;
   std::exception_ptr refused = {};
 
-  // False: the message is none that comes during an attempt.
+  // Returns false if the message is not one that may arrive during an attempt.
   bool take(const cluster::Message& message, const TeamSeat::Send& send) {
     try {
       if (const auto* beat = std::get_if<cluster::Heartbeat>(&message)) {
@@ -102,7 +102,7 @@ void ChildSession::start() {
   {
     const std::lock_guard lock(child_mutex_);
     child_ = std::move(child);
-    if (killed_) child_->kill();  // whoever asked for that meant the attempt, whichever child runs it
+    if (killed_) child_->kill();  // the kill was meant for the attempt, whichever child runs it
   }
   send(cluster::Load{config::to_toml(experiment_.config())});
 }
@@ -117,12 +117,12 @@ void ChildSession::begin(const device::Choices& choices, const std::string& run_
     if (child_) greet(*welcome_);
   } catch (const Error& e) {
     if (e.status() != MK_DEVICE_ERROR) throw;
-    log_.warn("device", e.what());  // one device must not end a run before its first fit
+    log_.warn("device", e.what());  // one device must not stop a run before its first fit
   }
-  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // the next child opens the device with them
+  if (!child_ && !follows(choices_, choices)) choices_ = choices;  // for the next child, which opens the device
 }
 
-// A child that could not open its device, or opened another, is of no use.
+// Ends a child that could not open its device, or opened another one, since it is of no use.
 void ChildSession::greet(const cluster::Message& request) {
   try {
     take_greeting(ask(request));
@@ -138,18 +138,18 @@ void ChildSession::greet(const cluster::Message& request) {
 void ChildSession::take_greeting(const cluster::Hello& hello) {
   if (hello.version != MOKUME_VERSION || hello.devices.size() != 1 || hello.devices[0].id != info_.id ||
       hello.devices[0].device_class != info_.device_class)
-    throw Error(MK_DEVICE_ERROR, title_ + "its process speaks for another device, or is of another version");
+    throw Error(MK_DEVICE_ERROR, title_ + "its process reports another device or another version");
   if (hello.plan_hash != experiment_.plan().hash)
     throw Error(MK_BAD_DATA, title_ +
-                                 "its process has read other data than this one: a file of the experiment is being "
-                                 "changed; run again once it is whole");
-  // One that is started again has not measured it; the names are what they were.
+                                 "its process has read different data: a file of the experiment is being changed; run "
+                                 "again once it is complete");
+  // A restarted child has not measured the speed; the names are unchanged.
   if (hello.devices[0].speed > 0) info_.speed = hello.devices[0].speed;
   const auto found = hello.choices.find(info_.device_class);
   choices_ = found == hello.choices.end() ? device::Choices() : found->second;
 }
 
-// A child that was lost is replaced before the next attempt.
+// Replaces a lost child before the next attempt.
 void ChildSession::revive() {
   if (child_ && !child_->running()) {
     log_.warn(info_.id, "its process " + end_child() + " while it was idle");
@@ -158,11 +158,11 @@ void ChildSession::revive() {
   if (child_) return;
   if (crashes_ >= kMostCrashes)
     throw Error(MK_DEVICE_ERROR,
-                fmt::format("{}its process was lost {} times in a row and is not started again", title_, crashes_));
-  log_.info(info_.id, "another process is started for it");
+                fmt::format("{}its process was lost {} times in a row and is not restarted", title_, crashes_));
+  log_.info(info_.id, "starting another process for it");
   start();
   open();
-  crashes_ = 0;  // of this child: the coordinator counts how often attempts have failed
+  crashes_ = 0;  // of this child; failed attempts are counted by the coordinator
   if (welcome_) greet(*welcome_);
 }
 
@@ -196,7 +196,7 @@ cluster::LeaseEnd ChildSession::listen(Listener& listener) {
   for (bool cancelled = false;;) {
     if (!cancelled && (listener.refused || listener.reporter.cancelled())) {
       answer(cluster::Ack{{lease_}});
-      if (listener.team != nullptr) answer(cluster::TeamBreak{0, "the attempt is not wanted any more"});
+      if (listener.team != nullptr) answer(cluster::TeamBreak{0, "the attempt is no longer needed"});
       cancelled = true;
     }
     if (!base::frame_waits(socket, kGlance)) continue;
@@ -219,7 +219,7 @@ cluster::Hello ChildSession::ask(const cluster::Message& request) {
   const auto deadline = std::chrono::steady_clock::now() + setup_.patience;
   while (!base::frame_waits(child_->socket(), std::min(kGlance, setup_.patience))) {
     if (std::chrono::steady_clock::now() < deadline) continue;
-    lost(fmt::format("was ended, since it did not answer within {} s",
+    lost(fmt::format("was ended because it did not answer within {} s",
                      std::chrono::duration<double>(setup_.patience).count()));
   }
   try {
@@ -231,7 +231,7 @@ cluster::Hello ChildSession::ask(const cluster::Message& request) {
   if (!answer) lost("");
   if (const auto* refused = std::get_if<cluster::Stop>(&*answer))
     throw Error(static_cast<mk_status>(refused->code), refused->reason);
-  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("broke the rules: it sent a message out of turn");
+  if (!std::holds_alternative<cluster::Hello>(*answer)) lost("violated the protocol: it sent a message out of turn");
   return std::get<cluster::Hello>(*answer);
 }
 
@@ -243,7 +243,7 @@ void ChildSession::send(const cluster::Message& message) {
   }
 }
 
-// How the child ended, if it has done so by itself, else `what` it did.
+// Throws how the child ended if it ended by itself, else `what` it did.
 void ChildSession::lost(const std::string& what) {
   ++crashes_;
   const bool wanted = [&] {
@@ -253,7 +253,7 @@ void ChildSession::lost(const std::string& what) {
   const std::string end = end_child();
   const bool by_itself = what.empty() || end != "was killed";
   throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
-                                           wanted      ? "was ended, since it did not come back"
+                                           wanted      ? "was ended because it did not respond"
                                            : by_itself ? end
                                                        : what));
 }
@@ -267,7 +267,7 @@ std::string ChildSession::end_child() {
   add_counts(earlier_.fallbacks, known_.fallbacks);
   add_rows(earlier_.profile, known_.profile);
   known_ = {};
-  child->kill();  // changes nothing of an end that has begun
+  child->kill();  // no effect if it is already ending
   return child->wait();
 }
 

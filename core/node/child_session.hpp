@@ -1,5 +1,5 @@
-// A session on a device in a child process of its own, so that a driver that crashes or hangs costs that child and not
-// the run. This process never opens the device's driver.
+// A session on a device in its own child process, so that a driver that crashes or hangs costs the child and not the
+// run. This process never opens the device's driver.
 #pragma once
 
 #include <chrono>
@@ -17,24 +17,25 @@
 
 namespace mokume::node {
 
-// A child that is gone is Error(MK_DEVICE_ERROR) that says how it ended; the next attempt starts another one, with the
-// choices that this one had, until kMostCrashes in a row could not open the device. What the child prints goes to the
-// log, line by line.
+// If the child is gone, Error(MK_DEVICE_ERROR) states how it ended. The next attempt starts another child with the same
+// choices, until kMostCrashes in a row have failed to open the device. The child's output goes to the log, line by
+// line.
 class ChildSession : public Session {
  public:
   static constexpr uint32_t kMostCrashes = 3;
-  // For data to be read, kernels to be built and their variants to be measured: slow, not lost.
+  // Long enough to read data, build kernels and measure their variants: a child may be slow without being lost.
   static constexpr std::chrono::milliseconds kMostSilence = std::chrono::minutes(30);
 
-  // How to start the child.
+  // Parameters for starting the child.
   struct Setup {
-    std::vector<uint32_t> cores = {};                   // that it runs on; none: those of this process
-    bool measure = false;                               // the device's speed
-    std::string program = "/proc/self/exe";             // mokume: this very process, but for tests
-    std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer within this time is lost
+    std::vector<uint32_t> cores = {};                   // that it runs on; empty: those of this process
+    bool measure = false;                               // measure the device's speed
+    std::string program = "/proc/self/exe";             // mokume: this process's own program, except in tests
+    std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer in time is lost
   };
 
-  // Starts the child, which begins to load the experiment; open() waits for its device. The references outlive it.
+  // Starts the child, which begins to load the experiment; open() waits for its device. References must outlive the
+  // session.
   ChildSession(const Experiment& experiment, base::Log& log, const device::Listed& listed, device::Choices choices,
                uint64_t budget_bytes, Setup setup);
   void open();
@@ -67,12 +68,12 @@ class ChildSession : public Session {
   std::string title_;  // "opencl:0 (NVIDIA H200): "
   cluster::LocalDevice info_;
   device::Choices choices_;
-  std::optional<cluster::Welcome> welcome_;  // once begin() was called
-  cluster::Account known_, earlier_;         // what this child has counted, and what those before it had
-  uint64_t lease_ = 0;                       // counts the attempts, for the child alone
-  uint32_t crashes_ = 0;                     // since one has opened the device
+  std::optional<cluster::Welcome> welcome_;  // set by begin()
+  cluster::Account known_, earlier_;         // counted by this child, and by its predecessors
+  uint64_t lease_ = 0;                       // numbers the attempts, for the child only
+  uint32_t crashes_ = 0;                     // since the device was last opened
 
-  mutable std::mutex child_mutex_;  // kill() against the start and the end of a child
+  mutable std::mutex child_mutex_;  // protects kill() against the start and the end of a child
   std::unique_ptr<base::Child> child_;
   bool killed_ = false;  // since the attempt began
 };

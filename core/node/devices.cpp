@@ -17,7 +17,7 @@ const device::Choices& choices_for(const cluster::ClassChoices& all, const std::
   return found == all.end() ? kNone : found->second;
 }
 
-// Trouble of one device, which must not end a run that has others.
+// Failures of one device, which must not stop a run that has others.
 bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
 
 }  // namespace
@@ -63,11 +63,12 @@ void Devices::open_all(const std::vector<device::Listed>& listed, const Open& op
     }
   }
   if (sessions_.empty() && refusal) std::rethrow_exception(refusal);
-  for (const std::string& text : unopened) log_.warn("device", text + "; the run goes on without it");
+  for (const std::string& text : unopened) log_.warn("device", text + "; the run continues without it");
   spare_ = device::spare(opened);
   for (size_t d = 0; d < opened.size(); ++d)
     if (spare_[d])
-      log_.info(opened[d].id(), "it computes on the cores of faster devices, and rests while these can do the work");
+      log_.info(opened[d].id(),
+                "it computes on the cores of faster devices, and stays idle while these can do the work");
 }
 
 std::vector<cluster::LocalDevice> Devices::devices() const {

@@ -1,8 +1,8 @@
-// The devices of this process in a run, each with a session of the model: what its agent runs attempts on.
+// The devices of this process in a run, each with a session of the model, on which its agent runs attempts.
 //
-// In this folder: what one process does with its devices. It opens them, runs the model on them, refits, and restarts
-// the child process of a device that crashed. Which attempt runs where is decided elsewhere (core/cluster), as is what
-// becomes of the results (core/run).
+// This folder contains what one process does with its devices: opening them, running the model on them, refits, and
+// restarting the child process of a device that crashed. Scheduling of attempts belongs to core/cluster, and results to
+// core/run.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,10 @@ namespace mokume::node {
 
 class Devices : public cluster::Executor {
  public:
-  // Opens the devices that the experiment selects, with the choices recorded for their classes, one after the other:
-  // what a device measures of itself then, it measures alone. One that cannot be opened is left out, with a warning,
-  // while there are others; Error where there are none. `measure`: how fast each is. The references outlive it.
+  // Opens the devices that the experiment selects, with the choices recorded for their classes, one after another, so
+  // that no other device disturbs the measurements each makes of itself. A device that cannot be opened is left out
+  // with a warning; throws Error if none can be opened. `measure`: measure the speed of each. References must outlive
+  // this object.
   Devices(const Machine& machine, const Experiment& experiment, base::Log& log, uint32_t sharers,
           const cluster::ClassChoices& recorded, bool measure);
   Devices(const Devices&) = delete;
@@ -34,7 +35,8 @@ class Devices : public cluster::Executor {
   std::vector<cluster::LocalDevice> devices() const override;
   cluster::ClassChoices choices() const;
 
-  // Before the first attempt: see Session::begin(). `profile`: what each device took is kept in the run directory.
+  // Called before the first attempt: see Session::begin(). `profile`: write profiles of each device to the run
+  // directory.
   void begin(const cluster::ClassChoices& choices, const std::string& run_directory, uint32_t node, bool profile);
 
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override {
@@ -46,7 +48,7 @@ class Devices : public cluster::Executor {
   void abandon() noexcept override { abandoned_ = true; }
   bool abandoned() const { return abandoned_; }
 
-  // Counts, by device, how often an op ran on the host because the device does not support it.
+  // Returns, by device, how often an op ran on the host because the device does not support it.
   std::vector<std::map<std::string, uint64_t>> fallbacks() const;
 
  private:
@@ -57,7 +59,7 @@ class Devices : public cluster::Executor {
   base::Log& log_;
   std::vector<std::unique_ptr<Session>> sessions_;
   std::vector<bool> spare_;               // by device
-  std::unique_ptr<ProfileFile> profile_;  // none unless the run is profiled
+  std::unique_ptr<ProfileFile> profile_;  // null unless the run is profiled
   std::string run_directory_;             // "" before begin()
   std::atomic<bool> abandoned_{false};
 };

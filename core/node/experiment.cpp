@@ -26,11 +26,11 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
 void Experiment::check_team() const {
   if (!config_.team && !config_.repeat_splits.empty())
     throw Error(MK_INVALID_ARGUMENT,
-                "devices.repeat_splits is about a team: set devices.team to true, or leave it out");
+                "devices.repeat_splits applies only to a team: set devices.team to true, or remove it");
   if (!config_.team) return;
   if (model_->teams == 0)
-    throw Error(MK_INVALID_ARGUMENT, "devices.team is true, and devices cannot train one model '" + config_.model +
-                                         "' together: set it to false, and each device takes fits of its own");
+    throw Error(MK_INVALID_ARGUMENT, "devices.team is true, but several devices cannot train one model '" +
+                                         config_.model + "': set it to false, so that each device takes separate fits");
 }
 
 void Experiment::check_metrics() const {
@@ -39,19 +39,19 @@ void Experiment::check_metrics() const {
   if (!known.empty() && !selects && !config_.select.empty()) {
     std::vector<std::string> names;
     for (const report::Metric& metric : known) names.push_back(metric.name);
-    throw Error(MK_INVALID_ARGUMENT, "search.select is '" + config_.select + "', and the metrics of the model '" +
+    throw Error(MK_INVALID_ARGUMENT, "search.select is '" + config_.select + "', but the metrics of the model '" +
                                          config_.model + "' here are: " + config::join(names));
   }
   if (!known.empty()) return;
   const std::string model = "the model '" + config_.model + "' ";
   throw Error(MK_BAD_DATA, data_.class_names.empty()
                                ? model + "does not predict numbers, and the targets of '" + data_.name +
-                                     "' are no classes: choose another model, or a target with whole numbers or words"
+                                     "' are not classes: choose another model, or a target with whole numbers or words"
                                : model + "does not classify, and the targets of '" + data_.name +
                                      "' are classes: choose another model or target");
 }
 
-// Searched parameters and metrics are columns of results.csv.
+// Searched parameters and metrics share the columns of results.csv, so their names must differ.
 void Experiment::check_columns() const {
   for (const report::Metric& metric : metrics())
     if (std::find(plan_.params.begin(), plan_.params.end(), metric.name) != plan_.params.end())
@@ -94,7 +94,7 @@ std::vector<scheduler::Bundle> Experiment::bundles(uint32_t parts) const {
             const search::Plan& plan = c.experiment.plan_;
             if (!plan.has(fit.candidate, fit.bootstrap) || fit.fold < 0 ||
                 static_cast<uint32_t>(fit.fold) >= plan.folds)
-              throw Error(MK_INTERNAL, "the model proposed a fit that the plan does not have");
+              throw Error(MK_INTERNAL, "the model proposed a fit that is not in the plan");
             made.fits.push_back(plan.fit_id(fit.candidate, fit.bootstrap, static_cast<uint32_t>(fit.fold)));
           }
           c.bundles.push_back(std::move(made));

@@ -1,4 +1,5 @@
-// An experiment made ready: model loaded and asked, data read, folds and plan made. The same on every rank.
+// A prepared experiment: the model is loaded and has checked it, data is read, folds and plan are made. The same on
+// every rank.
 #pragma once
 
 #include <memory>
@@ -16,13 +17,13 @@
 
 namespace mokume::node {
 
-// The metrics of a model for data with classes, or with numbers as targets; none if it does not do that. `select`: the
-// one that chooses the best candidate; "": the model's own choice.
+// Returns the metrics of a model for data with classes, or with numeric targets; empty if the model does not support
+// them. `select` names the metric that chooses the best candidate; "": the model's default.
 std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const std::string& select);
 
 class Experiment {
  public:
-  // Throws Error for data that cannot be read, and for what the model refuses.
+  // Throws Error if data cannot be read or the model refuses the experiment.
   Experiment(registry::Registry& registry, const config::Config& config);
   Experiment(const Experiment&) = delete;
   Experiment& operator=(const Experiment&) = delete;
@@ -36,7 +37,8 @@ class Experiment {
   const search::Plan& plan() const { return plan_; }
   const mk_experiment* model_experiment() const { return model_experiment_->get(); }
 
-  // Every fit of the plan in exactly one bundle; `parts`: how many bundles the devices would like.
+  // Returns bundles with every fit of the plan in exactly one. `parts` is the number of bundles that would suit the
+  // devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
  private:
@@ -54,7 +56,7 @@ class Experiment {
   std::unique_ptr<ModelExperiment> model_experiment_;
 };
 
-// A SchemaLookup over the registry; loads what it is asked for.
+// A SchemaLookup over the registry; loads models on demand.
 config::SchemaLookup schema_lookup(registry::Registry& registry);
 
 }  // namespace mokume::node

@@ -1,4 +1,4 @@
-// The fits of an attempt: the call of the model that trains and validates them.
+// The fits of an attempt: the model call that trains and validates them.
 #pragma once
 
 #include <functional>
@@ -16,12 +16,12 @@ struct OpenModel {
   const mk_device_services* device;
   std::string run_directory;  // where unfinished fits and models are kept; "": nowhere
 
-  // Where an attempt may keep what a fit needs to resume; "": nowhere, since the directory belongs to the first of the
-  // devices that work on the fit.
+  // The directory where an attempt may keep what a fit needs to resume. "": nowhere, since the directory belongs to the
+  // first of several devices that work on the fit.
   std::string scratch(const cluster::Attempt& attempt, uint32_t fit) const;
 };
 
-// Calls the model; the time that belongs to no phase of the model's own counts to `phase`.
+// Calls the model. Time outside the model's own phases counts towards `phase`.
 void in_phase(const OpenModel& model, const char* phase, const std::function<void()>& call);
 
 // Trains and validates every fit of the attempt, and reports each.

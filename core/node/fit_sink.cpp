@@ -29,7 +29,7 @@ journal::Curve curve_of(const mk_curve& given, uint32_t place) {
   if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
   curve.values.reserve(given.n_values);
   for (uint32_t i = 0; i < given.n_values; ++i) {
-    // The journal knows one NaN: a record must be the same before and after it was written.
+    // The journal has a single NaN: a record must be the same before and after it was written.
     const double value = given.values[i];
     curve.values.push_back(std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value);
   }
@@ -41,12 +41,12 @@ journal::Curve curve_of(const mk_curve& given, uint32_t place) {
 std::vector<journal::Curve> curves_of(const mk_fit_result& result) {
   if (result.n_curves > kMaxCurves)
     refuse(fmt::format("{} curves for one fit, {} are allowed", result.n_curves, kMaxCurves));
-  if (result.n_curves > 0 && result.curves == nullptr) refuse("curves that are not there");
+  if (result.n_curves > 0 && result.curves == nullptr) refuse("curves without data");
   std::vector<journal::Curve> curves;
   for (uint32_t i = 0; i < result.n_curves; ++i) curves.push_back(curve_of(result.curves[i], i));
   std::sort(curves.begin(), curves.end(), [](const auto& a, const auto& b) { return a.name < b.name; });
   for (size_t i = 1; i < curves.size(); ++i)
-    if (curves[i].name == curves[i - 1].name) refuse("two curves of the name " + curves[i].name);
+    if (curves[i].name == curves[i - 1].name) refuse("two curves named " + curves[i].name);
   return curves;
 }
 

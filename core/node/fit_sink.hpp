@@ -14,20 +14,20 @@ constexpr uint32_t kMaxCurves = 16;
 constexpr size_t kMaxCurveName = 64;
 constexpr uint32_t kMaxCurveValues = 1000000;
 
-// The curves of a report as the journal keeps them. Error(MK_INTERNAL) that names the curve and the rule it breaks: at
-// most kMaxCurves curves with names of their own, 1 to kMaxCurveName printable ASCII characters without quotes and
-// backslashes, of at most kMaxCurveValues values each.
+// Returns the curves of a report in the journal's form. Throws Error(MK_INTERNAL) that names the curve and the violated
+// rule. At most kMaxCurves curves are allowed, of at most kMaxCurveValues values each. Their names must be distinct and
+// have 1 to kMaxCurveName printable ASCII characters without quotes and backslashes.
 std::vector<journal::Curve> curves_of(const mk_fit_result& result);
 
-// "" for NULL.
+// Returns "" for a null note.
 std::string note_of(const mk_fit_result& result);
 
-// The sink of one call of the model. Errors of the reporter cross the model as a status, and come back from the call.
+// The sink of one call of the model. Errors of the reporter pass through the model as a status, which the call returns.
 class FitSink {
  public:
-  // Reports each fit. `ids`: of the fits given to the model, by their place in its list.
+  // Reports each fit. `ids` are those of the fits given to the model, in the order of its list.
   FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids);
-  // Keeps the one report of a refit in `record`.
+  // Stores the only report of a refit in `record`.
   FitSink(cluster::Reporter& reporter, journal::FitRecord& record);
   FitSink(const FitSink&) = delete;
   FitSink& operator=(const FitSink&) = delete;

@@ -59,7 +59,7 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
   } catch (const Error& e) {
     device_->join(nullptr);
     if (e.status() == MK_CANCELLED) throw;
-    // Nobody knows what failed in the session, and it holds memory: the next attempt gets a new one.
+    // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
     if (session_ != nullptr) experiment_.model().session_destroy(std::exchange(session_, nullptr));
     throw Error(e.status(), device_title(listed_) + e.what());
   }

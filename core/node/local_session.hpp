@@ -12,7 +12,7 @@ namespace mokume::node {
 
 class LocalSession : public Session {
  public:
-  // Opens the device. `machine` and `experiment` outlive it. `measure`: how fast it is, or remembers; see info().
+  // Opens the device. `machine` and `experiment` must outlive it. `measure`: measure or recall its speed; see info().
   LocalSession(const Machine& machine, const Experiment& experiment, const device::Listed& listed,
                const device::Choices& choices, uint64_t budget_bytes, bool measure);
   ~LocalSession() override;

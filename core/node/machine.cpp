@@ -65,8 +65,8 @@ std::vector<uint32_t> Machine::cores_of(const device::Listed& listed) const {
   return device::on_cores(listed.info) ? scheduler::allowed_core_list() : std::vector<uint32_t>();
 }
 
-// A backend's drivers start the threads of all their devices when the first of these is opened, and threads run where
-// the one that starts them does.
+// A backend's drivers start the threads of all their devices when the first of these is opened, and new threads inherit
+// the cores of the thread that starts them.
 std::vector<uint32_t> Machine::cores_of_drivers(const std::string& backend) const {
   std::vector<uint32_t> cores;
   for (const auto& [id, planned] : core_plan_)
@@ -114,7 +114,7 @@ device::Speed Machine::speed(device::Device& device, const std::string& cache_di
   const auto remembered = [&] { return again ? std::nullopt : device::remembered_speed(cache_directory, listed, n); };
   if (const auto known = remembered()) return *known;
   const device::ProbeTurn turn(cache_directory, cluster::host_identity(), kTurnSeconds);
-  // Whoever had the turn before may have measured the same.
+  // The process that measured before this one may have measured the same device.
   if (const auto known = remembered()) return *known;
   if (!turn.taken()) return {};
   const device::Speed speed = device::probe(device);

@@ -1,4 +1,4 @@
-// An experiment in the form that crosses to a model plugin, with everything it points to.
+// An experiment in the form that is passed to a model plugin, with everything it points to.
 #pragma once
 
 #include <set>
@@ -13,7 +13,7 @@
 
 namespace mokume::node {
 
-// Not movable: the C struct points into it. config, plan, data and samples must outlive it.
+// Not movable, because the C struct points into it. config, plan, data and samples must outlive it.
 class ModelExperiment {
  public:
   ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
@@ -28,7 +28,7 @@ class ModelExperiment {
                     const std::vector<search::Value>& candidate);
   const char* keep(std::string text);
 
-  std::set<std::string> texts_;  // equal ones once: forms without references are the same for every candidate
+  std::set<std::string> texts_;  // deduplicated: forms without references are the same for every candidate
   std::vector<mk_value> values_;
   std::vector<const char*> class_names_;
   mk_data train_{};

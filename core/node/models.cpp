@@ -19,7 +19,7 @@ fs::path attempt_in(const std::string& run_directory, uint32_t slot, uint32_t at
   return models_in(run_directory) / fmt::format("{}{}-{}", kAttempt, slot, attempt);
 }
 
-// An error of the file system is no fault of a device.
+// A file system error is not a device's fault.
 template <class Body>
 void on_disk(const Body& body) {
   try {
@@ -38,7 +38,7 @@ void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attemp
   const fs::path fresh = directory.string() + ".new";
   on_disk([&] {
     fs::remove_all(fresh);
-    fs::remove_all(directory);  // left by a session that was killed
+    fs::remove_all(directory);  // left by a killed session
     fs::create_directories(fresh);
     fill(fresh.string());
     fs::rename(fresh, directory);
@@ -63,7 +63,7 @@ void adopt_models(const std::string& run_directory, const search::Plan& plan, co
     const bool is_new = fs::exists(made);
     if (!is_new && !fs::exists(named))
       throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
-                                  ": let every node see the same directory, and run again");
+                                  ": make the same directory visible to every node, and run again");
     if (!is_new) continue;  // an earlier session gave it its name
     on_disk([&] {
       fs::remove_all(named);

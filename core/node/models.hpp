@@ -1,4 +1,5 @@
-// The directory models/ of a run: models of attempts at refits, of which those that count get their names at the end.
+// The directory models/ of a run: the models of refit attempts. Those that count are given their final names at the
+// end.
 #pragma once
 
 #include <cstdint>
@@ -10,19 +11,19 @@
 
 namespace mokume::node {
 
-// Lets `fill` write the model of this attempt at a refit into a directory of its own, since another device may work on
-// the same refit. A crash leaves no half of a model under a name that counts. Error(MK_STORAGE).
+// Lets `fill` write the model of this attempt at a refit into a separate directory, since another device may work on
+// the same refit. A crash never leaves an incomplete model under a final name. Throws Error(MK_STORAGE).
 void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attempt,
                 const std::function<void(const std::string& directory)>& fill);
 
-// Whether the model of this refit is in the run directory.
+// Returns whether the model of this refit is in the run directory, or none is expected because the refit failed.
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit);
 
-// Where the model of a refit is once it has its name.
+// Returns the final path of a refit's model.
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 
-// Gives the models of the refits that count their names, and removes all that other attempts left. Once no device works
-// any more. Error(MK_STORAGE) if one is not there.
+// Gives the models of the refits that count their final names, and removes what other attempts left. Called once no
+// device works any more. Throws Error(MK_STORAGE) if a model is missing.
 void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents);
 
 }  // namespace mokume::node

@@ -10,7 +10,7 @@
 namespace mokume::node {
 namespace {
 
-// Probabilities from their logarithms, in double. False if they are none.
+// Computes probabilities from their logarithms, in double. Returns false if they are not finite.
 bool normalised(const float* logs, size_t n, double* to) {
   double sum = 0;
   for (size_t c = 0; c < n; ++c) sum += to[c] = std::exp(static_cast<double>(logs[c]));

@@ -30,7 +30,7 @@ constexpr uint64_t kMostBytes = uint64_t{1} << 26;
 
 std::vector<std::string> files_of(const std::string& run_directory) {
   std::vector<std::string> files;
-  std::error_code none;  // a directory that is not there holds none
+  std::error_code none;  // a missing directory contains no files
   for (fs::directory_iterator it(run_directory + "/logs", none), end; !none && it != end; it.increment(none)) {
     const std::string name = it->path().filename().string();
     if (name.rfind("profile-", 0) == 0 && it->path().extension() == ".json") files.push_back(it->path().string());
@@ -66,7 +66,7 @@ std::vector<report::DeviceProfile> read_profiles(const std::string& run_director
         if (!device.rows.empty()) all.push_back(std::move(device));
       }
     } catch (const Error& e) {
-      throw Error(MK_BAD_DATA, file + " is no profile of this program (" + e.what() + "): remove it");
+      throw Error(MK_BAD_DATA, file + " is not a profile of this program (" + e.what() + "): remove it");
     }
   }
   return all;

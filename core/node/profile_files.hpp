@@ -1,4 +1,4 @@
-// logs/profile-NNNN.json: what each node of a profiled run measured, one file a node.
+// The files logs/profile-NNNN.json: the measurements of each node of a profiled run, one file per node.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace mokume::node {
 
-// Writes a node's file again after each bundle of work, so that a node that is killed leaves what it knew, and rank 0
-// finds every node's when the last fit has come in.
+// Rewrites a node's file after each bundle of work, so that a killed node leaves its measurements so far, and rank 0
+// finds every node's file when the last fit has arrived.
 class ProfileFile {
  public:
   ProfileFile(const std::string& run_directory, uint32_t node, size_t devices);
 
-  // On the device's thread.
+  // Called on the device's thread.
   void keep(size_t at, const std::string& id, const std::string& name, std::vector<device::ProfileRow> rows);
 
  private:
@@ -28,10 +28,11 @@ class ProfileFile {
   std::vector<report::DeviceProfile> profiles_;
 };
 
-// Those of an earlier session.
+// Removes the files of an earlier session.
 void remove_profiles(const std::string& run_directory);
 
-// Sorted by node; devices that did nothing are left out. Error(MK_BAD_DATA) names a file that is damaged.
+// Returns the profiles sorted by node, without devices that did nothing. Throws Error(MK_BAD_DATA) with the name of a
+// damaged file.
 std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory);
 
 }  // namespace mokume::node

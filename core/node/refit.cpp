@@ -16,10 +16,10 @@
 namespace mokume::node {
 namespace {
 
-constexpr int64_t kFewestRows = 1024;  // of one call of predict(), after which a sign of life is given
+constexpr int64_t kFewestRows = 1024;  // per call of predict(), after which progress is reported
 constexpr int64_t kMostCalls = 16;
 
-// Block by block, with a sign of life before each.
+// Predicts block by block, and reports progress before each.
 template <class Predict>
 void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict) {
   const int64_t block = std::max(kFewestRows, (rows + kMostCalls - 1) / kMostCalls);
@@ -31,7 +31,7 @@ void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict
   }
 }
 
-// In the form of kTestPredictions.
+// Returns predictions in the format of kTestPredictions.
 data::FloatTable class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
                                    const data::Dataset& data, cluster::Reporter& reporter) {
   const data::Table& test = data.test;
@@ -56,7 +56,7 @@ double wrong_rows(const data::FloatTable& said, const std::vector<int32_t>& labe
   return static_cast<double>(errors);
 }
 
-// The mean over the rows of (predicted - target)^2, in double.
+// Returns the mean over the rows of (predicted - target)^2, in double.
 double mean_squared_error(const std::vector<float>& predicted, const std::vector<float>& targets) {
   double sum = 0;
   for (size_t r = 0; r < predicted.size(); ++r) {
@@ -66,7 +66,7 @@ double mean_squared_error(const std::vector<float>& predicted, const std::vector
   return sum / static_cast<double>(predicted.size());
 }
 
-// Predicts the test rows, as they are kept in kTestPredictions.
+// Predicts the test rows, in the format of kTestPredictions.
 data::FloatTable predict_test(const OpenModel& model, const mk_fitted* fitted, cluster::Reporter& reporter) {
   const mk_model& table = model.experiment.model();
   const data::Dataset& data = model.experiment.data();
@@ -75,7 +75,7 @@ data::FloatTable predict_test(const OpenModel& model, const mk_fitted* fitted, c
     return {data.test.rows, 1, predict_targets(table, fitted, model.device, data.test)};
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
-    throw Error(MK_INVALID_ARGUMENT, e.what());  // what it says of rows that it should know
+    throw Error(MK_INVALID_ARGUMENT, e.what());  // the error concerns rows that belong to the experiment
   }
 }
 
@@ -105,8 +105,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
     record.values = {test.labels.empty() ? mean_squared_error(said.values, test.targets)
                                          : wrong_rows(said, test.labels)};
     if (!std::isfinite(record.values.front()))
-      throw Error(MK_INVALID_ARGUMENT,
-                  "the mean squared error on the test rows is no finite number: the training diverged");
+      throw Error(MK_INVALID_ARGUMENT, "the mean squared error on the test rows is not finite: the training diverged");
   }
   keep_model(model.run_directory, attempt.fits.front(), attempt.number, [&](const std::string& directory) {
     sdk::call(model.experiment.model().save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
@@ -125,7 +124,7 @@ void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Rep
     train_and_test(model, attempt, reporter, record);
   } catch (const Error& e) {
     if (e.status() != MK_INVALID_ARGUMENT) throw;
-    // This candidate cannot be trained on all rows, or learned nothing, which does not speak against the device.
+    // This candidate cannot be trained on all rows, or learned nothing. The device is not to blame.
     record.status = journal::FitStatus::failed;
     record.n = 0;
     record.values.clear();

@@ -6,7 +6,7 @@
 namespace mokume::node {
 
 // Trains the candidate of `attempt`, keeps the model in the run directory (models.hpp) and reports the refit. Without a
-// run directory the model is trained and dropped: that is what a member of a team does which does not lead.
+// run directory the model is trained and dropped, as is done by team members other than the leader.
 void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Reporter& reporter);
 
 }  // namespace mokume::node

@@ -22,7 +22,7 @@ void Scratch::remove_fit(uint32_t id) const noexcept {
   try {
     remove(fit(id));
   } catch (const std::exception&) {
-    // No memory for a path: see the header.
+    // Out of memory for the path: see the header.
   }
 }
 

@@ -1,5 +1,5 @@
-// DIRECTORY/scratch: what unfinished fits keep so that they can go on after a kill. Models create what they need there;
-// nothing else of a run depends on it.
+// The directory DIRECTORY/scratch: what unfinished fits keep to resume after a kill. Models create their files there;
+// nothing else of a run depends on them.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@ namespace mokume::node {
 
 class Scratch {
  public:
-  // Creates nothing.
+  // Creates nothing on disk.
   explicit Scratch(const std::string& run_directory) : root_(run_directory + "/scratch") {}
 
   std::string fit(uint32_t id) const;  // "DIRECTORY/scratch/fit-000123"
 
-  // A directory that cannot be removed stays: it costs space, not results.
+  // A directory that cannot be removed stays, which costs space but does not affect results.
   void remove_fit(uint32_t id) const noexcept;
   void remove_all() const noexcept;
 

@@ -51,7 +51,7 @@ void TeamSeat::take(std::span<float> to) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return sum_ || why_; });
   if (!sum_) check_whole();
-  if (sum_->size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team came in another length than asked for");
+  if (sum_->size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team has a length other than that requested");
   std::memcpy(to.data(), sum_->span().data(), to.size_bytes());
   sum_.reset();
 }
@@ -73,7 +73,7 @@ bool serve_team(const mk_team& team, const cluster::Message& message, const Team
     if (const auto* given = std::get_if<cluster::TeamContribution>(&message)) {
       std::vector<mk_block> blocks;
       for (const cluster::Block& b : given->blocks) {
-        if (b.values.size() != given->count) throw Error(MK_BAD_DATA, "a block of a sum is of another length");
+        if (b.values.size() != given->count) throw Error(MK_BAD_DATA, "a block of a sum has the wrong length");
         blocks.push_back({b.first, b.size, b.values.span().data()});
       }
       sdk::call(team.give, team.self, given->count, static_cast<const mk_block*>(blocks.data()),
@@ -84,7 +84,7 @@ bool serve_team(const mk_team& team, const cluster::Message& message, const Team
       send(cluster::TeamSum{0, 0, sum});
     } else if (const auto* said = std::get_if<cluster::TeamProgress>(&message)) {
       if (said->busy_s.size() != team.n_members || said->units.size() != team.n_members)
-        throw Error(MK_BAD_DATA, "the account of a team is of another number of members");
+        throw Error(MK_BAD_DATA, "the account of a team has the wrong number of members");
       team.account(team.self, said->elapsed_s, said->busy_s.data(), said->units.data(), said->shares.c_str(),
                    said->at.c_str());
     } else {
@@ -92,7 +92,7 @@ bool serve_team(const mk_team& team, const cluster::Message& message, const Team
     }
   } catch (const Error& e) {
     if (e.status() != MK_CANCELLED) throw;
-    send(cluster::TeamBreak{0, e.what()});  // another member is gone: the child stops, and its work ends so
+    send(cluster::TeamBreak{0, e.what()});  // another member is gone: the child stops, which ends its work
   }
   return true;
 }

@@ -13,7 +13,7 @@
 
 namespace mokume::node {
 
-// The child's side: mk_team whose calls become messages to the node.
+// The child's side: an mk_team whose calls become messages to the node.
 class TeamSeat {
  public:
   using Send = std::function<void(const cluster::Message&)>;  // on the session's thread
@@ -21,11 +21,11 @@ class TeamSeat {
   TeamSeat(const TeamSeat&) = delete;
   TeamSeat& operator=(const TeamSeat&) = delete;
 
-  const mk_team* table() const { return &table_; }  // valid as long as the seat
+  const mk_team* table() const { return &table_; }  // valid for the lifetime of the seat
 
-  // From any thread: what the node has answered.
+  // Callable from any thread: the node's answers.
   void take_sum(base::Floats sum);
-  void break_up(const std::string& why);  // whoever contributes or waits from now on gets MK_CANCELLED
+  void break_up(const std::string& why);  // later contributions and waits get MK_CANCELLED
 
  private:
   void give(uint64_t count, std::span<const mk_block> blocks);
@@ -42,10 +42,11 @@ class TeamSeat {
   std::optional<std::string> why_;
 };
 
-// The node's side: does what the child asks of `team`, and sends it the answer. False: the message is about no team.
+// The node's side: carries out the child's request on `team` and sends it the answer. Returns false if the message is
+// not about a team.
 bool serve_team(const mk_team& team, const cluster::Message& message, const TeamSeat::Send& send);
 
-// Tells a child what it must know to become a member.
+// Returns the message that makes a child a member.
 cluster::TeamJoin join_of(const mk_team& team);
 
 }  // namespace mokume::node

@@ -1,7 +1,7 @@
 // Everything in a run directory that can be rebuilt from its journal. tables/ computes numbers and writes CSV, JSON and
-// text, charts/ draws SVG, pages/ lays out report.html and writes the files; each uses only what is named before it and
-// this header, which holds the plain data that a report is made from. What reads journals and run.json into a RunView
-// is in run/.
+// text, charts/ draws SVG, and pages/ lays out report.html and writes the files. Each of them uses only those named
+// before it and this header, which holds the plain data of a report. Code that reads journals and run.json into a
+// RunView is in run/.
 #pragma once
 
 #include <cstdint>
@@ -29,10 +29,10 @@ struct DeviceUse {
   std::string vendor;
   uint64_t fits = 0;
   double busy_s = 0;
-  double speed = 0;  // relative to the others, see RunView::speeds; 0: unknown
+  double speed = 0;  // relative to other devices, see RunView::speeds; 0: unknown
 };
 
-// The result on the test rows: errors of a classifier, or the mean squared error of predicted numbers.
+// The result on the test rows: the errors of a classifier, or the mean squared error of predicted numbers.
 struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
@@ -54,7 +54,7 @@ struct Thumbnail {
   std::vector<uint8_t> grey;
 };
 
-// A test row that shows what an ensemble is sure of and what not.
+// A test row that shows where an ensemble is certain and where it is not.
 struct Exemplar {
   std::string kind;     // "easy", "misclassified" or "uncertain"
   int64_t row = 0;      // in the test set, from 0
@@ -75,7 +75,7 @@ struct Exemplar {
   }
 };
 
-// The answers of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
+// The prediction of an ensemble for the test rows: the class with the most votes, or the mean of the members' numbers.
 struct Vote {
   TestResult test;
   uint32_t members = 0;
@@ -84,7 +84,7 @@ struct Vote {
   std::vector<double> doubt = {};
 };
 
-// Where the time of a profiled run went on one device: all calls of the model in one session.
+// Where the time of a profiled run was spent on one device, over all calls of the model in one session.
 struct DeviceProfile {
   uint32_t node = 0;
   std::string id;    // "opencl:0"
@@ -122,7 +122,7 @@ struct TeamShare {
   }
 };
 
-// A split of the work that holds from a point in the training on: it follows the speeds that devices show.
+// A split of the work that applies from a point in the training on. Splits follow the measured speeds of devices.
 struct TeamSplit {
   uint32_t fit = 0;
   std::string at, shares;  // "epoch 2, batch 17", "5+3"
@@ -146,15 +146,15 @@ struct TeamAccount {
   }
 };
 
-// How the devices' speeds are known.
+// The source of the devices' speeds.
 enum class Speeds {
   none,      // nothing has been computed yet
   measured,  // each device was measured alone before the run
   estimated  // per device class, from the run itself: work done per busy second
 };
 
-// Records are sorted by fit, and each fit has at most one. Records may be missing (the run is unfinished): tables then
-// hold what exists.
+// Records are sorted by fit, with at most one per fit. If the run is unfinished, records may be missing; tables then
+// contain those that exist.
 struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
@@ -165,10 +165,10 @@ struct RunView {
   search::Plan plan;
   std::vector<Metric> metrics;
   std::vector<journal::FitRecord> records;
-  std::vector<journal::FitRecord> repeats;  // see journal::Contents, as for the next two
+  std::vector<journal::FitRecord> repeats;  // see journal::Contents, also for the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
-  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted as records are
+  std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
   std::optional<Vote> vote;                 // of an ensemble, once its run is finished
   std::optional<uint32_t> best;             // candidate
@@ -176,14 +176,14 @@ struct RunView {
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
   uint32_t nodes = 1;
-  std::vector<DeviceProfile> profiles;  // by node; none if the run was not profiled
+  std::vector<DeviceProfile> profiles;  // by node; empty if the run was not profiled
   TeamAccount team;                     // empty unless the devices trained as a team
   double efficiency = 0;                // see tables/efficiency.hpp
   Speeds speeds = Speeds::none;
   std::string state;        // "done" | "stopped" | "running" | "failed fits"
   std::string config_toml;  // shown in the report
   std::string environment;  // lines of "key: value" shown in the report
-  std::string reproduce;    // the command
+  std::string reproduce;    // the command that repeats the run
 };
 
 struct NamedFile {

@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kMember = "member-";
 
-// The number in "member-012"; none for other names ("member-012.new" is being written).
+// Returns the number in "member-012", and nothing for other names ("member-012.new" is still being written).
 std::optional<uint32_t> member_number(const std::string& name) {
   if (!name.starts_with(kMember)) return std::nullopt;
   const std::string digits = name.substr(std::string_view(kMember).size());
@@ -91,11 +91,11 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     try {
       sdk::call(model.load, model.self, directory.c_str(), &loaded);
     } catch (const Error& e) {
-      if (e.status() != MK_BAD_DATA) base::check_sums(directory);  // a damaged file may seem to ask for anything
+      if (e.status() != MK_BAD_DATA) base::check_sums(directory);  // a damaged file can cause any other error
       throw;
     }
     fitted_.reset(loaded);
-    checked = base::check_sums(directory);  // after what the model itself has to say of its files
+    checked = base::check_sums(directory);  // last, since the model's own error messages are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     throw Error(MK_BAD_DATA,
@@ -125,7 +125,7 @@ std::vector<std::string> model_directories(const std::string& run) {
   if (!fs::exists(best, error))
     throw Error(MK_INVALID_ARGUMENT,
                 read_run_record(run).state == "failed fits"
-                    ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` says why", run)
+                    ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` shows why", run)
                     : fmt::format("{0} holds no model yet: finish the run with `mokume resume {0}`", run));
   return {best};
 }
@@ -139,9 +139,10 @@ void Ensemble::for_each(const std::function<void(const Trained&)>& body) const {
     const Trained member(model_, directories_[k], run_);
     if (member.classes != first_.classes || member.features != first_.features || member.mean != first_.mean ||
         member.scale != first_.scale)
-      throw Error(MK_BAD_DATA, fmt::format("{} has other classes, features or scaling than {}: remove it, and `mokume "
-                                           "resume {}` trains the model again",
-                                           directories_[k], directories_.front(), run_));
+      throw Error(MK_BAD_DATA,
+                  fmt::format("the classes, features or scaling of {} differ from those of {}: remove it, and `mokume "
+                              "resume {}` trains the model again",
+                              directories_[k], directories_.front(), run_));
     body(member);
   }
 }

@@ -1,4 +1,4 @@
-// Test rows that show what an ensemble is sure of, what it is not, and where it errs.
+// Test rows that show where an ensemble is certain, where it is uncertain, and where it is wrong.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,13 @@
 
 namespace mokume::run {
 
-// The entropy of the members' mean certainty, by row and in nats. `certainty`: rows x classes, sums over the members.
+// Returns per row the entropy of the members' mean certainty, in nats. `certainty` is rows x classes, summed over
+// members.
 std::vector<double> doubts(std::span<const double> certainty, size_t classes);
 
-// Up to four of each kind: right with the least entropy of the members' mean certainty, wrong with the least, and the
-// others with the most; of equal ones the first rows. `certainty`: rows x classes, sums over the members; `vote`: by
-// row. Without the members' own certainties.
+// Chooses up to four rows of each kind: correct with the lowest entropy of the members' mean certainty, wrong with the
+// lowest, and remaining rows with the highest. Ties go to the first rows. `certainty` is rows x classes, summed over
+// members; `vote` has one entry per row. The members' own certainties are not filled in.
 std::vector<report::Exemplar> choose_exemplars(const data::Dataset& data, std::span<const double> certainty,
                                                std::span<const size_t> vote);
 

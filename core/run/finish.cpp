@@ -45,7 +45,7 @@ class Finish {
     record.state = result_.state;
     record.exit_reason = result_.reason;
     run_.journal.close(result_.state);
-    // Every fit and refit is on the disk now.
+    // Every fit and refit is on disk now.
     if (result_.state != "stopped") node::Scratch(result_.directory).remove_all();
     remember_run(run_.experiment, record, contents.records);
     report_all(record);
@@ -54,14 +54,14 @@ class Finish {
  private:
   journal::Contents read_journals() const { return journal::read_all(run_.recorded.directory().journal_path(), plan_); }
 
-  // The records that count, from the files, as results.csv has them.
+  // Returns the records that count, read from the files so that they agree with results.csv.
   journal::Contents counted(const cluster::Outcome& outcome) const {
     run_.journal.flush();
     journal::Contents contents = read_journals();
-    // A node that was thought lost may have written records that nobody saw.
+    // A node that was declared lost may have written records that the coordinator never received.
     const std::vector<journal::FitRecord> rivals = journal::rivals(outcome.records, contents);
     for (const journal::FitRecord& one : rivals)
-      run_.journal.append(journal::supersede(one, base::wall_s(), "another one was counted before it came"));
+      run_.journal.append(journal::supersede(one, base::wall_s(), "another record of this fit was counted first"));
     if (!rivals.empty()) {
       run_.journal.flush();
       contents = read_journals();
@@ -69,9 +69,11 @@ class Finish {
     for (const journal::Disagreement& one : contents.disagreements) run_.log.warn("journal", one.text);
     const size_t found = contents.records.size() + contents.refits.size();
     if (found >= outcome.records.size()) return contents;
-    run_.log.warn("journal",
-                  fmt::format("{} holds {} of {} finished fits: let every node see the same directory, and run again",
-                              run_.recorded.directory().journal_path(), found, outcome.records.size()));
+    run_.log.warn(
+        "journal",
+        fmt::format(
+            "{} holds only {} of {} finished fits: make the same directory visible to every node, and run again",
+            run_.recorded.directory().journal_path(), found, outcome.records.size()));
     contents.records = outcome.records;
     contents.refits.clear();
     const auto refits = std::partition_point(contents.records.begin(), contents.records.end(),
@@ -81,8 +83,8 @@ class Finish {
     return contents;
   }
 
-  // The members that a stopped run has can predict. Those whose models were lost are trained again; and where nothing
-  // can be written, the next session names what there is.
+  // Makes the trained members of a stopped run available for prediction. Members whose models were lost are trained
+  // again. If nothing can be written, the next session adopts the models.
   void adopt_those_there_are(journal::Contents contents) const {
     std::erase_if(contents.refits,
                   [&](const auto& refit) { return !node::has_model(result_.directory, plan_, refit); });
@@ -92,7 +94,7 @@ class Finish {
     }
   }
 
-  // The fits stand all the same. Where fits failed, they say all of a single refit without a candidate.
+  // Failed refits do not invalidate the fits. If fits failed, they already explain a single refit without a candidate.
   void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
     const bool bagging = plan_.bootstraps > 1;
     uint32_t failed = 0;
@@ -116,7 +118,7 @@ class Finish {
   void report_all(const RunRecord& record) {
     run_.progress.phase("writing the report");
     const report::RunView view = write_report(run_.registry, result_.directory, record);
-    run_.recorded.write();  // last: a run that was killed before is not done, and the next one resumes it
+    run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
     result_.test = view.test;
     tell_members(view);
     if (result_.state != "stopped") result_.cautions = report::cautions(view);

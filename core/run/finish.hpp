@@ -1,5 +1,5 @@
-// The end of a run on node 0: what counts of the journals, models with their names, the vote of an ensemble, the
-// report.
+// The end of a run on node 0: counts the journal records, names the models, takes the vote of an ensemble and writes
+// the report.
 #pragma once
 
 #include "base/log.hpp"
@@ -13,7 +13,7 @@
 
 namespace mokume::run {
 
-// Everything that the end of a run works with.
+// Everything that the end of a run needs.
 struct Finishing {
   registry::Registry& registry;
   base::Log& log;
@@ -24,7 +24,7 @@ struct Finishing {
   Progress& progress;
 };
 
-// Closes the journal. `choices`: those that the models have recorded by now.
+// Closes the journal. `choices` are those that the models have recorded so far.
 RunResult finish(const Finishing& run, const cluster::Outcome& outcome, const cluster::ClassChoices& choices);
 
 }  // namespace mokume::run

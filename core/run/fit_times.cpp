@@ -26,7 +26,7 @@ std::vector<std::string> newest_first(const std::string& runs) {
   return paths;
 }
 
-// Older journals name devices only; run.json knows their classes.
+// Older journals contain device names only; run.json maps them to classes.
 void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run) {
   std::map<std::pair<uint32_t, std::string>, std::string> classes;
   for (const DeviceRecord& device : run.devices) classes[{device.node, device.id}] = device.device_class;
@@ -34,7 +34,7 @@ void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run
     if (record.device_class.empty()) record.device_class = classes[{record.node, record.device}];
 }
 
-// The times of a team say nothing about a device alone.
+// Fit times of a team do not predict those of a single device.
 void leave_out_teams(std::vector<journal::FitRecord>& records) {
   std::erase_if(records, [](const journal::FitRecord& r) { return r.device == journal::kTeamDevice; });
 }
@@ -44,7 +44,7 @@ struct Earlier {
   std::vector<scheduler::TimedWork> work;
 };
 
-// The newest run of this plan that has finished a fit; one that cannot be read tells nothing.
+// Returns the newest run of this plan that has finished a fit. Unreadable runs are skipped.
 Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   for (const std::string& directory : newest_first(runs)) {
     try {
@@ -62,7 +62,7 @@ Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
   return {};
 }
 
-// The class that is asked for, if it is among them; else the one that counts most.
+// Returns the requested class if it was measured, else the class with the most measured time.
 std::string class_among(const std::map<std::string, double>& seconds, const std::string& wanted) {
   if (seconds.count(wanted) != 0) return wanted;
   return std::max_element(seconds.begin(), seconds.end(),
@@ -86,7 +86,7 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
   for (uint32_t fit = 0; fit < workload.positions.size(); ++fit)
     made.seconds.push_back(costs.work(fit) / costs.speed(index[on]));
   made.measured = true;
-  made.source = fmt::format("{} of {} fits as {} took them, on {}", fits, workload.positions.size(), run.directory,
+  made.source = fmt::format("{} of {} fits as timed in {}, on {}", fits, workload.positions.size(), run.directory,
                             on.empty() ? "its device" : on);
   return made;
 }
@@ -169,12 +169,12 @@ Expectation expect(const search::Plan& plan, const scheduler::Workload& workload
                    const Rates& rates, const std::string& device_class) {
   const Earlier run = earlier_run(plan, runs);
   if (!run.work.empty()) return from_run(run, workload, device_class);
-  // Works before anything is observed: the guesses, with those that are no numbers put right.
+  // Also works before anything is observed: it returns the guesses, with invalid ones replaced.
   const scheduler::CostModel costs(workload.positions, scheduler::guesses_of(workload), {});
   double rate = 1;
   Expectation made;
   if (rates.empty()) {
-    made.source = "the model's costs: nothing like it has run here, so that hours are not known";
+    made.source = "the model's costs: nothing similar has run here, so times are unknown";
   } else {
     const std::string on = rates.count(device_class) != 0 ? device_class : rates.begin()->first;
     rate = rates.at(on);

@@ -1,4 +1,4 @@
-// The services of the program around a run.
+// The services that the surrounding program provides to a run.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace mokume::run {
 
-// All calls come from the thread of run(). Each function may be left as it is.
+// All calls come from the thread of run(). Overriding any of these functions is optional.
 class Frontend {
  public:
   virtual ~Frontend() = default;
 
-  // ---- to show
+  // ---- display
 
   virtual void phase(const std::string& text) { static_cast<void>(text); }
   virtual void begin_fits(uint64_t total, uint64_t done) { static_cast<void>(total), static_cast<void>(done); }
@@ -25,11 +25,11 @@ class Frontend {
   }
   virtual void end_fits() {}
 
-  // ---- to do
+  // ---- process settings
 
-  // Loops of this process use so many threads. Before the first of them.
+  // Sets the number of threads that loops of this process use. Called before the first loop.
   virtual void limit_loops(uint32_t threads) { static_cast<void>(threads); }
-  // A device hangs and its thread was left running: once everything is written, the process has to end by _exit.
+  // A device hangs and its thread was left running: once everything is written, the process must exit with _exit.
   virtual void leave_threads() {}
 };
 

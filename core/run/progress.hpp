@@ -1,4 +1,4 @@
-// Tells the frontend and logs/status.json what happens in a run, on node 0.
+// Reports the progress of a run on node 0 to the frontend and to logs/status.json.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@ namespace mokume::run {
 
 class Progress : public cluster::Observer {
  public:
-  // `nodes`: the devices of each node. `frontend` outlives it.
+  // `nodes` holds the devices of each node. `frontend` must outlive this object.
   Progress(Frontend& frontend, const std::string& run_directory, std::vector<std::vector<cluster::LocalDevice>> nodes,
            uint64_t fits, const std::vector<journal::FitRecord>& done);
 

@@ -85,9 +85,8 @@ void RecordedRun::recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& 
 
 std::string RecordedRun::reproducibility(bool team) const {
   if (team && record_.device_classes.size() == 1)
-    return "bit-identical on any number of devices of this class where a team sums gradients of global batches; else "
-           "on "
-           "as many devices";
+    return "bit-identical on any number of devices of this class if the team sums gradients of global batches; "
+           "otherwise on the same number of devices";
   return record_.device_classes.size() == 1
              ? "bit-identical on any number of devices of this class, nodes and restarts"
              : "same plan everywhere; results of mixed device classes agree within tolerance";

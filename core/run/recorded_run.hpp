@@ -1,4 +1,4 @@
-// A run directory with its record, run.json, as node 0 keeps it during a run.
+// A run directory and its record, run.json, which node 0 maintains during a run.
 #pragma once
 
 #include <string>
@@ -13,21 +13,22 @@ namespace mokume::run {
 
 class RecordedRun {
  public:
-  // Opens the directory that the request names, or the newest unfinished one of this plan, or makes one.
-  // Error(MK_INVALID_ARGUMENT) if it holds another plan.
+  // Opens the directory that the request names, or else the newest unfinished one of this plan, or else creates one.
+  // Throws Error(MK_INVALID_ARGUMENT) if it holds another plan.
   RecordedRun(const RunRequest& request, const node::Experiment& experiment);
 
   RunRecord& record() { return record_; }
   const RunDirectory& directory() const { return directory_; }
   void write() { directory_.write_record(record_); }
 
-  // Adds the devices and hosts of this session to those of earlier ones.
+  // Adds this session's devices and hosts to those of earlier sessions.
   void note_devices(const std::vector<std::vector<cluster::LocalDevice>>& nodes);
 
-  // A device is as fast as at its first start: the shares of a team, and in local SGD its results, follow from it.
+  // Restores the speeds measured at each device's first start, since the shares of a team and, in local SGD, its
+  // results depend on them.
   void recall_speeds(std::vector<std::vector<cluster::LocalDevice>>& nodes) const;
 
-  // One sentence: what would come out the same again.
+  // Returns one sentence about which repetitions give the same result.
   std::string reproducibility(bool team) const;
 
  private:

@@ -1,4 +1,4 @@
-// Which candidate the refit of a bootstrap trains, and which refits of earlier sessions still stand.
+// Rules for which candidate the refit of a bootstrap trains, and which refits of earlier sessions remain valid.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace mokume::run {
 
-// The best candidate of a bootstrap, if its fits are there; without validation its only one.
+// Returns the best candidate of a bootstrap if its fits are done; without validation, its only candidate.
 std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
                                              const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
-// The fits that a refit waits for, by bootstrap.
+// Returns, by bootstrap, the fits that its refit waits for.
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan);
 
 // Refits the best candidate of each bootstrap.
 class BestCandidates : public cluster::RefitRules {
  public:
-  // `bundles` of the workload say what a refit costs. `experiment` outlives the rules.
+  // The `bundles` of the workload give the cost of a refit. `experiment` must outlive the rules.
   BestCandidates(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles)
       : experiment_(experiment), bundles_(std::move(bundles)) {}
 
@@ -39,10 +39,11 @@ class BestCandidates : public cluster::RefitRules {
 };
 
 struct Before {
-  // Records that need not be computed again: all fits, and the refits of what is still the best, with their models.
+  // Records that need not be computed again: all fits, and those refits whose candidate is still the best and whose
+  // model exists.
   std::vector<journal::FitRecord> done;
-  std::vector<journal::FitRecord> to_redo;  // refits, which those that follow supersede
-  std::map<uint32_t, uint32_t> attempts;    // by slot, the last of all records and events
+  std::vector<journal::FitRecord> to_redo;  // refits that later ones supersede
+  std::map<uint32_t, uint32_t> attempts;    // by slot: the last attempt of all records and events
 };
 Before done_before(const node::Experiment& experiment, const std::string& run_directory, journal::Contents contents);
 

@@ -39,7 +39,7 @@ void note_fallbacks(const node::Devices& devices, base::Log& log) {
                                      infos[d].id, op, count));
 }
 
-// Says what is refitted where there is one refit.
+// Announces the refitted candidate if the run has a single refit.
 class AnnouncedRefit : public BestCandidates {
  public:
   AnnouncedRefit(const node::Experiment& experiment, std::vector<scheduler::Bundle> bundles, Progress& progress)
@@ -58,7 +58,7 @@ class AnnouncedRefit : public BestCandidates {
   Progress& progress_;
 };
 
-// One node's run, from the handshake to the parting.
+// One node's part of a run, from the handshake to the end.
 class NodeRun {
  public:
   NodeRun(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
@@ -73,7 +73,7 @@ class NodeRun {
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
-    cluster::Handshake seen = handshake;  // as the scheduler sees the devices
+    cluster::Handshake seen = handshake;  // the devices as the scheduler sees them
     if (request_.config.team) form_team(seen);
     std::unique_ptr<cluster::Leading> leading;
     if (leads()) leading = lead(handshake.nodes, seen);
@@ -89,26 +89,26 @@ class NodeRun {
     return result;
   }
 
-  // A device hangs in work that still uses all this: it must not be destroyed.
+  // A device hangs in work that still uses these objects, so they must not be destroyed.
   bool abandoned() const { return team_abandoned_ || (devices_ != nullptr && devices_->abandoned()); }
 
-  // The run failed: what is on disk stays, and the next run resumes from it.
+  // The run failed. What is on disk stays, and the next run resumes from it.
   void failed(const std::string& reason) {
     if (recorded_ == nullptr) return;
     recorded_->record().state = "stopped";
     recorded_->record().exit_reason = reason;
     try {
       recorded_->write();
-      write_report(registry_, recorded_->directory().path(), recorded_->record());  // as far as the run came
+      write_report(registry_, recorded_->directory().path(), recorded_->record());  // as far as the run got
     } catch (const std::exception&) {
-      // Where a journal cannot be written, run.json cannot either: the first sentence is the one to show.
+      // If a journal cannot be written, run.json cannot either. The original error is the one to show.
     }
   }
 
  private:
   bool leads() const { return transport_.rank() == 0; }
 
-  // Data, plan, run directory and devices.
+  // Loads the data, makes the plan, and opens the run directory and devices.
   void prepare() {
     machine_ = std::make_unique<node::Machine>(registry_, log_);
     const cluster::HostShare share = share_host();
@@ -118,13 +118,13 @@ class NodeRun {
       for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
     if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
     const cluster::ClassChoices recorded = leads() ? recorded_->record().choices : cluster::ClassChoices();
-    // Speeds decide about the order of work alone: one device needs none.
+    // Speeds affect only the order of work, so a single device needs none.
     devices_ = std::make_unique<node::Devices>(*machine_, *experiment_, log_, share.sharers, recorded,
                                                share.devices_of_run > 1);
     if (leads() && request_.profile) node::remove_profiles(recorded_->directory().path());
   }
 
-  // Which cores and devices of its host this node uses. Nothing has started a thread on them yet.
+  // Chooses the host cores and devices that this node uses, before any thread starts on them.
   cluster::HostShare share_host() {
     const cluster::Meeting meeting =
         cluster::meet(transport_, machine_->view(request_.config.devices), kVersion, stop_);
@@ -141,7 +141,7 @@ class NodeRun {
     return cluster::handshake(transport_, hello, leads() ? &leader : nullptr, stop_);
   }
 
-  // All devices become one of node 0.
+  // Combines all devices into one device of node 0.
   void form_team(cluster::Handshake& seen) {
     if (leads()) recorded_->recall_speeds(seen.nodes);
     team_ = std::make_unique<team::TeamNode>(*devices_, log_, transport_.rank(), seen.nodes, request_.hang_s / 2);
@@ -159,7 +159,7 @@ class NodeRun {
     frontend_.phase(fmt::format("a team of {}", seen.nodes[0].front().name));
   }
 
-  // `nodes`: the devices of each node; `handshake`: as the scheduler sees them.
+  // `nodes` holds the devices of each node; `handshake` holds them as the scheduler sees them.
   std::unique_ptr<cluster::Leading> lead(const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                                          const cluster::Handshake& handshake) {
     record_start(nodes, handshake.choices);
@@ -180,9 +180,9 @@ class NodeRun {
           fmt::format("resuming {}: {} of {} fits are done", directory, contents.records.size(), plan.n_fits()));
     Before earlier = done_before(*experiment_, directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
-      journal_->append(journal::supersede(
-          refit, base::wall_s(),
-          "it failed, its model or a fit before it is gone, or another candidate is the best: it is trained again"));
+      journal_->append(journal::supersede(refit, base::wall_s(),
+                                          "it failed, its model or one of its fits is missing, or another candidate is "
+                                          "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
     progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan.n_slots(), work.done);
@@ -223,7 +223,7 @@ class NodeRun {
     }
   }
 
-  // Tables and plots may take their time, in which the other nodes want to hear that this one lives.
+  // Tables and plots may take a while, during which the other nodes still expect heartbeats.
   RunResult conclude(const cluster::Outcome& outcome) {
     const Finishing all{registry_, log_, request_, *experiment_, *recorded_, *journal_, *progress_};
     RunResult result;
@@ -238,13 +238,13 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  std::unique_ptr<RecordedRun> recorded_;  // node 0 only, as the next two
+  std::unique_ptr<RecordedRun> recorded_;  // this and the next two: node 0 only
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<BestCandidates> rules_;
   std::unique_ptr<node::Machine> machine_;
   std::unique_ptr<node::Devices> devices_;
   std::unique_ptr<journal::Journal> journal_;
-  std::unique_ptr<team::TeamNode> team_;  // with [devices] team
+  std::unique_ptr<team::TeamNode> team_;  // set if [devices] team is
   bool team_abandoned_ = false;
 };
 

@@ -26,7 +26,7 @@ namespace fs = std::filesystem;
 constexpr const char* kRecord = "run.json";
 constexpr const char* kConfig = "/config.resolved.toml";
 
-// Errors that pass, so that the same command can resume; a wrong name is not one of them.
+// Transient errors after which the same command can resume. An invalid name is not among them.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
 
 [[noreturn]] void cannot_create(const std::string& path, const std::error_code& why) {
@@ -34,19 +34,19 @@ bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == ED
               "cannot create " + path + ": " + why.message() + "; choose another directory for runs with --out");
 }
 
-// Error(MK_INVALID_ARGUMENT) unless `path` is a directory with these files.
+// Throws Error(MK_INVALID_ARGUMENT) unless `path` is a directory that contains these files.
 void require(const std::string& path, std::initializer_list<const char*> files) {
   const auto check = [&](const std::string& at, const std::string& lack) {
     std::error_code error;
     if (fs::exists(at, error)) return;
-    const std::string why = error ? "it cannot be looked into (" + error.message() + ")" : lack;
+    const std::string why = error ? "it cannot be accessed (" + error.message() + ")" : lack;
     throw Error(MK_INVALID_ARGUMENT, path + " is not a run directory: " + why + "; name one, such as runs/NAME/STAMP");
   };
   check(path + "/", "there is no such directory");
   for (const char* name : files) check(path + "/" + name, std::string("it holds no ") + name);
 }
 
-// Names sort by time; a suffix keeps two runs of one second apart.
+// Names sort by time. A suffix distinguishes runs that start within the same second.
 std::string new_directory(const std::string& parent) {
   std::error_code error;
   fs::create_directories(parent, error);
@@ -90,8 +90,9 @@ RunRecord read_run_record(const std::string& path) {
 void check_config_file(const std::string& path, const RunRecord& record) {
   const std::string file = path + kConfig;
   if (record.config_sha256.empty() || base::sha256(base::read_file(file, 64U << 20)) == record.config_sha256) return;
-  throw Error(MK_BAD_DATA, file + " is not as the run wrote it (its SHA-256 differs from that in run.json): restore " +
-                               "it, or start a new run");
+  throw Error(MK_BAD_DATA,
+              file + " has changed since the run wrote it (its SHA-256 differs from that in run.json): restore " +
+                  "it, or start a new run");
 }
 
 bool is_held(const std::string& path) {
@@ -111,7 +112,7 @@ RunDirectory RunDirectory::open_or_create(const std::string& output, const std::
       try {
         record = read_run_record(path);
       } catch (const Error&) {
-        continue;  // not ours, or never got that far
+        continue;  // not a run directory, or its creation was interrupted
       }
       if (record.plan_hash != plan_hash) continue;
       if (record.state == "running" || record.state == "stopped") return RunDirectory(path, true);
@@ -132,7 +133,7 @@ RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(pat
   if (const int why = errno; lock_ < 0)
     throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
                 "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
-  // is_held() takes the lock for a moment.
+  // Retries, because is_held() takes the lock for a moment.
   for (int tries = 1; flock(lock_, LOCK_EX | LOCK_NB) != 0; ++tries) {
     if (tries < 10) {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -140,7 +141,7 @@ RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(pat
     }
     ::close(lock_);
     throw Error(MK_INVALID_ARGUMENT, "another mokume process is working on " + path_ +
-                                         ": wait for it, or start a run of its own with --fresh");
+                                         ": wait for it, or start a separate run with --fresh");
   }
 }
 

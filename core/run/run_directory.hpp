@@ -1,4 +1,4 @@
-// runs/NAME/STAMP: created, found again, locked; run.json.
+// The directory runs/NAME/STAMP: creation, lookup, locking, and run.json.
 #pragma once
 
 #include <map>
@@ -102,13 +102,14 @@ struct RunRecord {
   }
 };
 
-// A run directory held by this process: a lock on `lock` until destruction. Move-only.
+// A run directory that this process holds through a lock on the file `lock` until destruction. Move-only.
 class RunDirectory {
  public:
-  // The newest unfinished run of `name` below `output` with this plan hash, or a new one.
+  // Opens the newest unfinished run of `name` below `output` with this plan hash, or creates a new one.
   static RunDirectory open_or_create(const std::string& output, const std::string& name, const std::string& plan_hash,
                                      bool fresh);
-  // An existing one. Error(MK_INVALID_ARGUMENT) if it is no run directory, or another process holds it.
+  // Opens an existing directory. Throws Error(MK_INVALID_ARGUMENT) if it is not a run directory or another process
+  // holds it.
   static RunDirectory open(const std::string& path);
 
   RunDirectory(RunDirectory&& other) noexcept;
@@ -129,17 +130,17 @@ class RunDirectory {
   int lock_ = -1;
 };
 
-// Whether a process holds the run directory now, whatever run.json says. On a network file system this is as good as
-// its locks: without them a run of another host looks dead.
+// Returns whether a process holds the run directory now, independently of run.json. On a network file system this is
+// only as reliable as its locks: without them, a run of another host appears dead.
 bool is_held(const std::string& path);
 
-// Error(MK_INVALID_ARGUMENT) that says what `path` lacks, or why it cannot be looked into.
+// Throws Error(MK_INVALID_ARGUMENT) that names what `path` lacks, or why it cannot be accessed.
 void require_run_directory(const std::string& path);
 
-// Error(MK_BAD_DATA) if config.resolved.toml below `path` is not as the run wrote it.
+// Throws Error(MK_BAD_DATA) if config.resolved.toml below `path` has changed since the run wrote it.
 void check_config_file(const std::string& path, const RunRecord& record);
 
-// Reads run.json below `path` without a lock. Error(MK_BAD_DATA) names the file.
+// Reads run.json below `path` without a lock. Throws Error(MK_BAD_DATA) with the name of the file.
 RunRecord read_run_record(const std::string& path);
 
 }  // namespace mokume::run

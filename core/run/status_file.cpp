@@ -18,12 +18,12 @@ namespace mokume::run {
 namespace {
 
 constexpr double kPause = 2;  // seconds between two writes
-constexpr double kQuiet = 5;  // a device that is not heard of for so long has nothing to do
+constexpr double kQuiet = 5;  // seconds without a report after which a device counts as idle
 constexpr const char* kStatus = "/logs/status.json";
 constexpr const char* kBundles = "/logs/pieces.json";
 
-// Readers see the old or the new text. Unlike base::write_file() without waiting for the disk, and silent: the next
-// one replaces it.
+// Replaces a file atomically: readers see the old or the new text. Unlike base::write_file(), it does not wait for the
+// disk and ignores errors, since the next write replaces the file anyway.
 void replace_file(const std::string& path, const std::string& text) {
   const std::string fresh = path + ".new";
   std::error_code ignored;
@@ -128,7 +128,7 @@ LiveStatus StatusFile::snapshot() const {
   return status;
 }
 
-// Follows the pace of this session; a fit in work counts by its share, as one fit a device.
+// Extrapolates the pace of this session. A device at work counts as the finished share of one fit.
 std::optional<double> StatusFile::eta(double now_s) const {
   double running = 0;
   for (const auto& node : lanes_)

@@ -1,6 +1,6 @@
-// The present state of a run, for `mokume status` and `mokume explain` in another process: logs/status.json, written by
-// rank 0 every few seconds at most, and logs/pieces.json, written once a session. They say nothing about results, and
-// a disk that does not take them is no reason to stop.
+// The current state of a run, for `mokume status` and `mokume explain` in another process. Rank 0 writes
+// logs/status.json every few seconds at most, and logs/pieces.json once per session. Neither file affects results, and
+// failing to write them does not stop the run.
 #pragma once
 
 #include <cstdint>
@@ -39,12 +39,12 @@ struct DeviceStatus {
 };
 
 struct LiveStatus {
-  double time_s = 0;  // when this was written, seconds since the epoch
+  double time_s = 0;  // time of writing; seconds since the epoch
   std::string host;   // of rank 0
   int64_t pid = 0;    // of rank 0
-  std::string phase;  // "fits", or what comes after them
+  std::string phase;  // "fits", or a later phase
   uint64_t fits = 0, done = 0, failed = 0;
-  std::optional<double> eta_s;  // seconds left for the fits; none: not known yet
+  std::optional<double> eta_s;  // seconds left for the fits; none while unknown
   std::vector<DeviceStatus> devices;
 
   template <class Self, class Fields>
@@ -61,17 +61,17 @@ struct LiveStatus {
   }
 };
 
-// Rank 0's side. Calls come from one thread.
+// The writer, on rank 0. Calls come from one thread.
 class StatusFile {
  public:
-  // `now`: seconds since the epoch. Writes the first state.
+  // `now` returns seconds since the epoch. Writes the initial state.
   StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes, uint64_t fits,
              const std::vector<journal::FitRecord>& done, std::function<double()> now);
 
   void device_state(uint32_t node, uint32_t device, const std::string& what, double share);
   void record(const journal::FitRecord& record);
   void event(const journal::EventRecord& event);
-  void phase(const std::string& text);  // written at once
+  void phase(const std::string& text);  // written immediately
 
  private:
   struct Lane {
@@ -91,17 +91,17 @@ class StatusFile {
   double start_s_ = 0, written_s_ = 0;
 };
 
-// None if there is no such file below the run directory, or none that can be understood.
+// Returns nothing if the run directory has no such file, or an unreadable one.
 std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 
-// The file of an earlier session must not be taken for the next one's.
+// Removes the file of an earlier session, so that it is not mistaken for that of the next.
 void remove_live_status(const std::string& run_directory);
 
-// The bundles of a session as the scheduler has them: what its fits need and about how long they take.
+// Writes the bundles of a session as the scheduler sees them, with the memory needs and estimated costs of their fits.
 void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles);
-std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory);  // empty if there are none
+std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory);  // empty if there is no file
 
-// The model's cost of each of `n_fits` fits, a bundle's shared evenly; empty without bundles.
+// Returns the model's cost of each of `n_fits` fits, with the cost of a bundle divided evenly; empty without bundles.
 std::vector<double> cost_by_fit(const std::vector<scheduler::Bundle>& bundles, uint32_t n_fits);
 
 }  // namespace mokume::run

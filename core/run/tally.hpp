@@ -9,13 +9,13 @@
 
 namespace mokume::run {
 
-// Memory does not grow with the number of members. One thread at a time.
+// Memory does not grow with the number of members. Thread-compatible.
 class Tally {
  public:
   Tally(size_t rows, size_t classes);
 
-  // Adds one member's labels for all rows, with its certainties, which count in single precision: so they are kept
-  // beside a model (vote.hpp), and a row where the certainties decide between equal votes has the same winner from
+  // Adds one member's labels and certainties for all rows. Certainties count in single precision, because they are
+  // stored that way next to a model (vote.hpp): a tie that certainties decide then has the same winner when read from
   // there.
   void add(const node::Classified& member);
 

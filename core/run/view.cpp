@@ -1,4 +1,4 @@
-// From a run directory to what a report is made from, and the report.
+// Builds the view that a report is made from out of a run directory, and writes the report.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ void add_efficiency(report::RunView& view, const RunRecord& record, journal::Con
   for (size_t i = 0; i < view.devices.size(); ++i) view.devices[i].speed = found.speeds[i];
 }
 
-// The one device that the scheduler saw at work stands for all of them.
+// The scheduler sees one device, which stands for all members of the team.
 void add_team(report::RunView& view, const std::string& directory) {
   view.team = team::read_team_account(directory);
   if (view.team.shares.empty()) return;
@@ -118,7 +118,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;
   if (view.plan.folds == 0) view.best = 0;          // the only candidate
-  if (view.plan.bootstraps > 1) view.best.reset();  // each has its own
+  if (view.plan.bootstraps > 1) view.best.reset();  // each bootstrap has its own
   view.refits = contents.refits;
   if (view.plan.bootstraps > 1) {
     view.vote = read_vote(directory);

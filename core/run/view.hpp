@@ -1,4 +1,4 @@
-// A run directory as the report sees it, and the files that are made from that.
+// The contents of a run directory as the report presents them, and the files generated from them.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace mokume::run {
 
-// The view of a run directory, from its journal and run.json.
+// Reads the view of a run directory from its journal and run.json.
 report::RunView read_view(registry::Registry& registry, const std::string& directory);
 
-// Writes every file of a run directory that comes from the journal, and returns what they were made from. `record`:
-// what run.json says, or will say once they are written.
+// Writes every file of a run directory that is derived from the journal, and returns the view used for them. `record`
+// is the content of run.json, or its content to be once these files are written.
 report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record);
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);  // as run.json says now
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);  // uses run.json as it is
 
 }  // namespace mokume::run

@@ -53,19 +53,19 @@ node::Classified classified(const std::string& path, const data::FloatTable& mem
   for (size_t row = 0; row < member.values.size(); row += classes + 1) {
     const float label = member.values[row];
     if (!(label >= 0 && label < static_cast<float>(classes)))
-      throw Error(MK_BAD_DATA, path + " holds a vote for a class that there is not: " + kCure);
+      throw Error(MK_BAD_DATA, path + " holds a vote for an unknown class: " + kCure);
     said.labels.push_back(static_cast<int32_t>(label));
     for (size_t c = 0; c < classes; ++c) {
       const float certainty = member.values[row + 1 + c];
       if (!(certainty >= 0 && certainty <= 1))
-        throw Error(MK_BAD_DATA, path + " holds a certainty that is none: " + kCure);
+        throw Error(MK_BAD_DATA, path + " holds a certainty outside [0, 1]: " + kCure);
       said.certainty.push_back(static_cast<double>(certainty));
     }
   }
   return said;
 }
 
-// Where the members' predictions are.
+// Returns the paths of the members' predictions.
 std::vector<std::string> predictions_of(const std::string& run_directory, const node::Experiment& experiment,
                                         const std::vector<journal::FitRecord>& refits) {
   std::vector<std::string> paths;
@@ -92,12 +92,12 @@ void for_each_member(const std::vector<std::string>& paths, const node::Experime
     check_member(path);
     const data::FloatTable member = data::read_npy(path);
     if (member.rows != experiment.data().test.rows || member.columns != static_cast<int64_t>(columns))
-      throw Error(MK_BAD_DATA, path + " holds predictions for other rows than this test set's: " + kCure);
+      throw Error(MK_BAD_DATA, path + " holds predictions for rows other than those of this test set: " + kCure);
     body(path, member);
   }
 }
 
-// Percentiles 0 to 100; `values`: one at least.
+// Returns percentiles 0 to 100 of at least one value.
 std::vector<double> percentiles(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   std::vector<double> found;

@@ -35,14 +35,15 @@ void Account::repeat_splits(const std::string& run_directory, size_t devices) {
     throw Error(MK_INVALID_ARGUMENT, setting + ": " + e.what());
   }
   if (other.splits.empty())
-    throw Error(MK_INVALID_ARGUMENT, setting + ", which is no run of a team: name a run directory with logs/team.json");
+    throw Error(MK_INVALID_ARGUMENT,
+                setting + ", which is not a run of a team: name a run directory with logs/team.json");
   if (other.splits.size() >= kMostSplits)
-    throw Error(MK_INVALID_ARGUMENT, setting + ", whose splits were too many to be recorded");
+    throw Error(MK_INVALID_ARGUMENT, setting + ", which had too many splits to record");
   for (const report::TeamSplit& split : other.splits) {
     const auto there = static_cast<size_t>(1 + std::count(split.shares.begin(), split.shares.end(), '+'));
     if (there != devices)
-      throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, and here there are {}",
-                                                   setting, there, split.at, devices));
+      throw Error(MK_INVALID_ARGUMENT, fmt::format("{}, where {} devices took part at {}, but this run has {}", setting,
+                                                   there, split.at, devices));
   }
   to_repeat_ = std::move(other.splits);
 }
@@ -52,7 +53,7 @@ std::string Account::splits_of(uint32_t fit) const {
   for (const report::TeamSplit& split : to_repeat_)
     if (split.fit == fit) text += fmt::format("{}: {}\n", split.at, split.shares);
   if (text.empty())
-    throw Error(MK_INVALID_ARGUMENT, "the run that devices.repeat_splits names has not recorded how it split this fit");
+    throw Error(MK_INVALID_ARGUMENT, "the run named by devices.repeat_splits has recorded no splits for this fit");
   return text;
 }
 
@@ -73,8 +74,8 @@ void Account::add(uint32_t fit, const std::vector<Seat>& members, double elapsed
   }
 }
 
-// A start begins at a checkpoint, which may lie before the last split there is. A split is on the disk before what
-// follows from it.
+// A start of the team resumes at a checkpoint, which may precede the last recorded split. A split is written to disk
+// before anything that depends on it.
 void Account::add_split(uint32_t fit, const std::string& at, const std::string& shares, bool begins) {
   std::vector<report::TeamSplit>& splits = account_.splits;
   const bool same = !splits.empty() && splits.back().fit == fit && splits.back().shares == shares;
@@ -88,7 +89,7 @@ void Account::write() const {
   try {
     base::write_file(account_file(run_directory_), base::seal(base::to_json(account_)));
   } catch (const Error& e) {
-    log_.warn("team", e.what());  // it is for people; a disk that is full stops the run elsewhere
+    log_.warn("team", e.what());  // informational only; a full disk stops the run elsewhere
   }
 }
 
@@ -100,7 +101,7 @@ report::TeamAccount read_team_account(const std::string& run_directory) {
     if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
     return base::from_json<report::TeamAccount>(text->object);
   } catch (const Error& e) {
-    throw Error(MK_BAD_DATA, file + " is no account of a team (" + e.what() + "): remove it");
+    throw Error(MK_BAD_DATA, file + " is not the account of a team (" + e.what() + "): remove it");
   }
 }
 

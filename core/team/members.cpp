@@ -30,7 +30,7 @@ bool Members::working() {
   return std::any_of(works_.begin(), works_.end(), [](const Work& work) { return !work.state->done; });
 }
 
-// Joins those that have ended, without the lock that their last words may need.
+// Joins finished threads without holding the lock, which their last callback may need.
 void Members::join_ended() {
   std::vector<Work> ended;
   {

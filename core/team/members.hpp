@@ -1,4 +1,4 @@
-// The members of a team on this node, but for the leader: each works in a thread of its own until its part is done.
+// The members of a team on this node except the leader. Each works in its own thread until its part is done.
 #pragma once
 
 #include <atomic>
@@ -13,22 +13,22 @@ namespace mokume::team {
 
 class Members {
  public:
-  ~Members() = default;  // after end()
+  ~Members() = default;  // call end() first
 
-  // Runs `work` in a thread for this device; `tell` says afterwards that it has ended. False if the device is still at
-  // work that nobody waits for.
+  // Runs `work` in a thread for this device; `tell` then reports that it has finished. Returns false if the device
+  // still does work that was given up.
   bool start(uint32_t device, std::function<void()> work, std::function<void()> tell);
 
-  // Whether one works, or has not told yet that it has ended.
+  // Returns whether a member is working, or has not yet reported that it finished.
   bool working();
 
-  // Waits for them for at most this long. False: one hangs in its driver and was left running.
+  // Waits at most this long for all members. Returns false if one hangs in its driver and was left running.
   bool end(double most_s);
 
  private:
   struct State {
     std::atomic<bool> returned = false;  // the device is free again
-    std::atomic<bool> done = false;      // and its end has been told
+    std::atomic<bool> done = false;      // tell() has returned as well
   };
   struct Work {
     uint32_t device = 0;

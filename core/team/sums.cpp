@@ -18,7 +18,7 @@ bool is_subtree(const cluster::Block& b) { return std::has_single_bit(b.size) &&
 
 uint64_t end_of(const cluster::Block& b) { return uint64_t{b.first} + b.size; }
 
-// Sums blocks, sorted and apart, of the leaves [first, first + size).
+// Sums disjoint blocks, sorted, over the leaves [first, first + size).
 base::Floats sum_of(std::span<const cluster::Block> blocks, uint64_t first, uint64_t size) {
   if (blocks.empty()) return {};
   if (blocks.size() == 1) return blocks.front().values;
@@ -41,7 +41,7 @@ base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count) {
             [](const cluster::Block& a, const cluster::Block& b) { return a.first < b.first; });
   uint64_t end = 0;
   for (const cluster::Block& b : blocks) {
-    if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is no subtree");
+    if (!is_subtree(b)) throw Error(MK_INTERNAL, "a block of a sum is not a subtree");
     if (b.first < end) throw Error(MK_INTERNAL, "two blocks of a sum overlap");
     if (b.values.size() != count) throw Error(MK_INTERNAL, "the blocks of a sum differ in length");
     end = end_of(b);
@@ -55,7 +55,7 @@ struct Team::Seat {
   Team& team;
   uint32_t member;
   mk_team table{};
-  uint64_t given = 0, taken = 0;  // sums; by the member's own thread
+  uint64_t given = 0, taken = 0;  // number of sums; used by the member's own thread
 };
 
 Team::Team(Setup setup) : setup_(std::move(setup)) {
@@ -125,7 +125,7 @@ void Team::take_contribution(cluster::TeamContribution contribution) {
     if (sum.members.empty()) sum.count = contribution.count;
     if (sum.count != contribution.count || contribution.member >= setup_.speeds.size() ||
         !sum.members.insert(contribution.member).second)
-      throw Error(MK_INTERNAL, fmt::format("member {} of the team gave out of turn", contribution.member));
+      throw Error(MK_INTERNAL, fmt::format("member {} of the team contributed out of turn", contribution.member));
     std::move(contribution.blocks.begin(), contribution.blocks.end(), std::back_inserter(sum.blocks));
     if (sum.members.size() < setup_.speeds.size()) return;
     whole = std::move(sum);
@@ -150,17 +150,17 @@ void Team::take(Seat& seat, std::span<float> to) {
   {
     std::unique_lock lock(mutex_);
     const auto done = [&] { return why_ || made_.count(number) > 0; };
-    // In slices, so that a process that slept does not take its own absence for that of the others.
+    // Waits in slices, so that a process that was suspended does not mistake its own absence for that of the others.
     double waited = 0;
     while (!changed_.wait_for(lock, std::chrono::duration<double>(std::min(kSlice, setup_.patience_s)), done) &&
            waited < setup_.patience_s)
       waited += kSlice;
-    // A sum that is made is handed out, even if somebody has left since.
+    // A finished sum is handed out even if a member has left since.
     if (made_.count(number) == 0) {
       check_whole();
       for (uint32_t m = 0; m < setup_.speeds.size(); ++m)
         if (setup_.sums && open_[number].members.count(m) == 0) missing_.push_back(m);
-      why_ = fmt::format("a member of the team has given nothing for {:.0f} s", setup_.patience_s);
+      why_ = fmt::format("a member of the team has contributed nothing for {:.0f} s", setup_.patience_s);
       changed_.notify_all();
       check_whole();
     }
@@ -168,7 +168,8 @@ void Team::take(Seat& seat, std::span<float> to) {
     sum = made.sum;
     if (--made.left == 0) made_.erase(number);
   }
-  if (sum.size() != to.size()) throw Error(MK_INTERNAL, "a sum of a team was taken in another length than given");
+  if (sum.size() != to.size())
+    throw Error(MK_INTERNAL, "a sum of a team was taken with a length other than that given");
   std::memcpy(to.data(), sum.span().data(), to.size_bytes());
 }
 

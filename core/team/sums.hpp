@@ -1,5 +1,5 @@
-// The sums of a team (abi/model.h, mk_team): devices of this process and of others that train one model together. One
-// process, that of member 0, adds up; the others send it what their members give, and get the sums back.
+// The sums of a team (abi/model.h, mk_team), whose devices train one model and may be in several processes. The process
+// of member 0 adds up: the others send it their members' contributions and receive the sums.
 #pragma once
 
 #include <condition_variable>
@@ -19,26 +19,27 @@
 
 namespace mokume::team {
 
-// The sum of blocks of `count` floats each as mk_block has it; zeros if there are none. Error(MK_INTERNAL) if a block
-// is no subtree, or two overlap. The blocks' own floats may become the sum.
+// Adds up blocks of `count` floats each in the order that mk_block defines; zeros if there are no blocks. Throws
+// Error(MK_INTERNAL) if a block is not a subtree, or two blocks overlap. The result may reuse the memory of the blocks.
 base::Floats add_up(std::vector<cluster::Block> blocks, uint64_t count);
 
-// All calls from any thread.
+// Thread-safe.
 class Team {
  public:
   struct Setup {
     std::vector<double> speeds;   // of each member
     std::vector<uint32_t> local;  // members in this process
-    bool sums = true;             // here; otherwise contributions are sent
-    // Where sums are made elsewhere: sends what a member here contributes, whose floats are valid during the call.
-    // Where they are made: sends a sum to the others. Both are called under no lock and must not block on a peer.
+    bool sums = true;             // this process adds up; otherwise it sends contributions
+    // `send` is used where sums are made elsewhere: it sends a local member's contribution, whose floats are valid
+    // during the call. `publish` is used where sums are made: it sends a sum to the other processes. Both are called
+    // without a lock held and must not block on a peer.
     std::function<void(const cluster::TeamContribution&)> send;
     std::function<void(uint64_t number, const base::Floats& sum)> publish;
-    // Takes what the leader says, on its thread. See mk_team.
+    // Receives the leader's reports, on the leader's thread. See mk_team.
     std::function<void(double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                        const std::string& shares, const std::string& at)>
         account;
-    double patience_s = 600;  // for a sum, once somebody waits for it: then those who have not given are missing
+    double patience_s = 600;  // wait for a sum; then the members that have not contributed count as missing
     std::string splits = {};  // for the leader, see mk_team; empty: none
   };
   explicit Team(Setup setup);
@@ -46,16 +47,16 @@ class Team {
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  // The table of a member in this process, valid as long as the team.
+  // Returns the table of a member in this process, valid for the lifetime of the team.
   const mk_team* table(uint32_t member) const;
 
-  void take_contribution(cluster::TeamContribution contribution);  // of another process, where this one sums
-  void take_sum(uint64_t number, const base::Floats& sum);         // of the process that sums
-  // It is over: whoever waits, or gives or takes from now on, gets Error(MK_CANCELLED) with this sentence. The first
-  // sentence stays.
+  void take_contribution(cluster::TeamContribution contribution);  // of another process, where this one adds up
+  void take_sum(uint64_t number, const base::Floats& sum);         // from the process that adds up
+  // Ends the team: every current and later wait, give or take throws Error(MK_CANCELLED) with this reason. If called
+  // again, the first reason stays.
   void break_up(const std::string& why);
   bool broken() const;
-  // Where sums are made: members that did not give in time, so that the team broke up.
+  // Where sums are made: returns the members whose late contributions broke up the team.
   std::vector<uint32_t> missing() const;
 
  private:
@@ -78,7 +79,7 @@ class Team {
   std::map<uint64_t, Sum> open_;  // where sums are made
   struct Made {
     base::Floats sum;
-    uint32_t left = 0;  // of this process's members, to take it
+    uint32_t left = 0;  // members of this process that have yet to take it
   };
   std::map<uint64_t, Made> made_;
   std::optional<std::string> why_;

@@ -15,10 +15,10 @@ namespace mokume::team {
 namespace {
 
 constexpr int kKeptBytes = 1 << 30;
-constexpr double kEndSeconds = 30;  // for the others to return once the leader has
+constexpr double kEndSeconds = 30;  // for the other members to return after the leader
 
-// Devices of one class count as equally fast where what they measured may differ by noise: they may have unequal
-// numbers of cores.
+// Devices of one class count as equally fast if their measured speeds differ only by noise. Larger differences are
+// real: such devices may have unequal numbers of cores.
 std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& devices) {
   constexpr double kNoise = 1.3;
   std::vector<size_t> order(devices.size());
@@ -39,7 +39,7 @@ std::vector<double> speeds_by_class(const std::vector<cluster::LocalDevice>& dev
   return speeds;
 }
 
-// Passes reports on, and keeps what is needed to start again after them.
+// Forwards reports, and keeps what is needed to start the rest of the attempt again.
 class Recorder : public cluster::Reporter {
  public:
   Recorder(cluster::Reporter& to, const cluster::Attempt& attempt) : to_(to), left_(attempt) {}
@@ -67,15 +67,16 @@ class Recorder : public cluster::Reporter {
 TeamNode::TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
                    const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s)
     : local_(devices), log_(log), node_(node), patience_s_(patience_s), account_(log) {
-  // Gradients come and go in vectors of many megabytes, thousands of times. By default the C library gives their pages
-  // back each time and has them cleared anew: more work than the sums (4 MB: 20 ms a step instead of 6).
+  // Gradients are allocated and freed thousands of times, in vectors of many megabytes. By default the C library
+  // returns their pages to the system each time and gets them cleared anew, which costs more than the sums (4 MB: 20 ms
+  // a step instead of 6).
   mallopt(M_MMAP_THRESHOLD, kKeptBytes);
   mallopt(M_TRIM_THRESHOLD, kKeptBytes);
   for (uint32_t n = 0; n < nodes.size(); ++n)
     for (uint32_t d = 0; d < nodes[n].size(); ++d)
       if (!nodes[n][d].spare) members_.push_back({{n, d, 0}, nodes[n][d], false});
   if (!nodes.empty() && (members_.empty() || members_.front().at.node != 0))
-    throw Error(MK_DEVICE_ERROR, "the team's leader is a device of node 0, and it has none: see mokume devices");
+    throw Error(MK_DEVICE_ERROR, "the team's leader must be a device of node 0, which has none: see `mokume devices`");
 }
 
 TeamNode::~TeamNode() { end(); }
@@ -84,7 +85,7 @@ bool TeamNode::end() {
   on_ring({});
   {
     const std::lock_guard lock(mutex_);
-    if (current_ && current_->team) current_->team->break_up("the run ends");
+    if (current_ && current_->team) current_->team->break_up("the run is ending");
   }
   return followers_.end(kEndSeconds);
 }
@@ -122,13 +123,13 @@ void TeamNode::run(uint32_t, const cluster::Attempt& attempt, cluster::Reporter&
       local_.run(begun->members.front().device, begun->attempt, recorder, team);
       wait_for_others(*begun);
       account_.write();
-      drop_failed(*begun, MK_OK);  // they have done what was asked of them; a failure matters for the next attempt
+      drop_failed(*begun, MK_OK);  // they have done their work; a failure matters only for the next attempt
       return;
     } catch (const Error& e) {
       break_up(*begun, e.what());
       account_.write();
       wait_for_others(*begun);
-      // An error that the leader's device has as well speaks against the work.
+      // An error that also occurs on the leader's device is caused by the work.
       const bool fewer = drop_failed(*begun, e.status());
       const bool broken = e.status() == MK_DEVICE_ERROR && drop_leader(*begun, e.what());
       if (!(fewer && e.status() == MK_CANCELLED) && !broken) throw;
@@ -143,7 +144,7 @@ bool TeamNode::kill(uint32_t) noexcept {
   return current_ && node_ == 0 && local_.kill(current_->members.front().device);
 }
 
-// The members that are there, into `start`; their devices.
+// Adds the present members to `start` and returns their devices.
 std::vector<cluster::LocalDevice> TeamNode::present_members(Start& start) {
   std::vector<cluster::LocalDevice> devices;
   const std::lock_guard lock(mutex_);
@@ -178,7 +179,7 @@ void TeamNode::make_team(Start& start, const std::vector<cluster::LocalDevice>& 
   }
   setup.account = [this, s = &start](double elapsed_s, std::span<const double> busy_s, std::span<const double> units,
                                      const std::string& shares, const std::string& at) {
-    const uint32_t fit = s->attempt.fits.front();  // a team has one at a time
+    const uint32_t fit = s->attempt.fits.front();  // a team works on one fit at a time
     account_.add(fit, s->seats, elapsed_s, busy_s, units);
     account_.add_split(fit, at, shares, !std::exchange(s->accounted, true));
   };
@@ -211,7 +212,7 @@ void TeamNode::send_to_nodes(const Start& start, const cluster::Message& message
   for (const uint32_t node : nodes) send(node, message);
 }
 
-// Among this node's members.
+// Breaks up the members of this node.
 void TeamNode::break_here(Start& start, const std::string& why) {
   if (start.team) start.team->break_up(why);
   const std::lock_guard lock(mutex_);
@@ -222,12 +223,12 @@ void TeamNode::break_up(Start& start, const std::string& why) {
   break_here(start, why);
   {
     const std::lock_guard lock(mutex_);
-    if (start.running.empty()) return;  // nobody is there to be told
+    if (start.running.empty()) return;  // nobody is left to notify
   }
   send_to_nodes(start, cluster::TeamBreak{start.number, why});
 }
 
-// A member that does not come back is left behind.
+// A member that does not return in time is dropped.
 void TeamNode::wait_for_others(Start& start) {
   if (!start.team) return;
   bool late = false;
@@ -240,14 +241,14 @@ void TeamNode::wait_for_others(Start& start) {
     const auto limit = std::chrono::duration<double>(kEndSeconds);
     changed_.wait_for(lock, limit, [&] { return start.running.empty(); });
     for (const uint32_t index : start.running)
-      start.failed.try_emplace(index, Failure{MK_OK, "it has not come back from its work"});
+      start.failed.try_emplace(index, Failure{MK_OK, "it has not returned from its work"});
     late = !start.running.empty();
   }
-  if (late) break_up(start, "a device of the team has not come back from its work");
+  if (late) break_up(start, "a device of the team has not returned from its work");
 }
 
-// Drops those that have failed, but for those that failed as `everybody` did, MK_OK for nobody. Whether the next start
-// has fewer members.
+// Drops the failed members except those whose status is `everybody` (MK_OK: no exception). Returns whether the next
+// start has fewer members.
 bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
   bool any = false;
   const std::lock_guard lock(mutex_);
@@ -259,7 +260,7 @@ bool TeamNode::drop_failed(const Start& start, mk_status everybody) {
   return any;
 }
 
-// The leader's device has failed, and no other: whether another one of this rank can lead from now on.
+// Only the leader's device has failed. Drops it and returns true if another device of this node can lead from now on.
 bool TeamNode::drop_leader(const Start& start, const std::string& why) {
   const std::lock_guard lock(mutex_);
   const auto fails_too = [](const auto& f) { return f.second.status == MK_DEVICE_ERROR; };
@@ -279,11 +280,11 @@ void TeamNode::drop(const cluster::TeamMember& at, const std::string& why) {
     }
 }
 
-// As mk_team has them; empty where speeds decide.
+// Returns the splits in the format of mk_team; empty if speeds decide.
 std::string TeamNode::splits_to_repeat(const Start& start) const {
   if (!account_.repeats()) return {};
   if (start.members.size() == members_.size()) return account_.splits_of(start.attempt.fits.front());
-  log_.warn("team", "with fewer devices the recorded splits cannot be repeated: from now on speeds decide");
+  log_.warn("team", "the recorded splits cannot be repeated with fewer devices: from now on, measured speeds decide");
   return {};
 }
 
@@ -293,7 +294,7 @@ void TeamNode::received(uint32_t from, cluster::TeamMessage message) {
   std::visit([&](auto& one) { take(from, one); }, message);
 }
 
-// A late message belongs to a start that has broken up.
+// A late message belongs to a start that has already broken up.
 std::shared_ptr<TeamNode::Start> TeamNode::current(uint64_t number) {
   const std::lock_guard lock(mutex_);
   return current_ && current_->number == number ? current_ : nullptr;
@@ -305,7 +306,7 @@ void TeamNode::take(uint32_t, cluster::TeamContribution& contribution) {
   try {
     start->team->take_contribution(std::move(contribution));
   } catch (const Error& e) {
-    if (e.status() != MK_CANCELLED) throw;  // it has broken up
+    if (e.status() != MK_CANCELLED) throw;  // MK_CANCELLED: the team has broken up
   }
 }
 
@@ -323,7 +324,7 @@ void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
   {
     const std::lock_guard lock(mutex_);
     if (ended.member == 0 || ended.member >= start->members.size() || start->members[ended.member].node != from)
-      throw Error(MK_INTERNAL, "a node speaks for a member of the team that it has not got");
+      throw Error(MK_INTERNAL, "a node sent a message for a team member that it does not have");
     start->running.erase(ended.member);
     if (ended.status != MK_OK && ended.status != MK_CANCELLED)
       start->failed.try_emplace(ended.member, Failure{static_cast<mk_status>(ended.status), ended.text});
@@ -332,7 +333,7 @@ void TeamNode::take(uint32_t from, const cluster::TeamEnd& ended) {
   if (ended.status != MK_OK) break_here(*start, ended.text);
 }
 
-// On the other nodes.
+// On nodes other than 0.
 void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   auto begun = std::make_shared<Start>();
   begun->number = order.start;
@@ -351,13 +352,13 @@ void TeamNode::take(uint32_t, const cluster::TeamStart& order) {
   begun->team = std::make_shared<Team>(std::move(setup));
   {
     const std::lock_guard lock(mutex_);
-    if (current_) current_->team->break_up("node 0 starts anew");
+    if (current_) current_->team->break_up("node 0 starts again");
     current_ = begun;
   }
   run_members(begun);
 }
 
-// Its members are gone.
+// The node's members are gone.
 void TeamNode::lost(uint32_t node) {
   std::shared_ptr<Start> start;
   {
@@ -378,8 +379,8 @@ void TeamNode::lost(uint32_t node) {
   break_here(*start, fmt::format("node {} is gone", node));
 }
 
-// This node's members, but the leader. Waits for nobody: node 0 starts nothing before all have returned, or are given
-// up.
+// Starts this node's members except the leader, without waiting: node 0 starts nothing before all have returned or were
+// given up.
 void TeamNode::run_members(const std::shared_ptr<Start>& start) {
   for (uint32_t k = 1; k < start->members.size(); ++k) {
     const cluster::TeamMember& member = start->members[k];
@@ -387,7 +388,7 @@ void TeamNode::run_members(const std::shared_ptr<Start>& start) {
     const auto end = std::make_shared<cluster::TeamEnd>();
     const bool started = followers_.start(
         member.device, [this, start, k, end] { *end = follow(*start, k); }, [this, end] { tell_ended(*end); });
-    if (!started) tell_ended({start->number, k, MK_DEVICE_ERROR, "it is still at work that was given up"});
+    if (!started) tell_ended({start->number, k, MK_DEVICE_ERROR, "it is still doing work that was given up"});
   }
 }
 
@@ -413,7 +414,7 @@ cluster::TeamEnd TeamNode::follow(const Start& start, uint32_t index) {
   return end;
 }
 
-// Work that continues long after its start has broken up hangs: nobody waits for it.
+// Work that continues long after its start broke up hangs, so nobody waits for it.
 bool TeamNode::busy() {
   {
     const std::lock_guard lock(mutex_);

@@ -1,8 +1,8 @@
-// A node's side of a team: all devices of all nodes train one network after another together ([devices] team). To the
-// rest of the run the team is one device of node 0, whose attempts the leader runs, and for which it starts the others.
+// A node's side of a team: all devices of all nodes train one network at a time ([devices] team). To the rest of the
+// run, the team is a single device of node 0. Its leader runs the attempts and starts the other members for them.
 //
-// In this folder: one network on many devices. Who leads, who follows and who has left, how sums are made (sums.hpp),
-// and the account of who did what (account.hpp). How a model splits a batch is the model's own.
+// This folder contains the training of one network on many devices: leading, following and leaving the team, sums
+// (sums.hpp), and the account of each member's work (account.hpp). Splitting a batch is up to the model.
 #pragma once
 
 #include <condition_variable>
@@ -29,16 +29,16 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
  public:
   static constexpr const char* kId = journal::kTeamDevice;
 
-  // `nodes`: on node 0 the devices of each node, all of which take part but for spare ones; else empty. The references
-  // outlive it. `patience_s`: for a member that contributes nothing.
+  // `nodes`: on node 0 the devices of each node, all of which take part except spare ones; empty on other nodes. The
+  // referenced objects must outlive this one. `patience_s` limits the wait for a member's contribution.
   TeamNode(node::Devices& devices, base::Log& log, uint32_t node,
            const std::vector<std::vector<cluster::LocalDevice>>& nodes, double patience_s);
-  ~TeamNode() override;  // end()
+  ~TeamNode() override;  // calls end()
   TeamNode(const TeamNode&) = delete;
   TeamNode& operator=(const TeamNode&) = delete;
 
-  // Breaks up what is left, and waits for this node's members. False: one hangs in its driver, and this object, and
-  // everything that its work uses, must live until the process ends.
+  // Breaks up the current start and waits for this node's members. Returns false if one hangs in its driver; this
+  // object and everything that its work uses must then live until the process exits.
   bool end();
 
   Account& account() { return account_; }
@@ -46,10 +46,10 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
 
   // ---- cluster::Executor
 
-  std::vector<cluster::LocalDevice> devices() const override;  // the team, on node 0
-  // Runs an attempt on all members that are there, on node 0. A member that fails or is lost leaves the team, and the
-  // others resume from the last checkpoint; another device of node 0 leads where the leader's fails. An error that all
-  // members share is thrown, as is one of the last device of node 0.
+  std::vector<cluster::LocalDevice> devices() const override;  // on node 0: the team
+  // Runs an attempt on all present members, on node 0. A member that fails or is lost leaves the team, and the others
+  // resume from the last checkpoint. If the leader's device fails, another device of node 0 leads. Throws errors that
+  // all members share, and errors of the last device of node 0.
   void run(uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) override;
   bool kill(uint32_t device) noexcept override;
   void saved(uint32_t fit) noexcept override { local_.saved(fit); }
@@ -75,13 +75,13 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
   struct Start {
     uint64_t number = 0;
     cluster::Attempt attempt;
-    std::vector<cluster::TeamMember> members;  // by their index in the team
-    std::vector<Seat> seats;                   // the same for the account; on node 0
-    std::shared_ptr<Team> team;                // null: the leader is alone
+    std::vector<cluster::TeamMember> members;  // by index in the team
+    std::vector<Seat> seats;                   // the members as named in the account; on node 0
+    std::shared_ptr<Team> team;                // null if the leader is alone
     std::map<uint32_t, Failure> failed;        // by index; on node 0
-    std::set<uint32_t> running;                // other members; on node 0
+    std::set<uint32_t> running;                // members other than the leader; on node 0
     std::optional<double> broken_at;
-    bool accounted = false;  // on the leader's thread
+    bool accounted = false;  // used on the leader's thread
   };
 
   void take(uint32_t from, const cluster::TeamStart& start);
@@ -115,9 +115,9 @@ class TeamNode : public cluster::Executor, public cluster::TeamChannel {
 
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::shared_ptr<Start> current_;  // under way
+  std::shared_ptr<Start> current_;  // in progress
   uint64_t starts_ = 0;
-  Members followers_;  // this node's members but the leader
+  Members followers_;  // this node's members except the leader
 };
 
 }  // namespace mokume::team

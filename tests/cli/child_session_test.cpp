@@ -117,7 +117,7 @@ TEST_F(AProcess, IsAbandonedAfterThreeFailuresInARowToOpenItsDevice) {
   setenv("MOKUME_FAULT", "closed", 1);
   for (uint32_t k = 0; k + 1 < ChildSession::kMostCrashes; ++k)
     EXPECT_TRUE(says(failure(*device), "the device stays closed")) << k;
-  EXPECT_TRUE(says(failure(*device), "lost 3 times in a row and is not started again"));
+  EXPECT_TRUE(says(failure(*device), "lost 3 times in a row and is not restarted"));
 }
 
 TEST_F(AProcess, CanBeKilledFromAnotherThreadWhenItHangs) {
@@ -127,7 +127,7 @@ TEST_F(AProcess, CanBeKilledFromAnotherThreadWhenItHangs) {
     while (!fs::exists(struck_)) std::this_thread::sleep_for(1ms);
     EXPECT_TRUE(device->kill());
   });
-  EXPECT_TRUE(says(failure(*device), "since it did not come back"));
+  EXPECT_TRUE(says(failure(*device), "because it did not respond"));
   watch.join();
   device->run(attempt_, collector_, nullptr);
 }
@@ -186,7 +186,7 @@ TEST_F(AProcess, AFailureToOpenADeviceNamesTheReason) {
     device.open();
     FAIL();
   } catch (const Error& e) {
-    EXPECT_TRUE(says(e.what(), "fault:7 is not there any more")) << e.what();
+    EXPECT_TRUE(says(e.what(), "fault:7 is no longer available")) << e.what();
   }
 }
 
@@ -200,7 +200,7 @@ TEST_F(AProcess, IsKilledWhenItHangsWhileItOpensItsDevice) {
     FAIL();
   } catch (const Error& e) {
     EXPECT_EQ(e.status(), MK_DEVICE_ERROR);
-    EXPECT_TRUE(says(e.what(), "its process was ended, since it did not answer within 0.05 s")) << e.what();
+    EXPECT_TRUE(says(e.what(), "its process was ended because it did not answer within 0.05 s")) << e.what();
   }
   EXPECT_TRUE(children_of(getpid()).empty());
 }
@@ -231,7 +231,7 @@ TEST_F(AProcess, StaysKilledWhenKilledDuringItsReplacement) {
   };
   log_.set_around(
       kill_once, [](void*) {}, &to_kill);
-  EXPECT_TRUE(says(failure(*device), "since it did not come back"));
+  EXPECT_TRUE(says(failure(*device), "because it did not respond"));
   log_.set_around(nullptr, nullptr, nullptr);
   EXPECT_EQ(to_kill, nullptr);
   device->run(attempt_, collector_, nullptr);

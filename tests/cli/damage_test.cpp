@@ -76,7 +76,7 @@ TEST_F(Damage, ADirectoryThatIsNotARunIsNamed) {
     expect(command + std::string(" nowhere"), 2, {"there is no such directory", "runs/NAME/STAMP"});
     expect(command + std::string(" file"), 2, {"file is not a run directory"});
     expect(command + std::string(" empty"), 2, {"it holds no config.resolved.toml"});
-    expect(command + (" " + std::string(300, 'x')), 2, {"it cannot be looked into"});
+    expect(command + (" " + std::string(300, 'x')), 2, {"it cannot be accessed"});
   }
 }
 

@@ -61,7 +61,7 @@ TEST_F(Hosts, ARunNamesTheNodesThatDoNotSeeItsDirectory) {
   place_.write("e.toml", small_experiment("host"));
   const Ended ended = place_.shell(with_a_blind_rank("run e.toml --out shared"));
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("is not seen by node 1 on "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.err.find("is not visible to node 1 on "), std::string::npos) << ended.err;
   EXPECT_NE(ended.err.find("choose one with --out on a file system that all nodes share"), std::string::npos);
   // On nodes that share the file system the same command resumes the run.
   const Ended again = place_.shell(kMpirun + "-np 2 " + Place::program() + " run e.toml --out shared");

@@ -120,7 +120,7 @@ TEST_F(Kinds, TargetsThatTheModelCannotPredictAreRefused) {
   place.write("e.toml", experiment(kCsv, ""));
   const Ended ended = place.mokume("run e.toml --set model=svc");
   EXPECT_EQ(ended.code, 3) << ended.err;
-  EXPECT_NE(ended.err.find("the model 'svc' does not predict numbers, and the targets of 'train' are no classes"),
+  EXPECT_NE(ended.err.find("the model 'svc' does not predict numbers, and the targets of 'train' are not classes"),
             std::string::npos)
       << ended.err;
 }

@@ -219,7 +219,7 @@ TEST(Network, TheProfilesOfAllNodesAreShownAndKept) {
   fs::copy_file(place.path() / "damage", d / "logs/profile-0001.json", fs::copy_options::overwrite_existing);
   const Ended damaged = place.mokume("report " + d.string());
   EXPECT_EQ(damaged.code, 3);
-  EXPECT_NE(damaged.err.find("profile-0001.json is no profile"), std::string::npos) << damaged.err;
+  EXPECT_NE(damaged.err.find("profile-0001.json is not a profile"), std::string::npos) << damaged.err;
 }
 
 TEST(Network, ErrorsAreReportedInSentences) {

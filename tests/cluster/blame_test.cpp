@@ -128,7 +128,7 @@ TEST(LastDevice, IsRetiredAtNoCostToFitsIfItCannotRepeatItsWork) {
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
   EXPECT_TRUE(desk.given_up().empty());
   ASSERT_EQ(desk.count(Kind::retired), 1u);
-  EXPECT_EQ(desk.events().back().text, "it failed with fit 0, which it can do, with: it broke");
+  EXPECT_EQ(desk.events().back().text, "it failed on fit 0, which its class can do, with: it broke");
 }
 
 TEST(LastDevice, IsRetiredIfItGivesAnotherResultThanBefore) {

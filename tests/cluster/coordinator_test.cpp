@@ -152,7 +152,7 @@ TEST(Coordinator, RefusesARunInWhichNothingFits) {
   Workload setup = make_work(2, 1);
   for (scheduler::Bundle& bundle : setup.bundles.bundles) bundle.bytes = 1001;
   const Nodes nodes = {{make_device("host:0", 900)}, {make_device("host:0", 1000)}};
-  EXPECT_NE(error_text(setup, nodes).find("1001 B of memory or more, but the largest budget of a device is 1000 B"),
+  EXPECT_NE(error_text(setup, nodes).find("at least 1001 B of memory, but the largest budget of a device is 1000 B"),
             std::string::npos)
       << error_text(setup, nodes);
   setup.bundles.bundles[1].bytes = 1000;
@@ -197,7 +197,7 @@ TEST(Coordinator, StopsOnInvalidMessages) {
     expect_stopped(coordinator, say(coordinator, 1, message), 2, word);
   };
   broken(Request{1}, "no device 1");
-  broken(Done{1, {result_of(2)}}, "lease 1 was never given to this node");
+  broken(Done{1, {result_of(2)}}, "lease 1 was never granted to this node");
   broken(Done{77, {}}, "lease 77");
   broken(LeaseEnd{1, MK_OK, "", 0, {}}, "lease 1");
   broken(Heartbeat{{{5, 1, "x", 0.5, 0}}}, "no device 5");
@@ -225,7 +225,7 @@ TEST(Coordinator, StopsOnImpossibleResults) {
     EXPECT_TRUE(say(coordinator, 0, Done{grant.lease, {result_of(2)}}).empty());  // a repeat is allowed
     journal::FitRecord other = result_of(2);
     other.values[1] += 1e-9;
-    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave another result");
+    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave a different result");
   }
   {
     TestCoordinator coordinator(make_work(4, 2), nodes);

@@ -169,7 +169,7 @@ TEST(DeviceThatFails, AsTheLastOneStopsTheRunWithItsErrorAndNoFitIsRecordedAsFai
   work_off(desk, 2, [](uint32_t, uint32_t) { return true; });
   ASSERT_TRUE(desk.coordinator().stopped());
   EXPECT_EQ(desk.coordinator().stopped()->code, MK_DEVICE_ERROR);
-  EXPECT_NE(desk.coordinator().stopped()->reason.find("no device is left that works"), std::string::npos);
+  EXPECT_NE(desk.coordinator().stopped()->reason.find("no working device is left"), std::string::npos);
   EXPECT_NE(desk.coordinator().stopped()->reason.find("it broke"), std::string::npos);
   EXPECT_TRUE(desk.given_up().empty());
   EXPECT_TRUE(desk.coordinator().records().empty());
@@ -206,7 +206,7 @@ TEST_F(OutOfMemory, OnTheLargestDeviceFailsTheFitWithTheFigures) {
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 2u);
   EXPECT_EQ(desk.given_up()[0].note,
-            "opencl:0: a buffer does not fit, and the largest budget of a device that works is 4.9 KiB; raise "
+            "opencl:0: a buffer does not fit, and the largest budget of a working device is 4.9 KiB; raise "
             "devices.memory or use a device with more");
   work_off(desk, 2, [](uint32_t, uint32_t) { return false; });
   EXPECT_TRUE(desk.finished());
@@ -247,7 +247,7 @@ TEST(Unplaceable, FitsFailAtTheStartAndTheRunContinues) {
   ASSERT_EQ(desk.given_up().size(), 1u);
   EXPECT_EQ(desk.given_up()[0].fit, 1u);
   EXPECT_EQ(desk.given_up()[0].note,
-            "it needs 4.9 KiB of memory, and the largest budget of a device that works is 1000 B; raise devices.memory "
+            "it needs 4.9 KiB of memory, and the largest budget of a working device is 1000 B; raise devices.memory "
             "or use a device with more");
   work_off(desk, 1, [](uint32_t, uint32_t) { return false; });
   EXPECT_TRUE(desk.finished());

@@ -85,7 +85,7 @@ std::vector<std::string> with_odd_one(const std::function<void(Hello&)>& change)
 
 TEST(Handshake, RefusesAnotherPlanOrVersionOnAllRanks) {
   for (const std::string& text : with_odd_one([](Hello& own) { own.plan_hash = "other"; })) {
-    EXPECT_NE(text.find("node 2 derives another plan"), std::string::npos) << text;
+    EXPECT_NE(text.find("node 2 derives a plan"), std::string::npos) << text;
   }
   for (const std::string& text : with_odd_one([](Hello& own) { own.version = "9"; })) {
     EXPECT_NE(text.find("node 2 runs mokume 9, node 0 runs 0.1.0"), std::string::npos) << text;
@@ -163,7 +163,7 @@ TEST(Handshake, TellsEveryRankWhichRanksDoNotSeeTheRunDirectory) {
   });
   for (uint32_t rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(codes[rank], MK_BAD_DATA);
-    EXPECT_NE(texts[rank].find("is not seen by node 2 on far: choose one with --out"), std::string::npos)
+    EXPECT_NE(texts[rank].find("is not visible to node 2 on far: choose one with --out"), std::string::npos)
         << texts[rank];
   }
 }
@@ -186,12 +186,12 @@ TEST(Handshake, ARankThatDoesNotSeeTheRunDirectoryWaitsForTheVerdict) {
   Hub hub(2);
   Transport zero(hub.table(0)), one(hub.table(1));
   zero.send(1, encode(Look{"/nowhere", "mark"}));
-  zero.send(1, encode(Stop{MK_BAD_DATA, "not seen"}));
+  zero.send(1, encode(Stop{MK_BAD_DATA, "not visible"}));
   try {
     handshake(one, hello_of(1), nullptr, kGo, {milliseconds(0), milliseconds(0), milliseconds(0)});
     FAIL() << "went on";
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "not seen");
+    EXPECT_STREQ(error.what(), "not visible");
   }
   zero.poll();  // HELLO
   EXPECT_FALSE(std::get<Seen>(decode(zero.poll()->text)).seen);

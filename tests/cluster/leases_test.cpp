@@ -48,7 +48,7 @@ TEST_F(Leases, AreReassignedWithoutAWaitWhenTheirNodeFallsSilent) {
   ASSERT_EQ(desk.events().size(), 2u);
   EXPECT_EQ(desk.events()[0].kind, Kind::lost);
   EXPECT_EQ(desk.events()[0].node, 1u);
-  EXPECT_EQ(desk.events()[0].text, "node 1 was not heard of for 30 s");
+  EXPECT_EQ(desk.events()[0].text, "node 1 did not respond for 30 s");
   EXPECT_GT(desk.events()[0].time_s, 1030);
   EXPECT_EQ(desk.events()[1].kind, Kind::moved);
   EXPECT_EQ(desk.events()[1].fit, 1);
@@ -208,7 +208,7 @@ TEST_F(Leases, StopTheRunWithoutLossIfEveryNodeWithADeviceIsLost) {
   poor.pass(31, {1});
   ASSERT_TRUE(poor.coordinator().stopped());
   EXPECT_EQ(poor.coordinator().stopped()->code, MK_CANCELLED);
-  EXPECT_EQ(poor.coordinator().stopped()->reason, "every node with a device that works was lost");
+  EXPECT_EQ(poor.coordinator().stopped()->reason, "every node with a working device was lost");
 }
 
 // Node 0 and node 1 have devices of different classes, and both did fit 1.
@@ -231,7 +231,7 @@ TEST(Duplicates, OnOneDeviceClassMustBeIdentical) {
   other.values[1] += 1e-9;
   const auto stopped = both_did_it("host:0", other);
   ASSERT_TRUE(stopped);
-  EXPECT_NE(stopped->reason.find("fit 1 gave another result on host:0 of node 1 than on host:0 of node 0"),
+  EXPECT_NE(stopped->reason.find("fit 1 gave a different result on host:0 of node 1 than on host:0 of node 0"),
             std::string::npos)
       << stopped->reason;
 }

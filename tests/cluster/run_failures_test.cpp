@@ -155,7 +155,7 @@ TEST_F(RunTest, WithoutNodeZeroANodeKeepsItsResultsAndStops) {
   journal::Journal journal(shaken.run_directory + "/journal", 1, make_plan(n_fits_));
   const Outcome outcome = run(transport, shaken, executor, nullptr, journal, stop_, {Limits{0.2}});
   EXPECT_FALSE(outcome.finished);
-  EXPECT_NE(outcome.reason.find("node 0 was not heard of"), std::string::npos) << outcome.reason;
+  EXPECT_NE(outcome.reason.find("node 0 did not respond"), std::string::npos) << outcome.reason;
   EXPECT_TRUE(cancelled);
   ASSERT_EQ(read().records.size(), 1u);
   EXPECT_EQ(read().records[0].fit, 4u);

@@ -114,7 +114,7 @@ TEST(CertaintyText, KeepsToTheWidthAndTheMostLikelyClasses) {
   many.members[0][999] = 0.5005;
   for (const size_t width : {40U, 60U, 200U}) {
     const std::string text = certainty_text(many, width);
-    EXPECT_HAS(text, "and 980 classes with less mean certainty");
+    EXPECT_HAS(text, "and 980 classes with lower mean certainty");
     EXPECT_HAS_NOT(text, '\x1b');
     EXPECT_HAS(text, "\n> a name that is");
     const size_t row = text.find("\n> ") + 1;

@@ -100,7 +100,7 @@ TEST(Curves, AFitThatDivergedDoesNotFlattenTheOthers) {
   RunView view = trained();                                // losses from 2 to 0.5
   view.records[0].curves = {{"train_loss", {1e30, 1e6}}};  // of the worst candidate
   const std::string cut = plot(view, "loss");
-  EXPECT_HAS(cut, "lines along the top are beyond it");
+  EXPECT_HAS(cut, "lines along the top continue beyond it");
   EXPECT_HAS_NOT(cut, "log scale");
   EXPECT_HAS(cut, " 62L");
   view.records[0].curves = {{"train_loss", {150, 1}}};
@@ -218,7 +218,7 @@ TEST(Curves, MembersHaveTheirOwnPlot) {
   EXPECT_HAS(fits, "1 fit; names are candidate,bootstrap,fold; solid: validation; dashed: training");
   EXPECT_HAS_NOT(fits, "member");
   EXPECT_HAS(members, ">Members: loss over epochs<");
-  EXPECT_HAS(members, ">12 members, named in the order of their ends; on training rows<");
+  EXPECT_HAS(members, ">12 members, named in the order in which they end; on training rows<");
   EXPECT_EQ(occurrences(members, "<g class=\"curve k"), 12U + 12U) << "lines and their entries";
   EXPECT_EQ(occurrences(members, "class=\"dash\""), 0U);
   EXPECT_HAS(members, "member 3\nC = 1, gamma = 0.001\ntrain_loss: 4 after 2 epochs");
@@ -241,7 +241,7 @@ TEST(Curves, MembersAreNamedInTheOrderOfTheirEnds) {
 
 TEST(Curves, NamesTheFirstOfManyMembers) {
   const std::string text = plot(bagged(15), "members-loss");
-  EXPECT_HAS(text, "15 members, the first ones named in the order of their ends; on");
+  EXPECT_HAS(text, "15 members, the first ones named in the order in which they end; on");
   EXPECT_EQ(occurrences(text, "curve pale"), 3U);
   EXPECT_HAS(text, ">and 3 more<");
   EXPECT_HAS_NOT(text, ">member 12<");

@@ -56,7 +56,7 @@ TEST(Members, ShowTwoPicturesOfEachKindAtOnce) {
   EXPECT_EQ(text.find("<summary>2 more</summary>", fold + 1), std::string::npos) << "of the second kind there are two";
   EXPECT_LT(text.find(">test row 1:"), fold);
   EXPECT_GT(text.find(">test row 2:"), fold);
-  EXPECT_GT(text.find("Sure, and wrong"), fold);
+  EXPECT_GT(text.find("Certain but wrong"), fold);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ struct Failure {
   std::string text;
 };
 
-// Faults that no other device would mend: of the data, the experiment or this node's disk.
+// Faults that no other device would avoid: in the data, the experiment or this node's disk.
 bool is_fatal(mk_status status) {
   return status == MK_BAD_DATA || status == MK_INVALID_ARGUMENT || status == MK_STORAGE;
 }
@@ -40,7 +40,7 @@ Failure describe(const std::exception_ptr& error) {
 
 }  // namespace
 
-// Lives on the feeder's thread for one lease.
+// Used on the feeder's thread for one lease.
 class Agent::LeaseReporter : public Reporter {
  public:
   LeaseReporter(Agent& agent, const Grant& grant, const std::atomic<bool>& cancelled)
@@ -52,14 +52,16 @@ class Agent::LeaseReporter : public Reporter {
 
   void report(const journal::FitRecord& given) override {
     if (left_.erase(given.fit) == 0) {
-      fatal_ = Stop{MK_DEVICE_ERROR, fmt::format("fit {} was reported, which is not in bundle {} or was reported "
-                                                 "before; the model library is faulty",
-                                                 given.fit, grant_.attempt.bundle)};
+      fatal_ = Stop{
+          MK_DEVICE_ERROR,
+          fmt::format(
+              "fit {} was reported, but it is not in bundle {} or was reported before; the model library is faulty",
+              given.fit, grant_.attempt.bundle)};
       throw Error(MK_DEVICE_ERROR, fatal_->reason);
     }
     const LocalDevice& by = agent_.local_[grant_.device];
     journal::FitRecord record = given;
-    record.node = 0;  // the file, and for rank 0 the sender, say it
+    record.node = 0;  // the file, and for rank 0 the sender, identifies the node
     record.device = by.id;
     record.device_class = by.device_class;
     record.bundle = grant_.attempt.bundle;
@@ -132,7 +134,7 @@ Agent::~Agent() {
   try {
     journal_.flush();
   } catch (const Error&) {
-    // A journal that failed calls nobody any more.
+    // A failed journal makes no more callbacks.
   }
 }
 
@@ -156,14 +158,14 @@ void Agent::handle(const Message& message, double now) {
   } else if (std::holds_alternative<Finish>(message)) {
     leave(std::nullopt);
   } else if (std::holds_alternative<Bye>(message)) {
-    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which it had not heard of"});
+    leave(Stop{MK_CANCELLED, "node 0 ended the run without this node, which had not responded"});
     node_0_lost_ = true;
   } else {
     throw Error(MK_INTERNAL, "node 0 sent a message that is out of turn");
   }
 }
 
-// The first word counts; it comes again with every answer until this node has left.
+// The first reason counts; rank 0 repeats it with every answer until this node has left.
 void Agent::leave(std::optional<Stop> why) {
   if (leaving_) return;
   leaving_ = true;
@@ -178,7 +180,7 @@ void Agent::cancel(uint64_t lease) {
 
 void Agent::grant(const Grant& grant, double now) {
   if (grant.device >= devices_.size() || devices_[grant.device].lane != Lane::asked || leases_.count(grant.lease) > 0) {
-    throw Error(MK_INTERNAL, "node 0 granted work that was not asked for");
+    throw Error(MK_INTERNAL, "node 0 granted work that was not requested");
   }
   devices_[grant.device] = {Lane::busy, grant.lease, 0, 0, now, false, false};
   Lease& lease = leases_[grant.lease];
@@ -204,7 +206,7 @@ void Agent::run_attempt(const Grant& grant, const std::shared_ptr<std::atomic<bo
     const std::string text = clean_text(fmt::format("{}: {}", local_[grant.device].id, failure.text));
     ended.message.status = failure.status;
     ended.message.text = text;
-    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // it gave up unasked
+    if (failure.status == MK_CANCELLED && !*cancelled) ended.message.status = MK_INTERNAL;  // not on request
     if (is_fatal(failure.status)) ended.fatal = Stop{failure.status, text};
   }
   if (reporter.fatal()) ended.fatal = reporter.fatal();
@@ -281,7 +283,7 @@ void Agent::take_ended(std::vector<Ended> all, std::vector<Message>& out) {
 void Agent::fail(const Stop& why, std::vector<Message>& out) {
   if (!failed_) out.emplace_back(why);
   failed_ = true;
-  next_beat_ = 0;  // the answer ends this node's work too
+  next_beat_ = 0;  // the answer stops this node's work too
 }
 
 void Agent::ask(double now, std::vector<Message>& out) {
@@ -316,14 +318,14 @@ void Agent::lose_node_0(const std::string& why) {
 void Agent::watch_node_0() {
   const double silence = listening_.seconds() - heard_;
   if (leaving_ || silence <= 2 * limits_.lease_s) return;
-  lose_node_0(fmt::format("node 0 was not heard of for {:.0f} s", silence));
+  lose_node_0(fmt::format("node 0 did not respond for {:.0f} s", silence));
 }
 
 bool Agent::hangs(const Device& device, double now) const {
   return device.lane == Lane::busy && *leases_.at(device.lease).cancelled && now - device.sign_at >= limits_.hang_s;
 }
 
-// Work that was cancelled and still gives no sign of life.
+// Ends cancelled work that still gives no sign of life.
 void Agent::watch_devices(double now) {
   for (uint32_t i = 0; i < devices_.size(); ++i) {
     if (devices_[i].given_up || !hangs(devices_[i], now)) continue;
@@ -332,7 +334,7 @@ void Agent::watch_devices(double now) {
   }
 }
 
-// Over once no work runs, or what runs hangs, and nothing reported is still on its way to the disk.
+// Over once no work runs except work that hangs, and every reported fit is on disk.
 void Agent::try_to_end(std::vector<Message>& out) {
   std::vector<uint32_t> hanging;
   for (uint32_t i = 0; i < devices_.size(); ++i) {
@@ -346,7 +348,7 @@ void Agent::try_to_end(std::vector<Message>& out) {
   if (team_ != nullptr && team_->busy()) return;
   if (!hanging.empty()) feeders_.abandon();
   abandoned_ = std::move(hanging);
-  out.emplace_back(Bye{});  // also to a node 0 that is lost: it may only have slept
+  out.emplace_back(Bye{});  // also to a node 0 that seems lost: it may only have been suspended
   over_ = true;
 }
 

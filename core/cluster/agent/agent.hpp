@@ -1,8 +1,8 @@
-// A node's side of a run: keeps its devices busy with what rank 0 grants, and puts every finished fit into the journal
-// before rank 0 hears of it. Every rank has one, rank 0 too.
+// A node's side of a run: keeps its devices busy with the leases that rank 0 grants, and writes every finished fit to
+// the journal before reporting it to rank 0. Every rank has an agent, including rank 0.
 //
-// The pump's thread calls handle() and collect(); work runs on the feeders; what feeders and journal have to say goes
-// through an inbox that collect() empties. Times are seconds that never run backwards.
+// The loop of cluster::run() calls handle() and collect() on its thread. Work runs on the feeders. Feeders and journal
+// communicate through an inbox that collect() empties. Times are monotonic, in seconds.
 #pragma once
 
 #include <atomic>
@@ -29,23 +29,23 @@ namespace mokume::cluster {
 
 class Agent {
  public:
-  // `ring` is called from any thread when collect() has something new. `team`: null where no team works; else this node
-  // goes on until it is idle. Everything outlives the agent.
+  // `ring` is called from any thread when collect() has something new. `team` is null without a team; otherwise this
+  // node continues until the team is idle. All referenced objects must outlive the agent.
   Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
         TeamChannel* team = nullptr, const base::Clock& clock = base::system_clock());
-  ~Agent();  // cancels and waits for the devices, and for the journal to be done with this agent
+  ~Agent();  // cancels and waits for the devices, and until the journal no longer uses this agent
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) if it breaks the rules
-  void lose_node_0(const std::string& why);         // it is gone: this node ends alone
+  void handle(const Message& message, double now);  // from rank 0; Error(MK_INTERNAL) on a protocol violation
+  void lose_node_0(const std::string& why);         // it is gone: this node finishes alone
   std::vector<Message> collect(double now);         // for rank 0, in this order
 
-  bool leaving() const { return leaving_; }  // rank 0 said STOP or FINISH: nothing more to listen to
+  bool leaving() const { return leaving_; }  // rank 0 sent STOP or FINISH: nothing more to listen to
   bool over() const { return over_; }
   bool node_0_lost() const { return node_0_lost_; }
-  // Devices whose work hangs though this node is over: if there are any, this agent, and all that the work uses, must
-  // live until the process ends.
+  // Devices whose work hangs although this node is over. If there are any, this agent and everything that the work uses
+  // must live until the process exits.
   const std::vector<uint32_t>& abandoned() const { return abandoned_; }
   const std::optional<Stop>& stopped() const { return stopped_; }
 
@@ -73,7 +73,7 @@ class Agent {
   struct Ended {
     LeaseEnd message;
     std::vector<uint32_t> reported;
-    std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would mend
+    std::optional<Stop> fatal;  // a fault of this node or of the model library, which no other device would avoid
   };
   struct State {
     std::string what;
@@ -114,10 +114,10 @@ class Agent {
   double now_ = 0;
   double next_beat_ = 0;
   Listening listening_;
-  double heard_ = 0;             // of node 0, on the clock of listening_
-  bool failed_ = false;          // this node cannot go on: rank 0 has been told
-  bool journal_failed_ = false;  // what is not durable yet never will be
-  bool leaving_ = false;         // rank 0 said STOP or FINISH, or is gone
+  double heard_ = 0;             // when node 0 was last heard, on the clock of listening_
+  bool failed_ = false;          // this node cannot continue: rank 0 has been told
+  bool journal_failed_ = false;  // records that are not on disk yet never will be
+  bool leaving_ = false;         // rank 0 sent STOP or FINISH, or is gone
   bool node_0_lost_ = false;
   bool over_ = false;
   std::vector<uint32_t> abandoned_;

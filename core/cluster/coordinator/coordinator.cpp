@@ -51,7 +51,7 @@ Coordinator::Coordinator(Workload work, std::vector<std::vector<LocalDevice>> no
   for (const auto& [slot, attempt] : work_.attempts) attempts_.at(slot) = attempt;
   for (journal::FitRecord& record : work_.done) {
     if (record.fit >= slots() || done_[record.fit]) {
-      throw Error(MK_INTERNAL, fmt::format("fit {} stands twice among the finished ones, or is unknown", record.fit));
+      throw Error(MK_INTERNAL, fmt::format("fit {} appears twice among the finished fits, or is unknown", record.fit));
     }
     for (const uint32_t fit : policy_.bundle(bundle_of_[record.fit]).fits)
       attempts_[fit] = std::max(attempts_[fit], record.attempt);
@@ -76,10 +76,9 @@ void Coordinator::index_bundles() {
     parts_.push_back({i, 0, false, "", std::nullopt, i + work_.refit_after.size() >= policy_.bundles()});
     for (const uint32_t fit : fits) {
       if (is_refit(fit) != parts_[i].held_back || fit >= slots() || bundle_of_[fit] != kNoBundle) {
-        throw Error(MK_DEVICE_ERROR,
-                    fmt::format("the model put fit {} into bundle {}, but it is in another one already or not in the "
-                                "plan; the model library is faulty",
-                                fit, i));
+        throw Error(MK_DEVICE_ERROR, fmt::format("the model put fit {} into bundle {}, but it is already in another "
+                                                 "one or not in the plan; the model library is faulty",
+                                                 fit, i));
       }
       bundle_of_[fit] = i;
     }
@@ -105,7 +104,7 @@ Coordinator::Out Coordinator::tick(double now) {
     const double listened = listening_.turn(now);
     for (uint32_t node = 1; node < nodes_.size(); ++node)
       if (!nodes_[node].lost && !nodes_[node].said_bye && listened - nodes_[node].heard > limits_.lease_s)
-        lose(node, fmt::format("node {} was not heard of for {:.0f} s", node, limits_.lease_s));
+        lose(node, fmt::format("node {} did not respond for {:.0f} s", node, limits_.lease_s));
   });
 }
 
@@ -135,7 +134,7 @@ bool Coordinator::over() const {
 void Coordinator::take(uint32_t from, const Request& request, Out& out) {
   const uint32_t asks = unit_index(from, request.device);
   if (ending_) return answer_ended(from, out);
-  is_free(asks);  // an idle unit asks
+  is_free(asks);  // only an idle unit sends a request
   if (auto granted = grant(asks, request.device)) {
     out.emplace_back(from, std::move(*granted));
   } else {
@@ -186,7 +185,7 @@ void Coordinator::take(uint32_t from, const Done& done, Out&) {
 
 void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord record) {
   if (!std::binary_search(held.fits.begin(), held.fits.end(), record.fit)) {
-    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, which is not in its lease", record.fit));
+    throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but it is not in the lease", record.fit));
   }
   const LocalDevice& by = device(units_[held.unit]);
   record.node = from;
@@ -198,13 +197,14 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   if (known && given_up_.count(record.fit) == 0) {
     if (journal::same_result(*known, record)) return;
     supersede(record);
-    // Those of different classes are compared where the journals are read, within a tolerance: no reason to end a run.
+    // Results of different classes are compared when the journals are read, within a tolerance; they do not stop a run.
     if (known->device_class != record.device_class) return;
     if (held.trial) {
-      last_error_ = {MK_DEVICE_ERROR, fmt::format("{} gave another result for fit {} than before", by.id, record.fit)};
+      last_error_ = {MK_DEVICE_ERROR,
+                     fmt::format("{} gave a different result for fit {} than before", by.id, record.fit)};
       return convict(held.unit, last_error_.reason);
     }
-    throw Error(MK_INTERNAL, fmt::format("fit {} gave another result on {} of node {} than on {} of node {}",
+    throw Error(MK_INTERNAL, fmt::format("fit {} gave a different result on {} of node {} than on {} of node {}",
                                          record.fit, record.device, from, known->device, known->node));
   }
   if (known) return supersede(record);
@@ -218,8 +218,8 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
   observer_.fit_done(*done_[fit]);
 }
 
-// Both are on a disk. What follows from a fit, its refit above all, follows from the one that came first; and so does
-// what is read from the journals later.
+// Both records are on disk. Everything that depends on a fit, above all its refit, uses the first record that arrived,
+// and so does everything that reads the journals later.
 void Coordinator::supersede(const journal::FitRecord& record) const {
   const journal::FitRecord& known = *done_[record.fit];
   observer_.event(journal::supersede(record, now_,
@@ -228,7 +228,7 @@ void Coordinator::supersede(const journal::FitRecord& record) const {
                                          : fmt::format("{} of node {} was first", known.device, known.node)));
 }
 
-// A fit is done.
+// Counts a fit as done.
 void Coordinator::count(journal::FitRecord record) {
   const uint32_t fit = record.fit;
   done_[fit] = std::move(record);
@@ -246,7 +246,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
   if (units_[held.unit].at_large == end.lease) is_free(held.unit);
   for (const uint32_t fit : end.coming) {
     if (!std::binary_search(held.fits.begin(), held.fits.end(), fit)) {
-      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, which is not in its lease", fit));
+      throw Error(MK_INTERNAL, fmt::format("fit {} was announced, but it is not in the lease", fit));
     }
     if (!done_[fit] && held.coming.insert(fit).second) ++coming_[fit];
   }
@@ -264,7 +264,7 @@ void Coordinator::take(uint32_t from, const LeaseEnd& end, Out&) {
                           device(units_[held.unit]).id, held.bundles.front(), missing.front()));
 }
 
-// Its unit is idle, as far as the policy knows.
+// Closes the lease. Its unit is then idle from the policy's point of view.
 void Coordinator::close(Lease& held, double seconds) {
   std::vector<uint32_t> over;
   for (const uint32_t bundle : held.bundles)
@@ -303,7 +303,7 @@ void Coordinator::take(uint32_t, const Unexpected&, Out&) {
   throw Error(MK_INTERNAL, "it sent a message that only node 0 sends, or that is out of turn");
 }
 
-// Draws the consequences of the new state.
+// Acts on the new state.
 void Coordinator::settle(Out& out) {
   if (ending_) return;
   for (const uint32_t index : policy_.superfluous()) {
@@ -325,7 +325,7 @@ void Coordinator::settle(Out& out) {
   if (!ending_ && n_done_ == slots()) end(std::nullopt, out);
 }
 
-// Node 0 hears of it at once, the others when they next ask.
+// Tells node 0 at once. The other nodes learn of it from the answer to their next message.
 void Coordinator::end(std::optional<Stop> why, Out& out) {
   ending_ = true;
   stopped_ = std::move(why);
@@ -350,7 +350,7 @@ uint32_t Coordinator::unit_index(uint32_t node, uint32_t device) const {
 Coordinator::Lease& Coordinator::lease(uint32_t node, uint64_t id) {
   const auto found = leases_.find(id);
   if (found == leases_.end() || units_[found->second.unit].node != node) {
-    throw Error(MK_INTERNAL, fmt::format("lease {} was never given to this node", id));
+    throw Error(MK_INTERNAL, fmt::format("lease {} was never granted to this node", id));
   }
   return found->second;
 }
@@ -374,7 +374,7 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   for (const uint32_t bundle : bundles) {
     for (const uint32_t fit : policy_.bundle(bundle).fits)
       if (!is_over(fit)) attempt.fits.push_back(fit);
-    // A part of a bundle still shares attempt with what was done of the whole.
+    // A part of a bundle still shares work with the finished fits of the whole bundle.
     if (!origins.insert(parts_[bundle].origin).second) continue;
     for (const uint32_t fit : policy_.bundle(parts_[bundle].origin).fits) {
       if (!done_[fit] || given_up_.count(fit) > 0) continue;
@@ -385,7 +385,8 @@ Attempt Coordinator::attempt_at(const std::vector<uint32_t>& bundles) const {
   return attempt;
 }
 
-// Whether fits that were reported before a failure will be on a disk at once: the fits that are left may build on them.
+// Returns whether fits that were reported before a failure are about to reach the disk: the remaining fits may build on
+// them.
 bool Coordinator::has_notes_coming(uint32_t bundle) const {
   const std::vector<uint32_t>& fits = policy_.bundle(parts_[bundle].origin).fits;
   return std::any_of(fits.begin(), fits.end(), [&](uint32_t fit) { return !done_[fit] && coming_[fit] > 0; });

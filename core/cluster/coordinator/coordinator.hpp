@@ -1,10 +1,10 @@
-// Rank 0's side of a run: which fits are done, who holds which leases, which nodes and devices still work. A state
-// machine without I/O, threads or clocks: messages and times go in, answers come out.
+// Rank 0's side of a run: tracks which fits are done, who holds which leases, and which nodes and devices still work. A
+// state machine without I/O, threads or clocks: messages and times go in, answers come out.
 //
-//   running --all fits and refits done--> ending --every node that lives said BYE--> over
-//   running --STOP from anybody, no device left, or nonsense--> ending
+//   running --all fits and refits done--> ending --every live node said BYE--> over
+//   running --STOP from any node, no device left, or an invalid message--> ending
 //
-// Late and duplicate messages are normal and never end a run: a node that was lost may come back with results.
+// Late and duplicate messages are normal and never stop a run: a node that was lost may return with results.
 #pragma once
 
 #include <cstdint>
@@ -29,37 +29,37 @@ struct Outgoing {
   Message message;
 };
 
-// The work of a run, and the part of it that was done before.
+// The work of a run, including what was already done.
 struct Workload {
   uint32_t n_fits = 0;                                  // without the refits, whose ids come after those of the fits
   scheduler::Workload bundles;                          // every fit of the plan in exactly one bundle
-  std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits that come first
+  std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
   std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
-  std::map<uint32_t, uint32_t> attempts = {};           // by slot, the last there was, also of those not done
-  std::vector<scheduler::TimedWork> timed = {};         // what these took: later ones take as long
+  std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
+  std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, used for predictions
 };
 
 class Coordinator {
  public:
   using Out = std::vector<Outgoing>;
 
-  // nodes: the devices of each rank. `rules` and `observer` outlive it. Throws Error if a fit is in no bundle or in
-  // two, or if no device can hold anything of what is left.
+  // `nodes` holds the devices of each rank. `rules` and `observer` must outlive the coordinator. Throws Error if a fit
+  // is in no bundle or in two, or if no device can hold any of the remaining work.
   Coordinator(Workload work, std::vector<std::vector<LocalDevice>> nodes, RefitRules& rules, Observer& observer,
               const Limits& limits = {});
 
-  // Times are seconds since the epoch that never run backwards; only node 0 is ever written to unasked.
-  Out start(double now);  // once; it may be all done
-  // Never throws for what a message says: nonsense stops the run.
+  // Times are monotonic, in seconds since the epoch. Only node 0 is ever sent a message it did not request.
+  Out start(double now);  // called once; all work may be done already
+  // Never throws because of a message's content: an invalid message stops the run.
   Out handle(uint32_t from, const Message& message, double now);
-  Out tick(double now);  // at every turn, after all messages that have come were handled
+  Out tick(double now);  // called at every turn, after all received messages were handled
 
-  Out gone(uint32_t node, double now);  // the transport knows that it died; silence need not be waited for
+  Out gone(uint32_t node, double now);  // the transport reports its death: no timeout is needed
 
   bool over() const;
   const std::optional<Stop>& stopped() const { return stopped_; }  // no value: all fits are done
   std::vector<journal::FitRecord> records() const;                 // sorted by fit
-  std::vector<uint32_t> lost() const;                              // nodes that are not heard of now
+  std::vector<uint32_t> lost() const;                              // nodes that are not responding now
   std::vector<uint32_t> retired(uint32_t node) const;              // its devices that get no more work
 
  private:
@@ -68,15 +68,15 @@ class Coordinator {
     uint32_t first_unit = 0;
     double heard = 0;  // on the clock of listening_
     bool lost = false, said_bye = false;
-    std::set<uint64_t> cancel;  // leases that it still works on though nobody wants them
+    std::set<uint64_t> cancel;  // leases that it still works on although they are no longer needed
   };
   struct Unit {
     uint32_t node = 0, device = 0;
-    bool retired = false;              // for its failures; a lost node's devices are not
-    std::optional<uint32_t> trial;     // a fit that its class has done: does it still work?
-    double rest_until = 0;             // others may try first what has just failed on it
+    bool retired = false;              // for its failures; devices of a lost node are not retired
+    std::optional<uint32_t> trial;     // a fit that its class has done, to test whether the unit still works
+    double rest_until = 0;             // so that others may first try what has just failed on it
     std::optional<uint64_t> lease;     // the open one
-    std::optional<uint64_t> at_large;  // was given to others when the node was lost, and may still run: gets nothing
+    std::optional<uint64_t> at_large;  // reassigned when the node was lost, but may still run; the unit gets no work
   };
   struct Lease {
     uint32_t unit = 0;
@@ -84,18 +84,18 @@ class Coordinator {
     std::vector<uint32_t> bundles;
     std::vector<uint32_t> fits;  // sorted
     bool open = true;            // the policy counts its bundles as held
-    bool trial = false;          // its fit is done: it shows whether the unit is broken
-    bool ended = false;          // its LEASE_END has come
+    bool trial = false;          // its fit is already done; it shows whether the unit is broken
+    bool ended = false;          // its LEASE_END has arrived
     std::set<uint32_t> coming;   // reported, not on disk yet
-    uint32_t own = 0;            // fits whose record was the first
+    uint32_t own = 0;            // number of fits whose record was the first
   };
   struct Part {
-    uint32_t origin = 0;           // the bundle of the workload it was taken from
+    uint32_t origin = 0;           // the bundle of the workload it comes from
     uint32_t failures = 0;         // of leases that held it
-    bool alone = false;            // never again together with others
-    std::string too_large;         // what the device said that could not hold it
-    std::optional<uint32_t> next;  // the fit that follows it, of the same bundle
-    bool held_back = false;        // until what comes before it is done: it may build on what that found
+    bool alone = false;            // never combined with other parts again
+    std::string too_large;         // out-of-memory error of the device that could not hold it
+    std::optional<uint32_t> next;  // the next fit of the same bundle
+    bool held_back = false;        // until its predecessor is done, whose results it may build on
   };
 
   uint32_t slots() const { return static_cast<uint32_t>(done_.size()); }
@@ -104,7 +104,7 @@ class Coordinator {
   uint32_t unit_index(uint32_t node, uint32_t device) const;
   const LocalDevice& device(const Unit& unit) const { return nodes_[unit.node].devices[unit.device]; }
   std::string place(const Unit& unit) const;  // "opencl:0 of node 1"
-  uint64_t largest_budget(bool lost) const;   // of the devices that work; of lost nodes or of the others
+  uint64_t largest_budget(bool lost) const;   // of working devices: those of lost nodes, or the others
   Lease& lease(uint32_t node, uint64_t id);
   bool is_over(uint32_t fit) const { return done_[fit] || coming_[fit] > 0; }
   std::vector<uint32_t> left(const std::vector<uint32_t>& fits) const;
@@ -112,7 +112,7 @@ class Coordinator {
   bool has_notes_coming(uint32_t bundle) const;
   Attempt attempt_at(const std::vector<uint32_t>& bundles) const;
   void count(journal::FitRecord record);
-  void supersede(const journal::FitRecord& record) const;  // by what is done
+  void supersede(const journal::FitRecord& record) const;  // in favour of the record that counts
 
   void take(uint32_t from, const Request& request, Out& out);
   void take(uint32_t from, const Done& done, Out& out);
@@ -133,16 +133,16 @@ class Coordinator {
   void settle(Out& out);
   void end(std::optional<Stop> why, Out& out);
 
-  // Slots that wait for what they train: coordinator_refits.cpp.
+  // Refits, which wait for their candidates: coordinator_refits.cpp.
   static scheduler::Workload with_refits(const Workload& work);
   void index_refits();
-  void note_ready(uint32_t fit);  // it is done
+  void note_ready(uint32_t fit);  // the fit is done
   void fill_refits();             // those that are ready
 
-  // Nodes that come and go: coordinator_nodes.cpp.
+  // Nodes that leave and return: coordinator_nodes.cpp.
   void hear(uint32_t from);
   void lose(uint32_t node, const std::string& text);
-  void is_free(uint32_t unit);  // what was at large there has ended
+  void is_free(uint32_t unit);  // its lease at large has ended
   void cancel_at_large();
 
   // Failures: coordinator_failures.cpp.
@@ -155,11 +155,11 @@ class Coordinator {
   void end_trial(const Lease& lease, const LeaseEnd& end);
   void hang(uint64_t id, double quiet_s);
   void take_apart(uint32_t bundle);
-  bool release_next(uint32_t bundle);  // whether there was one to be released
+  bool release_next(uint32_t bundle);  // returns whether a part was released
   void retire(uint32_t unit, const std::string& text);
   void give_up(uint32_t fit, const std::string& text);
   void give_up_condemned(Out& out);
-  bool is_last(uint32_t unit) const;  // no other one works
+  bool is_last(uint32_t unit) const;  // no other unit works
   void check_placeable() const;
   void give_up_unplaceable(Out& out);
   void stop_without_devices(Out& out);
@@ -180,15 +180,15 @@ class Coordinator {
   std::vector<uint32_t> coming_;                         // by fit: leases that have reported it
   std::vector<uint32_t> attempts_;                       // by fit
   uint32_t n_done_ = 0;
-  std::vector<uint32_t> fits_before_;                 // by refit: fits that are not done yet
-  std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: those that wait for it
-  std::vector<uint32_t> ready_;                       // refits whose candidate is to be chosen
+  std::vector<uint32_t> fits_before_;                 // by refit: number of fits that are not done yet
+  std::vector<std::vector<uint32_t>> refits_behind_;  // by fit: the refits that wait for it
+  std::vector<uint32_t> ready_;                       // refits whose candidate can be chosen
   std::vector<std::optional<uint32_t>> refit_of_;     // by refit: the candidate
-  std::map<uint64_t, Lease> leases_;                  // ended ones too: their results may come late
+  std::map<uint64_t, Lease> leases_;                  // including ended ones, whose results may arrive late
   uint64_t next_lease_ = 1;
 
   Failures failures_;
-  std::map<uint32_t, std::string> condemned_;  // failed too often: fit -> the last error
+  std::map<uint32_t, std::string> condemned_;  // fits that failed too often: fit -> the last error
   std::set<uint32_t> given_up_;                // fits recorded as failed by this node
   Stop last_error_{MK_DEVICE_ERROR, "no device is left"};
   bool placement_changed_ = true;

@@ -1,4 +1,4 @@
-// The coordinator's answer when work fails, hangs or finds no device that can hold it.
+// The coordinator's response when work fails, hangs or fits on no device.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 using Kind = journal::EventRecord::Kind;
 
-// After a failure other devices may try first; a driver gets time to recover. Times the failures in a row.
+// Pause per consecutive failure, so that other devices may try first and the driver has time to recover.
 constexpr double kRestSeconds = 0.2;
 constexpr double kLongerThanPredicted = 10;
 
@@ -20,7 +20,7 @@ constexpr double kLongerThanPredicted = 10;
 
 void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, const LeaseEnd& end) {
   const Unit& on = units_[held.unit];
-  const std::string text = end.text.empty() ? "it failed without a word" : end.text;
+  const std::string text = end.text.empty() ? "it failed without an error message" : end.text;
   last_error_ = {end.status, nodes_.size() > 1 ? fmt::format("node {}: {}", on.node, text) : text};
   if (end.status == MK_OUT_OF_MEMORY) {
     move_to_larger(held, fits, text);
@@ -30,8 +30,8 @@ void Coordinator::fail(const Lease& held, const std::vector<uint32_t>& fits, con
   placement_changed_ = true;
 }
 
-// Work that did not fit into memory together may fit alone, bundle by bundle, then fit by fit; if it does not, it needs
-// a larger device.
+// Work that did not fit into memory as a whole may fit in parts: bundle by bundle, then fit by fit. If a single fit
+// does not fit, it needs a larger device.
 void Coordinator::move_to_larger(const Lease& held, const std::vector<uint32_t>& fits, const std::string& text) {
   for (const uint32_t fit : fits)
     note(Kind::moved, &units_[held.unit], units_[held.unit].node, fit, held.attempt, text);
@@ -55,15 +55,15 @@ void Coordinator::blame(const Lease& held, const std::vector<uint32_t>& fits, co
   for (const uint32_t bundle : held.bundles) {
     if (left(policy_.bundle(bundle).fits).empty()) continue;
     parts_[bundle].alone = true;
-    // Once may be chance, and fits that share work are quicker together. Twice: they are tried one by one, so that one
-    // bad fit does not take the others with it.
+    // A single failure may be chance, and fits that share work are faster as one bundle. After two failures they are
+    // tried one by one, so that a bad fit does not take the others with it.
     if (++parts_[bundle].failures >= 2) take_apart(bundle);
   }
   if (broken && !on.retired) {
-    // Without the last one nothing goes on, and the next run would end in the same way.
+    // Without the last unit the run cannot continue, and the next run would end in the same way.
     if (is_last(held.unit)) on.trial = trial_for(held.unit);
     if (on.trial) {
-      policy_.retire(held.unit);  // until it is over
+      policy_.retire(held.unit);  // until the trial is over
     } else {
       convict(held.unit, fmt::format("different candidates in a row failed on it, the last one with: {}", text));
     }
@@ -82,7 +82,8 @@ void Coordinator::convict(uint32_t unit, const std::string& text) {
     if (condemned_.erase(fit) > 0 && !parts_[bundle_of_[fit]].held_back) policy_.wait(bundle_of_[fit]);
 }
 
-// The least that units of its class have done. No refit: that would be trained over the one that counts.
+// Returns the cheapest fit that units of its class have done. Refits are excluded, because their model would replace
+// the one that counts.
 std::optional<uint32_t> Coordinator::trial_for(uint32_t unit) const {
   std::optional<uint32_t> found;
   double least = 0;
@@ -115,11 +116,11 @@ void Coordinator::end_trial(const Lease& held, const LeaseEnd& end) {
   placement_changed_ = true;
   if (ending_ || end.status == MK_OK || end.status == MK_CANCELLED) return;
   last_error_ = {end.status, end.text};
-  convict(held.unit, fmt::format("it failed with fit {}, which it can do, with: {}", held.fits.front(), end.text));
+  convict(held.unit, fmt::format("it failed on fit {}, which its class can do, with: {}", held.fits.front(), end.text));
 }
 
-// Into its fits, which are released in its order: one that was solved without the notes of those before it may end
-// with another result than in an undisturbed run.
+// Splits a bundle into its fits, which are released in order: a fit that is solved without the notes of its
+// predecessors may give another result than in an undisturbed run.
 void Coordinator::take_apart(uint32_t bundle) {
   const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
   if (open.size() < 2 || is_held(bundle)) return;
@@ -140,7 +141,7 @@ bool Coordinator::release_next(uint32_t bundle) {
     if (!parts_[at].held_back) break;
     parts_[at].held_back = false;
     const uint32_t fit = policy_.bundle(at).fits.front();
-    if (done_[fit]) continue;  // by a lease that had been given up
+    if (done_[fit]) continue;  // done by a lease that had been given up
     if (!is_over(fit) && condemned_.count(fit) == 0) policy_.wait(at);
     released = placement_changed_ = true;
     break;
@@ -202,10 +203,10 @@ std::optional<scheduler::Pick> Coordinator::choose(uint32_t index) {
   return policy_.next(index, now_);
 }
 
-// A fit that failed too often is recorded once it is clear that it was not the device; or when nothing else is left.
+// Records a fit that failed too often once the device is known to be innocent, or when nothing else is left.
 void Coordinator::give_up_condemned(Out& out) {
   const bool last = !is_work_left();
-  if (last) {  // what waits for them may show whether it was the device
+  if (last) {  // fits that wait for them may show whether the device was to blame
     bool released = false;
     for (const auto& [fit, text] : condemned_) released = release_next(bundle_of_[fit]) || released;
     if (released) return;
@@ -213,10 +214,9 @@ void Coordinator::give_up_condemned(Out& out) {
   std::set<uint32_t> candidates;
   for (const auto& [fit, text] : condemned_) candidates.insert(failures_.candidate(fit));
   if (last && candidates.size() > 1 && !failures_.anything_succeeded()) {
-    return end(
-        Stop{last_error_.code,
-             fmt::format("nothing that was tried has worked, on any device; the last error: {}", last_error_.reason)},
-        out);
+    return end(Stop{last_error_.code, fmt::format("nothing that was tried has worked on any device; the last error: {}",
+                                                  last_error_.reason)},
+               out);
   }
   for (auto at = condemned_.begin(); at != condemned_.end();) {
     const auto [fit, text] = *at;
@@ -241,7 +241,7 @@ void Coordinator::give_up(uint32_t fit, const std::string& text) {
   record.status = journal::FitStatus::failed;
   record.note = text;
   record.bundle = bundle_of_[fit];
-  record.attempt = ++attempts_[fit];  // of its own: records are told apart by it
+  record.attempt = ++attempts_[fit];  // a separate attempt, since records are identified by it
   record.start_s = record.end_s = now_;
   if (is_refit(fit)) record.refit = refit_of_[fit - work_.n_fits];
   given_up_.insert(fit);
@@ -259,11 +259,11 @@ uint64_t Coordinator::largest_budget(bool lost) const {
   return largest;
 }
 
-// Work that no device can hold fails, and the rest is done; but a run that can do nothing at all is a mistake in its
-// setup.
+// Work that no device can hold fails, and the rest is done. A run that can do nothing at all, however, indicates a
+// setup error.
 void Coordinator::check_placeable() const {
   if (n_done_ == slots()) return;
-  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see mokume devices");
+  if (units_.empty()) throw Error(MK_DEVICE_ERROR, "no node has a device for this run; see `mokume devices`");
   const std::vector<uint32_t> homeless = policy_.unplaceable();
   uint32_t waiting = 0;
   for (uint32_t i = 0; i < policy_.bundles(); ++i)
@@ -272,7 +272,7 @@ void Coordinator::check_placeable() const {
   uint64_t least = UINT64_MAX, largest = 0;
   for (const uint32_t i : homeless) least = std::min(least, policy_.bundle(i).bytes);
   for (const Unit& one : units_) largest = std::max(largest, device(one).budget_bytes);
-  throw Error(MK_DEVICE_ERROR, fmt::format("every fit that is left needs {} of memory or more, but the largest budget "
+  throw Error(MK_DEVICE_ERROR, fmt::format("every remaining fit needs at least {} of memory, but the largest budget "
                                            "of a device is {}; raise devices.memory or use a device with more",
                                            base::human_bytes(least), base::human_bytes(largest)));
 }
@@ -281,7 +281,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
   for (const uint32_t bundle : policy_.unplaceable()) {
     const uint64_t needed = policy_.bundle(bundle).bytes;
     const std::vector<uint32_t> open = left(policy_.bundle(bundle).fits);
-    if (open.empty() || needed <= largest_budget(false)) continue;  // a unit will be free that can hold it
+    if (open.empty() || needed <= largest_budget(false)) continue;  // a unit that can hold it will become free
     if (needed <= largest_budget(true)) {
       // Not the fit's fault: another run with that node can do it.
       return end(Stop{MK_CANCELLED, fmt::format("fit {} needs {} of memory, and the node that has it was lost",
@@ -290,7 +290,7 @@ void Coordinator::give_up_unplaceable(Out& out) {
     }
     const std::string& said = parts_[bundle].too_large;
     const std::string text = fmt::format(
-        "{}, and the largest budget of a device that works is {}; raise devices.memory or use a device with "
+        "{}, and the largest budget of a working device is {}; raise devices.memory or use a device with "
         "more",
         said.empty() ? fmt::format("it needs {} of memory", base::human_bytes(needed)) : said,
         base::human_bytes(largest_budget(false)));
@@ -306,12 +306,12 @@ void Coordinator::stop_without_devices(Out& out) {
     if (!nodes_[one.node].lost) return;
     lost = true;
   }
-  bool all_over = true;  // done, or on its way to a disk
+  bool all_over = true;  // done, or about to reach the disk
   for (uint32_t fit = 0; fit < slots(); ++fit) all_over = all_over && is_over(fit);
   if (all_over) return;
-  if (lost) return end(Stop{MK_CANCELLED, "every node with a device that works was lost"}, out);
-  end(Stop{last_error_.code,
-           fmt::format("no device is left that works, and fits are not done; the last error: {}", last_error_.reason)},
+  if (lost) return end(Stop{MK_CANCELLED, "every node with a working device was lost"}, out);
+  end(Stop{last_error_.code, fmt::format("no working device is left, and some fits are not done; the last error: {}",
+                                         last_error_.reason)},
       out);
 }
 

@@ -1,4 +1,4 @@
-// The coordinator's answer when nodes fall silent, come back, and end work that was given to others.
+// The coordinator's response when nodes fall silent, return, or end work that was reassigned.
 #include <fmt/format.h>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -15,14 +15,14 @@ void Coordinator::hear(uint32_t from) {
   node.heard = listening_.seconds();
   if (!node.lost || node.said_bye) return;
   node.lost = false;
-  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} was heard of again", from));
+  note(Kind::returned, nullptr, from, -1, 0, fmt::format("node {} responded again", from));
   for (uint32_t device = 0; device < node.devices.size(); ++device)
     if (const Unit& one = units_[node.first_unit + device]; !one.retired && !one.at_large)
       policy_.readmit(node.first_unit + device);
   placement_changed_ = true;
 }
 
-// Its results still count if they come.
+// Gives the node's work to others. Its results still count if they arrive.
 void Coordinator::lose(uint32_t index, const std::string& text) {
   Node& node = nodes_[index];
   node.lost = true;
@@ -47,7 +47,7 @@ void Coordinator::lose(uint32_t index, const std::string& text) {
   placement_changed_ = true;
 }
 
-// Until then nobody counts on the unit, and new work would wait for the old to end.
+// The unit can be used again. Until now new work on it would have waited for the old work to end.
 void Coordinator::is_free(uint32_t index) {
   Unit& unit = units_[index];
   if (!unit.at_large) return;
@@ -56,7 +56,7 @@ void Coordinator::is_free(uint32_t index) {
   placement_changed_ = true;
 }
 
-// Nobody needs to continue work that others have done meanwhile.
+// Cancels work that others have done meanwhile.
 void Coordinator::cancel_at_large() {
   for (const Unit& one : units_)
     if (one.at_large && left(leases_.at(*one.at_large).fits).empty()) nodes_[one.node].cancel.insert(*one.at_large);

@@ -1,4 +1,4 @@
-// The coordinator's part in refits: slots after the fits, which fixed rules fill.
+// The coordinator's handling of refits: slots after the fits, which fixed rules fill.
 #include <utility>
 
 #include "cluster/coordinator/coordinator.hpp"
@@ -6,11 +6,11 @@
 namespace mokume::cluster {
 namespace {
 
-constexpr uint32_t kLastAffinity = UINT32_MAX;  // and those before it: a refit shares work with nothing
+constexpr uint32_t kLastAffinity = UINT32_MAX;  // counts down from here: a refit shares work with nothing
 
 }  // namespace
 
-// A refit is a bundle of its own, held back until it is known what it trains.
+// Adds a bundle for each refit, held back until its candidate is known.
 scheduler::Workload Coordinator::with_refits(const Workload& work) {
   scheduler::Workload workload = work.bundles;
   for (uint32_t refit = 0; refit < work.refit_after.size(); ++refit) {

@@ -1,7 +1,7 @@
-// Who is to blame when work fails: the fit or the device? A device that fails with one candidate after another is
-// broken, and what it did to the fits does not count against them. A fit that fails again and again is poison, once a
-// device on which it failed has shown that it still works. Folds of one candidate tend to fail together: what has
-// failed on two devices speaks against the candidate.
+// Decides whether a fit or a device is to blame when work fails. A device that fails with one candidate after another
+// is broken, and its failures do not count against the fits. A fit that fails repeatedly is itself to blame once a
+// device on which it failed has shown that it still works. Folds of one candidate tend to fail together, so failures on
+// two devices count against the whole candidate.
 #pragma once
 
 #include <cstdint>
@@ -15,23 +15,23 @@ class Failures {
  public:
   static constexpr uint32_t kMost = 3;  // failures of a fit
 
-  // candidates: by fit; a fit beyond them is a candidate of its own.
+  // `candidates` is indexed by fit; each fit beyond its end is its own candidate.
   explicit Failures(uint32_t n_units, std::vector<uint32_t> candidates = {})
       : candidates_(std::move(candidates)), suspects_(n_units) {}
 
-  // Work on `unit` failed with these fits unfinished. Returns whether the unit is to blame: of the leases that failed
-  // since it last worked, leaving out those with a candidate that failed on another unit too, two or more have no
-  // candidate in common. `last`: no other unit is left; then what failed on units that were blamed for it counts as
-  // failed elsewhere, too.
+  // Work on `unit` failed with these fits unfinished. Returns whether the unit is to blame. The failed leases since it
+  // last worked are considered, except those with a candidate that also failed on another unit. The unit is to blame if
+  // one or more remain and they have no candidate in common, which takes at least two. `last`: no other unit is left;
+  // failures on units that were blamed for them then also count as failures elsewhere.
   bool failed(uint32_t unit, const std::vector<uint32_t>& fits, bool last = false);
 
-  void worked(uint32_t unit);    // a fit on it was complete after the last failure
+  void worked(uint32_t unit);    // a fit on it was completed after the last failure
   void succeeded(uint32_t fit);  // somewhere, now or in an earlier session
 
   bool too_often(uint32_t fit) const;  // kMost times or more
   bool proven(uint32_t fit) const;     // a unit on which it failed has worked since
 
-  // These speak of the candidate of a fit.
+  // These refer to the candidate of a fit.
   bool has_failed(uint32_t fit) const;
   bool has_failed_on(uint32_t fit, uint32_t unit) const;
   bool has_succeeded(uint32_t fit) const { return good_.count(candidate(fit)) > 0; }
@@ -39,28 +39,28 @@ class Failures {
   bool anything_succeeded() const { return !good_.empty(); }
   uint32_t candidate(uint32_t fit) const { return fit < candidates_.size() ? candidates_[fit] : fit; }
 
-  // The unit is to blame: what failed on it since it last worked does not count. Returns the fits that had failed too
-  // often and now have not.
+  // The unit is to blame: failures on it since it last worked no longer count. Returns the fits that had failed too
+  // often and, without these failures, have not.
   std::vector<uint32_t> forgive(uint32_t unit);
 
-  void set_candidate(uint32_t fit, uint32_t candidate) { candidates_.at(fit) = candidate; }  // before it is tried
+  void set_candidate(uint32_t fit, uint32_t candidate) { candidates_.at(fit) = candidate; }  // before it is first tried
 
   uint32_t in_a_row(uint32_t unit) const { return static_cast<uint32_t>(suspects_[unit].leases.size()); }
 
  private:
   using Counts = std::map<uint32_t, uint32_t>;
   struct Suspect {
-    std::vector<std::set<uint32_t>> leases;  // that failed since it last worked: the candidates unfinished in each
-    Counts counts;                           // fit -> how often it failed in them
+    std::vector<std::set<uint32_t>> leases;  // failed since it last worked: the unfinished candidates of each
+    Counts counts;                           // fit -> number of failures in these leases
   };
 
   bool failed_elsewhere(uint32_t candidate, uint32_t unit, bool last) const;
 
   std::vector<uint32_t> candidates_;
   std::vector<Suspect> suspects_;                     // by unit
-  std::map<uint32_t, Counts> fits_;                   // fit -> unit -> how often it failed there
-  std::map<uint32_t, Counts> by_candidate_;           // the same of all its fits
-  std::map<uint32_t, std::set<uint32_t>> failed_on_;  // candidate -> units, also those that were to blame
+  std::map<uint32_t, Counts> fits_;                   // fit -> unit -> number of failures there
+  std::map<uint32_t, Counts> by_candidate_;           // the same for all fits of a candidate
+  std::map<uint32_t, std::set<uint32_t>> failed_on_;  // candidate -> units, including those that were to blame
   std::set<uint32_t> good_;                           // candidates
 };
 

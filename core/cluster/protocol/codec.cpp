@@ -7,22 +7,22 @@
 namespace mokume::cluster {
 namespace {
 
-// The floats after the text, one vector after the other.
+// The floats after the text, one vector after another.
 class Tail : public base::FloatSource {
  public:
   Tail(std::string_view bytes, const std::shared_ptr<char>& owner) : left_(bytes), owner_(owner) {}
 
   base::Floats take(uint64_t count) override {
     if (owner_ == nullptr || count > left_.size() / sizeof(float))
-      throw Error(MK_BAD_DATA, "the floats of the message are cut off");
+      throw Error(MK_BAD_DATA, "the floats of the message are truncated");
     if (reinterpret_cast<uintptr_t>(left_.data()) % alignof(float) != 0)
-      throw Error(MK_BAD_DATA, "the floats of the message are out of place");
+      throw Error(MK_BAD_DATA, "the floats of the message are misaligned");
     char* const first = owner_.get() + (left_.data() - owner_.get());
     left_.remove_prefix(count * sizeof(float));
     return {std::shared_ptr<float>(owner_, reinterpret_cast<float*>(first)), count};
   }
   void expect_end() const {
-    if (!left_.empty()) throw Error(MK_BAD_DATA, "the message is longer than it says");
+    if (!left_.empty()) throw Error(MK_BAD_DATA, "the message has excess bytes");
   }
 
  private:
@@ -30,7 +30,7 @@ class Tail : public base::FloatSource {
   const std::shared_ptr<char>& owner_;
 };
 
-// "type" beside the fields of the message.
+// Adds the field "type" to the fields of the message.
 template <class Kind>
 struct Typed {
   const Kind& message;
@@ -83,7 +83,7 @@ std::string encode(const Message& message) {
 }
 
 Message decode(std::string_view bytes, const std::shared_ptr<char>& owner) {
-  const size_t end = bytes.find('\n');  // JSON texts of messages have none
+  const size_t end = bytes.find('\n');  // JSON texts of messages contain no newline
   const nlohmann::json object = nlohmann::json::parse(bytes.substr(0, end), nullptr, false);
   if (!object.is_object()) throw Error(MK_BAD_DATA, "the message is not a JSON object");
   const auto type = object.find("type");

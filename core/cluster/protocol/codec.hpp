@@ -1,6 +1,5 @@
-// Messages as bytes: a JSON object with the field "type". If floats belong to the message, a newline and the floats
-// follow, in the machine's order, at an offset where floats may lie. Only processes of one version speak with each
-// other.
+// Encodes messages as a JSON object with the field "type". If a message contains floats, a newline and the floats
+// follow, in native byte order and with the alignment of float. Only processes of the same version communicate.
 #pragma once
 
 #include <memory>
@@ -12,19 +11,19 @@
 
 namespace mokume::cluster {
 
-// Replaces the stray bytes of a driver's text, so that messages and journals can hold it.
+// Replaces invalid bytes in a driver's text, so that messages and journals can hold it.
 std::string clean_text(const std::string& text);
 
 std::string encode(const Message& message);
 
-// Throws Error(MK_BAD_DATA) that names the field; ranges that depend on the run are the receiver's to check. Floats
-// stay where they are, in the bytes that `owner` holds; without an owner a message with floats is refused.
+// Throws Error(MK_BAD_DATA) that names the field. Ranges that depend on the run are checked by the receiver. Floats are
+// not copied: they refer to the bytes that `owner` keeps alive. Without an owner, a message with floats is refused.
 Message decode(std::string_view bytes, const std::shared_ptr<char>& owner = nullptr);
 
-// The same for bytes that this process owns: floats of the message keep them.
+// As above, for bytes owned by this process; floats of the message keep them alive.
 Message decode_frame(std::string bytes);
 
-// The message if it is one of a team between nodes, else none. Takes the content out of `message`.
+// Returns the message if it is a team message between nodes, moving the content out of `message`; else nothing.
 std::optional<TeamMessage> team_message(Message& message);
 
 }  // namespace mokume::cluster

@@ -1,15 +1,15 @@
-// Every message between the processes of a run: the nodes, and the child processes that drive one device each
-// ([devices] isolation). Messages are JSON texts; those of a team are followed by floats (codec.hpp).
+// All messages between the processes of a run: the nodes, and the child processes that drive one device each ([devices]
+// isolation). Messages are JSON texts; those of a team are followed by floats (codec.hpp).
 //
-// The agent of a node asks and tells, and the coordinator, which is on node 0, only answers. So it never writes to a
-// node that may be gone:
+// The agent of a node sends requests and reports, and the coordinator, which is on node 0, only answers. Therefore it
+// never sends to a node that may be gone:
 //
 //   HELLO -> WELCOME | STOP                 REQUEST -> GRANT | NONE | STOP | FINISH
 //   DONE, END, STOP, BYE -> -               HEARTBEAT -> ACK | STOP | FINISH
 //
-// Before and after the fits (handshake.hpp) node 0 also speaks unasked: STOP and BYE to all. A child process is a node
-// of one device that keeps no journal and has no number. Its parent gives it what other nodes find by themselves (LOAD,
-// OPEN), and grants it one lease after another unasked.
+// Before and after the fits (handshake.hpp) node 0 also sends unrequested messages: STOP and BYE to all. A child
+// process is a node of one device without a journal or a number. Its parent provides what other nodes find by
+// themselves (LOAD, OPEN), and grants it one lease after another without a request.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +32,8 @@ namespace mokume::cluster {
 // A device that a rank would use if it were alone on its host.
 struct HostDevice {
   std::string id;           // "opencl:0"
-  std::string physical_id;  // one physical device has one text in all ranks of a host; "" if the driver does not say
-  bool on_cores = false;    // it computes on the cores of its rank: a CPU, or a GPU emulated on one
+  std::string physical_id;  // equal for all ranks of a host that see this device; "" if the driver reports none
+  bool on_cores = false;    // computes on the cores of its rank: a CPU, or a GPU emulated on one
 
   bool operator==(const HostDevice&) const = default;
 
@@ -47,7 +47,7 @@ struct HostDevice {
 
 // A rank's view of its host before it has opened a device or started a worker thread.
 struct HostView {
-  std::string host;             // host name and boot: ranks with the same text share cores, devices and memory
+  std::string host;             // host name and boot ID: ranks with equal text share cores, devices and memory
   std::vector<uint32_t> cores;  // that it may run on; neighbours in this list are best used together
   std::vector<HostDevice> devices;
 
@@ -63,10 +63,10 @@ struct HostView {
 
 // A rank's share of its host.
 struct HostShare {
-  std::vector<uint32_t> cores;       // some of its own, never empty unless it named none
-  std::vector<std::string> devices;  // ids, in its order; may be empty
-  uint32_t sharers = 1;              // ranks that share its host's memory, itself included
-  uint32_t devices_of_run = 0;       // of all ranks together
+  std::vector<uint32_t> cores;       // a subset of its own; empty only if it named none
+  std::vector<std::string> devices;  // ids, in the rank's order; may be empty
+  uint32_t sharers = 1;              // ranks that share the memory of its host, including itself
+  uint32_t devices_of_run = 0;       // total over all ranks
 
   bool operator==(const HostShare&) const = default;
 
@@ -92,7 +92,7 @@ struct Present {
   }
 };
 
-// The answer once all nodes are present: what this node uses of its host.
+// The answer once all nodes are present: the part of the host that this node uses.
 struct Assign {
   static constexpr const char* kType = "ASSIGN";
   HostShare share;
@@ -120,7 +120,7 @@ struct Hello {
   }
 };
 
-// From node 0: is there a file `mark` in `directory`?
+// From node 0: asks whether there is a file `mark` in `directory`.
 struct Look {
   static constexpr const char* kType = "LOOK";
   std::string directory, mark;
@@ -137,7 +137,7 @@ struct Seen {
   static constexpr const char* kType = "SEEN";
   bool seen = false;
   std::string host, file_system;
-  double sync_s = 0;  // seconds that a journal line takes to the disk; 0: not measured
+  double sync_s = 0;  // seconds to write a journal line to disk; 0: not measured
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -148,8 +148,8 @@ struct Seen {
   }
 };
 
-// The answer to HELLO: to the nodes once all have said it. A child opens its device anew if it was opened with other
-// choices, and says HELLO again.
+// The answer to HELLO, sent to the nodes once all of them have said HELLO. A child reopens its device if it was opened
+// with other choices, and says HELLO again.
 struct Welcome {
   static constexpr const char* kType = "WELCOME";
   std::string run_directory, plan_hash;
@@ -167,9 +167,9 @@ struct Welcome {
 
 // ---- leases
 
-inline constexpr double kMostSeconds = 1e12;  // that a message may speak of
+inline constexpr double kMostSeconds = 1e12;  // upper bound for durations in messages
 
-// To node 0: a device of the sender is idle. One per device until it is answered.
+// To node 0: a device of the sender is idle. At most one unanswered request per device.
 struct Request {
   static constexpr const char* kType = "REQUEST";
   uint32_t device = 0;
@@ -195,7 +195,7 @@ struct Grant {
   }
 };
 
-// Nothing for this device now; ask again a little later.
+// There is no work for this device now; it should ask again a little later.
 struct None {
   static constexpr const char* kType = "NONE";
   uint32_t device = 0;
@@ -206,8 +206,8 @@ struct None {
   }
 };
 
-// To node 0: fits that are in the sender's journal, on disk; to the parent: fits for its journal. The node of each
-// record is the sender's.
+// To node 0: fits that are on disk in the sender's journal; to the parent: fits for its journal. The node of each
+// record is that of the sender.
 struct Done {
   static constexpr const char* kType = "DONE";
   uint64_t lease = 0;
@@ -220,14 +220,14 @@ struct Done {
   }
 };
 
-// To node 0, or to the parent: the lease's work has returned and the device is idle.
+// To node 0, or to the parent: the work of the lease has returned and the device is idle.
 struct LeaseEnd {
   static constexpr const char* kType = "END";
   uint64_t lease = 0;
-  int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else why it failed
+  int32_t status = 0;            // mk_status: MK_OK: complete; MK_CANCELLED: given up on request; else the failure
   std::string text;              // of a failure: one sentence
   double seconds = 0;            // the work's wall time on its node
-  std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet: a DONE will follow
+  std::vector<uint32_t> coming;  // fits that were reported but are not on disk yet; a DONE will follow
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -239,8 +239,8 @@ struct LeaseEnd {
   }
 };
 
-// To node 0, twice a second from every node until its BYE, and to the parent of a child: it lives; and what its busy
-// devices do.
+// A sign of life and the state of busy devices. Sent to node 0 twice a second by every node until its BYE, and to the
+// parent by a child.
 struct Heartbeat {
   static constexpr const char* kType = "HEARTBEAT";
   struct State {
@@ -248,7 +248,7 @@ struct Heartbeat {
     uint64_t lease = 0;
     std::string what;
     double share = 0;
-    double quiet_s = 0;  // since the work's last sign of life
+    double quiet_s = 0;  // seconds since the work's last sign of life
 
     template <class Self, class Fields>
     static void fields(Self& self, Fields& field) {
@@ -267,7 +267,7 @@ struct Heartbeat {
   }
 };
 
-// The answer to a HEARTBEAT: node 0 lives. Leases that are not wanted any more, named until they have ended.
+// The answer to a HEARTBEAT: node 0 is alive. Leases that are no longer needed are repeated until they have ended.
 struct Ack {
   static constexpr const char* kType = "ACK";
   std::vector<uint64_t> cancel;
@@ -278,10 +278,11 @@ struct Ack {
   }
 };
 
-// To node 0: the run must end. From node 0: it does; cancel what runs. From a child: it cannot do what it was told.
+// To node 0: the run must stop. From node 0: the run stops; cancel running work. From a child: it cannot do what it was
+// told.
 struct Stop {
   static constexpr const char* kType = "STOP";
-  int32_t code = MK_CANCELLED;  // MK_CANCELLED: it was asked for; any other mk_status: what failed
+  int32_t code = MK_CANCELLED;  // MK_CANCELLED: on request; any other mk_status: the failure
   std::string reason;
 
   template <class Self, class Fields>
@@ -291,14 +292,14 @@ struct Stop {
   }
 };
 
-// From node 0: every fit is done; what still runs is not wanted.
+// From node 0: every fit is done; work that is still running is not needed.
 struct Finish {
   static constexpr const char* kType = "FINISH";
   template <class Self, class Fields>
   static void fields(Self&, Fields&) {}
 };
 
-// To node 0: the journal is on disk, nothing follows. From node 0: you may leave.
+// To node 0: the journal is on disk and nothing follows. From node 0: the node may leave.
 struct Bye {
   static constexpr const char* kType = "BYE";
   template <class Self, class Fields>
@@ -307,7 +308,7 @@ struct Bye {
 
 // ---- between a node and the child process of one of its devices
 
-// To the child, first: the experiment file, resolved.
+// To the child, first: the resolved experiment file.
 struct Load {
   static constexpr const char* kType = "LOAD";
   std::string config;
@@ -318,14 +319,14 @@ struct Load {
   }
 };
 
-// To the child, which opens this device and answers with HELLO, or with STOP.
+// To the child, which opens this device and answers with HELLO or STOP.
 struct Open {
   static constexpr const char* kType = "OPEN";
   std::string id;  // "opencl:0"
   std::string device_class;
   uint64_t budget_bytes = 0;
   Choices choices;
-  bool measure = false;  // its speed, which HELLO says
+  bool measure = false;  // measure its speed and report it in HELLO
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -337,7 +338,7 @@ struct Open {
   }
 };
 
-// From the child before the END of each lease: everything that it has counted and learned since it was started.
+// From the child before the END of each lease: all counts and choices since it was started.
 struct Account {
   static constexpr const char* kType = "ACCOUNT";
   Choices choices;
@@ -352,7 +353,7 @@ struct Account {
   }
 };
 
-// ---- teams: devices of one or more processes that train one network together
+// ---- teams: devices of one or more processes that train one network
 
 struct TeamMember {
   uint32_t node = 0, device = 0;
@@ -371,7 +372,7 @@ struct TeamMember {
 // From node 0: the receiver's devices among `members` follow the leader through this attempt.
 struct TeamStart {
   static constexpr const char* kType = "TEAM_START";
-  uint64_t start = 0;  // counts every start of the run; all that belongs to it carries the number
+  uint64_t start = 0;  // numbers the starts of the run; every message of a start carries it
   std::vector<TeamMember> members;
   Attempt attempt;
 
@@ -396,7 +397,7 @@ struct Block {
   }
 };
 
-// To node 0: what a member contributes to the sum of this number.
+// To node 0: a member's contribution to the sum of this number.
 struct TeamContribution {
   static constexpr const char* kType = "TEAM_CONTRIBUTION";
   uint64_t start = 0;
@@ -430,7 +431,7 @@ struct TeamSum {
   }
 };
 
-// From node 0: this start is over before its time.
+// From node 0: this start is broken up.
 struct TeamBreak {
   static constexpr const char* kType = "TEAM_BREAK";
   uint64_t start = 0;
@@ -460,9 +461,9 @@ struct TeamEnd {
   }
 };
 
-// ---- the same between a node and the child process of a member: TEAM_CONTRIBUTION and TEAM_SUM, and these
+// ---- between a node and the child process of a member: TEAM_CONTRIBUTION and TEAM_SUM as above, and these
 
-// To the child before a GRANT: it works on that as a member of a team.
+// To the child before a GRANT: it works on that lease as a member of a team.
 struct TeamJoin {
   static constexpr const char* kType = "TEAM_JOIN";
   uint32_t member = 0;
@@ -491,7 +492,7 @@ struct TeamTake {
   }
 };
 
-// From the child of the leader: what it tells the team; see mk_team.
+// From the child of the leader: its report on the team's work; see mk_team.
 struct TeamProgress {
   static constexpr const char* kType = "TEAM_PROGRESS";
   double elapsed_s = 0;

@@ -5,22 +5,22 @@
 
 namespace mokume::cluster {
 
-inline constexpr double kHeartbeatSeconds = 0.5;  // so often a node says that it lives
-// Until work that was ended by force must have returned.
+inline constexpr double kHeartbeatSeconds = 0.5;  // interval between two heartbeats of a node
+// How long to wait for work that was ended by force.
 inline constexpr double kKillSeconds = 30;
 
 struct Limits {
-  double lease_s = 30;  // a node from which nothing was heard for this long is lost, and node 0 after twice as long
-  // Work that gave no sign of life for this long hangs, or for ten times what it should take if that is longer. It is
-  // not waited for at the end of the run.
+  double lease_s = 30;  // a node that is silent for this long is lost; node 0 after twice as long
+  // Work without a sign of life hangs after this long, or after ten times its predicted time if that is longer. The end
+  // of the run does not wait for it.
   double hang_s = 600;
 };
 
-// Seconds for which this process has listened to others. Stopped, starved or swapped out it hears nobody: it must not
-// take its own absence for their silence.
+// The time for which this process has listened to others. While it is stopped, starved or swapped out it hears nobody,
+// and must not mistake its own absence for their silence.
 class Listening {
  public:
-  // Called at every turn of the loop with the time now; a longer absence counts as this much.
+  // Called at every turn of the loop with the current time; a longer absence counts as this much.
   static constexpr double kLongestTurnSeconds = 1;
 
   double turn(double now) {

@@ -1,4 +1,4 @@
-// Devices and work as nodes speak of them.
+// Devices and work in the form that messages use.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace mokume::cluster {
 
-// A device of one node as the others see it. It is known by its place in its node's list.
+// A device of one node as the others see it, identified by its index in its node's list.
 struct LocalDevice {
   std::string id;  // "opencl:0"
   std::string backend, name, vendor;
   std::string device_class;
   uint64_t budget_bytes = 0;
-  double speed = 0;    // measured before the run, relative to other devices; 0: unknown. Never for results
-  bool spare = false;  // it computes on the cores of faster devices of its node: see scheduler::Unit
+  double speed = 0;    // measured before the run, relative to other devices; 0: unknown. Must not affect results
+  bool spare = false;  // computes on the cores of faster devices of its node: see scheduler::Unit
 
   bool operator==(const LocalDevice&) const = default;
 
@@ -35,19 +35,19 @@ struct LocalDevice {
   }
 };
 
-// Measurements of a device class on which its results may depend, by key.
+// Values measured for a device class on which its results may depend, by key.
 using Choices = std::map<std::string, std::string>;
 using ClassChoices = std::map<std::string, Choices>;  // by device class
 
 // One execution of a bundle on a device.
 struct Attempt {
-  uint32_t bundle = 0;                  // the index of the bundle, or of the first of several that share work
+  uint32_t bundle = 0;                  // index of the bundle, or of the first of several that share work
   uint32_t number = 1;                  // from 1, over all attempts at these fits
-  std::vector<uint32_t> fits;           // to do, in the order of the bundles
+  std::vector<uint32_t> fits;           // to do, in bundle order
   std::vector<uint32_t> done_fits;      // of the same bundles, finished before
   std::vector<std::string> done_notes;  // aligned with done_fits
   bool backup = false;                  // another device works on these fits too; the first result counts
-  std::optional<uint32_t> refit = {};   // a refit, alone in `fits`, of this candidate
+  std::optional<uint32_t> refit = {};   // candidate of a refit, which is then alone in `fits`
 
   bool operator==(const Attempt&) const = default;
 

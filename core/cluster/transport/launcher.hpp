@@ -1,12 +1,12 @@
-// Clues in the environment about how this process was started.
+// Checks the environment for how this process was started.
 #pragma once
 
 #include <cstdint>
 
 namespace mokume::cluster {
 
-// srun without an MPI plugin starts every task as a program of its own, and they would fight for one run directory.
-// Error(MK_INVALID_ARGUMENT) if this is such a task. `ranks`: of the transport in use.
+// Without an MPI plugin, srun starts every task as an independent program, and these would compete for one run
+// directory. Throws Error(MK_INVALID_ARGUMENT) if this is such a task. `ranks` is the size of the transport in use.
 void check_launcher(uint32_t ranks);
 
 }  // namespace mokume::cluster

@@ -1,5 +1,5 @@
-// How the team on this node (core/team) sends and gets messages through the transport, whose only user is the thread of
-// cluster::run(): node 0 sends to all, the others to node 0.
+// Sends and receives the messages of the team on this node (core/team). Only the thread of cluster::run() uses the
+// transport. Node 0 sends to all nodes, the others to node 0.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class TeamChannel {
   // ---- for the team, from any thread
 
   void send(uint32_t to, const Message& message) { send(to, std::make_shared<const std::string>(encode(message))); }
-  // An encoded message that goes to several nodes. It leaves at the next turn of the loop, which this brings about.
+  // Sends an encoded message, which may go to several nodes, and wakes the loop, whose next turn passes it on.
   void send(uint32_t to, std::shared_ptr<const std::string> bytes) {
     std::function<void()> ring;
     {
@@ -32,11 +32,11 @@ class TeamChannel {
     if (ring) ring();
   }
 
-  // ---- what the team does, on the loop's thread; must be quick
+  // ---- implemented by the team, called on the loop's thread; must be quick
 
-  // An Error ends the run.
+  // An Error stops the run.
   virtual void received(uint32_t from, TeamMessage message) = 0;
-  virtual void lost(uint32_t node) = 0;  // maybe more than once
+  virtual void lost(uint32_t node) = 0;  // may be called more than once
   virtual bool busy() = 0;               // this node must not leave yet
 
   // ---- for the loop
@@ -46,7 +46,7 @@ class TeamChannel {
     const std::lock_guard lock(mutex_);
     return std::exchange(outgoing_, {});
   }
-  // `ring`: empty once no loop runs any more.
+  // `ring` is empty once no loop runs any more.
   void on_ring(std::function<void()> ring) {
     const std::lock_guard lock(mutex_);
     ring_ = std::move(ring);

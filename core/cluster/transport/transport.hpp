@@ -1,4 +1,4 @@
-// A transport with C++ manners, and the one for a run on a single node.
+// A C++ wrapper of a transport, and the transport for a run on a single node.
 #pragma once
 
 #include <chrono>
@@ -14,14 +14,14 @@
 
 namespace mokume::cluster {
 
-// Whether an MPI launcher started this process: the transport "mpi" is to be loaded then. A bare SLURM_* in the
-// environment is a batch script, not a launcher.
+// Returns whether an MPI launcher started this process, which then needs the transport "mpi". A bare SLURM_* in the
+// environment indicates a batch script, not a launcher.
 bool mpi_launched();
 
 // One node, no messages. Static storage.
 const mk_transport* self_transport();
 
-// Used by one thread, wake() apart. Every function throws the transport's Error.
+// Used by one thread, except wake(). Every function throws the transport's Error.
 class Transport {
  public:
   explicit Transport(const mk_transport* table) : table_(table) {}
@@ -37,30 +37,31 @@ class Transport {
   struct Received {
     uint32_t from = 0;
     std::string_view text;
-    std::shared_ptr<char> owner;  // of the text, which may be written to
+    std::shared_ptr<char> owner;  // of the text, which is writable
   };
   std::optional<Received> poll();
 
-  // Until, since poll() last found nothing, a message may have come, a peer may be lost, somebody has called wake()
-  // since the last wait, or the time is over; maybe less.
+  // Waits until, since poll() last found nothing, a message may have arrived, a peer may be lost, wake() was called
+  // since the last wait, or the time is over. May return earlier.
   void wait(std::chrono::microseconds at_most);
   void wake();  // from any thread
 
   void flush(uint32_t timeout_ms);
 
-  // Gives a node up: what goes to it is dropped until it is heard of again.
+  // Gives a node up: messages to it are dropped until it is heard from again.
   void forget(uint32_t peer);
-  // Given up, or known to be gone. Of a host that loses its power or its network only its silence tells.
+  // Returns whether the peer was given up or is known to be gone. A host that loses power or network is only detected
+  // by its silence.
   bool lost(uint32_t peer) const;
 
-  // Parts from the others, once, after everything is written. False: a node was lost, so that the process must end by
-  // _exit(); anything else may wait for ever.
+  // Parts from the others, once, after everything is written. Returns false if a node was lost: the process must then
+  // exit with _exit(), since any other way may wait forever.
   bool leave(uint32_t timeout_ms);
 
  private:
   const mk_transport* table_;
 
-  // Where the table has no wait().
+  // Used if the table has no wait().
   std::mutex mutex_;
   std::condition_variable changed_;
   bool woken_ = false;

@@ -31,7 +31,7 @@ std::vector<Tick> linear_ticks(const Scale& scale, int wanted) {
   return result;
 }
 
-// 1, 2 and 5 times the powers of ten, for an axis of less than two decades.
+// Returns 1, 2 and 5 times the powers of ten, for an axis of less than two decades.
 std::vector<Tick> short_log_ticks(const Scale& scale, int low, int high) {
   std::vector<Tick> result;
   for (int e = low - 1; e <= high + 1; ++e) {
@@ -80,7 +80,7 @@ double Scale::at(double value) const {
 Scale make_scale(double low, double high, bool log, double margin, double from, double to) {
   Scale scale{log && low > 0 && std::isfinite(high / low), low, high, from, to};
   const double size = std::max(std::abs(low), std::abs(high));
-  if (!(high - low > 1e-9 * size)) {  // one value: room around it
+  if (!(high - low > 1e-9 * size)) {  // a single value gets room around it
     const double room = size > 0 ? 0.05 * size : 1;
     scale.low = low - room, scale.high = high + room;
     if (size < 1e-290) scale.low = low - 1, scale.high = high + 1, scale.log = false;

@@ -10,10 +10,10 @@ namespace mokume::report {
 namespace {
 
 constexpr double kLeft = 62, kRight = 544, kTop = 62, kBottom = 320;
-constexpr size_t kMaxBoxes = 200;  // more could not be told apart
+constexpr size_t kMaxBoxes = 200;  // more could not be distinguished
 constexpr size_t kMaxBars = 40;
 
-// All values of the experiment, so that every plot has the same axis and plots can be compared.
+// Returns the extent of all values of the experiment, so that all plots share one axis and can be compared.
 Extent extent_of(const Figure& figure) {
   Extent extent;
   for (const CandidateRow& row : figure.pooled)
@@ -21,7 +21,7 @@ Extent extent_of(const Figure& figure) {
   return extent;
 }
 
-// The best ranked candidates that a plot can hold, in index order.
+// Returns the best candidates that fit into a plot, in index order.
 std::vector<size_t> drawn(const Figure& figure, std::vector<size_t> candidates) {
   if (candidates.size() <= kMaxBoxes) return candidates;
   std::stable_sort(candidates.begin(), candidates.end(),
@@ -67,8 +67,8 @@ void draw_failed(Svg& svg, const Figure& figure, size_t candidate, double x) {
   svg.close();
 }
 
-// By candidate: the distance of its box from the value that it shares with others. Every box stays nearer to its value
-// than to the next one.
+// Returns, by candidate, the distance of its box from a value that it shares with others. Every box stays nearer to its
+// own value than to the next one.
 std::map<size_t, double> shifts_of(const Figure& figure, const BoxPanel& panel, const std::vector<size_t>& candidates,
                                    double width, double pitch) {
   std::map<double, std::vector<size_t>> by_value;
@@ -88,7 +88,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
   const std::vector<size_t> candidates = drawn(figure, panel.candidates);
   Svg svg(560, 372, fmt::format("Box plots of {}; {}", over, head), elide(head, 72),
           elide(caption(figure, panel, candidates.size()), 90));
-  // Without a grid many candidates may share a value: slim boxes, side by side.
+  // Without a grid, many candidates may share a value: their boxes are slim and side by side.
   const bool grid = figure.surface || !figure.y;
   const Positions positions = positions_of(panel.x, kLeft, kRight, grid ? 6 : 0);
   const Scale scale = value_scale(extent, extent.spans(10), kBottom, kTop);
@@ -103,7 +103,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
     if (!figure.pooled[c].values.empty() && first != c)
       draw_candidate(svg, figure, c, scale, x_of(c), width, Look::plain);
   }
-  if (first) {  // last, so that it lies on top
+  if (first) {  // last, so that it is on top
     draw_candidate(svg, figure, *first, scale, x_of(*first), width, Look::marked);
     if (figure.best == *first)
       svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x_of(*first)), coordinate(kBottom - 9)), "star");

@@ -27,7 +27,7 @@ std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
       verdict.mutual_information);
 }
 
-// Runs of equal pixels as rectangles on a black ground.
+// Draws runs of equal pixels as rectangles on a black background.
 void draw_picture(Svg& svg, const Thumbnail& picture, double x, double y) {
   const double side = kPicture / std::max(picture.width, picture.height);
   const auto px = [&](size_t pixels) { return side * pixels; };
@@ -36,7 +36,7 @@ void draw_picture(Svg& svg, const Thumbnail& picture, double x, double y) {
     const uint8_t* row = picture.grey.data() + r * picture.width;
     for (size_t c = 0, end = 0; c < picture.width; c = end) {
       while (end < picture.width && row[end] == row[c]) ++end;
-      // Slightly larger than the pixels, so that no seams show.
+      // Slightly larger than the pixels, to hide seams.
       if (row[c] > 0)
         svg.rect(x + px(c), y + px(r), px(end - c) + 0.1, side + 0.1, {}, {}, Colour{row[c], row[c], row[c]}.hex());
     }

@@ -1,4 +1,4 @@
-// The members' certainty of one row as SVG: a line per class with the box of all members.
+// The members' certainty of one row as SVG: one line per class with a box plot over all members.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@
 
 namespace mokume::report {
 
-// A small copy of a picture of width * height grey values: means of squares of its pixels, as large as kThumbnailSide
-// allows.
+// Returns a reduced copy of a picture of width * height grey values: each pixel is the mean of a square of source
+// pixels, as small as kThumbnailSide requires.
 Thumbnail thumbnail(size_t width, size_t height, std::span<const double> grey);
 
-// A complete SVG file for light and dark, with `title` above the plot and the picture to the right of it. Where there
-// are more than 40 classes, those with the highest mean certainty.
+// Returns a complete SVG file for light and dark themes, with `title` above the plot and the picture to the right of
+// it. Of more than 40 classes, only those with the highest mean certainty are shown.
 std::string certainty_svg(const Certainty& certainty, std::string_view title, const Thumbnail& picture = {});
 
 }  // namespace mokume::report

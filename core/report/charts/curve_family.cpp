@@ -12,7 +12,7 @@ using journal::FitRecord;
 using Frame = CurveFrame;
 
 constexpr size_t kMaxPale = 300;
-constexpr size_t kMaxFamilies = 16;              // of fits, and of members
+constexpr size_t kMaxFamilies = 16;              // for fits, and for members
 constexpr double kLogFrom = 31.622776601683793;  // 1.5 decades
 
 constexpr CurveKind kKinds[] = {{"validation_", "", "solid", "validation"},
@@ -27,8 +27,8 @@ std::string family_of(const std::string& name) {
 
 bool numbered(const search::Plan& plan) { return plan.bootstraps > 1 && plan.own_candidates == 0; }
 
-// "candidate 3, fold 1", without what all fits share or what follows from the candidate. Where that would not fit into
-// the legend, "3,0,1": candidate, bootstrap, fold.
+// Returns "candidate 3, fold 1", without parts that all fits share or that follow from the candidate. If this would not
+// fit into the legend, returns "3,0,1": candidate, bootstrap, fold.
 std::string name_of(const search::Plan& plan, const search::FitKey& key) {
   if (numbered(plan)) return fmt::format("{},{},{}", key.candidate, key.bootstrap, key.fold);
   std::string text = plan.candidates.size() > 1 ? fmt::format("candidate {}", key.candidate) : "";
@@ -54,9 +54,9 @@ CurveLine line_of(const std::string& name, const search::Plan& plan, size_t cand
   return line;
 }
 
-// One pair of axes for all lines that are drawn. A fit that diverged must not press all others into the bottom: where
-// the worse half would stretch the axis a hundredfold, it ends a little above the better half and the refit. Members
-// are in no such order; all of them are shown whole.
+// Sets one pair of axes for all lines that are drawn. A fit that diverged must not squeeze all others into the bottom:
+// if the worse half of the fits would stretch the axis a hundredfold, the axis ends a little above the better half and
+// the refit. Members are not ordered by quality, so all of them are shown in full.
 void set_scales(CurveFamily& family) {
   Extent all, better_ones;
   size_t epochs = 1;
@@ -93,7 +93,7 @@ void add_line(CurveFamily& family, CurveLine line) {
 
 using Records = std::vector<const FitRecord*>;
 
-// At most kMaxFamilies names, in order.
+// Returns at most kMaxFamilies names, in order.
 std::vector<std::string> family_names(const Records& records) {
   std::set<std::string> names;
   for (const FitRecord* record : records)

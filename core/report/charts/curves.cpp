@@ -17,8 +17,8 @@ namespace {
 using Frame = CurveFrame;
 constexpr double kLegend = 660, kLegendText = 690;
 
-// One curve: lines between epochs, a dot where both neighbours are missing, a cross where values stop being finite. The
-// axis has a number of steps: of the epochs that share one only the lowest and the highest value are drawn.
+// Draws one curve: lines between epochs, a dot if both neighbours are missing, and a cross where values stop being
+// finite. The axis is divided into steps; only the lowest and the highest value of the epochs in a step are drawn.
 class Stroke {
  public:
   Stroke(const CurveFamily& family, const std::vector<double>& values, size_t steps)
@@ -45,7 +45,7 @@ class Stroke {
   double x_of(size_t i) const { return family_.x.at(i + 1); }
   double y_of(size_t i) const { return std::max(Frame::kTop, family_.y.at(values_[i])); }
 
-  // Whether `step` is another one than in the last call for this mark.
+  // Returns whether `step` differs from that in the last call for this mark.
   static bool advance(size_t& mark, size_t step) { return std::exchange(mark, step) != step; }
 
   void point(size_t i, char command) {
@@ -59,7 +59,7 @@ class Stroke {
       last_ = from;
       return;
     }
-    // A run within the step of the one before adds nothing that can be seen.
+    // A run within the step of the previous one adds nothing visible.
     if (!advance(last_run_, step_of(to - 1))) return;
     point(from, 'M');
     for (size_t i = from + 1; i < to;) {
@@ -75,7 +75,7 @@ class Stroke {
     if (last_ != to - 1) point(to - 1, 'L');
   }
 
-  // At the height of the last value that could be drawn.
+  // Marks a gap at the height of the last drawn value.
   void gap(size_t at) {
     if (advance(last_gap_, step_of(at))) gaps_.emplace_back(x_of(at), last_ == kNone ? Frame::kBottom : y_of(last_));
   }
@@ -94,7 +94,7 @@ class Stroke {
 void draw_line(Svg& svg, const CurveFamily& family, const CurveLine& line, const std::string& classes, bool named) {
   svg.open("curve " + classes, line.hover);
   for (const journal::Curve* curve : line.curves) {
-    // The refit has the rows of no other fit: its one curve needs no second look.
+    // No fit has the rows of the refit, so a single curve of the refit needs no line style of its own.
     const bool plain = family.kinds.size() == 1 || (family.refit && &line == &*family.refit && line.curves.size() == 1);
     const char* dashes = plain ? "" : curve_kind(kind_of(curve->name)).dashes;
     Stroke(family, curve->values, named ? 280 : 100).draw(svg, dashes, named);
@@ -118,11 +118,11 @@ std::string caption_of(const CurveFamily& family) {
     text += fmt::format(", the {} {} drawn", grouped(family.lines.size()), family.members ? "first" : "best");
   const bool some = family.count > kMaxNamedCurves;
   if (family.members)
-    text += fmt::format(", {}named in the order of their ends", some ? "the first ones " : "");
+    text += fmt::format(", {}named in the order in which they end", some ? "the first ones " : "");
   else if (some)
     text += ", those of the best candidates named";
   if (family.numbered && family.count > 0) text += "; names are candidate,bootstrap,fold";
-  if (family.cut) text += "; lines along the top are beyond it";
+  if (family.cut) text += "; lines along the top continue beyond it";
   if (family.broken) text += "; cross: not finite";
   for (const size_t kind : family.kinds) {
     const CurveKind& one = curve_kind(kind);
@@ -135,7 +135,7 @@ std::string caption_of(const CurveFamily& family) {
   return text;
 }
 
-// Where a line ends, as a height in the plot.
+// Returns the height in the plot at which a line ends.
 double end_of(const CurveFamily& family, const CurveLine& line) {
   const std::vector<double>& values = line.curves.front()->values;
   for (size_t i = values.size(); i-- > 0;)
@@ -143,8 +143,8 @@ double end_of(const CurveFamily& family, const CurveLine& line) {
   return Frame::kBottom;
 }
 
-// The named lines. Members are in the order of the heights at which they end, so that an entry is found from its line
-// and a line from its entry: a dozen colours alone do not suffice.
+// Returns the named lines. Members are ordered by the heights at which they end, so that lines and legend entries can
+// be matched: a dozen colours alone do not suffice.
 std::vector<size_t> legend_order(const CurveFamily& family) {
   std::vector<size_t> order(std::min(family.lines.size(), kMaxNamedCurves));
   std::iota(order.begin(), order.end(), size_t{0});
@@ -184,7 +184,7 @@ std::string draw(const CurveFamily& family) {
   left_axis(svg, family.y, Frame::kLeft, Frame::kRight, ticks(family.y, 6),
             shown + (family.y.log ? ", log scale" : ""));
   bottom_axis(svg, family.x, Frame::kBottom, Frame::kBottom, epoch_ticks(family.x), "epoch");
-  // The best last, so that they lie on top.
+  // The best last, so that they are on top.
   for (size_t i = family.lines.size(); i-- > 0;) {
     const bool named = i < kMaxNamedCurves;
     draw_line(svg, family, family.lines[i], named ? fmt::format("k{}", i) : "pale", named);

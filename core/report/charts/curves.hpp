@@ -1,4 +1,4 @@
-// Curves over epochs: how fits, the refit and the members of an ensemble learned.
+// Curves over epochs of the fits, the refit and the members of an ensemble.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace mokume::report {
 
-// A plot for each family of curves ("train_loss" and "validation_loss" are of the family "loss"), in the order of
-// their names. The fits of the best candidates are named, the refit stands out, and a line is broken, with a cross,
-// where a value is not finite.
+// Returns a plot for each family of curves ("train_loss" and "validation_loss" belong to the family "loss"), in name
+// order. The fits of the best candidates are named, and the refit is highlighted. At a value that is not finite, a line
+// is interrupted and marked with a cross.
 std::vector<NamedFile> curve_plots(const Figure& figure);
 
 }  // namespace mokume::report

@@ -1,8 +1,9 @@
-// What is plotted against what: the rule that turns any search into axes and panels.
+// The rule that turns any search into axes and panels.
 //
 // The axes are the two numeric searched parameters with the most distinct values (ties: the one named first); of the
-// two, x is the one named first in the experiment file. Every combination of the other varying parameters makes a group
-// of its own. Candidates that fill less than half of the axes' grid (a random search) have no surface: each numeric
+// two, x is the one named first in the experiment file. Every combination of the other varying parameters forms a
+// group. Candidates that fill less than half of the axes' grid (a random search) have no surface: each numeric
+// parameter then gets one plot of all candidates.
 // parameter then gets one plot of all candidates.
 #pragma once
 
@@ -42,32 +43,32 @@ struct Figure {
   const RunView& view;
   std::vector<CandidateRow> pooled;
   Unit unit;
-  std::optional<size_t> best;  // the run's, if it is in the plan
-  std::vector<Axis> numeric;   // every numeric parameter with two values or more, in the order of the file
+  std::optional<size_t> best;  // the run's best candidate, if it is in the plan
+  std::vector<Axis> numeric;   // every numeric parameter with at least two values, in file order
   std::optional<Axis> x, y;
   bool surface = false;  // x and y span a grid that the candidates fill at least by half
   std::vector<Group> groups;
 
-  // All that the rule asks for; more than kMaxBoxPlots are cut to those with the lowest means.
+  // All panels of the rule above; of more than kMaxBoxPlots, those with the lowest means.
   std::vector<BoxPanel> box_panels() const;
   size_t box_panel_count() const;
 
   double number(size_t candidate, const Axis& axis) const;  // the candidate's value on the axis
   double shown(double value) const { return unit.factor * value; }
-  std::vector<size_t> ranking(size_t most) const;  // candidates, the best ones first
-  // The complete candidate among these that ranks first.
+  std::vector<size_t> ranking(size_t most) const;  // candidates, best first
+  // The highest-ranked complete candidate among these.
   std::optional<size_t> leader(const std::vector<size_t>& candidates) const;
-  // The run's best if it is one of `candidates` and complete, else their leader.
+  // The run's best candidate if it is one of `candidates` and complete, else their leader.
   std::optional<size_t> marked(const std::vector<size_t>& candidates) const;
   std::string hover(size_t candidate) const;  // parameters, mean, sd, n
   std::string fits_text() const;              // "5 folds", "12 bootstraps x 5 folds"
 };
 
-// `prefix` and the characters of `name` that are safe in the name of a file.
+// Returns `prefix` and the characters of `name` that are safe in a file name.
 std::string safe_name(std::string prefix, const std::string& name);
 
-// Where the values of an axis stand: at their value (log if they span two decades), or evenly spaced in their order
-// where their distances would leave too little room.
+// The positions of an axis' values: at their value (log if they span two decades), or evenly spaced in order if their
+// distances would leave too little room.
 struct Positions {
   Scale scale;
   bool by_index = false;
@@ -80,8 +81,8 @@ struct Positions {
 };
 Positions positions_of(const Axis& axis, double from, double to, double least_pitch);
 
-// The cells of a heat map, `pitch` px wide each. Ticks at round values where the values are evenly spaced, else at the
-// values themselves.
+// Returns the cells of a heat map, each `pitch` px wide. Ticks are at round values if the values are evenly spaced,
+// else at the values themselves.
 Positions cells_of(const Axis& axis, double from, double pitch);
 
 size_t index_of(const std::vector<double>& ascending, double value);

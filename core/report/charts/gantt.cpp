@@ -16,10 +16,10 @@ namespace {
 
 constexpr double kWidth = 1040, kLeft = 214, kRight = 952, kTop = 34, kRow = 28, kBar = 18;
 constexpr size_t kMaxRows = 64;
-constexpr double kGapWidth = 26;  // px of a time in which no device worked
+constexpr double kGapWidth = 26;  // px for a period in which no device worked
 constexpr size_t kMaxGaps = 8;
 
-// The fits of a bundle start with it and end one by one.
+// The fits of a bundle start together and end one after another.
 struct Bar {
   Span span;
   uint32_t bundle = 0;
@@ -88,7 +88,7 @@ class Clock {
     return px(worked + std::max(0.0, time - sessions_[gaps].start), gaps);
   }
 
-  // The px of a moment given in seconds of work since the start.
+  // Returns the px of a moment given in seconds of work since the start.
   double at_worked(double worked) const {
     double before = 0;
     for (size_t gaps = 0; gaps < sessions_.size(); ++gaps) {
@@ -126,7 +126,7 @@ std::string time_label(double seconds, double step) {
   return minutes ? fmt::format("{} min", whole) : fmt::format("{} s", pretty(seconds, 4));
 }
 
-// Bars too narrow to be seen alone join the one before, so that a million fits stay a small picture.
+// Bars too narrow to be visible alone join the previous one, so that even a million fits give a small picture.
 void draw_bars(Svg& svg, const Lane& lane, const Clock& clock, double y) {
   size_t index = 0, bundles = 0;
   double from = 0, to = 0;
@@ -182,7 +182,7 @@ std::string gantt(const RunView& view) {
   const size_t rows = std::min(lanes.size(), kMaxRows);
   const double bottom = kTop + kRow * rows;
   const bool cut = lanes.size() > rows;
-  Svg svg(kWidth, bottom + (cut ? 48 : 28), "What every device did when");
+  Svg svg(kWidth, bottom + (cut ? 48 : 28), "Work of every device over time");
   draw_time_axis(svg, clock, bottom);
   svg.text(kWidth - 16, kTop - 8, "busy", "end");
   double y = kTop + (kRow - kBar) / 2;

@@ -1,4 +1,4 @@
-// The work of every device over time: bundles as bars on a track, so that idle time shows.
+// The work of every device over time: bundles are bars on a track, so that idle time is visible.
 #pragma once
 
 #include <string>

@@ -15,7 +15,7 @@ constexpr double kTop = 74;
 constexpr size_t kMaxCells = 16384;
 constexpr size_t kMaxHeatMaps = 16;
 
-// Low means are light: the eye finds the best region first.
+// Low means are light, so that the eye finds the best region first.
 struct Colours {
   explicit Colours(const Figure& figure) {
     for (const CandidateRow& row : figure.pooled)
@@ -29,14 +29,14 @@ struct Colours {
   Scale scale;
 };
 
-// At most four characters, so that a 24 x 24 map can show them.
+// At most four characters, so that they fit into a 24 x 24 map.
 std::string cell_text(const Unit& unit, double mean) {
   const double value = unit.factor * mean;
   if (unit.percent) return fmt::format("{:.{}f}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0);
   return pretty(value, 3);
 }
 
-// The cells of one map, and where they stand.
+// The cells of one map, and their positions.
 struct Map {
   Map(const Figure& figure, const Group& group);
 
@@ -49,7 +49,7 @@ struct Map {
 
   size_t nx = 0;
   double cell_w = 0, cell_h = 0, left = 48, right = 0, bottom = 0;
-  std::vector<std::optional<size_t>> candidates;  // [y][x]: the best ranked one of the cell
+  std::vector<std::optional<size_t>> candidates;  // [y][x]: the best-ranked candidate of the cell
   bool any_failed = false, any_missing = false;
 };
 
@@ -78,7 +78,7 @@ void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left
   svg.text(left, kTop - 12, "mean " + unit.title, "strong");
   const double slice = height / steps;
   for (int i = 0; i < steps; ++i) {
-    // A hair of overlap hides the seams that anti-aliasing would show.
+    // A slight overlap hides the seams that anti-aliasing would show.
     svg.rect(left, kTop + i * slice, 14, slice + (i + 1 < steps ? 0.5 : 0), {}, {},
              colour_scale((i + 0.5) / steps).hex());
   }

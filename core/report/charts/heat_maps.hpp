@@ -1,4 +1,4 @@
-// The mean of the metric that selects over two parameters.
+// Heat maps of the selecting metric's mean over two parameters.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace mokume::report {
 
-// One for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
+// Returns one map for each group of a figure with a surface; none if the grid has more cells than a page has pixels.
 std::vector<NamedFile> heat_maps(const Figure& figure);
 
 }  // namespace mokume::report

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kLeft = 40, kRight = 520, kMiddle = 96, kBottom = 132;
 
-// The view may come from a file that says anything.
+// The view may come from a file with arbitrary contents.
 const char* kind_word(const std::string& kind) {
   for (const char* known : {"easy", "misclassified", "uncertain"})
     if (kind == known) return known;
@@ -26,7 +26,7 @@ std::string exemplar_title(const Exemplar& one) {
   const size_t vote = judge(one.certainty).vote;
   const std::string taken = vote < one.certainty.classes.size() ? one.certainty.classes[vote] : "?";
   return fmt::format("test row {}: {}{}", one.row, elide(one.label, 24),
-                     taken == one.label ? ", and voted so" : ", voted " + elide(taken, 24));
+                     taken == one.label ? ", voted correctly" : ", voted " + elide(taken, 24));
 }
 
 void draw_vote(Svg& svg, const Scale& scale, double shown, const std::string& text) {

@@ -1,4 +1,4 @@
-// The results of an ensemble's members on the test rows, and its vote.
+// The results of an ensemble's members and of its vote on the test rows.
 #pragma once
 
 #include <string>
@@ -11,12 +11,12 @@ namespace mokume::report {
 inline constexpr const char* kMemberPlot = "plots/members.svg";
 inline constexpr const char* kExemplarPlots = "plots/certainty-";
 
-// The test results of the members as they are shown: error rates in percent, or mean squared errors.
+// Returns the test results of the members in displayed units: error rates in percent, or mean squared errors.
 std::vector<double> member_values(const RunView& view);
 double shown_result(const TestResult& test);
 std::string shown_text(const RunView& view, double shown);
 
-// One plot of all members and one for each exemplar of the vote; none if no member has a result.
+// Returns one plot of all members and one for each exemplar of the vote; none if no member has a result.
 std::vector<NamedFile> member_plots(const RunView& view);
 
 }  // namespace mokume::report

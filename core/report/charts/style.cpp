@@ -12,7 +12,7 @@
 namespace mokume::report {
 namespace {
 
-// The value of a name in the palette, where the light theme's is the first and the dark theme's the last.
+// Returns the value of a name in the palette: its first occurrence is for the light theme, its last for the dark one.
 std::string_view token_value(std::string_view name, bool dark) {
   const std::string key = fmt::format("--{}:", name);
   std::string_view rest = palette_css();
@@ -33,7 +33,8 @@ std::string with_literals(std::string_view css, bool dark) {
   return text += css;
 }
 
-// Nine stops of equal steps in OKLab lightness (0.28 to 0.935), hue from 305 to 104 degrees, chroma within sRGB.
+// Returns nine stops of equal steps in OKLab lightness (0.28 to 0.935), hue from 305 to 104 degrees, chroma within
+// sRGB.
 std::vector<Colour> scale_stops() {
   std::vector<Colour> stops;
   for (const std::string& stop : base::split(token_value("scale", false), ' ')) {

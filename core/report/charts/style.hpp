@@ -1,4 +1,4 @@
-// The looks of plots: palette.css holds the colours and plot.css the rules.
+// The styles of plots: palette.css holds the colours and plot.css the rules.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace mokume::report {
 
-// For a page, which may have rules of its own that name the palette's colours.
+// For a page, whose own rules may use the palette's colours.
 std::string_view palette_css();
 std::string_view plot_css();
 
-// The rules for a plot outside of a page. Viewers that are no browsers know neither variables nor the dark theme: the
-// colours of the light one are literals, and a media query holds those of the dark one.
+// Returns the rules for a plot outside a page. Viewers other than browsers support neither variables nor the dark
+// theme, so the light colours are literals, and a media query holds the dark ones.
 const std::string& standalone_css();
 
 struct Colour {
   uint8_t red = 0, green = 0, blue = 0;
   std::string hex() const;
-  bool light() const;  // takes dark text
+  bool light() const;  // needs dark text on it
 };
 
-// From a dark purple over blue and green to a light yellow: lightness rises evenly, so the order survives grey scale
-// and every kind of colour blindness. 0 <= t <= 1.
+// Returns a colour between dark purple and light yellow, over blue and green. Lightness rises evenly, so the order
+// survives grey scale and every kind of colour blindness. 0 <= t <= 1.
 Colour colour_scale(double t);
 
 }  // namespace mokume::report

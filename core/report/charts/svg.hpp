@@ -1,5 +1,5 @@
-// A small writer of deterministic SVG: fixed-precision coordinates, no locale, no time, no ids. Classes of plot.css
-// decide on colours.
+// A small writer of deterministic SVG: fixed-precision coordinates, no locale, time or ids. Classes of plot.css
+// determine the colours.
 #pragma once
 
 #include <initializer_list>
@@ -8,26 +8,27 @@
 
 namespace mokume::report {
 
-// A coordinate: two decimals at most, no "-0"; what is not finite becomes 0.
+// Formats a coordinate: at most two decimals, no "-0"; values that are not finite become 0.
 std::string coordinate(double value);
 
 class Svg {
  public:
-  // `label` describes the whole picture to a screen reader. Sizes in px. Head and caption stand at the top.
+  // `label` describes the whole picture for screen readers. Sizes are in px. `head` and `caption` are at the top.
   Svg(double width, double height, std::string_view label, std::string_view head = {}, std::string_view caption = {});
 
-  // `title` is shown while the pointer rests on the shape. `fill` is a colour like "#0a1b2c", else the class decides.
+  // `title` is shown while the pointer is over the shape. `fill` is a colour like "#0a1b2c"; if empty, the class
+  // determines it.
   void rect(double x, double y, double width, double height, std::string_view classes = {}, std::string_view title = {},
             std::string_view fill = {}, double radius = 0);
   void line(double x1, double y1, double x2, double y2, std::string_view classes = {});
   void circle(double x, double y, double radius);
   void path(std::string_view commands, std::string_view classes);
   void cross(double x, double y, double radius);
-  // `exponent` is set raised after the text. Anchors are classes: "start" (default), "mid", "end".
+  // `exponent` is a superscript after the text. Anchors are classes: "start" (default), "mid", "end".
   void text(double x, double y, std::string_view text, std::string_view classes = {}, std::string_view exponent = {});
   void text_up(double x, double y, std::string_view text, std::string_view classes);  // reads from bottom to top
 
-  void open(std::string_view classes, std::string_view title = {});  // a group; close() ends it
+  void open(std::string_view classes, std::string_view title = {});  // a group, which close() ends
   void close();
 
   std::string finish() &&;
@@ -37,14 +38,14 @@ class Svg {
     Attribute(const char* key, double number) : name(key), value(coordinate(number)) {}
     Attribute(const char* key, std::string_view text) : name(key), value(text) {}
     std::string_view name;
-    std::string value;  // "" leaves the attribute out
+    std::string value;  // "" omits the attribute
   };
   void element(std::string_view name, std::initializer_list<Attribute> attributes, const std::string& inner = {});
 
   std::string out_;
 };
 
-// Width of a text in px, from above, at a size in px: enough to keep labels apart.
+// An upper bound for the width of a text in px at a font size in px, used to keep labels apart.
 double text_width(std::string_view utf8, double size = 11);
 
 }  // namespace mokume::report

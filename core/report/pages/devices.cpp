@@ -123,11 +123,11 @@ std::string profile_section(const std::vector<DeviceProfile>& profiles) {
             profile_table(Table({{"phase"}}), tables.phases) +
             folded("Ops within the phases", profile_table(Table({{"phase"}, {"op"}}), tables.ops));
   }
-  return section("Where the time went",
-                 "These are the times of the last profiled session. It waited for every op on its own, so it took "
-                 "longer than it would have without the profile. GFLOP/s and GB/s are what the ops need at least, "
-                 "divided by the time taken.",
-                 body + left_out(profiles.size(), kMaxProfiles, "more devices have their tables in logs/"));
+  return section(
+      "Where the time went",
+      "These are the times of the last profiled session. It waited for every op separately, so it took longer than an "
+      "unprofiled session. GFLOP/s and GB/s are the least that the ops need, divided by the time taken.",
+      body + left_out(profiles.size(), kMaxProfiles, "more devices have tables in logs/"));
 }
 
 }  // namespace mokume::report

@@ -45,7 +45,7 @@ std::string events_section(const RunView& view) {
   if (body.empty()) return {};
   return section("What went wrong",
                  "No result was lost: these fits were tried again, or are marked as failed above. "
-                 "`mokume explain` tells the story of one fit.",
+                 "`mokume explain` shows the history of one fit.",
                  body);
 }
 

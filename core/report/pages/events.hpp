@@ -7,7 +7,7 @@
 
 namespace mokume::report {
 
-// Failures other than those of fits, and fits whose results differ between attempts; "" if there are none.
+// Lists all events except superseded records, and fits whose results differ between attempts; "" if there are none.
 std::string events_section(const RunView& view);
 
 }  // namespace mokume::report

@@ -32,7 +32,7 @@ std::string test_tile(const RunView& view) {
                           100 * interval.high, test.errors, counted_rows(test.n)));
 }
 
-// The candidates that the members' bootstraps chose.
+// Summarises the candidates that the members' bootstraps chose.
 std::string members_validation_tile(const Figure& figure, const std::string& label) {
   const RunView& view = figure.view;
   std::vector<double> means;

@@ -1,4 +1,4 @@
-// The top of report.html: what the run was and what came of it.
+// The top of report.html: the run and its main results.
 #pragma once
 
 #include <string>

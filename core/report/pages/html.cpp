@@ -25,7 +25,7 @@ using journal::FitStatus;
 
 constexpr size_t kTopCandidates = 20;
 constexpr size_t kMaxNotes = 20;
-constexpr size_t kFewPlots = 4;  // shown at once; of more, only the one with the best candidate, the rest folded away
+constexpr size_t kFewPlots = 4;  // more plots are folded, except the one with the best candidate
 
 // ---- the plots
 
@@ -39,7 +39,7 @@ std::string surface_section(const Figure& figure, const std::vector<NamedFile>& 
       cut ? fmt::format("The page shows the first {} of {} heat maps.", maps.size(), figure.groups.size()) : "", body);
 }
 
-// The place of the box plot that holds the best candidate, else the first.
+// Returns the index of the box plot that contains the best candidate, or of the first.
 size_t main_box_plot(const Figure& figure) {
   const auto panels = figure.box_panels();
   const auto found = std::find_if(panels.begin(), panels.end(), [&](const BoxPanel& panel) {
@@ -56,7 +56,8 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
   std::string lead =
       "Boxes hold the middle half, whiskers reach the furthest value within 1.5 box heights, dots are fits.";
   if (count > 1) lead += " All plots share one vertical axis.";
-  if (figure.y && !figure.surface) lead += " The candidates fill no grid: each numeric parameter has a plot.";
+  if (figure.y && !figure.surface)
+    lead += " The candidates do not fill a grid, so each numeric parameter has its own plot.";
   const size_t wanted = figure.box_panel_count();
   if (count < wanted) lead += fmt::format(" The page shows the {} of {} plots with the lowest means.", count, wanted);
   const std::string grid = fmt::format("<div class=\"grid\">\n{}</div>\n", joined(boxes));
@@ -108,10 +109,10 @@ std::string candidates_section(const Figure& figure) {
   const size_t total = plan.candidates.size();
   return section(
       order.size() < total ? fmt::format("The {} best of {} candidates", order.size(), grouped(total)) : "Candidates",
-      "candidates.csv holds all of them, with every digit.", table.html(sortable));
+      "candidates.csv contains all of them with full precision.", table.html(sortable));
 }
 
-// Failed and capped fits and refits with what the model said about them, the most frequent note first.
+// Failed and capped fits and refits with the model's notes on them, the most frequent note first.
 std::string notes_table(const RunView& view) {
   struct Note {
     FitStatus status;
@@ -149,7 +150,7 @@ std::string fits_section(const Figure& figure) {
   const std::string notes = notes_table(view);
   const size_t planned = view.plan.n_fits(), failed = count_fits(view, FitStatus::failed);
   if (planned == 0) return notes.empty() ? "" : section("Fits", "", notes);
-  size_t unusable = 0;  // no value to rank by, whatever the status
+  size_t unusable = 0;  // no value to rank by, regardless of the status
   for (const CandidateRow& row : figure.pooled) unusable += row.failed;
   std::string body;
   const auto add = [&](const char* name, size_t number, const char* classes) {
@@ -202,7 +203,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
   out += headline(figure) + members_section(view, plots) + surface_section(figure, plots) + box_section(figure, plots) +
          training_section(view, plots);
   if (plots.empty())
-    out += section("Plots", "There is nothing to plot: the plan has no candidates or no metric that selects.", "");
+    out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +
          fits_section(figure) + events_section(view) + environment_section(view);
   return out + fmt::format("</main>\n<script>\n{}</script>\n</body>\n</html>\n", kTables);

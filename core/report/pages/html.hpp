@@ -1,4 +1,4 @@
-// report.html: one file without references to others; well-formed as HTML and as XML.
+// report.html: a single self-contained file, well-formed as HTML and as XML.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace mokume::report {
 
-// The page with these plots in it, which are those of plots(view).
+// Returns the page with these plots, which are those of plots(view).
 std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
 
 }  // namespace mokume::report

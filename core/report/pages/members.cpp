@@ -27,14 +27,14 @@ std::string lead(const RunView& view) {
   return said + ".";
 }
 
-// The first ones of each kind; the others on demand.
+// Shows the first exemplars of each kind; the others on demand.
 std::string exemplars(const std::vector<NamedFile>& plots) {
   struct Kind {
     const char *word, *title;
   };
   std::string body;
-  for (const Kind& kind : {Kind{"easy", "Sure, and right"}, Kind{"misclassified", "Sure, and wrong"},
-                           Kind{"uncertain", "The least sure"}}) {
+  for (const Kind& kind : {Kind{"easy", "Certain and correct"}, Kind{"misclassified", "Certain but wrong"},
+                           Kind{"uncertain", "Least certain"}}) {
     const auto found = inlined(plots, std::string(kExemplarPlots) + kind.word);
     if (!found.empty()) body += fmt::format("<h3>{}</h3>\n", kind.title) + joined(found, 0, kShownExemplars);
     if (found.size() > kShownExemplars)

@@ -1,4 +1,4 @@
-// The report's section about the members of an ensemble: a plot of their test results and their vote, and their table.
+// The report's section about the members of an ensemble: a plot of their test results and vote, and a table.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Sorts a table of class "sort" by the column whose head is clicked. The page is XML as well: no less-than sign
-// and no ampersand may stand here.
+// Sorts a table of class "sort" by the column whose head is clicked. The page is also XML, so this script must not
+// contain less-than signs or ampersands.
 for (const table of document.querySelectorAll("table.sort")) {
   const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
   heads.forEach((head, column) => {

@@ -22,7 +22,7 @@ void check(const std::error_code& code, const char* action, const fs::path& path
                                 "; make the run directory writable and run 'mokume report' again");
 }
 
-// Plots of an earlier report, whose panels differ, would be taken for this one's.
+// Removes plots of an earlier report with other panels, which would be mistaken for plots of this one.
 void remove_stale(const fs::path& folder, const std::set<std::string>& wanted) {
   std::error_code code;
   std::vector<fs::path> stale;
@@ -62,7 +62,7 @@ void write(const RunView& view, const std::string& directory) {
   put("timeline.csv", timeline_csv(view));
   put("summary.json", summary_json(view));
   write_event_files(view, (root / "logs/tensorboard").string());
-  // It comes last: whoever sees it finds everything that it mentions.
+  // Written last: when it exists, so does everything it refers to.
   put("report.html", report_html(view, files));
 }
 

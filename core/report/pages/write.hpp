@@ -7,8 +7,9 @@
 
 namespace mokume::report {
 
-// Tables, plots, event files and report.html into `directory`, each file atomically; removes the *.svg of plots/ that
-// an earlier report left. The same view gives the same bytes. Error(MK_STORAGE) if something cannot be written.
+// Writes tables, plots, event files and report.html to `directory`, each file atomically, and removes *.svg files in
+// plots/ that an earlier report left. Equal views give byte-identical files. Throws Error(MK_STORAGE) if something
+// cannot be written.
 void write(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

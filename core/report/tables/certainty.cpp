@@ -23,7 +23,7 @@ double entropy_of(const std::vector<double>& p) {
   return sum;
 }
 
-// Outliers, whiskers, box and median of values in [0, 1] on a line of characters, the more important over the less.
+// Draws outliers, whiskers, box and median of values in [0, 1] on a line of characters, in that order.
 std::string box_line(const std::vector<double>& values, size_t width) {
   std::string line(width, ' ');
   const auto at = [&](double v) { return static_cast<size_t>(std::lround(std::clamp(v, 0.0, 1.0) * (width - 1))); };
@@ -48,7 +48,7 @@ std::string axis_line(size_t width) {
   return line;
 }
 
-// Counts characters rather than bytes, so that names of any script line up.
+// Counts characters rather than bytes, so that names in any script line up.
 std::string padded(const std::string& text, size_t width) {
   return text + std::string(width - std::min(width, count_characters(text)), ' ');
 }
@@ -136,7 +136,7 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
     text += "  " + box_line(of_class(certainty, c), room) + "\n";
   }
   if (shown.size() < certainty.classes.size())
-    text += fmt::format("  and {} classes with less mean certainty\n", certainty.classes.size() - shown.size());
+    text += fmt::format("  and {} classes with lower mean certainty\n", certainty.classes.size() - shown.size());
   return text;
 }
 

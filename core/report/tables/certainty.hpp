@@ -13,7 +13,7 @@ namespace mokume::report {
 
 inline constexpr size_t kTextWidth = 78;  // characters
 
-// A member votes for the class that it is most certain of, the first of equal ones. Entropies are in nats:
+// A member votes for the class that it is most certain of; ties go to the first. Entropies are in nats:
 //   entropy             H(mean over members of p): how undecided all of them are
 //   mutual_information  H(mean of p) - mean of H(p): how much they contradict each other; 0 for one member.
 // Houlsby, Huszar, Ghahramani, Lengyel, Bayesian active learning for classification and preference learning,
@@ -25,25 +25,25 @@ struct Verdict {
   double entropy = 0;             // in [0, log(classes)]
   double mutual_information = 0;  // in [0, entropy]
 };
-// Needs one member and one class at least.
+// Needs at least one member and one class.
 Verdict judge(const Certainty& certainty);
 
-// The class with the most votes; of several the one with the higher certainty (mean or sum over members), of equal ones
-// the first. Both arguments have an entry per class.
+// Returns the class with the most votes. Ties go to the class with the higher certainty (mean or sum over members),
+// then to the first. Both arguments have an entry per class.
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
-// The share of what was measured that is below `value`, from its percentiles in ascending order (at least one).
+// Returns the share of measured values below `value`, from their ascending percentiles (at least one).
 double share_below(std::span<const double> percentiles, double value);
 
-// "vote: 7 (11 of 12 members)", mean certainty and disagreement, and for each class a box plot of all members'
-// certainty in ASCII, in lines of at most `width` characters (40 at least; class names are cut). Where there are more
-// than 20 classes, those with the highest mean certainty. `doubt`: percentiles of the entropy over the test rows, to
-// compare with; empty if unknown.
+// Returns "vote: 7 (11 of 12 members)", mean certainty and disagreement, and for each class an ASCII box plot of all
+// members' certainty, in lines of at most `width` characters (at least 40; class names are cut). Of more than 20
+// classes, only those with the highest mean certainty are shown. `doubt`: percentiles of the entropy over the test
+// rows, for comparison; empty if unknown.
 std::string certainty_text(const Certainty& certainty, size_t width = kTextWidth, std::span<const double> doubt = {});
 
-// The classes that are shown, ascending: all, or the `most` with the highest mean certainty.
+// Returns the classes to show, ascending: all, or the `most` with the highest mean certainty.
 std::vector<size_t> shown_classes(const Verdict& verdict, size_t most);
-// The certainty of every member of this class.
+// Returns the certainty of every member for this class.
 std::vector<double> of_class(const Certainty& certainty, size_t c);
 // "12 members", "1 model".
 std::string members_text(const Certainty& certainty);

@@ -39,7 +39,7 @@ double next_return(const Contents& contents, uint32_t node, double time) {
   return next;
 }
 
-// A time noted for a device stands for the session of its node that began nearest to it.
+// A time recorded for a device identifies the session of its node that began nearest to it.
 bool took_part(const Contents& contents, const Member& member, const Session& session) {
   return member.sessions.empty() || std::any_of(member.sessions.begin(), member.sessions.end(), [&](double time) {
            return std::none_of(contents.sessions.begin(), contents.sessions.end(), [&](const Session& other) {
@@ -48,8 +48,8 @@ bool took_part(const Contents& contents, const Member& member, const Session& se
          });
 }
 
-// The time in which the device belonged to the run. After the last line of a node that was killed nothing is known of
-// it, but it was counted on until it was declared lost.
+// Returns the time in which the device belonged to the run. Nothing is known about a killed node after its last journal
+// line, but it counted as present until it was declared lost.
 std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
   for (const Session& one : contents.sessions) {
@@ -65,7 +65,7 @@ std::vector<Span> sessions_of(const Contents& contents, const Member& member) {
   return united(std::move(spans));
 }
 
-// The time in which the device could be given no work.
+// Returns the time in which the device could not be given work.
 std::vector<Span> absences(const Contents& contents, const Member& member) {
   std::vector<Span> spans;
   for (const EventRecord& event : contents.events) {
@@ -92,7 +92,7 @@ double present_seconds(const Contents& contents, const Member& member, const Spa
   return seconds;
 }
 
-// By member: the work per busy second of its device class.
+// Returns by member the work per busy second of its device class.
 std::vector<double> estimate(const std::vector<Member>& members, const Contents& contents,
                              const std::vector<double>& work, const std::vector<double>& busy) {
   std::map<std::pair<uint32_t, std::string>, std::string> class_of;
@@ -140,7 +140,7 @@ Efficiency efficiency(const std::vector<Member>& members, const Contents& conten
   for (size_t i = 0; i < members.size(); ++i) {
     double& speed = result.speeds[i];
     if (measured) speed = members[i].speed;
-    // A late result of a device that had been given up is work, and its device was there for it.
+    // A late result of a device that was given up still is work, and the device was present for it.
     const double present = std::max(busy[i], present_seconds(contents, members[i], span));
     used += busy[i] * speed;
     offered += present * speed;

@@ -14,7 +14,7 @@ struct Member {
   std::string id;  // "opencl:0"
   std::string device_class;
   double speed = 0;  // measured before the run, relative to the others; 0: unknown
-  // About when the sessions began that it took part in, in seconds since the epoch; none: in all of its node's.
+  // Approximate start times of the sessions that it took part in, in seconds since the epoch; empty: all of its node's.
   std::vector<double> sessions = {};
 };
 
@@ -23,17 +23,18 @@ const char* to_text(Speeds speeds);  // "none", "measured", "estimated"
 struct Efficiency {
   double value = 0;  // in [0, 1]
   Speeds source = Speeds::none;
-  std::vector<double> speeds;  // that were used, by member
+  std::vector<double> speeds;  // the speeds used, by member
 };
 
 // sum over devices of (time at work x speed) / sum over devices of (time present x speed).
 //
-// At work: the union of the intervals of the fits that count; attempts without a result and repeats are no work.
-// Present: from the first start of a fit to the last end, while the device's node was in a session, until the device
-// was retired or its node lost (until the node returned, or began another session).
+// Time at work: the union of the intervals of the fits that count. Attempts without a result, and repeats, do not count
+// as work. Time present: from the first start of a fit to the last end, while the device's node was in a session, until
+// the device was retired or its node lost (until the node returned or began another session).
 //
-// `work`: the model's cost of each fit, by id, in any one unit; used where a speed is unknown (then for all devices).
-// Without it every fit is the same work. A class that finished nothing counts as fast as the slowest other.
+// `work` is the model's cost of each fit, by id, in any unit. It is used for all devices if any speed is unknown.
+// Without it, all fits are assumed to be equal work. A class that finished nothing counts as fast as the slowest other
+// class.
 Efficiency efficiency(const std::vector<Member>& members, const journal::Contents& contents,
                       const std::vector<double>& work);
 

@@ -21,7 +21,8 @@ bool allowed_in_xml(uint32_t code) {
 
 bool starts_character(char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }
 
-// The length of the well-formed UTF-8 sequence at the front of `text` (Unicode table 3-7) and its code; 0 if none.
+// Returns the length of the well-formed UTF-8 sequence at the front of `text` (Unicode table 3-7), and its code; 0 if
+// none.
 size_t decode(std::string_view text, uint32_t& code) {
   const auto first = static_cast<unsigned char>(text[0]);
   code = first;

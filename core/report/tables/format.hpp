@@ -1,4 +1,4 @@
-// Text for people and for files: escaping, numbers in few digits, units of a metric. Everything here takes any bytes.
+// Text for people and for files: escaping, short numbers, units of a metric. All functions accept arbitrary bytes.
 #pragma once
 
 #include <cstdint>
@@ -10,34 +10,34 @@
 
 namespace mokume::report {
 
-// Valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
+// Returns valid UTF-8 without the characters that XML 1.0 forbids; each offending byte or character becomes U+FFFD.
 std::string clean(std::string_view text);
 
-// clean() with & < > " ' as entities: safe as element text and as an attribute's value, in XML and in HTML.
+// Applies clean() and replaces & < > " ' by entities: safe as element text and as an attribute value, in XML and HTML.
 std::string escape(std::string_view text);
 
-// One field of a CSV file by RFC 4180: quoted only where it must be.
+// Returns one field of a CSV file by RFC 4180, quoted only if necessary.
 std::string csv_field(std::string_view text);
 
-// At most `limit` characters, the last one an ellipsis if some were cut; line breaks become spaces.
+// Returns at most `limit` characters, the last one an ellipsis if some were cut; line breaks become spaces.
 std::string elide(std::string_view text, size_t limit);
 
 size_t count_characters(std::string_view utf8);
 
 inline constexpr const char* kNoValue = "–";
 
-// About `digits` significant digits, no trailing zeros, an exponent where a plain number would be long: "0.00202",
-// "1.5e-7".
+// Returns about `digits` significant digits without trailing zeros, with an exponent if a plain number would be long:
+// "0.00202", "1.5e-7".
 std::string pretty(double value, int digits = 4);
 std::string pretty(const search::Value& value);
 
-// "C = 13.5, gamma = 0.00202": a candidate's parameters, `except` left out; "" if none are left.
+// Returns "C = 13.5, gamma = 0.00202", a candidate's parameters without those in `except`; "" if none are left.
 std::string pretty_params(const search::Plan& plan, size_t candidate, const std::vector<size_t>& except = {});
 
 // "fit 17: candidate 3, fold 2", "the refit"; with the bootstrap if the plan has several.
 std::string fit_name(const search::Plan& plan, uint32_t fit);
 
-// How a metric is shown: the share called "error" in percent, everything else as it is.
+// The display unit of a metric: the share called "error" is in percent, everything else is unchanged.
 struct Unit {
   std::string name;   // "error"
   std::string title;  // "error (%)"

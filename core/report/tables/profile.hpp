@@ -1,4 +1,4 @@
-// The tables and files of a profiled run: on each device phases, and the ops within them.
+// The tables and files of a profiled run: for each device its phases, and the ops within them.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace mokume::report {
 
-// Two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the first 40
-// are summed up in one line at the end, so that both tables add up to the time in the heading.
+// Returns two tables for a terminal: phases and ops, each with calls, seconds, share, GFLOP/s and GB/s. Ops after the
+// first 40 are summed up in a last line, so that both tables add up to the time in the heading.
 std::string profile_text(const DeviceProfile& profile);
 
-// The same tables, for other forms of them.
+// The same tables as data, for other formats.
 struct ProfileLine {
   std::vector<std::string> names;  // phase, or phase and op
   uint64_t calls = 0;

@@ -13,10 +13,10 @@ using journal::FitRecord;
 using journal::FitStatus;
 using Fits = std::vector<const FitRecord*>;
 
-// A sum of squares of larger values overflows; such a value is no measurement.
+// The sum of squares of larger values would overflow; such a value is not a measurement.
 constexpr double kLargest = 1e100;
 
-// The values of `count` fits from `first` on, which are those of one candidate.
+// Gathers the values of `count` fits from `first` on, all of one candidate.
 CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first, size_t count) {
   CandidateRow row;
   for (size_t i = first; i < first + count; ++i) {

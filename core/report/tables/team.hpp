@@ -8,14 +8,14 @@
 
 namespace mokume::report {
 
-// Time at work, and all time in which the device belonged to the team.
+// Returns all time in which the device belonged to the team, at work or not.
 double present_seconds(const TeamShare& share);
 
-// A share for each device: all its fits added up.
+// Returns one share per device, summed over all its fits.
 std::vector<TeamShare> by_device(const TeamAccount& account);
 
-// Over all fits: busy time over busy, idle and reducing time, each device weighted by the units that it computes in a
-// second. 0 without shares.
+// Returns, over all fits, busy time divided by busy, idle and reducing time, with each device weighted by the units
+// that it computes per second. 0 without shares.
 double efficiency_of(const TeamAccount& account);
 
 }  // namespace mokume::report

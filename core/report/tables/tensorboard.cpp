@@ -37,7 +37,7 @@ std::string little_endian(Unsigned value) {
   return bytes;
 }
 
-// The format masks the sum because a sum over data that hold sums is weak.
+// The format masks the checksum, because a checksum over data that contains checksums is weak.
 std::string masked_crc(std::string_view bytes) { return little_endian(std::rotr(crc32c(bytes), 15) + 0xa282ead8u); }
 
 std::string record(const std::string& data) {
@@ -45,7 +45,7 @@ std::string record(const std::string& data) {
   return length + masked_crc(length) + data + masked_crc(data);
 }
 
-// ---- Protocol Buffers: a field is its number and type in one byte, then its value
+// ---- Protocol Buffers: a field consists of its number and type in one byte, followed by its value
 
 std::string varint(uint64_t value) {
   std::string bytes;
@@ -65,7 +65,7 @@ std::string float_field(int number, float value) {
   return field(number, 5) + little_endian(std::bit_cast<uint32_t>(value));
 }
 
-// Beyond the range of float the conversion would be undefined.
+// The conversion would be undefined beyond the range of float.
 float rounded(double value) {
   constexpr double kMax = std::numeric_limits<float>::max();
   if (std::abs(value) > kMax) return std::copysign(std::numeric_limits<float>::infinity(), value > 0 ? 1.0F : -1.0F);
@@ -102,7 +102,7 @@ void remove_stale(const fs::path& root, const std::set<std::string>& wanted) {
   std::vector<fs::path> stale;
   for (fs::directory_iterator it(root, code), end; !code && it != end; it.increment(code))
     if (wanted.count(it->path().filename().string()) == 0) stale.push_back(it->path());
-  // Other files there stay, and so does their folder.
+  // Other files in the folder stay, and so does the folder.
   for (const fs::path& folder : stale)
     if (fs::is_directory(fs::symlink_status(folder, code)) && fs::remove(folder / kFile, code))
       fs::remove(folder, code);

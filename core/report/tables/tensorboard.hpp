@@ -1,8 +1,9 @@
-// The curves as event files, the format that TensorBoard reads.
+// Writes curves as event files, the format that TensorBoard reads.
 //
-// A file is a list of TFRecords: length (uint64), masked CRC-32C of those 8 bytes, data, masked CRC-32C of the data;
-// all little endian. The data are Event messages of Protocol Buffers: the file's version first, then one per epoch with
-// a simple_value for each curve. tensorflow/core/lib/io/record_writer.h, tensorflow/core/util/event.proto
+// A file is a list of TFRecords: length (uint64), masked CRC-32C of those 8 bytes, data, masked CRC-32C of the data,
+// all little-endian. The data is a sequence of Protocol Buffers Event messages: first the file's version, then one
+// message per epoch with a simple_value for each curve. See tensorflow/core/lib/io/record_writer.h and
+// tensorflow/core/util/event.proto.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +19,17 @@ namespace mokume::report {
 // CRC-32C (Castagnoli; iSCSI, RFC 3720 appendix B.4).
 uint32_t crc32c(std::string_view bytes);
 
-// The bytes of an event file: step = epoch, from 1; tag = the curve's name; every event carries `wall_time` (seconds
-// since the epoch). Values are rounded to float.
+// Returns the bytes of an event file: step = epoch, from 1; tag = the curve's name; every event has `wall_time`
+// (seconds since the epoch). Values are rounded to float.
 std::string event_file(const std::vector<journal::Curve>& curves, double wall_time);
 
-// "candidate-0003-fold-1"; with the bootstrap in the middle where there are several.
+// "candidate-0003-fold-1"; with the bootstrap in the middle if there are several.
 std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
-// DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume of every fit and refit that has
-// curves, each atomically, but not synced: they can be rebuilt from the journal. Folders of an earlier report that this
-// one does not have lose their event file. Without curves nothing is created. Error(MK_STORAGE) if something cannot be
-// written.
+// Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for every fit and refit with
+// curves. Each file is written atomically but not synced, since it can be rebuilt from the journal. Removes the event
+// files of folders that belong only to an earlier report. Creates nothing if there are no curves. Throws
+// Error(MK_STORAGE) if something cannot be written.
 void write_event_files(const RunView& view, const std::string& directory);
 
 }  // namespace mokume::report

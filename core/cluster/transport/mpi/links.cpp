@@ -30,16 +30,16 @@ constexpr std::chrono::milliseconds kAgain(50);
 constexpr int kBuffer = 2 << 20;
 constexpr uint32_t kLargest = std::numeric_limits<int32_t>::max();
 
-// Asio moves at most 64 KB at a time unless it is told otherwise.
+// By default Asio moves at most 64 KB at a time.
 size_t everything(const asio::error_code& error, size_t) { return error ? 0 : kLargest; }
 
-// No child process keeps a connection open behind its parent's back.
+// Child processes must not inherit connections, or they would keep them open after their parent has closed them.
 template <class Socket>
 void keep_to_this_process(Socket& socket) {
   fcntl(socket.native_handle(), F_SETFD, FD_CLOEXEC);
 }
 
-// The kernel's limit for a buffer that a program asks for; 0 if it does not say.
+// Returns the kernel's limit for a requested buffer size; 0 if unknown.
 long limit_of(const std::string& name) {
   long bytes = 0;
   std::ifstream("/proc/sys/net/core/" + name) >> bytes;
@@ -58,7 +58,7 @@ bool unhex(const std::string& text, unsigned char* bytes, size_t n) {
   return true;
 }
 
-// A name of the kernel's, not a file: it goes with the process, and nobody has to tidy up.
+// An abstract socket name, not a file: it disappears with the process, so nothing needs to be cleaned up.
 Local::endpoint local_place(const std::string& name) { return {std::string(1, '\0') + "mokume-" + name}; }
 
 }  // namespace
@@ -95,12 +95,13 @@ bool Links::run_until(Clock::time_point deadline, Done&& done) {
   return true;
 }
 
-// ---- how they find each other ----
+// ---- connecting ----
 
 std::string Links::invite(bool this_host_only, const std::string& network) {
   Secret name;
   for (Secret* secret : {&ours_, &theirs_, &name})
-    if (getentropy(secret->data(), secret->size()) != 0) throw Error(MK_INTERNAL, "the kernel gives no random numbers");
+    if (getentropy(secret->data(), secret->size()) != 0)
+      throw Error(MK_INTERNAL, "the kernel provides no random numbers");
   std::vector<asio::ip::address> where;
   if (!this_host_only) where = addresses(network);
   if (where.empty()) where.push_back(asio::ip::address_v4::loopback());
@@ -116,7 +117,7 @@ std::string Links::invite(bool this_host_only, const std::string& network) {
     throw Error(MK_INTERNAL, fmt::format("cannot listen for the other ranks: {}", error.what()));
   }
   accept(acceptor_);
-  // Where that is forbidden TCP will do.
+  // If local sockets are forbidden, TCP is used.
   asio::error_code error;
   near_.open(Local(), error);
   if (!error) keep_to_this_process(near_);
@@ -146,7 +147,7 @@ void Links::welcome(Clock::time_point deadline) {
   for (const int peer : absent()) names += (names.empty() ? "" : ", ") + std::to_string(peer);
   throw Error(MK_CANCELLED,
               fmt::format("not connected to rank 0 in time, on TCP port {}: rank {}. A rank has died, or no network "
-                          "leads from its node to this one (MOKUME_MPI_NETWORK names one)",
+                          "leads from its node to this one (MOKUME_MPI_NETWORK selects one)",
                           port, names));
 }
 
@@ -167,7 +168,7 @@ void Links::ask(const std::shared_ptr<Guest>& guest) {
                      const uint32_t rank = guest->hello.rank;
                      if (error || guest->hello.secret != theirs_ || rank == 0 || rank >= static_cast<uint32_t>(size_) ||
                          link(static_cast<int>(rank)).state != State::absent || !acceptor_.is_open())
-                       return;  // and with the guest its socket goes
+                       return;  // destroying the guest closes its socket
                      admit(guest);
                    });
 }
@@ -185,14 +186,14 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   std::string ours, theirs, name;
   words >> port >> ours >> theirs >> name;
   if (!unhex(ours, ours_.data(), kSecret) || !unhex(theirs, theirs_.data(), kSecret))
-    throw Error(MK_INTERNAL, "rank 0 did not say how it is reached");
+    throw Error(MK_INTERNAL, "rank 0 sent no valid invitation");
   std::vector<tcp::endpoint> places;
   for (std::string word; words >> word;) places.emplace_back(asio::ip::make_address(word), port);
   const Local::endpoint near = local_place(name);
-  // Rank 0 has listened since before it said where: refused everywhere for a while, it is there no more.
-  auto heard = Clock::now();  // of a place that did not refuse
+  // Rank 0 was listening before it sent the invitation. If every address refuses for a while, it is gone.
+  auto heard = Clock::now();  // the last time some address did not refuse
   for (auto now = heard; now < deadline && now - heard < kRefused; now = Clock::now()) {
-    if (reach(near, deadline) == Outcome::reached) return;  // on another host nobody has that name
+    if (reach(near, deadline) == Outcome::reached) return;  // no process on another host has this name
     bool refused = !places.empty();
     for (const tcp::endpoint& place : places) {
       const Outcome outcome = reach(place, deadline);
@@ -204,10 +205,9 @@ void Links::join(const std::string& invitation, Clock::time_point deadline) {
   }
   std::string tried;
   for (const tcp::endpoint& place : places) tried += (tried.empty() ? "" : ", ") + place.address().to_string();
-  throw Error(MK_CANCELLED,
-              fmt::format("rank 0 is not reached on TCP port {} of {}: it has died, or no network leads to "
-                          "it (MOKUME_MPI_NETWORK names one)",
-                          port, tried));
+  throw Error(MK_CANCELLED, fmt::format("cannot reach rank 0 on TCP port {} of {}: it has died, or no network leads to "
+                                        "it (MOKUME_MPI_NETWORK selects one)",
+                                        port, tried));
 }
 
 Links::Outcome Links::reach(const Stream::endpoint& where, Clock::time_point deadline) {
@@ -229,7 +229,7 @@ Links::Outcome Links::reach(const Stream::endpoint& where, Clock::time_point dea
                                          });
                       });
   });
-  // Somebody who is there may be slow to answer; one behind a firewall never is there.
+  // A connected peer may be slow to answer. One hidden by a firewall never connects.
   run_until(std::min(deadline, Clock::now() + kConnect), [&] { return attempt->connected || attempt->over; });
   if (attempt->connected) run_until(std::min(deadline, Clock::now() + kAnswer), [&] { return attempt->over; });
   if (attempt->outcome == Outcome::reached) {
@@ -247,17 +247,18 @@ void Links::open(int peer, Stream::socket socket) {
   const bool near = of.socket.local_endpoint().protocol().family() == Local().family();
   if (!near) of.socket.set_option(tcp::no_delay(true));
   of.socket.non_blocking(true);
-  // By itself the kernel begins with less than a bucket of a team's sums, and grows slowly, that of a local socket
-  // never. Where it allows less than this, what TCP's grows to is more.
+  // By default the kernel's buffers start smaller than a bucket of a team's sums. They grow slowly, and those of local
+  // sockets never. If the kernel's limit is lower than kBuffer, the size that TCP grows to is larger than that limit.
   if (near || limit_of("wmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::send_buffer_size(kBuffer));
   if (!near && limit_of("rmem_max") >= kBuffer) of.socket.set_option(asio::socket_base::receive_buffer_size(kBuffer));
   of.state = State::open;
   read_header(peer);
 }
 
-// ---- what comes ----
+// ---- receiving ----
 
-// A peer's next message is read once its last was polled: nobody fills this node's memory faster than it can follow.
+// A peer's next message is read only after its last was polled, so that nobody fills this node's memory faster than it
+// keeps up.
 void Links::read_header(int peer) {
   asio::async_read(link(peer).socket, asio::buffer(&link(peer).header, sizeof(Header)),
                    [this, peer](const asio::error_code& error, size_t) {
@@ -300,7 +301,7 @@ void Links::wake() {
   if (!woken_.exchange(true)) asio::post(io_, [] {});
 }
 
-// ---- what goes ----
+// ---- sending ----
 
 void Links::send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner) {
   if (!knows(to) || lost(to) || link(to).deaf) return;
@@ -320,7 +321,7 @@ void Links::write(int peer) {
                                                asio::buffer(parcel.bytes, parcel.header.bytes)};
   asio::async_write(link(peer).socket, both, everything, [this, peer](const asio::error_code& error, size_t) {
     Link& to = link(peer);
-    // The bytes that it sent before its end are still to be read: only the end of that is the peer's.
+    // Data that the peer sent before it died must still be read. Only the end of that data closes the link.
     if (error) {
       to.deaf = true;
       return to.outgoing.clear();
@@ -339,7 +340,7 @@ void Links::flush(Clock::time_point deadline) {
     if (behind(of)) of->forgotten = true;
 }
 
-// ---- who is there ----
+// ---- presence ----
 
 void Links::close(int peer) {
   Link& of = link(peer);

@@ -1,6 +1,6 @@
-// The connections between the nodes of a run: one between rank 0 and each of the others, by TCP, on one host by a local
-// socket. A rank that dies closes its connection; that is how its end is known, at once and on any host. docs/adr/0019
-// says why MPI does not carry the messages.
+// The connections between the nodes of a run: one between rank 0 and each other rank, by TCP, or by a local socket on
+// the same host. When a rank dies, its connection closes, which reveals its death at once and on any host.
+// docs/adr/0019 explains why MPI does not carry the messages.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ namespace mokume::mpi {
 
 using Clock = std::chrono::steady_clock;
 
-// Used by one thread, wake() apart. Nothing happens outside of its calls, but that the kernel takes and hands over what
+// Used by one thread, except wake(). Nothing happens outside its calls, except that the kernel sends and receives what
 // its buffers hold.
 class Links {
  public:
@@ -31,28 +31,28 @@ class Links {
   Links(const Links&) = delete;
   Links& operator=(const Links&) = delete;
 
-  // ---- first of all ----
+  // ---- connecting ----
 
-  // Rank 0 listens, on a local socket and by TCP: `this_host_only` on loopback, otherwise where others may reach it.
-  // Returns what they need to join, and who knows that may: its addresses, or those of one network (an interface's
-  // name, or "10.0.0.0/8"; empty: all), a port and secrets. Error(MK_INVALID_ARGUMENT) if there is no such network
-  // here.
+  // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise where others may reach it.
+  // Returns the invitation that others need to join, which is also sufficient to join: its addresses, a port and
+  // secrets. `network` restricts the addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws
+  // Error(MK_INVALID_ARGUMENT) if this host has no such network.
   std::string invite(bool this_host_only, const std::string& network);
-  // Rank 0 waits for the others. Error(MK_CANCELLED) names who has not come by the deadline.
+  // Rank 0 waits for the others. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
   void welcome(Clock::time_point deadline);
-  // Another rank connects to rank 0. Error(MK_CANCELLED) if it is not reached by the deadline, or is gone.
+  // Another rank connects to rank 0. Throws Error(MK_CANCELLED) if it is not reachable by the deadline, or is gone.
   void join(const std::string& invitation, Clock::time_point deadline);
 
-  // ---- then ----
+  // ---- communicating ----
 
   enum class Kind : uint32_t {
     message = 1,
     farewell = 2,  // to rank 0, empty: nothing follows
-    verdict = 3,   // from rank 0, on the farewells
+    verdict = 3,   // from rank 0, in answer to the farewells
   };
 
-  // At most 2 GiB, which `owner` keeps as they are; without one they are copied. What is for a lost peer, or one that
-  // this rank has no connection to, is dropped.
+  // Sends at most 2 GiB, which `owner` keeps alive and unchanged; without an owner they are copied. Messages to a lost
+  // peer, or to one without a connection to this rank, are dropped.
   void send(int to, Kind kind, std::string_view text, std::shared_ptr<const void> owner = nullptr);
 
   struct Arrived {
@@ -61,19 +61,20 @@ class Links {
     size_t size = 0;
     std::unique_ptr<char[]> bytes;
   };
-  // Next of what has arrived; of one peer in the order sent.
+  // Returns the next arrived message; those of one peer come in the order sent.
   std::optional<Arrived> poll();
 
-  // Until something has happened since poll() last found nothing that it or lost() may tell of, wake() was called, or
-  // `at_most` is over; maybe earlier. What was sent goes on leaving meanwhile.
+  // Waits until, since poll() last found nothing, something has happened that poll() or lost() may report, wake() was
+  // called, or `at_most` is over. May return earlier. Sending continues meanwhile.
   void wait(Clock::duration at_most);
   void wake();  // from any thread
 
-  // Until the kernel has all that was sent. Who has not taken his part by the deadline is forgotten.
+  // Waits until the kernel has everything that was sent. Peers that have not taken their part by the deadline are
+  // forgotten.
   void flush(Clock::time_point deadline);
 
   void forget(int peer);      // lost until a message from it is polled
-  bool lost(int peer) const;  // forgotten, or its connection is closed and all that came over it was polled
+  bool lost(int peer) const;  // forgotten, or its connection is closed and everything received over it was polled
 
  private:
   struct Header {
@@ -90,12 +91,12 @@ class Links {
     explicit Link(asio::io_context& io) : socket(io) {}
     Stream::socket socket;
     State state = State::absent;
-    bool forgotten = false, deaf = false;  // deaf: it takes nothing any more
+    bool forgotten = false, deaf = false;  // deaf: it accepts no more data
     Header header;
     std::unique_ptr<char[]> body;
-    std::deque<Parcel> outgoing;  // the first is under way
+    std::deque<Parcel> outgoing;  // the first is being sent
   };
-  struct Guest;    // who has connected to rank 0 and not yet proven who it is
+  struct Guest;    // connected to rank 0, identity not yet proven
   struct Attempt;  // to reach rank 0
 
   static constexpr size_t kSecret = 16;
@@ -125,8 +126,8 @@ class Links {
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> always_;
   asio::ip::tcp::acceptor acceptor_;
-  asio::local::stream_protocol::acceptor near_;  // of ranks on this host
-  Secret ours_{}, theirs_{};                     // rank 0 says `ours_`, who joins says `theirs_`
+  asio::local::stream_protocol::acceptor near_;  // for ranks on this host
+  Secret ours_{}, theirs_{};                     // rank 0 sends `ours_`, a joining rank `theirs_`
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Arrived> inbox_;
   std::atomic<bool> woken_{false};

@@ -1,6 +1,7 @@
-// Nodes as ranks of an MPI job. MPI starts the ranks, tells them how rank 0 is reached, and ends them; the messages go
-// over connections of our own (links.hpp), since MPI does not outlive a peer that dies in the middle of one
-// (docs/adr/0019). In between nobody calls MPI. MPI_THREAD_FUNNELED is enough: one thread calls all of this.
+// Nodes as ranks of an MPI job. MPI starts the ranks, tells them how to reach rank 0, and ends them. Messages travel
+// over separate connections (links.hpp), since MPI does not survive a peer that dies in the middle of a message
+// (docs/adr/0019), so between start and end there are no MPI calls. MPI_THREAD_FUNNELED is enough: one thread makes all
+// calls.
 #include "abi/transport.h"
 
 #include <mpi.h>
@@ -34,7 +35,7 @@ using mokume::mpi::Watch;
 using Kind = Links::Kind;
 
 constexpr std::string_view kEverybody = "everybody", kNotEverybody = "not everybody";
-constexpr std::chrono::seconds kLeave(30);  // for those who only shut down
+constexpr std::chrono::seconds kLeave(30);  // for ranks that only shut down
 constexpr std::chrono::seconds kStartLimit(120);
 constexpr std::chrono::seconds kConnect(5);  // at least
 constexpr const char* kStartVariable = "MOKUME_MPI_START_S";
@@ -73,7 +74,7 @@ bool all_on_this_host() {
 
 class Mpi {
  public:
-  // The only collectives there are: all ranks have just come out of MPI_Init_thread.
+  // The only collective calls: all ranks have just returned from MPI_Init_thread.
   explicit Mpi(Clock::time_point deadline)
       : rank_(own_rank()), size_(job_size()), links_(rank_, size_), parted_(static_cast<size_t>(size_)) {
     const bool one_host = all_on_this_host();
@@ -87,7 +88,7 @@ class Mpi {
                       std::string("this host has too many addresses; name a network: ") + kNetworkVariable);
         std::copy(text.begin(), text.end(), invitation.begin());
       } catch (...) {
-        tell(invitation);  // nothing: the others need not wait
+        tell(invitation);  // empty, so that the others do not wait
         throw;
       }
     }
@@ -110,14 +111,14 @@ class Mpi {
   uint32_t size() const { return static_cast<uint32_t>(size_); }
 
   void send(uint32_t to, const void* message, uint64_t bytes, std::shared_ptr<const void> owner) {
-    if (to >= size() || to == rank()) throw Error(MK_INVALID_ARGUMENT, "there is no such other node to send to");
+    if (to >= size() || to == rank()) throw Error(MK_INVALID_ARGUMENT, "there is no such node to send to");
     if (bytes == 0 || bytes > std::numeric_limits<int32_t>::max()) {
       throw Error(MK_INVALID_ARGUMENT, "a message must have between 1 byte and 2 GiB");
     }
     links_.send(static_cast<int>(to), Kind::message, {static_cast<const char*>(message), bytes}, std::move(owner));
   }
 
-  // The next message; what ranks say to each other's transport is taken in.
+  // Returns the next message, and handles the messages between the transports themselves.
   std::optional<Links::Arrived> poll() {
     while (auto arrived = links_.poll()) {
       if (arrived->kind == Kind::message && arrived->size > 0) return arrived;
@@ -135,8 +136,8 @@ class Mpi {
   void forget(uint32_t peer) { links_.forget(static_cast<int>(peer)); }
   bool lost(uint32_t peer) const { return links_.lost(static_cast<int>(peer)); }
 
-  // MPI_Finalize waits for every rank, spinning, and for ever if one is gone: it is called only once all have said
-  // farewell. Until then this waits asleep. Without it the launcher sees an abnormal end.
+  // MPI_Finalize waits for every rank, spinning, and forever if one is gone. Therefore it is called only once all have
+  // said farewell; until then this waits asleep. Without MPI_Finalize the launcher sees an abnormal exit.
   bool leave(Clock::duration timeout) noexcept {
     if (left_) return *left_;
     left_ = false;
@@ -144,7 +145,7 @@ class Mpi {
     try {
       if (!(rank_ == 0 ? see_off(deadline) : say_farewell(deadline))) return false;
     } catch (const std::exception&) {
-      return false;  // left to the launcher
+      return false;  // the launcher cleans up
     }
     MPI_Finalize();
     left_ = true;
@@ -152,7 +153,7 @@ class Mpi {
   }
 
  private:
-  // Until `done()` or the deadline; what others still have to say nobody wants any more.
+  // Runs until `done()` or the deadline, and drops all remaining messages of the others.
   template <class Done>
   void listen(Clock::time_point deadline, Done&& done) {
     while (true) {
@@ -164,7 +165,7 @@ class Mpi {
     }
   }
 
-  // Rank 0: waits for the farewells of all who are there, and tells them whether that was everybody.
+  // Rank 0: waits for the farewells of all ranks that are present, and tells them whether that was everybody.
   bool see_off(Clock::time_point deadline) {
     const auto missing = [&](int peer) { return !parted_[static_cast<size_t>(peer)] && !links_.lost(peer); };
     const auto any = [&](auto&& is) {
@@ -183,7 +184,7 @@ class Mpi {
     return everybody && !any(gone);
   }
 
-  // The others. Rank 0 may be gone, or find that somebody else is.
+  // The other ranks. Rank 0 may be gone, or find that another rank is.
   bool say_farewell(Clock::time_point deadline) {
     links_.send(0, Kind::farewell, "");
     listen(deadline, [&] { return everybody_.has_value() || links_.lost(0); });
@@ -192,9 +193,9 @@ class Mpi {
 
   const int rank_, size_;
   Links links_;
-  std::vector<bool> parted_;       // who said farewell
-  std::optional<bool> everybody_;  // what rank 0 found on this parting
-  std::optional<bool> left_;       // what leave() found
+  std::vector<bool> parted_;       // ranks that said farewell
+  std::optional<bool> everybody_;  // rank 0's finding about this farewell
+  std::optional<bool> left_;       // the result of leave()
 };
 
 std::chrono::seconds start_limit() {
@@ -203,7 +204,7 @@ std::chrono::seconds start_limit() {
   return seconds > 0 ? std::chrono::seconds(seconds) : kStartLimit;
 }
 
-// Without the usual end: a thread is inside MPI and does not come back, or others are.
+// Exits without the usual cleanup, because a thread of this process or of another rank is stuck inside MPI.
 void end(const mokume::sdk::Host& host, const std::string& why) {
   host.log(MK_LOG_ERROR, "mpi", why);
   std::fflush(nullptr);
@@ -213,8 +214,8 @@ void end(const mokume::sdk::Host& host, const std::string& why) {
 void initialize() {
   int initialized = 0;
   MPI_Initialized(&initialized);
-  if (initialized != 0) throw Error(MK_INTERNAL, "MPI was started in this process before");
-  // Open MPI may write to the socket of a rank that has died, which by default ends the writer.
+  if (initialized != 0) throw Error(MK_INTERNAL, "MPI was already started in this process");
+  // Open MPI may write to the socket of a dead rank, which by default kills the writer.
   std::signal(SIGPIPE, SIG_IGN);
   int provided = MPI_THREAD_SINGLE;
   check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
@@ -277,19 +278,19 @@ mk_transport make_table() {
 
 int32_t start(const mk_host* host, const void** table, mk_error* error) {
   return mokume::sdk::guard(error, [&] {
-    // Starting waits for all ranks, inside of MPI for ever if one dies before it is through. Nothing has been begun
-    // yet.
+    // Starting waits for all ranks; inside MPI it waits forever if one of them dies first. Nothing else has begun yet,
+    // so exiting is safe.
     const std::chrono::seconds limit = start_limit();
     Watch watch(limit, [=] {
       end(mokume::sdk::Host(host),
           "MPI has not started within " + std::to_string(limit.count()) +
               " s: a rank has died or cannot be reached; run the same command again, or with a larger " +
-              kStartVariable + " where starting takes longer");
+              kStartVariable + " if starting takes longer");
     });
     const Watch::Call call(watch);
     const auto begin = Clock::now();
     initialize();
-    // Before the watch, which knows less.
+    // Earlier than the watch, whose message is less specific.
     const auto deadline = std::max<Clock::time_point>(begin + limit * 9 / 10, Clock::now() + kConnect);
     std::unique_ptr<Mpi> mpi;
     try {

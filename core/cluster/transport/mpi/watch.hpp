@@ -1,4 +1,4 @@
-// Notices that a call does not come back.
+// Notices that a call does not return.
 #pragma once
 
 #include <chrono>
@@ -9,17 +9,17 @@
 
 namespace mokume::mpi {
 
-// A thread of its own looks ten times per limit whether one call has been under way all the while. Time in which the
-// whole process was stopped counts little that way.
+// A thread checks ten times per limit whether the same call has been in progress all the time. This way, time during
+// which the whole process was stopped hardly counts.
 class Watch {
  public:
-  // Calls `late` on its thread, once, after a call has taken about `limit`.
+  // Calls `late` once, on the watch's thread, after a call has taken about `limit`.
   Watch(std::chrono::milliseconds limit, std::function<void()> late);
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
-  // While one lives a call is under way; one at a time.
+  // A call is in progress while this object exists; one at a time.
   class Call {
    public:
     explicit Call(Watch& watch) : watch_(watch) { watch_.turn(); }
@@ -39,7 +39,7 @@ class Watch {
   const std::function<void()> late_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  unsigned long turns_ = 0;  // odd while a call is under way
+  unsigned long turns_ = 0;  // odd while a call is in progress
   bool over_ = false;
   std::thread thread_;  // last: it uses the others
 };
