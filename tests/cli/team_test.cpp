@@ -131,7 +131,7 @@ TEST_F(InTeam, StoppedAndGoneOnWithOtherRanks) {
   });
   const Ended stopped = place_.shell(on_ranks(2) + Place::program() + " run e.toml");
   stopper.join();
-  EXPECT_NE(stopped.err.find("goes on where it stopped"), std::string::npos) << stopped.err;
+  EXPECT_NE(stopped.err.find("the same command resumes the run"), std::string::npos) << stopped.err;
   const fs::path run = place_.run("net");
   EXPECT_FALSE(fs::exists(run / "models/best"));
   const Ended resumed = place_.shell(on_ranks(1) + Place::program() + " run e.toml");
