@@ -87,7 +87,7 @@ int data_info(const std::string& spec) {
   std::printf("%s\n%lld training rows, %lld test rows, %lld features, %s\nsha256 %s\n", d.name.c_str(),
               static_cast<long long>(d.train.rows), static_cast<long long>(d.test.rows),
               static_cast<long long>(d.train.features),
-              d.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", d.class_names.size()).c_str(),
+              d.class_names.empty() ? "numeric targets" : fmt::format("{} classes", d.class_names.size()).c_str(),
               d.sha256.c_str());
   for (const std::string& note : d.notes) std::printf("%s\n", note.c_str());
   if (!d.train.labels.empty()) {
@@ -100,7 +100,8 @@ int data_info(const std::string& spec) {
 }
 
 int fetch_data(const std::string& name, const std::string& from) {
-  if (name != "mnist") throw Error(MK_INVALID_ARGUMENT, "no data set '" + name + "' to fetch: there is mnist");
+  if (name != "mnist")
+    throw Error(MK_INVALID_ARGUMENT, "there is no data set '" + name + "' to fetch; mnist is available");
   const std::string cache = base::cache_directory();
   if (cache.empty()) throw Error(MK_DEVICE_ERROR, "no cache directory: set HOME or XDG_CACHE_HOME");
   const std::string directory = cache + "/" + name;
@@ -109,7 +110,7 @@ int fetch_data(const std::string& name, const std::string& from) {
   for (const Download& d : kMnist) {
     const std::string path = directory + "/" + d.file;
     if (fs::exists(path) && base::sha256(base::read_file(path)) == d.sha256) {
-      std::fprintf(stderr, "%s: already here\n", path.c_str());
+      std::fprintf(stderr, "%s: already present\n", path.c_str());
       continue;
     }
     std::fprintf(stderr, "downloading %s/%s\n", base_url.c_str(), d.file);

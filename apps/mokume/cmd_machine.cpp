@@ -96,8 +96,8 @@ std::string existing(const std::string& path) {
 // Returns whether every node sees the directory.
 bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
                  const std::string& directory) {
-  std::printf("\nnodes, and %s as they see it\n", directory.c_str());
-  say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "a line to disk");
+  std::printf("\nnodes, and their view of %s\n", directory.c_str());
+  say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "synced line");
   bool shared = true;
   for (size_t node = 0; node < seen.size(); ++node) {
     const cluster::Seen& one = seen[node];
@@ -179,7 +179,7 @@ int doctor(Runtime& runtime, const std::string& out) {
     return kDone;
   }
   runtime.log().set_level(MK_LOG_INFO);
-  std::printf("mokume %s\n\nlibraries are searched in\n", MOKUME_VERSION);
+  std::printf("mokume %s\n\nlibrary search path\n", MOKUME_VERSION);
   for (const std::string& directory : registry.directories()) std::printf("  %s\n", directory.c_str());
   const node::Machine machine(registry, runtime.log());
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL)) registry.try_load(MK_PLUGIN_MODEL, name);
@@ -199,7 +199,7 @@ int doctor(Runtime& runtime, const std::string& out) {
     wrong = true;
     std::printf("  none: install an OpenCL driver (Debian: pocl-opencl-icd) or the host backend\n");
   }
-  std::printf("\nmemory that CPU devices may take: %s\ncores: %u\ncache: %s\nMPI launcher: %s\n",
+  std::printf("\nmemory available to CPU devices: %s\ncores: %u\ncache: %s\nMPI launcher: %s\n",
               base::human_bytes(device::host_available_bytes()).c_str(), scheduler::allowed_cores(),
               base::cache_directory().empty() ? "none: nothing is cached" : base::cache_directory().c_str(),
               cluster::mpi_launched() ? "yes" : "no");

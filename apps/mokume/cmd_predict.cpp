@@ -85,7 +85,7 @@ void print_classes(const Combined& said, const std::vector<int32_t>& labels, con
   if (!several) return;
   std::vector<double> alone(said.errors.begin(), said.errors.end());
   std::sort(alone.begin(), alone.end());
-  say(stderr, "errors of the {} members alone: {} to {}, median {}\n", members, alone.front(), alone.back(),
+  say(stderr, "errors of the {} individual members: {} to {}, median {}\n", members, alone.front(), alone.back(),
       report::quantile(alone, 0.5));
 }
 
@@ -95,10 +95,11 @@ data::Shape image_shape(const Trained& model, const std::string& run, std::strin
   if (int64_t{shape.height} * shape.width > 1) return shape;
   const auto side = static_cast<int32_t>(std::lround(std::sqrt(static_cast<double>(model.features))));
   if (side < kLeastSide || int64_t{side} * side != model.features)
-    throw Error(MK_INVALID_ARGUMENT, fmt::format("the model of {} takes rows of {} features, which are no image: "
-                                                 "predict rows with --data SPEC",
-                                                 run, model.features));
-  guessed = fmt::format("; the model's {} features are taken for {} x {} pixels", model.features, side, side);
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format("the model of {} takes rows of {} features, which are not an image: predict rows with --data SPEC",
+                    run, model.features));
+  guessed = fmt::format("; the model's {} features are interpreted as {} x {} pixels", model.features, side, side);
   return {side, side, 1};
 }
 
@@ -160,9 +161,11 @@ void predict_picture(const Models& with) {
   const Trained& first = with.ensemble.first();
   const PredictOptions& options = with.options;
   if (first.classes.empty())
-    throw Error(MK_INVALID_ARGUMENT, fmt::format("the model of {} predicts numbers, and a picture needs one that knows "
-                                                 "classes: predict rows with --data SPEC",
-                                                 options.run));
+    throw Error(
+        MK_INVALID_ARGUMENT,
+        fmt::format(
+            "the model of {} predicts numbers, but a picture requires a classifier: predict rows with --data SPEC",
+            options.run));
   std::string guessed;
   const data::Shape shape = image_shape(first, options.run, guessed);
   const data::Picture picture = data::read_picture(options.image);
@@ -204,11 +207,11 @@ int predict(Runtime& runtime, const PredictOptions& options) {
   const Trained& first = ensemble.first();
   const run::RunRecord record = run::read_run_record(options.run);
   if (!record.checked || !first.checked)
-    say(stderr, "{} is of an older version that wrote no checksums: damage to its files would not be noticed\n",
+    say(stderr, "{} was written by an older version without checksums: damage to its files would not be noticed\n",
         options.run);
   if (ensemble.size() > 1 && record.state != "done")
-    say(stderr, "{} is {}: these are the {} members that it has\n", options.run,
-        record.state == "failed fits" ? "not whole" : "not finished", ensemble.size());
+    say(stderr, "{} is {}: using the {} members that it has\n", options.run,
+        record.state == "failed fits" ? "incomplete" : "not finished", ensemble.size());
   const Models with{runtime, run, options, model, ensemble};
   if (options.spec.empty())
     predict_picture(with);

@@ -56,7 +56,8 @@ std::optional<double> max_seconds(const RunOptions& options) {
   if (!options.max_time) return std::nullopt;
   const auto seconds = base::parse_duration(*options.max_time);
   if (!seconds)
-    throw Error(MK_INVALID_ARGUMENT, "--max-time " + *options.max_time + " is no duration: write 11h30m, 45m or 90s");
+    throw Error(MK_INVALID_ARGUMENT,
+                "--max-time " + *options.max_time + " is not a duration: write 11h30m, 45m or 90s");
   return seconds;
 }
 
@@ -70,7 +71,7 @@ void tell_members(const run::RunResult& result) {
   const double median = report::quantile(each, 0.5);
   const std::string members = each.size() < result.members ? fmt::format("{} of {}", each.size(), result.members)
                                                            : fmt::format("{}", each.size());
-  const char* together = !result.test ? "" : numbers ? "; together:" : "; their vote:";
+  const char* together = !result.test ? "" : numbers ? "; their mean:" : "; their vote:";
   if (numbers)
     say(stderr, "{} members, test mse {:.6g} to {:.6g}, median {:.6g}{}\n", members, each.front(), each.back(), median,
         together);
@@ -113,7 +114,7 @@ int conclude(const run::RunResult& result) {
   }
   if (result.refit_failed) std::fprintf(stderr, "%s\n", result.reason.c_str());
   if (result.failed > 0) {
-    std::fprintf(stderr, "%llu fits failed; the report says why\n", static_cast<unsigned long long>(result.failed));
+    std::fprintf(stderr, "%llu fits failed; the report shows why\n", static_cast<unsigned long long>(result.failed));
     return kFailedFits;
   }
   return result.refit_failed ? kFailedFits : kDone;
@@ -214,7 +215,7 @@ int check_config(Runtime& runtime, const RunOptions& options) {
 int run_experiment(Runtime& runtime, const RunOptions& options) {
   const StopWatch watch(max_seconds(options));
   if (options.formations && !options.dry_run)
-    throw Error(MK_INVALID_ARGUMENT, "--formations predicts and runs nothing: give --dry-run with it");
+    throw Error(MK_INVALID_ARGUMENT, "--formations only predicts: use it with --dry-run");
   const auto formations =
       options.formations ? inspect::parse_formations(*options.formations) : std::vector<inspect::Formation>();
   run::RunRequest request;

@@ -49,7 +49,7 @@ std::string quoted_command(int argc, char** argv) {
 void add_plugins_option(CLI::App* command, std::vector<std::string>& directories) {
   command
       ->add_option("--plugins", directories,
-                   "a directory with further backends and models in backends/ and plugins/; may be given again")
+                   "a directory with further backends and models in backends/ and plugins/; may be repeated")
       ->take_all()
       ->allow_extra_args(false);
 }
@@ -57,8 +57,7 @@ void add_plugins_option(CLI::App* command, std::vector<std::string>& directories
 void add_run_options(CLI::App* command, RunOptions& options, bool all) {
   command->add_option("--devices", options.devices,
                       "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
-  command->add_option("--max-time", options.max_time,
-                      "stop in good order after this time, e.g. 11h30m; run again to go on");
+  command->add_option("--max-time", options.max_time, "stop cleanly after this time, e.g. 11h30m; run again to resume");
   if (!all) return;
   command->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file, e.g. data.limit=5000")->take_all();
   command->add_option("--out", options.out, "directory for run directories (default: runs)");
@@ -70,8 +69,8 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   CLI::Option* image = command->add_option("IMAGE", options.image, "PNG or JPEG file of any size");
   command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...")->excludes(image);
   command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
-  command->add_flag("--json", options.json, "what is known of the picture as JSON")->needs(image);
-  command->add_option("--devices", options.devices, "device to use (the first of them)");
+  command->add_flag("--json", options.json, "print the result for the picture as JSON")->needs(image);
+  command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 
 // The command line: every command with its options, and where their values are stored.
@@ -146,16 +145,16 @@ class Commands {
   }
 
   void add_readers() {
-    status_ = add_for_run("status", "show how far a run is, and whether it is alive");
+    status_ = add_for_run("status", "show the progress of a run, and whether it is alive");
     status_->add_flag("--json", json_, "as JSON");
-    explain_ = add_for_run("explain", "say why a fit waits, moved or failed, or what went wrong in a run");
+    explain_ = add_for_run("explain", "explain why a fit waits, moved or failed, or what went wrong in a run");
     explain_->add_option(
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
-    report_ = add_for_run("report", "write tables, plots and report.html of a run again");
-    compare_ = add("compare", "say in what two runs differ, and whether their fits do");
+    report_ = add_for_run("report", "rewrite tables, plots and report.html of a run");
+    compare_ = add("compare", "show how two runs differ, and whether their fits do");
     compare_->add_option("A", path_, "run directory")->required();
-    compare_->add_option("B", other_, "another")->required();
+    compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict a picture, or rows as CSV, with a run's models");
     add_predict_options(predict_, asked_);
   }
@@ -163,10 +162,10 @@ class Commands {
   void add_machine() {
     devices_ = add("devices", "list devices");
     devices_->add_flag("--json", json_, "as JSON");
-    devices_->add_flag("--probe", probe_, "measure how fast each one is, alone; takes about a second each");
+    devices_->add_flag("--probe", probe_,
+                       "measure the speed of each device by itself; takes about a second per device");
     doctor_ =
-        add("doctor",
-            "show libraries, devices and what is wrong with them; under mpirun also whether the nodes fit together");
+        add("doctor", "show libraries, devices and problems with them; under mpirun also whether the nodes match");
     doctor_->add_option("--out", out_, "directory for run directories, which all nodes must see (default: runs)");
     schema_ = add("schema", "print the JSON Schema of experiment files");
     init_ = add("init", "print a commented experiment file to start from");
@@ -176,7 +175,7 @@ class Commands {
   void add_data() {
     CLI::App* data = add("data", "data sets");
     data->require_subcommand(1);
-    data_list_ = data->add_subcommand("list", "what there is and where");
+    data_list_ = data->add_subcommand("list", "list data sets and where they are");
     data_info_ = data->add_subcommand("info", "load a data set and describe it");
     data_info_->add_option("SPEC", spec_, "source[:path][,key=value]...")->required();
     data_fetch_ = data->add_subcommand("fetch", "download a data set into the cache and check it");
@@ -184,7 +183,7 @@ class Commands {
     data_fetch_->add_option("--from", from_, "base URL of a mirror (http, https or file)");
   }
 
-  CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every device at hand."};
+  CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
   CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *devices_, *doctor_, *schema_,
       *init_, *data_list_, *data_info_, *data_fetch_, *child_;
   CommandLine line_;
@@ -215,10 +214,11 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
 int after_output(int code) {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
-  const std::string cause = errno == 0 ? "a part is lost" : std::strerror(errno);
+  const std::string cause = errno == 0 ? "part of it was lost" : std::strerror(errno);
   struct stat status {};
   if (::fstat(STDOUT_FILENO, &status) == 0 && (S_ISFIFO(status.st_mode) || S_ISSOCK(status.st_mode))) return code;
-  std::fprintf(stderr, "error: cannot write the output: %s; make room, or send it elsewhere\n", cause.c_str());
+  std::fprintf(stderr, "error: cannot write the output: %s; free disk space, or redirect it elsewhere\n",
+               cause.c_str());
   return code == kDone ? kStopped : code;
 }
 

@@ -47,7 +47,7 @@ void StopWatch::watch(std::optional<double> max_seconds) {
     if (ending_) return;
     if (signal < 0) {
       if (max_seconds && !stop_ && std::chrono::duration<double>(Clock::now() - start).count() >= *max_seconds)
-        if (!stop_.exchange(true)) std::fputs("mokume: the time is up; stopping\n", stderr);
+        if (!stop_.exchange(true)) std::fputs("mokume: time limit reached; stopping\n", stderr);
       continue;
     }
     if (signal == SIGINT && stop_) _exit(75);

@@ -62,7 +62,7 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   config::parse(base::read_file(file, 1U << 21), file, {}, find);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())
-    throw Error(MK_DEVICE_ERROR, fmt::format("the model '{}' of {} is in no directory that is searched, and {}",
+    throw Error(MK_DEVICE_ERROR, fmt::format("the model '{}' of {} is in none of the searched directories, and {}",
                                              lookup.model(), directory, cure()));
   const auto config = read_config(find, file, options, text);
   if (!config)
@@ -75,8 +75,8 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
 void StoredRun::warn() const {
   if (unsearched_.empty()) return;
   if (const std::string model = "plugins/" + config_.model + ".so"; holds(unsearched_, model))
-    runtime_.log().warn("run", fmt::format("{} has a model '{}' in a directory of its own, and another one is used: {}",
-                                           directory_, config_.model, cure()));
+    runtime_.log().warn("run", fmt::format("{} has its own model '{}', but another one is used: {}", directory_,
+                                           config_.model, cure()));
 }
 
 void StoredRun::warn_of_backends() const {

@@ -170,7 +170,7 @@ TEST(Bagging, AStoppedRunKeepsTheFinishedMembers) {
   EXPECT_TRUE(fs::exists(run / "models/member-000/test.npy"));
   const Ended said = place.mokume("predict " + run.string() + " --data digits,test=own,limit=20 --devices host");
   EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_NE(said.err.find(" is not finished: these are the "), std::string::npos) << said.err;
+  EXPECT_NE(said.err.find(" is not finished: using the "), std::string::npos) << said.err;
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   for (const char* file :
        {"ensemble.csv", "models/vote.json", "models/member-000/test.npy", "models/member-011/test.npy"})
@@ -222,7 +222,7 @@ TEST(Bagging, AMemberThatFailsLeavesTheVoteToTheOthers) {
   const Ended predicted = place.mokume("predict " + run + " --data digits,test=own --devices host");
   EXPECT_NE(predicted.err.find("errors: " + said["test"]["errors"].dump() + " of 1000\n"), std::string::npos)
       << predicted.err;
-  EXPECT_NE(predicted.err.find(" is not whole: these are the 2 members that it has"), std::string::npos);
+  EXPECT_NE(predicted.err.find(" is incomplete: using the 2 members that it has"), std::string::npos);
   const std::string page = slurp(fs::path(run) / "report.html");
   EXPECT_NE(page.find("Test error, vote of 2"), std::string::npos);
   const Ended why = place.mokume("explain " + run + " refit,2");

@@ -212,7 +212,7 @@ TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsWithAWarning) {
   const Ended old = place_.mokume(predicts);
   EXPECT_EQ(old.code, 0) << old.err;
   EXPECT_EQ(old.out, said);
-  EXPECT_NE(old.err.find("d is of an older version that wrote no checksums"), std::string::npos) << old.err;
+  EXPECT_NE(old.err.find("d was written by an older version without checksums"), std::string::npos) << old.err;
   expect("resume d", 0, {});
 }
 

@@ -121,7 +121,7 @@ TEST_F(PictureRun, AnEnsembleShowsVotesSpreadAndDisagreement) {
   for (const char* phrase :
        {" of 3 members)\n", "mean certainty: 0.", "(sd 0.", "entropy of the mean: ", "mutual information: ", "\n> "})
     EXPECT_NE(text.out.find(phrase), std::string::npos) << phrase << text.out;
-  EXPECT_EQ(text.err.find("are taken for"), std::string::npos) << "the network knows its input" << text.err;
+  EXPECT_EQ(text.err.find("are interpreted as"), std::string::npos) << "the network knows its input" << text.err;
   const json all = json::parse(predict(ensemble_, "a.jpg --json").out);
   EXPECT_EQ(all["members"], 3);
   EXPECT_EQ(all["certainty"].size(), 3U);
@@ -188,7 +188,7 @@ TEST_F(PictureRun, RowsArePredictedByMajority) {
   }
   const Ended voted = predict(ensemble_, data);
   ASSERT_EQ(voted.code, 0) << voted.err;
-  EXPECT_NE(voted.err.find("errors of the 3 members alone: "), std::string::npos) << voted.err;
+  EXPECT_NE(voted.err.find("errors of the 3 individual members: "), std::string::npos) << voted.err;
   std::istringstream lines(voted.out);
   std::string line;
   std::getline(lines, line);
@@ -213,7 +213,7 @@ TEST_F(PictureRun, AMissingMemberIsReportedAndAnUnlikeOneRefused) {
   fs::create_directories(run / "models/member-001.new");
   rewrite(run / "run.json", "\"done\"", "\"stopped\"");
   const Ended two = predict("some", "a.png");
-  expect(two, 0, {"some is not finished: these are the 2 members that it has"});
+  expect(two, 0, {"some is not finished: using the 2 members that it has"});
   EXPECT_NE(two.out.find(" of 2 members)"), std::string::npos) << two.out;
   fs::remove(run / "models/member-002/SHA256SUMS");  // otherwise the program would report a changed file
   std::string manifest = slurp(run / "models/member-002/manifest.json");
@@ -247,7 +247,8 @@ TEST_F(PictureRun, RunsThatCannotReadPicturesAreReportedInSentences) {
                "validation.folds = 0\ndevices.use = \"host\"\n");
   ASSERT_EQ(place_.mokume("run e.toml").code, 0);
   const std::string table = place_.run("t").string();
-  expect(predict(table, "a.png"), 2, {"takes rows of 3 features, which are no image: predict rows with --data SPEC"});
+  expect(predict(table, "a.png"), 2,
+         {"takes rows of 3 features, which are not an image: predict rows with --data SPEC"});
   fs::remove_all(place_.run("t") / "models/best");
   expect(predict(table, "a.png"), 2, {"holds no model yet: finish the run with `mokume resume "});
 }
@@ -292,7 +293,7 @@ TEST(NumbersOfAnEnsemble, AreTheMeanAndTheSpread) {
   const Ended picture =
       place.mokume("predict --plugins " + test_library() + " " + run.string() + " a.png --devices host");
   EXPECT_EQ(picture.code, 2);
-  EXPECT_NE(picture.err.find("predicts numbers, and a picture needs one that knows classes"), std::string::npos);
+  EXPECT_NE(picture.err.find("predicts numbers, but a picture requires a classifier"), std::string::npos);
 }
 
 }  // namespace

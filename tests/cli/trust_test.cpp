@@ -127,7 +127,7 @@ TEST_F(Trust, AModelOfTheSameNameIsNotTakenFromARun) {
   for (const std::string& command : {"status " + run, "report " + run}) {
     const Ended ended = place.mokume(command);
     EXPECT_EQ(ended.code, 0) << ended.err;
-    EXPECT_NE(ended.err.find("has a model 'svc' in a directory of its own"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("has its own model 'svc'"), std::string::npos) << ended.err;
     EXPECT_FALSE(marked()) << command;
   }
 }

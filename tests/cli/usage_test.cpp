@@ -69,7 +69,7 @@ TEST(Usage, DevicesDoctorSchemaAndInitSucceed) {
   bool host = false;
   for (const auto& d : nlohmann::json::parse(devices.out)) host = host || d["id"] == "host:0";
   EXPECT_TRUE(host);
-  expect(place.mokume("doctor"), 0, "libraries are searched in");
+  expect(place.mokume("doctor"), 0, "library search path");
   const Ended schema = place.mokume("schema");
   EXPECT_TRUE(nlohmann::json::parse(schema.out).contains("properties"));
   const Ended init = place.mokume("init svc");
