@@ -256,7 +256,7 @@ TEST(Network, ErrorsAreReportedInSentences) {
                       "'model_options.optimizer={ type = \"sgd\", lr = 1e6 }'"),
          5, {"the refit failed", "diverged", "lower lr"});
   expect(place.mokume("run e.toml --fresh --set devices.memory='\"2 MiB\"'"), 4,
-         {"needs 2.1 MiB of memory", "raise devices.memory"});
+         {"needs at least 2.1 MiB of memory", "raise devices.memory"});
 }
 
 }  // namespace

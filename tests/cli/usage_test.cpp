@@ -56,7 +56,7 @@ TEST(Usage, FormationsArePredictedFromMeasuredTimes) {
   const std::string cache = "XDG_CACHE_HOME=$PWD/cache " + Place::program() + " ";
   expect(place.mokume("run e.toml --formations 1x3"), 2, "--dry-run");
   expect(place.mokume("run e.toml --dry-run --formations 3y1"), 2, "'3y1' is not a formation");
-  expect(place.shell(cache + "run e.toml --dry-run --formations 1x3,4x3"), 0, "hours are not known");
+  expect(place.shell(cache + "run e.toml --dry-run --formations 1x3,4x3"), 0, "times are unknown");
   ASSERT_EQ(place.shell(cache + "run e.toml").code, 0);
   expect(place.shell(cache + "run e.toml --dry-run --formations 1x3"), 0, "36 of 36 fits as timed in runs/small/");
   expect(place.shell(cache + "run e.toml --dry-run --formations 1x3 --seed 8"), 0, "at the speed of earlier runs");
