@@ -23,7 +23,7 @@ size_t byte_of(std::string_view text, size_t index);
 // Replaces control characters and invalid UTF-8 with '?', so that a hostile file cannot control the terminal.
 std::string clean(std::string_view text, bool keep_tabs);
 
-// An external text in a form that is safe in a message: one line, no control characters, at most `limit` characters.
+// Makes an external text safe to show in a message: one line, no control characters, at most `limit` characters.
 std::string printable(std::string_view text, size_t limit = 80);
 
 std::string in_quotes(std::string_view text);  // 'text', printable

@@ -24,6 +24,7 @@ struct Source {
   std::string name;
   size_t place = 0;  // in the header
   bool categorical = false;
+  bool has_mode = true;                           // categorical: a missing cell can be filled
   std::unordered_map<std::string, int32_t> seen;  // categorical: levels numbered by first appearance
   std::vector<int64_t> count;                     // categorical: of the rows kept, by level
   int64_t strange = 0;                            // cells that the treatment below had to be found for
@@ -145,6 +146,7 @@ class Reader {
       source.name = column.name;
       source.place = found->second;
       source.categorical = !column.levels.empty();
+      source.has_mode = !column.mode.empty();
       for (const std::string& level : column.levels)
         source.seen.emplace(level, static_cast<int32_t>(source.seen.size()));
       source.count.resize(source.seen.size(), 0);
@@ -188,6 +190,11 @@ class Reader {
           line, column.name,
           (cell.empty() ? "the cell is empty" : "the cell is " + quoted(cell) + ", which means that it is missing") +
               "; set data.missing to \"drop\" or \"mean\"");
+    if (missing && column.categorical && !column.has_mode)
+      bad_cell(
+          line, column.name,
+          "the cell is empty, and the run is of an older version that did not record the most frequent value; fill "
+          "it in, or set data.missing to \"drop\"");
     if (column.categorical) {
       const int32_t level = missing ? kMissingLevel : level_of(line, cell, column);
       if (!keep) return;

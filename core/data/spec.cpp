@@ -138,6 +138,14 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
 
 [[noreturn]] void contradiction(const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); }
 
+void check_task(const DataSpec& spec) {
+  if (spec.task.empty()) return;
+  if (spec.task != "classification" && spec.task != "regression")
+    contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
+  if (spec.source != "csv" && spec.source != "libsvm")
+    contradiction("data.task is for the sources csv and libsvm only; remove it");
+}
+
 }  // namespace
 
 std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv"}; }
@@ -190,8 +198,7 @@ void check_spec(const DataSpec& spec) {
   if (spec.source != "csv" &&
       (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
-  if (!spec.task.empty() && spec.task != "classification" && spec.task != "regression")
-    contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
+  check_task(spec);
   if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
   if (spec.standardize.kind == Standardize::Kind::fixed &&
       !(std::isfinite(spec.standardize.mean) && std::isfinite(spec.standardize.scale) && spec.standardize.scale > 0))

@@ -66,10 +66,11 @@ void RecordedRun::note_devices(const std::vector<std::vector<cluster::LocalDevic
       classes.insert(d.device_class);
       auto known = std::find_if(record_.devices.begin(), record_.devices.end(),
                                 [&](const DeviceRecord& e) { return e.node == node && e.id == d.id; });
-      if (known == record_.devices.end()) known = record_.devices.insert(known, DeviceRecord());
+      const bool is_new = known == record_.devices.end();
+      if (is_new) known = record_.devices.insert(known, DeviceRecord());
       std::vector<double> sessions = std::move(known->sessions);
       sessions.push_back(now);
-      if (known->device_class != d.device_class)  // it is new; or the node is another machine than before
+      if (is_new || known->device_class != d.device_class)  // or the node is another machine than before
         *known = {node, d.id, d.backend, d.name, d.vendor, d.device_class, d.budget_bytes, d.speed, {}};
       known->sessions = std::move(sessions);
     }

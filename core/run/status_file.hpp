@@ -94,7 +94,7 @@ class StatusFile {
 // Returns nothing if the run directory has no such file, or an unreadable one.
 std::optional<LiveStatus> read_live_status(const std::string& run_directory);
 
-// Removes the file of an earlier session, so that it is not mistaken for that of the next.
+// Removes the file that an earlier session left, so that nobody takes it for the state of the next one.
 void remove_live_status(const std::string& run_directory);
 
 // Writes the bundles of a session as the scheduler sees them, with the memory needs and estimated costs of their fits.

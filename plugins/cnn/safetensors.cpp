@@ -56,7 +56,7 @@ std::string text(const Shape& shape) {
   return "[" + out + "]";
 }
 
-// Quotes a name from a file so that it is safe in a message.
+// Quotes a name from a file so that a message can show it safely.
 std::string quote(std::string_view name) {
   std::string out = "'";
   for (const char c : name.substr(0, 80)) out += c >= ' ' && c <= '~' ? c : '?';

@@ -77,6 +77,7 @@ TEST_F(Csv, ReadsOtherFilesWithTheTrainingFilesLevelsAndMeans) {
   } cases[] = {
       {"b,y,town\n7,1,rome\n", {"line 1", "no column 'a'"}},
       {"a,town\n7,rome\n", {"no column 'y'"}},
+      {"a,y,town\n7,1,NA\n", {"line 2, column 'town'", "did not record the most frequent value"}},
   };
   for (const auto& c : cases) expect_error(MK_BAD_DATA, c.words, [&] { read(c.content, options); });
   const CsvTable stranger = read("a,y,town,z\n7,1,kyiv,2\n", options);

@@ -5,6 +5,12 @@
 namespace mokume::data {
 namespace {
 
+TEST(Spec, ATaskBelongsToTablesOfUnknownTargets) {
+  EXPECT_EQ(parse_spec("csv:a.csv,task=regression").task, "regression");
+  expect_error(MK_INVALID_ARGUMENT, {"data.task", "regresion"}, [] { parse_spec("csv:a.csv,task=regresion"); });
+  expect_error(MK_INVALID_ARGUMENT, {"data.task", "csv and libsvm"}, [] { parse_spec("digits,task=regression"); });
+}
+
 using Names = std::vector<std::string>;
 
 TEST(Spec, ReadsSourceAndPath) {

@@ -103,7 +103,7 @@ std::string draw_panel(const Figure& figure, const BoxPanel& panel, const Extent
     if (!figure.pooled[c].values.empty() && first != c)
       draw_candidate(svg, figure, c, scale, x_of(c), width, Look::plain);
   }
-  if (first) {  // last, so that it is on top
+  if (first) {  // It is drawn last, so that no other box covers it.
     draw_candidate(svg, figure, *first, scale, x_of(*first), width, Look::marked);
     if (figure.best == *first)
       svg.path(fmt::format("M{} {}l4.5 7h-9z", coordinate(x_of(*first)), coordinate(kBottom - 9)), "star");
