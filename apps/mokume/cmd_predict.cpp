@@ -145,9 +145,9 @@ struct Models {
 
 void predict_rows(const Models& with, const run::RunRecord& record) {
   const Trained& first = with.ensemble.first();
-  const data::Dataset rows =
-      data::load_for_prediction(data::parse_spec(with.options.spec, &with.run.config().data), first.classes, first.mean,
-                                first.scale, first.features, record.data.columns);
+  const data::Dataset rows = data::load_for_prediction(data::parse_spec(with.options.spec, &with.run.config().data),
+                                                       first.classes, first.mean, first.scale, first.features,
+                                                       record.data.columns, record.data.shape.value_or(data::Shape{}));
   for (const std::string& note : rows.notes) say(stderr, "{}\n", note);
   const Opened opened(with.runtime, with.run, with.options.devices);
   const Combined said = run::combine(with.model, with.ensemble, opened.device->services(), rows.train);
@@ -157,7 +157,7 @@ void predict_rows(const Models& with, const run::RunRecord& record) {
     print_classes(said, rows.train.labels, first.classes, with.ensemble.size());
 }
 
-void predict_picture(const Models& with) {
+void predict_picture(const Models& with, const run::RunRecord& record) {
   const Trained& first = with.ensemble.first();
   const PredictOptions& options = with.options;
   if (first.classes.empty())
@@ -167,9 +167,10 @@ void predict_picture(const Models& with) {
             "the model of {} predicts numbers, but a picture requires a classifier: predict rows with --data SPEC",
             options.run));
   std::string guessed;
-  const data::Shape shape = image_shape(first, options.run, guessed);
+  const data::Shape shape = record.data.shape ? *record.data.shape : image_shape(first, options.run, guessed);
   const data::Picture picture = data::read_picture(options.image);
-  data::ModelImage image = data::to_model_image(picture, shape);
+  data::ModelImage image =
+      record.data.shape ? data::to_plain_image(picture, shape) : data::to_model_image(picture, shape);
   image.how += guessed;
   say(stderr, "{}\n{}", image.how, data::preview(image.values, shape));
 
@@ -214,7 +215,7 @@ int predict(Runtime& runtime, const PredictOptions& options) {
         record.state == "failed fits" ? "incomplete" : "not finished", ensemble.size());
   const Models with{runtime, run, options, model, ensemble};
   if (options.spec.empty())
-    predict_picture(with);
+    predict_picture(with, record);
   else
     predict_rows(with, record);
   return kDone;

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/seed.hpp"
+#include "data/spec.hpp"
 
 namespace mokume::config {
 namespace {
@@ -121,12 +122,12 @@ std::vector<Parameter> data_keys() {
   return {
       Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
           kRequired | kInPlan, kIn<&DataSpec::source>)
-          .one_of({"digits", "friedman", "mnist", "idx", "libsvm", "csv"})
-          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv"),
+          .one_of(data::source_names())
+          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv | images"),
       Key("data", "path", Type::text, "file or directory of the training data", kInPlan, kIn<&DataSpec::path>)
-          .for_sources({"mnist", "idx", "libsvm", "csv"}),
-      Key("data", "test", Type::text, "file of the test data", kInPlan, kIn<&DataSpec::test>)
-          .for_sources({"idx", "libsvm", "csv"}),
+          .for_sources({"mnist", "idx", "libsvm", "csv", "images"}),
+      Key("data", "test", Type::text, "file or directory of the test data", kInPlan, kIn<&DataSpec::test>)
+          .for_sources({"idx", "libsvm", "csv", "images"}),
       Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
           kIn<&DataSpec::target>)
           .for_sources({"csv"}),
@@ -146,6 +147,16 @@ std::vector<Parameter> data_keys() {
           kInPlan, kInMissing)
           .one_of({kMissing.begin(), kMissing.end()})
           .for_sources({"csv"}),
+      Key("data", "size", Type::integer,
+          "height and width in pixels to which pictures are cropped and scaled; needed if their sizes differ",
+          kInPlan | kPlanIfSet, kIn<&DataSpec::size>)
+          .within(1, static_cast<double>(data::kMostImageSide))
+          .for_sources({"images"}),
+      Key("data", "channels", Type::integer,
+          "1: grey, 3: colour; else colour if any picture has a pixel that is not grey", kInPlan | kPlanIfSet,
+          kIn<&DataSpec::channels>)
+          .within(1, 3)
+          .for_sources({"images"}),
       Key("data", "limit", Type::integer, "use only the first N training rows; test rows are not limited", kInPlan,
           kIn<&DataSpec::limit>)
           .within(1),

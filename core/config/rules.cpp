@@ -59,6 +59,9 @@ void check_data(Reading& reading) {
     if (const Entry* entry = takes(key) ? nullptr : reading.find(key.table, key.name))
       reading.diagnostics.add(entry->location, fmt::format("{} has no meaning for source \"{}\"", key.path(), source),
                               "", fmt::format("{} is for source: {}", key.path(), join(key.sources)));
+  if (reading.is_good("data.channels") && reading.config.data.channels == 2)
+    reading.diagnostics.add(reading.find("data", "channels")->value.location, "pictures have 1 or 3 channels",
+                            "use 1 (grey) or 3 (colour)");
   if (source == "digits" || source == "friedman" || source == "mnist") return;
   if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
     reading.diagnostics.add(reading.find("data", "source")->value.location,

@@ -17,18 +17,22 @@ struct Standardize {
 enum class Missing { error, drop, mean };
 
 // The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
-// files.
+// files, folders of pictures with a folder test.
 inline constexpr const char* kOwnTest = "own";
+
+inline constexpr int64_t kMostImageSide = 2048;  // of source images, in pixels
 
 // [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
-  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv
+  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | images
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
   std::string test;                      // test file or "" (ignored by sources with their own test set)
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are no features
   std::string task = {};                 // "classification", "regression" or "": see learn_labels()
+  int64_t size = 0;                      // images: height and width in pixels; 0 = as the pictures are
+  int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = as the pictures are
   Missing missing = Missing::error;      // csv: what a missing cell means
   int64_t limit = 0;                     // the first N training rows; 0 = all
   Standardize standardize;
@@ -68,14 +72,23 @@ struct Shape {
   int32_t width = 1;
   int32_t channels = 0;
 
+  int64_t values() const { return int64_t{height} * width * channels; }
   bool operator==(const Shape&) const = default;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    constexpr int32_t kMost = 1 << 24;
+    field("height", self.height, 1, kMost);
+    field("width", self.width, 1, kMost);
+    field("channels", self.channels, 1, 3);
+  }
 };
 
 struct Dataset {
-  std::string name;  // the source, or the stem of the file name
-  Table train;       // at least one row
-  Table test;        // may be empty; same features
-  Shape shape;       // of a row: digits, mnist and IDX files of three or four dimensions hold images
+  std::string name;                      // the source, or the stem of the file name
+  Table train;                           // at least one row
+  Table test;                            // may be empty; same features
+  Shape shape;                           // of a row: digits, mnist, images and IDX files of three or four dimensions
   std::vector<std::string> class_names;  // ascending (numerically if all are numbers); empty for regression
   std::vector<double> mean;              // the applied scaling: one value, one per feature, or none
   std::vector<double> scale;

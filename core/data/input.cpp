@@ -99,7 +99,10 @@ std::string Quoted::operator()(std::string_view text) const {
 }
 
 void bad_data(const std::string& path, const std::string& place, const std::string& what) {
-  throw Error(MK_BAD_DATA, "'" + path + "'" + (place.empty() ? " " : ", " + place + ": ") + what);
+  std::string name = path;
+  for (char& c : name)
+    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
+  throw Error(MK_BAD_DATA, "'" + name + "'" + (place.empty() ? " " : ", " + place + ": ") + what);
 }
 
 }  // namespace mokume::data

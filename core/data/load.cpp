@@ -7,6 +7,7 @@
 #include "data/digits.hpp"
 #include "data/friedman.hpp"
 #include "data/idx.hpp"
+#include "data/images/image_set.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
 #include "data/libsvm.hpp"
@@ -17,14 +18,6 @@
 
 namespace mokume::data {
 namespace {
-
-struct Parts {
-  std::string name;
-  RawTable train;
-  RawTable test;  // no rows: there is none
-  std::vector<Column> columns = {};
-  std::vector<std::string> notes = {};
-};
 
 Parts read_digits(const DataSpec& spec) {
   return {"digits", draw_digits(DigitSet::train, spec.limit), draw_digits(DigitSet::test, 0), {}};
@@ -101,6 +94,7 @@ Parts read_parts(const DataSpec& spec) {
   if (spec.source == "friedman") return read_friedman(spec);
   if (spec.source == "libsvm") return read_libsvm_files(spec);
   if (spec.source == "csv") return read_csv_files(spec);
+  if (spec.source == "images") return read_image_sets(spec);
   return read_idx_sets(spec);
 }
 
@@ -126,14 +120,20 @@ Parts read_idx_to_predict(const DataSpec& spec) {
   return {stem(path), read_pair(pair, spec.limit), {}, {}};
 }
 
+Parts read_images_to_predict(const DataSpec& spec, const Shape& shape) {
+  const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
+  return read_images_to_predict(spec, test && !own ? spec.test : image_set_path(locate(spec.path), test), shape);
+}
+
 // Reads the test file if one is named, else `path`, with the encoding of the training file.
-Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns) {
+Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape) {
   const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
   if (test && !own && (spec.source == "digits" || spec.source == "friedman"))
     throw Error(MK_INVALID_ARGUMENT, "the built-in " + spec.source + " has one test set; write test=own");
   if (spec.source == "digits")
     return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};
   if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
+  if (spec.source == "images") return read_images_to_predict(spec, shape);
   if (spec.source != "libsvm" && spec.source != "csv") return read_idx_to_predict(spec);
   const std::string path = single_file(test ? spec.test : locate(spec.path));
   if (spec.source == "csv") return read_csv_to_predict(spec, path, columns);
@@ -162,7 +162,8 @@ Dataset load(const DataSpec& spec) {
   data.shape = shape_of(parts.train);
   data.train = std::move(parts.train.table);
   data.test = std::move(parts.test.table);
-  LabelMap map = learn_labels(parts.train.labels, parts.train.path, spec.task);
+  LabelMap map =
+      learn_labels(parts.train.labels, parts.train.path, spec.source == "images" ? "classification" : spec.task);
   data.notes = std::move(parts.notes);
   if (spec.source == "csv" || spec.source == "libsvm") data.notes.push_back(task_note(map, spec.task));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
@@ -176,10 +177,10 @@ Dataset load(const DataSpec& spec) {
 
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features,
-                            const std::vector<Column>& columns) {
+                            const std::vector<Column>& columns, const Shape& shape) {
   check_spec(spec);
   if (features == 0 && mean.size() > 1) features = static_cast<int64_t>(mean.size());
-  Parts parts = read_to_predict(spec, features, columns);
+  Parts parts = read_to_predict(spec, features, columns, shape);
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);

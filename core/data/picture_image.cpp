@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 
+#include "data/images/area.hpp"
 #include "data/picture_image.hpp"
 #include "sdk/error.hpp"
 
@@ -14,45 +15,14 @@ namespace mokume::data {
 namespace {
 
 using Histogram = std::array<uint64_t, 256>;
-using Levels = std::array<double, 256>;  // maps stored values
 using Steps = std::vector<std::string>;  // the steps taken
 
 constexpr double kLeastContrast = 16;  // between ground and ink; less counts as an empty picture
-
-struct Grey {
-  size_t width = 0, height = 0;
-  std::vector<uint8_t> pixels;
-};
-
-struct Cut {
-  size_t x = 0, y = 0, width = 0, height = 0;
-};
 
 struct Drawing {
   Cut box;
   double ground = 0, ink = 255;
 };
-
-// Rows and columns of doubles, channels innermost.
-struct Scaled {
-  size_t width = 0, height = 0;
-  std::vector<double> values;
-};
-
-Grey grey_of(const Picture& picture) {
-  Grey grey{static_cast<size_t>(picture.width), static_cast<size_t>(picture.height), {}};
-  if (picture.channels == 1) {
-    grey.pixels = picture.pixels;
-    return grey;
-  }
-  grey.pixels.resize(grey.width * grey.height);
-  const uint8_t* rgb = picture.pixels.data();
-  for (uint8_t& pixel : grey.pixels) {
-    pixel = static_cast<uint8_t>(std::lround(0.2126 * rgb[0] + 0.7152 * rgb[1] + 0.0722 * rgb[2]));
-    rgb += 3;
-  }
-  return grey;
-}
 
 // The lower median of the values from `first` to `last`; nothing if there are none.
 std::optional<double> median(const Histogram& histogram, size_t first = 0, size_t last = 255) {
@@ -124,41 +94,6 @@ std::optional<Drawing> find_drawing(const Grey& grey) {
   return found;
 }
 
-// Calls body(source index, share of its area) for every part of [0, from) that place `i` of `to` covers.
-template <class Body>
-void for_covered(size_t i, size_t from, size_t to, Body&& body) {
-  const double begin = static_cast<double>(i) * static_cast<double>(from) / static_cast<double>(to);
-  const double end = static_cast<double>(i + 1) * static_cast<double>(from) / static_cast<double>(to);
-  for (auto s = static_cast<size_t>(begin); s < from && static_cast<double>(s) < end; ++s) {
-    const double share = std::min(end, static_cast<double>(s + 1)) - std::max(begin, static_cast<double>(s));
-    if (share > 0) body(s, share / (end - begin));
-  }
-}
-
-// Makes each pixel the average of the area that it covers. Needs memory only for the result.
-Scaled average_areas(const std::vector<uint8_t>& pixels, size_t row_width, size_t channels, const Cut& cut,
-                     size_t width, size_t height, const Levels& levels) {
-  Scaled out{width, height, std::vector<double>(width * height * channels)};
-  for (size_t y = 0; y < height; ++y)
-    for_covered(y, cut.height, height, [&](size_t sy, double row_share) {
-      const uint8_t* row = pixels.data() + ((cut.y + sy) * row_width + cut.x) * channels;
-      for (size_t x = 0; x < width; ++x) {
-        double* to = out.values.data() + (y * width + x) * channels;
-        for_covered(x, cut.width, width, [&](size_t sx, double share) {
-          for (size_t c = 0; c < channels; ++c) to[c] += row_share * share * levels[row[sx * channels + c]];
-        });
-      }
-    });
-  return out;
-}
-
-Levels spread(double ground, double ink) {
-  Levels levels{};
-  for (size_t v = 0; v < 256; ++v)
-    levels[v] = std::clamp((static_cast<double>(v) - ground) / (ink - ground), 0.0, 1.0) * 255;
-  return levels;
-}
-
 float rounded(double value) { return static_cast<float>(std::lround(std::clamp(value, 0.0, 255.0))); }
 
 // Where to place `drawing` on an axis of `size` so that its centre of mass is in the middle, without leaving the axis.
@@ -226,42 +161,51 @@ std::vector<float> grey_image(const Picture& picture, size_t width, size_t heigh
   return place_by_mass(small, width, height);
 }
 
-std::vector<float> colour_image(const Picture& picture, size_t width, size_t height, Steps& steps) {
+std::vector<float> plain_image(const Picture& picture, const Shape& shape, Steps& steps) {
   const auto w = static_cast<size_t>(picture.width), h = static_cast<size_t>(picture.height),
-             channels = static_cast<size_t>(picture.channels);
-  Cut cut{0, 0, w, h};
-  if (w * height > h * width)
-    cut.width = std::max<size_t>(1, h * width / height);
-  else
-    cut.height = std::max<size_t>(1, w * height / width);
-  cut.x = (w - cut.width) / 2, cut.y = (h - cut.height) / 2;
+             width = static_cast<size_t>(shape.width), height = static_cast<size_t>(shape.height);
+  const bool to_grey = shape.channels == 1 && picture.channels == 3;
+  if (to_grey) steps.push_back("grey by luminance");
+  const size_t channels = to_grey ? 1 : static_cast<size_t>(picture.channels);
+  const size_t copies = static_cast<size_t>(shape.channels) / channels;  // grey in a colour image
+  const std::vector<uint8_t>& pixels = to_grey ? grey_of(picture).pixels : picture.pixels;
+  std::vector<float> values;
+  values.reserve(width * height * channels * copies);
+  if (w == width && h == height) {
+    steps.push_back("used unchanged");
+    for (const uint8_t v : pixels) values.insert(values.end(), copies, static_cast<float>(v));
+    return values;
+  }
+  const Cut cut = middle(w, h, width, height);
   if (cut.width != w || cut.height != h)
     steps.push_back(fmt::format("cropped to the middle {} x {}", cut.width, cut.height));
-  steps.push_back(w == width && h == height ? std::string("used unchanged")
-                                            : fmt::format("{} x {} by area", width, height));
-  const Scaled scaled = average_areas(picture.pixels, w, channels, cut, width, height, spread(0, 255));
-  std::vector<float> values;
-  for (const double v : scaled.values) values.insert(values.end(), channels == 1 ? 3 : 1, rounded(v));
+  steps.push_back(fmt::format("{} x {} by area", width, height));
+  for (const double v : average_areas(pixels, w, channels, cut, width, height, spread(0, 255)).values)
+    values.insert(values.end(), copies, rounded(v));
   return values;
 }
 
-}  // namespace
-
-ModelImage to_model_image(const Picture& picture, const Shape& shape) {
+ModelImage model_image(const Picture& picture, const Shape& shape, bool plain) {
   if (shape.channels != 1 && shape.channels != 3)
     throw Error(MK_INVALID_ARGUMENT, fmt::format("the model's images have {} channels, and a picture has 1 (grey) or 3 "
                                                  "(red, green, blue): predict its rows with --data SPEC",
                                                  shape.channels));
-  const auto width = static_cast<size_t>(shape.width), height = static_cast<size_t>(shape.height);
   ModelImage image;
   Steps steps;
   if (!picture.note.empty()) steps.push_back(picture.note);
-  image.values =
-      shape.channels == 1 ? grey_image(picture, width, height, steps) : colour_image(picture, width, height, steps);
+  image.values = plain || shape.channels == 3
+                     ? plain_image(picture, shape, steps)
+                     : grey_image(picture, static_cast<size_t>(shape.width), static_cast<size_t>(shape.height), steps);
   image.how = fmt::format("{}: {} x {} {}; {}", picture.name, picture.width, picture.height,
                           picture.channels == 1 ? "grey" : "RGB", fmt::join(steps, ", "));
   return image;
 }
+
+}  // namespace
+
+ModelImage to_model_image(const Picture& picture, const Shape& shape) { return model_image(picture, shape, false); }
+
+ModelImage to_plain_image(const Picture& picture, const Shape& shape) { return model_image(picture, shape, true); }
 
 std::string preview(const std::vector<float>& values, const Shape& shape, int32_t columns) {
   constexpr std::string_view kRamp = " .:-=+*#%@";

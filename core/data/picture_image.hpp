@@ -22,9 +22,13 @@ struct ModelImage {
 // ground to ink; it is scaled by area averaging to fit 20/28 of each side, keeping proportions; and it is placed so
 // that its centre of mass is the centre of the image (LeCun, Bottou, Bengio, Haffner, Gradient-based learning applied
 // to document recognition, Proc. IEEE 86(11), 1998, section III.A). If nothing is drawn, the whole picture is scaled.
-// Three channels: the middle of the picture, cropped to the proportions of the image and scaled by area averaging.
-// Error(MK_INVALID_ARGUMENT) for other numbers of channels.
+// Three channels: as to_plain_image(). Error(MK_INVALID_ARGUMENT) for other numbers of channels.
 ModelImage to_model_image(const Picture& picture, const Shape& shape);
+
+// As a picture becomes a row of a data set of source "images": used unchanged if it has the size of the shape, else the
+// largest part in its middle with the proportions of the shape is scaled by area averaging. Colours become grey by
+// luminance if the shape has one channel; grey fills all three channels of a colour image.
+ModelImage to_plain_image(const Picture& picture, const Shape& shape);
 
 // Renders the image with characters from ' ' (0) to '@' (255), two of its rows per line, at most `columns` wide.
 std::string preview(const std::vector<float>& values, const Shape& shape, int32_t columns = 56);

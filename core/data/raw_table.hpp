@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "data/dataset.hpp"
 #include "data/labels.hpp"
@@ -14,6 +15,15 @@ struct RawTable {
   Table table;  // without labels and targets
   Labels labels;
   Shape shape;  // of an image; channels 0: not an image
+};
+
+// What the reader of a source returns.
+struct Parts {
+  std::string name;  // of the data set
+  RawTable train;
+  RawTable test;  // no rows: there is none
+  std::vector<Column> columns = {};
+  std::vector<std::string> notes = {};  // what was found by looking at the files, one sentence each
 };
 
 }  // namespace mokume::data

@@ -96,11 +96,10 @@ Standardize parse_standardize(std::string_view part, const std::string& text) {
   return result;
 }
 
-int64_t parse_limit(std::string_view part, const std::string& text) {
+int64_t parse_count(std::string_view part, const std::string& text, const char* what) {
   int64_t value = 0;
   const auto [at, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code != std::errc{} || at != text.data() + text.size() || value < 1)
-    refuse(part, "is not a number of rows; write limit=N with N at least 1");
+  if (code != std::errc{} || at != text.data() + text.size() || value < 1) refuse(part, what);
   return value;
 }
 
@@ -128,7 +127,11 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
   } else if (key == "missing") {
     spec.missing = parse_missing(part, unquoted(value));
   } else if (key == "limit") {
-    spec.limit = parse_limit(part, unquoted(value));
+    spec.limit = parse_count(part, unquoted(value), "is not a number of rows; write limit=N with N at least 1");
+  } else if (key == "size") {
+    spec.size = parse_count(part, unquoted(value), "is not a number of pixels; write size=N with N at least 1");
+  } else if (key == "channels") {
+    spec.channels = parse_count(part, unquoted(value), "is neither channels=1 (grey) nor channels=3 (colour)");
   } else if (key == "standardize") {
     spec.standardize = parse_standardize(part, value);
   } else {
@@ -146,12 +149,22 @@ void check_task(const DataSpec& spec) {
     contradiction("data.task is for the sources csv and libsvm only; remove it");
 }
 
+void check_images(const DataSpec& spec) {
+  if (spec.source != "images" && (spec.size != 0 || spec.channels != 0))
+    contradiction("data.size and data.channels are for source images only; remove them");
+  if (spec.size < 0 || spec.size > kMostImageSide)
+    contradiction("data.size is not between 1 and " + std::to_string(kMostImageSide) + " pixels");
+  if (spec.channels != 0 && spec.channels != 1 && spec.channels != 3)
+    contradiction("data.channels can be 1 (grey) or 3 (colour)");
+}
+
 }  // namespace
 
-std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv"}; }
+std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv", "images"}; }
 
 std::vector<std::string> spec_keys() {
-  return {"path", "test", "target", "categorical", "ignore", "task", "missing", "limit", "standardize"};
+  return {"path",    "test", "target",   "categorical", "ignore",     "task",
+          "missing", "size", "channels", "limit",       "standardize"};
 }
 
 DataSpec parse_spec(std::string_view text, const DataSpec* like) {
@@ -167,6 +180,8 @@ DataSpec parse_spec(std::string_view text, const DataSpec* like) {
     spec.categorical = like->categorical;
     spec.ignore = like->ignore;
     spec.missing = like->missing;
+    spec.size = like->size;
+    spec.channels = like->channels;
   }
   if (colon != std::string::npos) {
     spec.path = unquoted(parts[0].substr(colon + 1));
@@ -199,6 +214,7 @@ void check_spec(const DataSpec& spec) {
       (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
   check_task(spec);
+  check_images(spec);
   if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
   if (spec.standardize.kind == Standardize::Kind::fixed &&
       !(std::isfinite(spec.standardize.mean) && std::isfinite(spec.standardize.scale) && spec.standardize.scale > 0))

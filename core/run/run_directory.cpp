@@ -81,6 +81,8 @@ RunRecord read_run_record(const std::string& path) {
     if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
     auto record = base::from_json<RunRecord>(text->object);
     record.checked = text->checked;
+    if (record.data.shape && record.data.shape->values() != record.data.features)
+      throw Error(MK_BAD_DATA, "the shape of a row does not match its features");
     return record;
   } catch (const Error& e) {
     throw Error(MK_BAD_DATA, file + " is damaged (" + e.what() + "): restore it, or start a new run with --fresh");

@@ -43,6 +43,7 @@ struct DataRecord {
   // What always giving the same answer costs on the training rows: the error of the most frequent class, or the mean
   // squared error of the mean. None in older runs.
   std::optional<double> guess = {};
+  std::optional<data::Shape> shape = {};  // of a row, for source "images": other pictures are converted to it
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -54,6 +55,7 @@ struct DataRecord {
     field("sha256", self.sha256);
     field.optional("columns", self.columns);
     field("guess", self.guess);
+    field("shape", self.shape);
   }
 };
 

@@ -69,14 +69,14 @@ error: unknown key 'seed' in [data]
   |
 7 | seed = 4
   | ^^^^ 'seed' belongs to the top level
-  = [data] takes: source, path, test, target, categorical, ignore, task, missing, limit, standardize
+  = [data] takes: source, path, test, target, categorical, ignore, task, missing, size, channels, limit, standardize
 
 error: unknown data.source 'digit'
  --> svm.toml:8:10
   |
 8 | source = "digit"
   |          ^^^^^^^ did you mean 'digits'?
-  = data.source is one of: digits, friedman, mnist, idx, libsvm, csv
+  = data.source is one of: digits, friedman, mnist, idx, libsvm, csv, images
 
 error: data.limit must be at least 1, not 0
  --> svm.toml:9:9
@@ -132,7 +132,7 @@ error: unknown key 'lmit' in [data]
   |
   | data.lmit=5
   |      ^^^^ did you mean 'limit'?
-  = [data] takes: source, path, test, target, categorical, ignore, task, missing, limit, standardize
+  = [data] takes: source, path, test, target, categorical, ignore, task, missing, size, channels, limit, standardize
 
 error: validation.folds must be from 2 to 1000, not 1
  --> --set argument 2, column 18
@@ -282,6 +282,8 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"data.path = \"x\"", 1, 6, 4, "no meaning"},
       {"data.source = \"csv\"", 1, 15, 5, "needs data.path"},
       {"data.source = \"idx\"", 1, 15, 5, "needs data.path"},
+      {"data.size = 8", 1, 6, 4, "no meaning for source \"digits\""},
+      {"data.source = \"images\"\ndata.path = \"x\"\ndata.channels = 2", 3, 17, 1, "1 or 3 channels"},
       {"data.standardize = \"feature\"", 1, 20, 9, "'features'"},
       {"data.standardize = { mean = 1 }", 1, 20, 12, "needs 'scale'"},
       {"data.standardize = { mean = 1, scale = 0 }", 1, 40, 1, "above 0"},
