@@ -1,5 +1,5 @@
-# `cmake --install`: the program, its libraries (mokume_module() installs those), and what authors of backends and models
-# need. The program finds everything relative to itself, so that an installed tree may be moved.
+# `cmake --install`: the program, its libraries (mokume_module() installs those), and what authors of backends and
+# models need. The program finds everything relative to itself, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
 install(TARGETS mokume DESTINATION bin)

@@ -1,4 +1,4 @@
-# The functions that build backends and models, in this tree and outside of it (find_package(mokume) includes this file).
+# The functions that build backends and models, in this tree and outside of it: find_package(mokume) includes this file.
 include_guard()
 
 # Where libraries are built; --plugins accepts this directory.
