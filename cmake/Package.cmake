@@ -18,11 +18,15 @@ set(CPACK_PACKAGE_CONTACT "The mokume authors")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "machine-learning experiments on every OpenCL device")
 set(CPACK_PACKAGE_DESCRIPTION "mokume tunes and trains the models that a TOML file describes, on all GPUs and CPUs of a
 machine or a cluster, of any vendor. With headers and templates for other backends and models.")
-set(CPACK_PACKAGE_FILE_NAME mokume-${CPACK_PACKAGE_VERSION}-linux-${CMAKE_SYSTEM_PROCESSOR})
+# A package needs the libraries of the release that it is built on, so its name says which.
+cmake_host_system_information(RESULT system QUERY DISTRIB_ID DISTRIB_VERSION_ID)
+list(JOIN system "-" system)
+set(CPACK_PACKAGE_FILE_NAME mokume-${CPACK_PACKAGE_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_STRIP_FILES ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
 
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+string(REPLACE "-" "" CPACK_DEBIAN_PACKAGE_RELEASE "${system}")
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
