@@ -29,7 +29,7 @@ namespace {
 config::Config read_config(registry::Registry& registry, const std::string& directory) {
   const std::string file = directory + "/config.resolved.toml";
   const std::string text = base::read_file(file, 1U << 24);
-  config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry));
+  config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry), config::Origin::run);
   if (!parsed.config) throw Error(MK_BAD_DATA, config::render(parsed.diagnostics.front(), text));
   return *parsed.config;
 }
