@@ -88,10 +88,10 @@ struct Gap {
 };
 
 struct Dataset {
-  std::string name;                      // the source, or the stem of the file name
-  Table train;                           // at least one row
-  Table test;                            // may be empty; same features
-  Shape shape;                           // of a row: digits, mnist and three-dimensional IDX files hold images
+  std::string name;  // the source, or the stem of the file name
+  Table train;       // at least one row
+  Table test;        // may be empty; same features
+  Shape shape;       // of a row: digits, mnist and IDX files of three or four dimensions hold images
   std::vector<std::string> class_names;  // ascending (numerically if all are numbers); empty for regression
   std::vector<double> mean;              // the applied scaling: one value, one per feature, or none
   std::vector<double> scale;
