@@ -274,6 +274,10 @@ TEST_F(Kinds, AFoldScalesByTheRowsThatItTrainsOn) {
                     within + " }\nvalidation = { folds = 4, shuffle = false, stratified = false }\n");
     const Ended ended = place.mokume("run e.toml");
     EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(
+        file("report.html")
+            .find(within.empty() ? "scaling is fitted within each fold" : "scaling is fitted on all training rows"),
+        std::string::npos);
     return column(file("results.csv"), 4);
   };
   const std::vector<double> own = errors(""), shared = errors(", within = \"training\"");
