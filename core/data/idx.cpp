@@ -12,7 +12,7 @@ struct Header {
   int64_t rows = 0;
   int64_t features = 0;  // per row; 1 for labels
   uint64_t bytes = 0;    // of the values after the header
-  Shape shape;           // if there are three dimensions
+  Shape shape;           // if there are three or four dimensions
 };
 
 uint32_t big_endian(const unsigned char* p) {
@@ -35,7 +35,7 @@ Header read_header(Input& input, const std::string& path, bool labels) {
                  "; check that images and labels are not swapped");
   Header header;
   header.features = 1;
-  int64_t edges[2] = {};
+  int64_t edges[3] = {0, 0, 1};
   for (unsigned d = 0; d < dimensions; ++d) {
     unsigned char bytes[4];
     const std::string place = "offset " + std::to_string(4 + 4 * d);
@@ -49,10 +49,11 @@ Header read_header(Input& input, const std::string& path, bool labels) {
       header.features *= size;
       if (header.features > kMaxFeatures)
         bad_data(path, place, "gives more than " + std::to_string(kMaxFeatures) + " features; the header is damaged");
-      if (d <= 2) edges[d - 1] = size;
+      edges[d - 1] = size;
     }
   }
-  if (dimensions == 3) header.shape = {static_cast<int32_t>(edges[0]), static_cast<int32_t>(edges[1]), 1};
+  if (dimensions >= 3)
+    header.shape = {static_cast<int32_t>(edges[0]), static_cast<int32_t>(edges[1]), static_cast<int32_t>(edges[2])};
   header.bytes = static_cast<uint64_t>(header.rows) * static_cast<uint64_t>(header.features);
   const uint64_t most = std::min(input.most_bytes(), kMaxFileBytes);
   if (header.bytes > most)

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "base/text.hpp"
 #include "data/input.hpp"
 
 namespace mokume::data {
@@ -15,6 +17,12 @@ struct Entry {
   float value;
 };
 
+// Rows become dense, so a short file with a large index would need far more memory than it has bytes. A table of more
+// than kFreeBytes may take at most kMostPerByte bytes per byte of text: enough for ten values in rows of 70,000
+// features.
+constexpr uint64_t kFreeBytes = uint64_t{16} << 20;
+constexpr uint64_t kMostPerByte = 4096;
+
 constexpr bool blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
 
 class LibsvmReader {
@@ -24,10 +32,12 @@ class LibsvmReader {
 
   RawTable read() {
     const std::string text = read_text(path_);
+    text_bytes_ = text.size();
     for (std::string_view rest = text; !rest.empty();) {
       const size_t end = rest.find('\n');
       ++line_;
-      read_line(rest.substr(0, end));
+      const std::string_view line = rest.substr(0, end);
+      read_line(line.substr(0, line.find('#')));
       rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
     }
     return finish();
@@ -59,13 +69,23 @@ class LibsvmReader {
     part_.labels.lines.push_back(line_);
     const bool keep = limit_ == 0 || static_cast<int64_t>(part_.labels.values.size()) <= limit_;
     int32_t last = 0;
+    bool first = true;
     for (std::string_view word = next_word(at, end); !word.empty(); word = next_word(at, end)) {
+      if (std::exchange(first, false) && is_query(word)) continue;
       const Entry entry = read_entry(line, word, last);
       last = entry.index + 1;
       if (keep && entry.value != 0) entries_.push_back(entry);
     }
-    highest_ = std::max(highest_, last);
+    if (last > highest_) highest_ = last, highest_line_ = line_;
     if (keep) ends_.push_back(entries_.size());
+  }
+
+  // SVMrank's "qid:7" after the label groups rows for ranking, which nothing here does.
+  static bool is_query(std::string_view word) {
+    constexpr std::string_view kQuery = "qid:";
+    if (!word.starts_with(kQuery)) return false;
+    word.remove_prefix(kQuery.size());
+    return !word.empty() && word.find_first_not_of("0123456789") == std::string_view::npos;
   }
 
   Entry read_entry(std::string_view line, std::string_view word, int32_t last) const {
@@ -93,12 +113,23 @@ class LibsvmReader {
     return {static_cast<int32_t>(index - 1), value};
   }
 
+  // `highest_` comes from this file only if no number of features was given.
+  void check_density(const Table& table) const {
+    const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(table.features) * sizeof(float);
+    if (features_ > 0 || bytes <= std::max(kFreeBytes, text_bytes_ * kMostPerByte)) return;
+    bad_data(path_, "line " + std::to_string(highest_line_),
+             "the index " + std::to_string(highest_) + " makes a table of " + base::human_bytes(bytes) +
+                 ", more than " + std::to_string(kMostPerByte) + " times the " + base::human_bytes(text_bytes_) +
+                 " of text; if the index is right, number the features without gaps, or keep the frequent ones");
+  }
+
   RawTable finish() {
     if (part_.labels.values.empty()) bad_data(path_, "", "has no rows; check the path");
     Table& table = part_.table;
     table.rows = static_cast<int64_t>(ends_.size());
     table.features = features_ > 0 ? features_ : highest_;
     if (table.features == 0) bad_data(path_, "", "has labels but no index:value pair; check the path");
+    check_density(table);
     table.x.assign(checked_count(path_, table.rows, table.features), 0.0F);
     size_t from = 0;
     for (size_t row = 0; row < ends_.size(); ++row) {
@@ -113,7 +144,9 @@ class LibsvmReader {
   const int64_t limit_;
   const int64_t features_;
   int64_t line_ = 0;
+  uint64_t text_bytes_ = 0;
   int32_t highest_ = 0;
+  int64_t highest_line_ = 0;
   std::vector<Entry> entries_;
   std::vector<size_t> ends_;  // per kept row: one past its last entry
   RawTable part_;

@@ -22,6 +22,13 @@ TEST_F(Idx, ReadsPlainAndGzipAlike) {
   EXPECT_EQ(packed.labels.values, plain.labels.values);
 }
 
+TEST_F(Idx, FourDimensionsAreImagesWithChannels) {
+  const RawTable part = read_idx(write("i", idx({2, 1, 2, 3}, "abcdefghijkl")), "", 1);
+  EXPECT_EQ(part.shape, (Shape{1, 2, 3}));
+  EXPECT_EQ(part.table.features, 6);
+  EXPECT_EQ(part.table.x, (std::vector<float>{'a', 'b', 'c', 'd', 'e', 'f'}));
+}
+
 TEST_F(Idx, KeepsTheFirstRowsButAllLabels) {
   const RawTable part = read_idx(write("i", kImages), write("l", kLabels), 2);
   EXPECT_EQ(part.table.rows, 2);

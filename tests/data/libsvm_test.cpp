@@ -49,7 +49,10 @@ TEST_F(Libsvm, RefusesMalformedText) {
       {"1,2 1:1\n", {"line 1, column 1", "'1,2'"}},
       {"nan 1:1\n", {"line 1, column 1", "'nan'"}},
       {"1 1:1 x\n", {"line 1, column 7", "'x'", "index:value"}},
-      {"1 qid:3 1:1\n", {"line 1, column 3", "'qid:3'"}},
+      {"1 qid:x 1:1\n", {"line 1, column 3", "'qid:x'"}},
+      {"1 1:1 qid:3\n", {"line 1, column 7", "'qid:3'"}},
+      {"# only a comment\n", {"has no rows"}},
+      {"1 1: # 2\n", {"line 1, column 5", "''"}},
       {"1 1=4\n", {"line 1, column 3", "'1=4'"}},
       {"1 7\n", {"line 1, column 3", "'7'"}},
       {"1 0:4\n", {"line 1, column 3", "'0'", "start at 1"}},
@@ -75,10 +78,27 @@ TEST_F(Libsvm, RefusesMalformedText) {
   }
 }
 
+TEST_F(Libsvm, PassesOverCommentsAndQueries) {
+  const RawTable part = read_libsvm(write("a", "# x:y\n1 qid:7 1:3 # 2:9\n2 qid:8 2:4#\n  # 3 3:1\n"), 0, 0);
+  EXPECT_EQ(part.table.x, (std::vector<float>{3, 0, 0, 4}));
+  EXPECT_EQ(part.labels.values, (std::vector<double>{1, 2}));
+  EXPECT_EQ(part.labels.place(1), "line 3");
+}
+
+// The table would fit into the memory of this machine, so only the size of the file can refuse it.
+TEST_F(Libsvm, RefusesAnIndexThatTheFileDoesNotJustify) {
+  expect_error(MK_BAD_DATA, {"line 2", "index 16777216", "128.0 MiB", "4096 times the 25 B", "without gaps"},
+               [&] { read_libsvm(write("a", "1 1:1 # one\n1 16777216:1\n"), 0, 0); });
+  EXPECT_EQ(read_libsvm(write("b", "1 2000000:1\n"), 0, 0).table.features, 2000000) << "8 MB are taken from any file";
+  std::string text = "1 8000000:1 #" + std::string(8000, 'x') + "\n";
+  EXPECT_EQ(read_libsvm(write("c", text), 0, 0).table.features, 8000000) << "a longer file may hold more";
+  EXPECT_EQ(read_libsvm(path("b"), 0, 16777216).table.features, 16777216) << "the training file justified it";
+}
+
 TEST_F(Libsvm, RefusesRowsThatAreTooWideForMemory) {
   std::string text;
-  for (int i = 0; i < 200000; ++i) text += "1 16777216:1\n";
-  expect_error(MK_BAD_DATA, {"200000 rows of 16777216 features", "data.limit"},
+  for (int i = 0; i < 20000; ++i) text += "1 16777216:1 #" + std::string(20000, 'x') + "\n";
+  expect_error(MK_BAD_DATA, {"20000 rows of 16777216 features", "data.limit"},
                [&] { read_libsvm(write("wide", text), 0, 0); });
 }
 
