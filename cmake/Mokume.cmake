@@ -1,6 +1,7 @@
 # Compiler flags, and the functions that every folder uses.
 include_guard()
 include(CheckCXXCompilerFlag)
+include(MokumeModule)
 
 set(CMAKE_CXX_STANDARD 20)
 set(CMAKE_CXX_STANDARD_REQUIRED ON)
@@ -43,7 +44,6 @@ if(MOKUME_CCACHE)
 endif()
 
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bin)
-set(MOKUME_LIBRARY_DIR ${CMAKE_BINARY_DIR}/lib/mokume)
 set(MOKUME_GENERATED_DIR ${CMAKE_BINARY_DIR}/generated)
 
 # The hash of the boundary's headers: both sides of a dlopen must agree on it until 1.0.
@@ -63,41 +63,3 @@ file(CONFIGURE OUTPUT ${MOKUME_GENERATED_DIR}/abi/abi_hash.h CONTENT
 #define MK_ABI_HASH 0x${abi_hash}ull
 #endif
 ")
-
-# mokume_module(<target> KIND backends|plugins|transports NAME <name> SOURCES ...): a shared library loaded at run time,
-# with one exported symbol and no undefined ones.
-function(mokume_module target)
-  cmake_parse_arguments(arg "" "KIND;NAME" "SOURCES" ${ARGN})
-  add_library(${target} MODULE ${arg_SOURCES})
-  target_link_libraries(${target} PRIVATE mokume_sdk)
-  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-  set(script ${PROJECT_SOURCE_DIR}/cmake/exports.map)
-  target_link_options(${target} PRIVATE -Wl,--version-script=${script})
-  if(NOT MOKUME_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,-z,defs)
-  endif()
-  set_target_properties(${target} PROPERTIES PREFIX "" OUTPUT_NAME ${arg_NAME} LINK_DEPENDS ${script}
-    LIBRARY_OUTPUT_DIRECTORY ${MOKUME_LIBRARY_DIR}/${arg_KIND})
-  # The registry refuses files that others may write to, and a umask of 002 would create such files.
-  add_custom_command(TARGET ${target} POST_BUILD
-    COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
-endfunction()
-
-# mokume_embed(<target> <file>...): embeds each file as `inline constexpr char k<Stem>[]` in
-# <generated>/<stem>.embed.hpp.
-function(mokume_embed target)
-  set(dir ${CMAKE_CURRENT_BINARY_DIR}/embedded)
-  foreach(file IN LISTS ARGN)
-    get_filename_component(stem ${file} NAME_WE)
-    set(out ${dir}/${stem}.embed.hpp)
-    string(SUBSTRING ${stem} 0 1 first)
-    string(TOUPPER ${first} first)
-    string(SUBSTRING ${stem} 1 -1 rest)
-    add_custom_command(OUTPUT ${out}
-      COMMAND ${CMAKE_COMMAND} -DIN=${CMAKE_CURRENT_SOURCE_DIR}/${file} -DOUT=${out} -DNAME=k${first}${rest}
-              -P ${PROJECT_SOURCE_DIR}/cmake/embed.cmake
-      DEPENDS ${file} ${PROJECT_SOURCE_DIR}/cmake/embed.cmake VERBATIM)
-    target_sources(${target} PRIVATE ${out})
-  endforeach()
-  target_include_directories(${target} PRIVATE ${dir})
-endfunction()

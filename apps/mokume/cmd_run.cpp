@@ -175,7 +175,7 @@ int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, 
 }  // namespace
 
 std::optional<config::Config> read_config(const config::SchemaLookup& lookup, const std::string& path,
-                                          const RunOptions& options, std::string& text) {
+                                          const RunOptions& options, std::string& text, config::Origin origin) {
   try {
     text = base::read_file(path, 1U << 21);
   } catch (const Error& e) {
@@ -183,7 +183,7 @@ std::optional<config::Config> read_config(const config::SchemaLookup& lookup, co
   }
   std::vector<std::string> names;
   const std::vector<std::string> sets = all_sets(options, names);
-  config::ParseResult parsed = config::parse(text, path, sets, lookup);
+  config::ParseResult parsed = config::parse(text, path, sets, lookup, origin);
   for (config::Diagnostic& d : parsed.diagnostics)
     if (d.set > options.sets.size()) d.file = names[d.set - options.sets.size() - 1];
   std::fputs(config::render_all(parsed.diagnostics, text, sets).c_str(), stderr);

@@ -62,6 +62,7 @@ int fetch_data(const std::string& name, const std::string& from);
 
 // Reads and checks an experiment file with --set texts; prints every error and returns no value if there are any.
 std::optional<config::Config> read_config(const config::SchemaLookup& lookup, const std::string& path,
-                                          const RunOptions& options, std::string& text);
+                                          const RunOptions& options, std::string& text,
+                                          config::Origin origin = config::Origin::experiment);
 
 }  // namespace mokume::app

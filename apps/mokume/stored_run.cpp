@@ -23,7 +23,7 @@ std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& dire
   run::check_config_file(directory, run::read_run_record(directory));
   WaryLookup lookup(runtime);
   const std::string file = config_file(directory);
-  config::parse(base::read_file(file, 1U << 21), file, {}, lookup.function());
+  config::parse(base::read_file(file, 1U << 21), file, {}, lookup.function(), config::Origin::run);
   return lookup.unsearched();
 }
 
@@ -59,12 +59,12 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   std::string text;
   const auto find = lookup.function();
   // Without its model, a file produces only consequential errors.
-  config::parse(base::read_file(file, 1U << 21), file, {}, find);
+  config::parse(base::read_file(file, 1U << 21), file, {}, find, config::Origin::run);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())
     throw Error(MK_DEVICE_ERROR, fmt::format("the model '{}' of {} is in none of the searched directories, and {}",
                                              lookup.model(), directory, cure()));
-  const auto config = read_config(find, file, options, text);
+  const auto config = read_config(find, file, options, text, config::Origin::run);
   if (!config)
     throw Error(MK_INVALID_ARGUMENT, options.devices ? directory + " cannot be used with this --devices"
                                                      : file + " is damaged: restore it, or start a new run");

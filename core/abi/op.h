@@ -3,7 +3,7 @@
  * An op is a code, tensors and attributes in one fixed layout, so that a new op changes no table and the fallback to
  * the host backend is one piece of code. core/sdk/ops/<op>.hpp documents the operands and attributes of each op, its
  * shape rule, tolerance and cost. The set is closed and small: at most MK_OP_CAP codes, admitted by the rule in
- * docs/howto/add-op.md.
+ * docs/extend/add-op.md.
  *
  * Subnormal floats (below 2^-126) count as zero: where the device allows it, an op reads them as zeros and writes zeros
  * instead of them (docs/adr/0020). Fills, copies and gathered rows keep their bits.

@@ -48,10 +48,15 @@ struct Config {
 
   data::DataSpec data;
 
-  uint32_t folds = 5;  // 0: no validation; 1 if `share` is set
-  double share = 0;    // validate on this share of the rows, drawn with the seed; 0: on folds
+  uint32_t folds = 5;    // 0: no validation; 1 if `share` is set
+  double share = 0;      // validate on this share of the rows, drawn with the seed; 0: on folds
+  uint32_t repeats = 1;  // of the whole cross-validation, each with folds of its own
   bool shuffle = true;
   bool stratified = true;
+  bool ordered = false;  // the rows are in the order of time: validate on rows that come after those trained on
+
+  // Whether each fold fills and scales its inputs by its own training rows.
+  bool scales_folds() const { return folds > 0 && data.within == data::Within::fold && data.learns(); }
 
   uint32_t bootstraps = 0;    // 0: no bagging
   std::string random_compat;  // "numpy": replay NumPy's random draws; "": none

@@ -40,6 +40,13 @@ constexpr Member kInMissing = {
       config.data.missing = static_cast<data::Missing>(word - kMissing.begin());
     }};
 
+constexpr std::array kWithin = {"fold", "training"};  // in the order of data::Within
+constexpr Member kInWithin = {
+    [](const Config& config) { return Json(kWithin.at(static_cast<size_t>(config.data.within))); },
+    [](Config& config, const Json& value) {
+      config.data.within = value == "fold" ? data::Within::fold : data::Within::training;
+    }};
+
 using Scaling = data::Standardize::Kind;
 constexpr Member kInStandardize = {
     [](const Config& config) -> Json {
@@ -80,6 +87,11 @@ class Key : public Parameter {
   }
   Key& for_sources(std::vector<std::string> words) {
     sources = std::move(words);
+    return *this;
+  }
+  // `value` is JSON.
+  Key& as_before(const char* value) {
+    before = value;
     return *this;
   }
   // In `line`, {0} is the model and {1} a parameter to search.
@@ -161,11 +173,17 @@ std::vector<Parameter> data_keys() {
           kIn<&DataSpec::limit>)
           .within(1),
       Key("data", "standardize", Type::standardize,
-          "inputs become (x - mean) / scale: two numbers, \"features\" (fitted once on the training rows) or \"none\"",
+          "inputs become (x - mean) / scale: two numbers, \"features\" (each fitted on the training rows) or \"none\"",
           kInPlan, kInStandardize)
           .one_of({"none", "features"})
           .or_table_of({mean, scale})
           .in_init("\"features\"     # or {{ mean = 127.5, scale = 73.61 }}, or \"none\""),
+      Key("data", "within", Type::text,
+          "the rows that \"features\" and missing = \"mean\" are fitted on: those that each fold trains on, or all "
+          "training rows, so that all folds share their inputs (and svc its kernel matrix)",
+          kInPlan | kPlanIfSet, kInWithin)
+          .one_of({kWithin.begin(), kWithin.end()})
+          .as_before("\"training\""),
   };
 }
 
@@ -185,6 +203,15 @@ std::vector<Parameter> plan_keys() {
       Key("validation", "stratified", Type::boolean, "give every fold the same share of each class; numbers have none",
           kInPlan, kIn<&Config::stratified>)
           .in_init("true            # every fold has the same share of each class"),
+      Key("validation", "group", Type::text, "column that names the group of a row: one fold has all rows of a group",
+          kInPlan | kPlanIfSet, kIn<&DataSpec::group>)
+          .for_sources({"csv"}),
+      Key("validation", "repeats", Type::integer, "repeat the cross-validation with other folds, and average all",
+          kInPlan | kPlanIfSet | kFoldsOnly, kIn<&Config::repeats>)
+          .within(1, 1000),
+      Key("validation", "ordered", Type::boolean,
+          "the rows are in the order of time: every fold trains on the rows before those that it validates on",
+          kInPlan | kPlanIfSet, kIn<&Config::ordered>),
       Key("bagging", "bootstraps", Type::integer,
           "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
           .within(1, 100'000),
@@ -253,6 +280,10 @@ const Parameter* find_key(std::string_view table, std::string_view name) {
   const auto found = std::find_if(keys().begin(), keys().end(),
                                   [&](const Parameter& key) { return table == key.table && name == key.name; });
   return found == keys().end() ? nullptr : &*found;
+}
+
+Json value_before(const Parameter& key) {
+  return key.before.empty() ? key.member.get(Config()) : Json::parse(key.before);
 }
 
 std::vector<std::string> names_in(std::string_view table) {

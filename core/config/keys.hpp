@@ -17,6 +17,9 @@ const std::vector<Parameter>& keys();
 const Parameter* find_key(std::string_view table, std::string_view name);  // nullptr if there is none
 std::vector<std::string> names_in(std::string_view table);
 
+// How versions without the key behave.
+Json value_before(const Parameter& key);
+
 // "[data]", or "the top level".
 std::string title(std::string_view table);
 std::string inside(std::string_view table);  // "in [data]", or "at the top level"

@@ -57,7 +57,7 @@ struct Range {
 inline constexpr uint32_t kOfModel = 1;        // published by a model: accepts any text
 inline constexpr uint32_t kRequired = 2;       // every file must have the key
 inline constexpr uint32_t kInPlan = 4;         // fits depend on it
-inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if set: older runs keep their plan hash
+inline constexpr uint32_t kPlanIfSet = 8;      // in the plan only if it differs from `before`
 inline constexpr uint32_t kZeroAllowed = 16;   // 0 is accepted in addition to `range`
 inline constexpr uint32_t kEmptyAllowed = 32;  // the list may be empty
 inline constexpr uint32_t kFoldsOnly = 64;     // meaningless with validation.share
@@ -75,6 +75,7 @@ struct Parameter {
   std::vector<std::string> choices;  // for a text; empty: any
   std::vector<std::string> sources;  // values of data.source for which the key is valid; empty: all
   std::string init;                  // `mokume init` writes "name = init"; "": omits the key
+  std::string before;                // as JSON: how versions without the key behave; "": as its default says
   std::string fallback;              // the default as TOML; "": none, or the default of Config
   std::vector<Tag> tags;             // the kinds of tagged table that the value may be
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <exception>
+#include <nlohmann/json.hpp>
 
 #include "config/model_values.hpp"
 #include "config/reading.hpp"
@@ -35,10 +36,16 @@ void report_model(Reading& reading, const std::string& why) {
       why.empty() ? fmt::format("there is no model '{}'", reading.config.model) : printable(why, 1000));
 }
 
+void keep_behaviour(Reading& reading) {
+  for (const Parameter& key : keys())
+    if (!key.before.empty() && reading.find(key.table, key.name) == nullptr)
+      key.member.set(reading.config, value_before(key));
+}
+
 }  // namespace
 
 ParseResult parse(const std::string& text, const std::string& file, const std::vector<std::string>& sets,
-                  const SchemaLookup& lookup) {
+                  const SchemaLookup& lookup, Origin origin) {
   Diagnostics diagnostics(file);
   std::optional<Node> root = read_tree(text, 0, diagnostics);
   if (!root) return {std::nullopt, diagnostics.take()};
@@ -47,6 +54,7 @@ ParseResult parse(const std::string& text, const std::string& file, const std::v
 
   Reading reading(*root, diagnostics);
   reading.read_keys();
+  if (origin == Origin::run) keep_behaviour(reading);
   const std::string why = find_model(reading, lookup);
   reading.report_unknown_keys();
   report_model(reading, why);

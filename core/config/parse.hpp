@@ -22,8 +22,12 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;  // sorted by location
 };
 
+// An experiment, or the resolved file of a run: keys that the latter lacks are newer than the run, which keeps the
+// behaviour that it was started with.
+enum class Origin { experiment, run };
+
 // `sets` are the --set arguments. Never throws on bad input. `file` is the name shown in messages.
 ParseResult parse(const std::string& text, const std::string& file, const std::vector<std::string>& sets,
-                  const SchemaLookup& lookup);
+                  const SchemaLookup& lookup, Origin origin = Origin::experiment);
 
 }  // namespace mokume::config

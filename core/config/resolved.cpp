@@ -14,6 +14,7 @@ namespace {
 
 bool applies(const Parameter& key, const Config& config) {
   if (config.share > 0 && key.has(kFoldsOnly)) return false;
+  if (key.table == "data" && key.name == "within" && !(config.folds > 0 && config.data.learns())) return false;
   const std::vector<std::string>& sources = key.sources;
   return sources.empty() || std::find(sources.begin(), sources.end(), config.data.source) != sources.end();
 }
@@ -78,7 +79,7 @@ std::string canonical_json(const Config& config) {
   for (const Parameter& key : keys()) {
     if (!key.has(kInPlan)) continue;
     const Json value = key.member.get(config);
-    if (key.has(kPlanIfSet) && !is_set(key, value)) continue;
+    if (key.has(kPlanIfSet) && value == value_before(key)) continue;
     json& table = key.table.empty() ? result : result[key.table];
     table[key.name] = key.type == Type::seed ? json(without_leading_zeros(value)) : json(value);
   }

@@ -35,6 +35,13 @@ void check_compat(Reading& reading, const Entry* method) {
   } else if (config.folds < 2 || config.share > 0) {
     cure = "set validation.folds to 2 or more";
   }
+  if (config.scales_folds()) {
+    // The study scaled by all training rows.
+    if (const Entry* within = reading.find("data", "within"))
+      reading.diagnostics.add(within->location, "compat = \"numpy\" replays inputs that all folds share",
+                              "set data.within to \"training\"");
+    reading.config.data.within = data::Within::training;
+  }
   if (!cure.empty())
     reading.diagnostics.add(compat->location, "compat = \"numpy\" replays bagging with random search and folds", cure);
   for (const auto& [name, value] :
@@ -45,6 +52,58 @@ void check_compat(Reading& reading, const Entry* method) {
       reading.diagnostics.add(compat->location, "compat = \"numpy\" replays folds as they were drawn",
                               fmt::format("remove validation.{}", name));
   }
+}
+
+// Without folds there is nothing to fit within them, and the plan keeps the hash that it had before data.within.
+void settle_within(Config& config) {
+  if (config.folds == 0 || !config.data.learns()) config.data.within = data::Within::training;
+}
+
+// Time decides where rows go.
+void check_order(Reading& reading) {
+  Config& config = reading.config;
+  const Entry* ordered = reading.find("validation", "ordered");
+  if (ordered == nullptr || !config.ordered) return;
+  const auto refuse = [&](const char* table, const char* name, bool given) {
+    if (const Entry* entry = given ? reading.find(table, name) : nullptr)
+      reading.diagnostics.add(entry->location,
+                              fmt::format("rows in the order of time leave no choice to {}.{}", table, name),
+                              "remove it, or validation.ordered");
+  };
+  refuse("validation", "shuffle", config.shuffle);
+  refuse("validation", "stratified", config.stratified);
+  refuse("validation", "group", true);
+  refuse("validation", "repeats", config.repeats > 1);
+  refuse("bagging", "bootstraps", config.bootstraps > 0);
+  config.shuffle = config.stratified = false;
+}
+
+void check_repeats(Reading& reading) {
+  const Config& config = reading.config;
+  const Entry* repeats = reading.find("validation", "repeats");
+  if (repeats == nullptr || config.repeats < 2) return;
+  if (config.bootstraps > 0)
+    reading.diagnostics.add(repeats->location,
+                            "bagging draws the folds of each bootstrap anew, so there are no repeats",
+                            "remove validation.repeats, or use more bootstraps");
+  if (!config.shuffle)
+    reading.diagnostics.add(repeats->location, "without shuffling, every repeat has the same folds",
+                            "remove validation.repeats, or set shuffle = true");
+  if (config.folds == 0)
+    reading.diagnostics.add(repeats->location, "without folds there is nothing to repeat",
+                            "set validation.folds to 2 or more");
+}
+
+// A share makes one fold.
+void check_share(Reading& reading) {
+  if (reading.find("validation", "share") == nullptr) return;
+  for (const Parameter& key : keys())
+    if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
+      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
+                              "keep one of the two", "a share of the rows is drawn at random, once");
+  if (!reading.is_good("validation.share")) return;
+  reading.config.folds = 1;
+  reading.config.shuffle = false;  // so that the plan keeps its hash
 }
 
 }  // namespace
@@ -68,16 +127,11 @@ void check_data(Reading& reading) {
                             fmt::format("source \"{}\" needs data.path", source), "add path = \"...\"");
 }
 
-// A share makes one fold.
 void check_validation(Reading& reading) {
-  if (reading.find("validation", "share") == nullptr) return;
-  for (const Parameter& key : keys())
-    if (const Entry* entry = key.has(kFoldsOnly) ? reading.find(key.table, key.name) : nullptr)
-      reading.diagnostics.add(entry->location, fmt::format("{} has no meaning with validation.share", key.name),
-                              "keep one of the two", "a share of the rows is drawn at random, once");
-  if (!reading.is_good("validation.share")) return;
-  reading.config.folds = 1;
-  reading.config.shuffle = false;  // so that the plan keeps its hash
+  check_order(reading);
+  check_share(reading);
+  check_repeats(reading);
+  settle_within(reading.config);
 }
 
 void check_search(Reading& reading) {

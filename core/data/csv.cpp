@@ -121,6 +121,12 @@ class Reader {
       if (target_ < header_.size() && name == part_.target)
         bad_data(path_, "", "the target " + quoted(name) + " is listed in data.ignore; remove it there");
     }
+    if (!options_.group.empty()) {
+      if (place_of_.count(options_.group) == 0) no_column(options_.group, " for validation.group");
+      group_ = place_of_.at(options_.group);
+      if (group_ == target_)
+        bad_data(path_, "", "the target " + quoted(options_.group) + " is named in validation.group; name another");
+    }
     const auto& list = options_.categorical;
     for (size_t place = 0; place < header_.size(); ++place) {
       if (place == target_ || is_ignored(header_[place])) continue;
@@ -134,7 +140,8 @@ class Reader {
   }
 
   bool is_ignored(const std::string& name) const {
-    return std::find(options_.ignore.begin(), options_.ignore.end(), name) != options_.ignore.end();
+    return (!options_.group.empty() && name == options_.group) ||
+           std::find(options_.ignore.begin(), options_.ignore.end(), name) != options_.ignore.end();
   }
 
   // The training file's columns in its order, whatever the order here. A numeric column is one without levels.
@@ -174,10 +181,12 @@ class Reader {
     const bool drop = options_.missing == Missing::drop;
     const auto needed = [&](size_t place) { return drop && is_missing_cell(cells[place]); };
     if (options_.target_required && target_ < header_.size() && needed(target_)) return;
+    if (group_ < header_.size() && needed(group_)) return;
     for (const Source& column : columns_)
       if (needed(column.place)) return;
     const bool keep = options_.limit == 0 || count_ < options_.limit;
     for (Source& column : columns_) read_cell(line, cells[column.place], keep, column);
+    if (group_ < header_.size() && keep) read_group(cells[group_], line);
     if (target_ < header_.size()) read_label(cells[target_], line);
     ++count_;
     if (keep) ++kept_;
@@ -211,6 +220,13 @@ class Reader {
       value = kNoValue;
     }
     if (keep) numbers_.push_back(value);
+  }
+
+  void read_group(std::string_view cell, int64_t line) {
+    if (is_missing_cell(cell))
+      bad_cell(line, options_.group, "the group of the row is missing; fill it in, or remove the row");
+    const auto id = static_cast<uint32_t>(groups_.size());
+    part_.table.groups.push_back(groups_.emplace(cell, id).first->second);
   }
 
   int32_t level_of(int64_t line, std::string_view cell, Source& column) {
@@ -358,13 +374,16 @@ class Reader {
     float* to = part_.table.x.data();
     for (int64_t row = 0; row < kept_; ++row)
       for (size_t c = 0; c < columns_.size(); ++c) {
+        const auto note_gap = [&] { part_.gaps.push_back({static_cast<uint32_t>(row), static_cast<uint32_t>(c)}); };
         if (columns_[c].categorical) {
+          if (*id == kMissingLevel) note_gap();
           const int32_t level = *id == kMissingLevel ? modes[c] : *id;
           ++id;
           if (level >= 0) to[ranks[c][static_cast<size_t>(level)]] = 1;
           to += part_.columns[c].levels.size();
         } else {
           const float value = *number++;
+          if (std::isnan(value)) note_gap();
           *to++ = std::isnan(value) ? static_cast<float>(part_.columns[c].fill) : value;
         }
       }
@@ -377,6 +396,8 @@ class Reader {
   std::unordered_map<std::string, size_t> place_of_;
   int64_t header_line_ = 0;
   size_t target_ = std::numeric_limits<size_t>::max();
+  size_t group_ = std::numeric_limits<size_t>::max();
+  std::unordered_map<std::string, uint32_t> groups_;  // numbered by first appearance
   std::vector<Source> columns_;
   std::vector<float> numbers_;  // numeric cells of the kept rows, row by row; kNoValue: empty
   std::vector<int32_t> ids_;    // categorical cells of the kept rows, row by row, as numbered in `seen`

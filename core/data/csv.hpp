@@ -14,6 +14,7 @@ struct CsvOptions {
   std::string target;                    // "" = the last column, or the last one not in `columns`
   std::vector<std::string> categorical;  // ignored if `columns` is given
   std::vector<std::string> ignore = {};  // columns that are no features
+  std::string group = {};                // no feature: its values number Table::groups; "" or for rows to predict: none
   Missing missing = Missing::error;
   int64_t limit = 0;
   const std::vector<Column>* columns = nullptr;  // of the training file
@@ -22,6 +23,7 @@ struct CsvOptions {
 struct CsvTable : RawTable {
   std::vector<Column> columns;
   std::string target;
+  std::vector<Gap> gaps;           // the missing cells of `table`, row by row
   std::vector<std::string> notes;  // what a reader of the file should know, one sentence each
 };
 CsvTable read_csv(const std::string& path, const CsvOptions& options);

@@ -16,6 +16,10 @@ struct Standardize {
 
 enum class Missing { error, drop, mean };
 
+// The rows that scaling and fillers are fitted on: for each fold those that it trains on, or once on all training rows.
+// Models that are trained on all rows get the latter in both cases.
+enum class Within { fold, training };
+
 // The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
 // files, folders of pictures with a folder test.
 inline constexpr const char* kOwnTest = "own";
@@ -30,12 +34,17 @@ struct DataSpec {
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are no features
+  std::string group = {};                // csv: column whose equal values keep rows in one fold; no feature
   std::string task = {};                 // "classification", "regression" or "": see learn_labels()
   int64_t size = 0;                      // images: height and width in pixels; 0 = as the pictures are
   int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = as the pictures are
   Missing missing = Missing::error;      // csv: what a missing cell means
   int64_t limit = 0;                     // the first N training rows; 0 = all
   Standardize standardize;
+  Within within = Within::fold;
+
+  // Whether scaling or fillers depend on the rows that they are fitted on.
+  bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }
 };
 
 // Row-major rows x features in `x`; `labels` (classification, 0..classes-1) or `targets` (regression), one per row.
@@ -45,6 +54,7 @@ struct Table {
   std::vector<float> x;
   std::vector<int32_t> labels;
   std::vector<float> targets;
+  std::vector<uint32_t> groups = {};  // training rows with DataSpec::group: equal values are in one fold; from 0, dense
 };
 
 inline constexpr int32_t kNoLabel = -2;  // label of a row to predict whose label is empty
@@ -84,6 +94,12 @@ struct Shape {
   }
 };
 
+// A missing cell of a training row.
+struct Gap {
+  uint32_t row = 0;
+  uint32_t column = 0;  // of Dataset::columns
+};
+
 struct Dataset {
   std::string name;                      // the source, or the stem of the file name
   Table train;                           // at least one row
@@ -94,6 +110,8 @@ struct Dataset {
   std::vector<double> scale;
   std::string sha256;              // of the content after reading and before scaling: shapes, values, labels, limit
   std::vector<Column> columns;     // csv: the feature columns in order; empty otherwise
+  std::vector<float> unscaled;     // Within::fold: train.x before scaling; else empty
+  std::vector<Gap> gaps;           // Within::fold: cells of train.x that were missing and are filled
   std::vector<std::string> notes;  // what was found by looking at the files, one sentence each
 };
 

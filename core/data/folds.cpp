@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 #include <string>
+#include <utility>
 
 #include "data/dataset.hpp"
 #include "sdk/error.hpp"
@@ -87,17 +88,127 @@ std::vector<int64_t> seats_of(const std::vector<int64_t>& sizes, double share, i
   return seats;
 }
 
-}  // namespace
-
-std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed,
-                                  uint32_t bootstrap) {
+int64_t rows_of_share(const Table& train, double share) {
   check_rows(train);
-  stratified = stratified && !train.labels.empty();
   const auto total = static_cast<int64_t>(std::floor(share * static_cast<double>(train.rows) + 0.5));
   if (total < 1 || total >= train.rows)
     throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(total) + " of " +
                                          std::to_string(train.rows) +
                                          " training rows; choose it so that both parts have rows");
+  return total;
+}
+
+std::vector<std::vector<uint32_t>> rows_of_groups(const Table& train) {
+  std::vector<std::vector<uint32_t>> members(size_t{*std::max_element(train.groups.begin(), train.groups.end())} + 1);
+  for (size_t row = 0; row < train.groups.size(); ++row)
+    members[train.groups[row]].push_back(static_cast<uint32_t>(row));
+  return members;
+}
+
+// The rows of each class that each fold has so far.
+class FoldsOfGroups {
+ public:
+  FoldsOfGroups(const Table& train, uint32_t folds, bool stratified) : train_(train), rows_(folds, 0) {
+    if (!stratified) return;
+    total_.assign(static_cast<size_t>(*std::max_element(train.labels.begin(), train.labels.end())) + 1, 0);
+    for (const int32_t label : train.labels) ++total_[static_cast<size_t>(label)];
+    count_.assign(folds, std::vector<int64_t>(total_.size(), 0));
+  }
+
+  // Returns the fold that the group goes to.
+  int32_t take(const std::vector<uint32_t>& group) {
+    std::vector<int64_t> of_class(total_.size(), 0);
+    if (!total_.empty())
+      for (const uint32_t row : group) ++of_class[static_cast<size_t>(train_.labels[row])];
+    size_t best = 0;
+    for (size_t f = 1; f < rows_.size(); ++f)
+      if (std::pair(growth(f, of_class), rows_[f]) < std::pair(growth(best, of_class), rows_[best])) best = f;
+    rows_[best] += static_cast<int64_t>(group.size());
+    for (size_t c = 0; c < of_class.size(); ++c) count_[best][c] += of_class[c];
+    return static_cast<int32_t>(best);
+  }
+
+ private:
+  // How much the spread of the classes over the folds grows, compared with other folds.
+  double growth(size_t fold, const std::vector<int64_t>& of_class) const {
+    double sum = 0;
+    for (size_t c = 0; c < of_class.size(); ++c)
+      if (of_class[c] > 0)
+        sum += static_cast<double>(count_[fold][c]) * static_cast<double>(of_class[c]) /
+               (static_cast<double>(total_[c]) * static_cast<double>(total_[c]));
+    return sum;
+  }
+
+  const Table& train_;
+  std::vector<int64_t> rows_;                // by fold
+  std::vector<int64_t> total_;               // by class; empty: not stratified
+  std::vector<std::vector<int64_t>> count_;  // by fold and class
+};
+
+}  // namespace
+
+std::vector<int32_t> assign_last_share(const Table& train, double share) {
+  const int64_t validated = rows_of_share(train, share);
+  std::vector<int32_t> fold_of(static_cast<size_t>(train.rows), -1);
+  std::fill(fold_of.end() - validated, fold_of.end(), 0);
+  return fold_of;
+}
+
+std::vector<int64_t> time_blocks(int64_t rows, uint32_t folds) {
+  if (folds < 2 || int64_t{folds} >= rows)
+    throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " + std::to_string(rows) +
+                                         " training rows in the order of time; use 2 or more, and fewer than rows");
+  std::vector<int64_t> ends;
+  for (int64_t k = 1; k <= int64_t{folds} + 1; ++k) ends.push_back(bound(rows, int64_t{folds} + 1, k));
+  return ends;
+}
+
+std::vector<int32_t> assign_group_share(const Table& train, double share, uint64_t seed, uint32_t bootstrap) {
+  const int64_t wanted = rows_of_share(train, share);
+  const std::vector<std::vector<uint32_t>> members = rows_of_groups(train);
+  std::vector<int32_t> fold_of(static_cast<size_t>(train.rows), -1);
+  int64_t rows = 0;
+  size_t groups = 0;
+  for (const int64_t g : row_order(static_cast<int64_t>(members.size()), true, seed, bootstrap)) {
+    const std::vector<uint32_t>& group = members[static_cast<size_t>(g)];
+    const int64_t with = rows + static_cast<int64_t>(group.size());
+    if (std::abs(with - wanted) >= std::abs(rows - wanted)) continue;
+    for (const uint32_t row : group) fold_of[row] = 0;
+    rows = with;
+    ++groups;
+  }
+  if (groups == 0 || groups == members.size())
+    throw Error(MK_INVALID_ARGUMENT, "validation.share validates " + std::to_string(groups) + " of " +
+                                         std::to_string(members.size()) +
+                                         " groups; choose it so that both parts have groups");
+  return fold_of;
+}
+
+std::vector<int32_t> assign_group_folds(const Table& train, uint32_t folds, bool shuffle, bool stratified,
+                                        uint64_t seed, uint32_t bootstrap) {
+  check_rows(train);
+  const std::vector<std::vector<uint32_t>> members = rows_of_groups(train);
+  if (folds < 2 || folds > members.size())
+    throw Error(MK_INVALID_ARGUMENT, "validation.folds is " + std::to_string(folds) + " for " +
+                                         std::to_string(members.size()) +
+                                         " groups; use 2 to the number of groups in validation.group");
+  std::vector<int64_t> order = row_order(static_cast<int64_t>(members.size()), shuffle, seed, bootstrap);
+  const auto rows_in = [&](int64_t g) -> const std::vector<uint32_t>& { return members[static_cast<size_t>(g)]; };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t a, int64_t b) { return rows_in(a).size() > rows_in(b).size(); });
+  FoldsOfGroups dealt(train, folds, stratified && !train.labels.empty());
+  std::vector<int32_t> fold_of(static_cast<size_t>(train.rows));
+  for (const int64_t g : order) {
+    const int32_t fold = dealt.take(rows_in(g));
+    for (const uint32_t row : rows_in(g)) fold_of[row] = fold;
+  }
+  return fold_of;
+}
+
+std::vector<int32_t> assign_share(const Table& train, double share, bool stratified, uint64_t seed,
+                                  uint32_t bootstrap) {
+  stratified = stratified && !train.labels.empty();
+  const int64_t total = rows_of_share(train, share);
   std::vector<int64_t> sizes = {train.rows};
   const auto group_of = [&](int64_t row) {
     return stratified ? static_cast<size_t>(train.labels[static_cast<size_t>(row)]) : size_t{0};

@@ -67,6 +67,7 @@ CsvOptions csv_options(const DataSpec& spec) {
   options.target = spec.target;
   options.categorical = spec.categorical;
   options.ignore = spec.ignore;
+  options.group = spec.group;
   options.missing = spec.missing;
   options.limit = spec.limit;
   return options;
@@ -76,7 +77,7 @@ Parts read_csv_files(const DataSpec& spec) {
   const std::string path = single_file(locate(spec.path));
   CsvOptions options = csv_options(spec);
   CsvTable train = read_csv(path, options);
-  Parts parts{stem(path), {}, {}, std::move(train.columns), std::move(train.notes)};
+  Parts parts{stem(path), {}, {}, std::move(train.columns), std::move(train.notes), std::move(train.gaps)};
   if (!spec.test.empty()) {
     options.target = train.target;
     options.limit = 0;
@@ -171,6 +172,10 @@ Dataset load(const DataSpec& spec) {
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
   data.class_names = std::move(map.class_names);
   data.sha256 = content_hash(data);
+  if (spec.within == Within::fold && spec.learns()) {
+    data.unscaled = data.train.x;
+    data.gaps = std::move(parts.gaps);
+  }
   standardize(spec.standardize, data);
   return data;
 }

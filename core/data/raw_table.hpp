@@ -24,6 +24,7 @@ struct Parts {
   RawTable test;  // no rows: there is none
   std::vector<Column> columns = {};
   std::vector<std::string> notes = {};  // what was found by looking at the files, one sentence each
+  std::vector<Gap> gaps = {};           // of train
 };
 
 }  // namespace mokume::data

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <numeric>
 #include <type_traits>
 
 #include "base/files.hpp"
@@ -12,27 +13,31 @@ namespace mokume::data {
 namespace {
 
 // Population standard deviation in two passes. Rows are added in order, so that the sums are reproducible.
-void fit_features(const Table& train, std::vector<double>& mean, std::vector<double>& scale) {
-  const auto features = static_cast<size_t>(train.features);
-  const auto rows = static_cast<double>(train.rows);
+void fit_features(const Table& table, const std::vector<uint32_t>& rows, std::vector<double>& mean,
+                  std::vector<double>& scale) {
+  const auto features = static_cast<size_t>(table.features);
+  const auto n = static_cast<double>(rows.size());
   mean.assign(features, 0);
   scale.assign(features, 0);
   std::vector<char> constant(features, 1);
-  const float* const first = train.x.data();
-  const float* const end = first + train.x.size();
-  for (const float* row = first; row != end; row += features)
+  const float* const first = table.x.data() + rows.front() * features;
+  for (const uint32_t r : rows) {
+    const float* const row = table.x.data() + r * features;
     for (size_t j = 0; j < features; ++j) {
       mean[j] += double{row[j]};
       if (row[j] != first[j]) constant[j] = 0;
     }
-  for (double& m : mean) m /= rows;
-  for (const float* row = first; row != end; row += features)
+  }
+  for (double& m : mean) m /= n;
+  for (const uint32_t r : rows) {
+    const float* const row = table.x.data() + r * features;
     for (size_t j = 0; j < features; ++j) {
       const double d = double{row[j]} - mean[j];
       scale[j] += d * d;
     }
+  }
   for (size_t j = 0; j < features; ++j) {
-    scale[j] = std::sqrt(scale[j] / rows);
+    scale[j] = std::sqrt(scale[j] / n);
     if (constant[j] != 0) mean[j] = double{first[j]};  // a rounded sum would leave a tiny residue
     if (constant[j] != 0 || scale[j] == 0) scale[j] = 1;
   }
@@ -104,14 +109,21 @@ void apply_scaling(const std::vector<double>& mean, const std::vector<double>& s
     }
 }
 
+void fit_scaling(const Standardize& how, const Table& table, const std::vector<uint32_t>& rows,
+                 std::vector<double>& mean, std::vector<double>& scale) {
+  if (how.kind == Standardize::Kind::fixed) {
+    mean = {how.mean};
+    scale = {how.scale};
+  } else if (how.kind == Standardize::Kind::features) {
+    fit_features(table, rows, mean, scale);
+  }
+}
+
 void standardize(const Standardize& how, Dataset& data) {
   if (how.kind == Standardize::Kind::none) return;
-  if (how.kind == Standardize::Kind::fixed) {
-    data.mean = {how.mean};
-    data.scale = {how.scale};
-  } else {
-    fit_features(data.train, data.mean, data.scale);
-  }
+  std::vector<uint32_t> all(static_cast<size_t>(data.train.rows));
+  std::iota(all.begin(), all.end(), uint32_t{0});
+  fit_scaling(how, data.train, all, data.mean, data.scale);
   apply_scaling(data.mean, data.scale, data.name, data.train);
   apply_scaling(data.mean, data.scale, data.name, data.test);
 }

@@ -1,6 +1,7 @@
 // Scaling of inputs and the hash of a data set's content.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -8,8 +9,13 @@
 
 namespace mokume::data {
 
-// Sets `mean` and `scale` of the data set and applies them to train and test. Error(MK_BAD_DATA) if a value leaves the
-// range of float32.
+// Finds the scaling of a table by these rows of it, in this order: `mean` and `scale` hold one value, one per feature,
+// or none.
+void fit_scaling(const Standardize& how, const Table& table, const std::vector<uint32_t>& rows,
+                 std::vector<double>& mean, std::vector<double>& scale);
+
+// Sets `mean` and `scale` of the data set by its training rows, and applies them to train and test. Error(MK_BAD_DATA)
+// if a value leaves the range of float32.
 void standardize(const Standardize& how, Dataset& data);
 
 // Throws unless the training rows have the model's number of features (0: unknown) and the scaling fits them:

@@ -1,4 +1,4 @@
-// Which devices a SEL names. The grammar (docs/guide.md): a comma list of all, every, backend, backend:kind,
+// Which devices a SEL names. The grammar (docs/howto/devices.md): a comma list of all, every, backend, backend:kind,
 // backend:index, or a part of a platform's, vendor's, version's or device's name.
 #include <algorithm>
 #include <charconv>

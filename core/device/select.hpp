@@ -18,8 +18,8 @@ class NoMatch : public Error {
   std::string wanted_;
 };
 
-// Returns the devices selected by SEL (docs/guide.md), in list order, each once; under `all`, each physical device
-// once. Throws NoMatch, which lists the available devices, if a part matches nothing.
+// Returns the devices selected by SEL (docs/howto/devices.md), in list order, each once; under `all`, each physical
+// device once. Throws NoMatch, which lists the available devices, if a part matches nothing.
 std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection);
 
 }  // namespace mokume::device

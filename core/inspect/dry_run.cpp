@@ -55,9 +55,10 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
       : plan.own_candidates > 0
           ? fmt::format("{} bootstraps x {} separate candidates", plan.bootstraps, plan.own_candidates)
           : fmt::format("{} bootstraps x {} candidates", plan.bootstraps, plan.n_candidates());
-  return fmt::format("{} x {} folds = {} fits in {} bundles{}, then {}\n",
-                     bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), plan.folds, plan.n_fits(),
-                     together.size(), cut, refits);
+  const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats x ", plan.repeats) : "";
+  return fmt::format("{} x {}{} folds = {} fits in {} bundles{}, then {}\n",
+                     bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), repeated, plan.folds_each(),
+                     plan.n_fits(), together.size(), cut, refits);
 }
 
 }  // namespace

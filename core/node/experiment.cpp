@@ -1,13 +1,14 @@
 #include "node/experiment.hpp"
-#include "data/folds.hpp"
-#include "data/load.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <utility>
 
 #include "config/plan.hpp"
 #include "config/wording.hpp"
+#include "data/load.hpp"
 #include "sdk/error.hpp"
-#include "search/published_draws.hpp"
 
 namespace mokume::node {
 
@@ -17,9 +18,9 @@ Experiment::Experiment(registry::Registry& registry, const config::Config& confi
   data_ = data::load(config.data);
   check_metrics();
   plan_ = config::make_plan(config, data_.sha256, data_.train.rows);
-  draw_samples();
+  splits_ = std::make_unique<Splits>(config_, plan_, data_);
   check_columns();
-  model_experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, samples_, *model_);
+  model_experiment_ = std::make_unique<ModelExperiment>(config_, plan_, data_, *splits_, *model_);
   sdk::call(model_->check, model_->self, model_experiment_->get());
 }
 
@@ -59,47 +60,59 @@ void Experiment::check_columns() const {
                                            "' and a column of results.csv: give the searched parameter another name");
 }
 
-std::vector<int32_t> Experiment::assign_rows(uint32_t bootstrap) const {
-  if (config_.share > 0)
-    return data::assign_share(data_.train, config_.share, config_.stratified, config_.seed, bootstrap);
-  if (config_.folds == 0) return std::vector<int32_t>(static_cast<size_t>(data_.train.rows), -1);
-  return data::assign_folds(data_.train, config_.folds, config_.shuffle, config_.stratified, config_.seed, bootstrap);
+uint32_t Experiment::group_of(uint32_t slot) const {
+  if (plan_.is_refit(slot) || !config_.scales_folds()) return 0;
+  const search::FitKey key = plan_.key(slot);
+  return 1 + key.bootstrap * plan_.folds + key.fold;
 }
 
-void Experiment::draw_samples() {
-  if (config_.random_compat == "numpy") {
-    for (search::BootstrapDraws& one : search::published_draws(config_.seed_text, plan_.bootstraps, 0, config_.spaces,
-                                                               data_.train.rows, config_.folds))
-      samples_.push_back({std::move(one.row), std::move(one.fold_of)});
-    return;
-  }
-  for (uint32_t b = 0; b < plan_.bootstraps; ++b)
-    samples_.push_back(config_.bootstraps == 0 ? data::whole_sample(assign_rows(b))
-                                               : data::draw_sample(assign_rows(b), config_.seed, b));
+std::unique_ptr<FoldExperiment> Experiment::fold_experiment(uint32_t group) const {
+  const Splits::Fold fold{(group - 1) / plan_.folds, (group - 1) % plan_.folds};
+  return std::make_unique<FoldExperiment>(
+      *model_experiment(), data::fold_inputs(data_, config_.data.standardize, splits_->training_rows(fold)));
 }
 
 std::vector<scheduler::Bundle> Experiment::bundles(uint32_t parts) const {
+  std::vector<scheduler::Bundle> proposed = proposed_bundles(parts);
+  if (!config_.scales_folds()) return proposed;
+  std::map<uint32_t, std::vector<scheduler::Bundle>> by_group;
+  for (const scheduler::Bundle& whole : proposed) {
+    std::map<uint32_t, std::vector<uint32_t>> pieces;
+    for (const uint32_t fit : whole.fits) pieces[group_of(fit)].push_back(fit);
+    for (auto& [group, fits] : pieces) {
+      const double share = static_cast<double>(fits.size()) / static_cast<double>(whole.fits.size());
+      by_group[group].push_back({std::move(fits), whole.cost * share, whole.bytes, 0});
+    }
+  }
+  std::vector<scheduler::Bundle> split;
+  for (auto& [group, some] : by_group) std::move(some.begin(), some.end(), std::back_inserter(split));
+  return split;
+}
+
+std::vector<scheduler::Bundle> Experiment::proposed_bundles(uint32_t parts) const {
   if (plan_.n_fits() == 0) return {};
   struct Collector {
     const Experiment& experiment;
     std::vector<scheduler::Bundle> bundles;
   } collector{*this, {}};
-  const mk_bundle_sink sink{
-      &collector, [](void* self, const mk_bundle* bundle, mk_error* error) -> int32_t {
-        return sdk::guard(error, [&] {
-          auto& c = *static_cast<Collector*>(self);
-          scheduler::Bundle made{{}, bundle->cost, bundle->bytes, 0};
-          for (uint32_t k = 0; k < bundle->n_fits; ++k) {
-            const mk_fit& fit = bundle->fits[k];
-            const search::Plan& plan = c.experiment.plan_;
-            if (!plan.has(fit.candidate, fit.bootstrap) || fit.fold < 0 ||
-                static_cast<uint32_t>(fit.fold) >= plan.folds)
-              throw Error(MK_INTERNAL, "the model proposed a fit that is not in the plan");
-            made.fits.push_back(plan.fit_id(fit.candidate, fit.bootstrap, static_cast<uint32_t>(fit.fold)));
-          }
-          c.bundles.push_back(std::move(made));
-        });
-      }};
+  const mk_bundle_sink sink{&collector, [](void* self, const mk_bundle* bundle, mk_error* error) -> int32_t {
+                              return sdk::guard(error, [&] {
+                                auto& c = *static_cast<Collector*>(self);
+                                const search::Plan& plan = c.experiment.plan_;
+                                scheduler::Bundle made{{}, bundle->cost, bundle->bytes, 0};
+                                for (uint32_t k = 0; k < bundle->n_fits; ++k) {
+                                  const mk_fit& fit = bundle->fits[k];
+                                  const auto fold = c.experiment.splits_->fold_at({fit.bootstrap, fit.fold});
+                                  if (!fold && fit.bootstrap < c.experiment.splits_->samples().size()) continue;
+                                  if (!fold || !plan.has(fit.candidate, fold->bootstrap))
+                                    throw Error(MK_INTERNAL, "the model proposed a fit that is not in the plan");
+                                  made.fits.push_back(plan.fit_id(fit.candidate, fold->bootstrap, fold->fold));
+                                }
+                                if (made.fits.empty()) return;
+                                made.cost *= static_cast<double>(made.fits.size()) / bundle->n_fits;
+                                c.bundles.push_back(std::move(made));
+                              });
+                            }};
   sdk::call(model_->bundle, model_->self, model_experiment_->get(), parts, &sink);
   return std::move(collector.bundles);
 }

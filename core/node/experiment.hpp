@@ -8,8 +8,9 @@
 #include "cluster/protocol/messages.hpp"
 #include "config/parse.hpp"
 #include "data/dataset.hpp"
-#include "data/samples.hpp"
+#include "node/fold_experiment.hpp"
 #include "node/model_experiment.hpp"
+#include "node/splits.hpp"
 #include "registry/registry.hpp"
 #include "report/view.hpp"
 #include "scheduler/policy.hpp"
@@ -35,24 +36,31 @@ class Experiment {
     return metrics_of(*model_, !data_.class_names.empty(), config_.select);
   }
   const search::Plan& plan() const { return plan_; }
+  const Splits& splits() const { return *splits_; }
   const mk_experiment* model_experiment() const { return model_experiment_->get(); }
 
-  // Returns bundles with every fit of the plan in exactly one. `parts` is the number of bundles that would suit the
-  // devices.
+  // The group of a fit or refit; those of one group have the same inputs. Group 0 has the inputs that are filled and
+  // scaled by all training rows, in model_experiment().
+  uint32_t group_of(uint32_t slot) const;
+  // The experiment with the inputs of a group above 0. Callable from any thread; it is made anew for each caller, so
+  // that only sessions hold memory for it. Error(MK_BAD_DATA) if a scaled value leaves the range of float32.
+  std::unique_ptr<FoldExperiment> fold_experiment(uint32_t group) const;
+
+  // Returns bundles with every fit of the plan in exactly one, and with fits of one group only, in the order of groups.
+  // `parts` is the number of bundles that would suit the devices.
   std::vector<scheduler::Bundle> bundles(uint32_t parts) const;
 
  private:
   void check_team() const;
   void check_metrics() const;
   void check_columns() const;
-  std::vector<int32_t> assign_rows(uint32_t bootstrap) const;
-  void draw_samples();
+  std::vector<scheduler::Bundle> proposed_bundles(uint32_t parts) const;
 
   config::Config config_;
   const mk_model* model_;
   data::Dataset data_;
-  std::vector<data::Sample> samples_;  // by bootstrap
   search::Plan plan_;
+  std::unique_ptr<Splits> splits_;
   std::unique_ptr<ModelExperiment> model_experiment_;
 };
 

@@ -24,8 +24,8 @@ void fit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Repor
   for (const uint32_t id : attempt.fits) scratch.push_back(model.scratch(attempt, id));
   const auto add = [&](uint32_t id, const char* note, const char* directory) {
     const search::FitKey key = model.experiment.plan().key(id);
-    fits.push_back(
-        {key.candidate, static_cast<int32_t>(key.fold), note != nullptr ? 1 : 0, key.bootstrap, note, directory});
+    const Splits::Place place = model.experiment.splits().place_of({key.bootstrap, key.fold});
+    fits.push_back({key.candidate, place.fold, note != nullptr ? 1 : 0, place.sample, note, directory});
     ids.push_back(id);
   };
   for (size_t k = 0; k < attempt.fits.size(); ++k) add(attempt.fits[k], nullptr, scratch[k].c_str());

@@ -8,6 +8,19 @@
 #include "sdk/error.hpp"
 
 namespace mokume::node {
+namespace {
+
+void report_failed(const cluster::Attempt& attempt, const std::string& why, cluster::Reporter& reporter) {
+  for (const uint32_t id : attempt.fits) {
+    journal::FitRecord record;
+    record.fit = id;
+    record.status = journal::FitStatus::failed;
+    record.note = why;
+    reporter.report(record);
+  }
+}
+
+}  // namespace
 
 LocalSession::LocalSession(const Machine& machine, const Experiment& experiment, const device::Listed& listed,
                            const device::Choices& choices, uint64_t budget_bytes, bool measure)
@@ -19,8 +32,11 @@ LocalSession::LocalSession(const Machine& machine, const Experiment& experiment,
   if (measure) speed_ = machine.speed_or_warn(*device_, base::cache_directory());
 }
 
-LocalSession::~LocalSession() {
-  if (session_ != nullptr) experiment_.model().session_destroy(session_);
+LocalSession::~LocalSession() { end_session(); }
+
+void LocalSession::end_session() {
+  if (session_ != nullptr) experiment_.model().session_destroy(std::exchange(session_, nullptr));
+  fold_experiment_.reset();
 }
 
 cluster::LocalDevice LocalSession::info() const {
@@ -37,12 +53,15 @@ void LocalSession::begin(const device::Choices& choices, const std::string& run_
   if (profile) device_->profile();
 }
 
-mk_session* LocalSession::session() {
+void LocalSession::begin_session(uint32_t group) {
+  if (group != group_) end_session();
   if (session_ == nullptr) {
+    group_ = group;
+    if (group != 0) fold_experiment_ = experiment_.fold_experiment(group);
+    const mk_experiment* experiment = group != 0 ? fold_experiment_->get() : experiment_.model_experiment();
     const mk_model& model = experiment_.model();
-    sdk::call(model.session_create, model.self, experiment_.model_experiment(), device_->services(), &session_);
+    sdk::call(model.session_create, model.self, experiment, device_->services(), &session_);
   }
-  return session_;
 }
 
 std::vector<device::ProfileRow> LocalSession::profiled() const {
@@ -60,13 +79,21 @@ void LocalSession::run(const cluster::Attempt& attempt, cluster::Reporter& repor
     device_->join(nullptr);
     if (e.status() == MK_CANCELLED) throw;
     // The state of the failed session is unknown and it holds memory, so the next attempt gets a new one.
-    if (session_ != nullptr) experiment_.model().session_destroy(std::exchange(session_, nullptr));
+    end_session();
     throw Error(e.status(), device_title(listed_) + e.what());
   }
 }
 
 void LocalSession::fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads) {
-  const OpenModel model{experiment_, session(), device_->services(), leads ? run_directory_ : ""};
+  const uint32_t group = experiment_.group_of(attempt.fits.front());
+  try {
+    begin_session(group);
+  } catch (const Error& e) {
+    if (group == 0 || e.status() != MK_BAD_DATA) throw;
+    report_failed(attempt, e.what(), reporter);  // the inputs of this fold are at fault, not the device
+    return;
+  }
+  const OpenModel model{experiment_, session_, device_->services(), leads ? run_directory_ : ""};
   if (attempt.refit) {
     refit(model, attempt, reporter);
   } else {

@@ -29,7 +29,8 @@ class LocalSession : public Session {
 
  private:
   void fit_or_refit(const cluster::Attempt& attempt, cluster::Reporter& reporter, bool leads);
-  mk_session* session();
+  void begin_session(uint32_t group);  // unless it is there
+  void end_session();
 
   const Machine& machine_;
   const Experiment& experiment_;
@@ -37,6 +38,8 @@ class LocalSession : public Session {
   uint64_t budget_bytes_;
   double speed_ = 0;
   std::unique_ptr<device::Device> device_;
+  std::unique_ptr<FoldExperiment> fold_experiment_;  // of the session; empty for group 0
+  uint32_t group_ = 0;                               // that the session belongs to
   mk_session* session_ = nullptr;
   std::string run_directory_;  // "" before begin()
 };

@@ -6,7 +6,7 @@
 namespace mokume::node {
 
 ModelExperiment::ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
-                                 const std::vector<data::Sample>& samples, const mk_model& model) {
+                                 const Splits& splits, const mk_model& model) {
   for (const auto& candidate : plan.candidates)
     for (uint32_t p = 0; p < model.n_params; ++p) values_.push_back(value_of(model.params[p], config, plan, candidate));
   for (const std::string& name : data.class_names) class_names_.push_back(name.c_str());
@@ -24,12 +24,12 @@ ModelExperiment::ModelExperiment(const config::Config& config, const search::Pla
   experiment_.n_candidates = static_cast<uint32_t>(plan.candidates.size());
   experiment_.values = values_.data();
   experiment_.train = &train_;
-  for (const data::Sample& sample : samples)
+  for (const data::Sample& sample : splits.samples())
     samples_.push_back({static_cast<int64_t>(sample.row.size()), sample.row.data(), sample.fold_of.data()});
   experiment_.samples = samples_.data();
-  experiment_.n_bootstraps = plan.bootstraps;
+  experiment_.n_bootstraps = static_cast<uint32_t>(samples_.size());
   experiment_.own_candidates = plan.own_candidates;
-  experiment_.n_folds = plan.folds;
+  experiment_.n_folds = splits.folds();
   experiment_.seed = config.seed;
   experiment_.scaling_mean = data.mean.data();
   experiment_.scaling_scale = data.scale.data();

@@ -8,16 +8,16 @@
 #include "abi/model.h"
 #include "config/config.hpp"
 #include "data/dataset.hpp"
-#include "data/samples.hpp"
+#include "node/splits.hpp"
 #include "search/plan.hpp"
 
 namespace mokume::node {
 
-// Not movable, because the C struct points into it. config, plan, data and samples must outlive it.
+// Not movable, because the C struct points into it. config, plan, data and splits must outlive it.
 class ModelExperiment {
  public:
   ModelExperiment(const config::Config& config, const search::Plan& plan, const data::Dataset& data,
-                  const std::vector<data::Sample>& samples, const mk_model& model);
+                  const Splits& splits, const mk_model& model);
   ModelExperiment(const ModelExperiment&) = delete;
   ModelExperiment& operator=(const ModelExperiment&) = delete;
 

@@ -159,6 +159,7 @@ struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
   int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
+  std::string inputs;  // how scaling and fillers were fitted; "" if they learn nothing from rows
   std::optional<double>
       guess;          // of always giving the same answer: the error, or the mean squared error, on the training rows
   bool grid = false;  // the candidates are a grid

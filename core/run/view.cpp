@@ -29,9 +29,18 @@ namespace {
 config::Config read_config(registry::Registry& registry, const std::string& directory) {
   const std::string file = directory + "/config.resolved.toml";
   const std::string text = base::read_file(file, 1U << 24);
-  config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry));
+  config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry), config::Origin::run);
   if (!parsed.config) throw Error(MK_BAD_DATA, config::render(parsed.diagnostics.front(), text));
   return *parsed.config;
+}
+
+std::string inputs_text(const config::Config& config) {
+  if (!config.data.learns()) return "";
+  const bool scales = config.data.standardize.kind == data::Standardize::Kind::features;
+  const bool fills = config.data.missing == data::Missing::mean;
+  const std::string what = scales && fills ? "scaling and filling are" : scales ? "scaling is" : "filling is";
+  if (config.scales_folds()) return what + " fitted within each fold";
+  return what + " fitted on all training rows" + (config.folds > 0 ? ", also on those that a fold validates" : "");
 }
 
 std::string environment_text(const Environment& e) {
@@ -95,6 +104,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.data_features = record.data.features;
   view.data_classes = record.data.classes;
   view.data_test_rows = record.data.test_rows;
+  view.inputs = inputs_text(config);
   view.guess = record.data.guess;
   view.grid = config.method == "grid";
   view.plan = config::make_plan(config, view.data_sha256, view.data_rows);

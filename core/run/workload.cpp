@@ -62,6 +62,7 @@ std::vector<scheduler::Position> positions_of(const search::Plan& plan, const st
 }
 
 double refit_factor(const config::Config& config) {
+  if (config.ordered && config.share == 0) return 2;  // on average, a fit trains on half of the rows
   if (config.share > 0) return 1 / (1 - config.share);
   return config.folds > 1 ? config.folds / (config.folds - 1.0) : 1;
 }
@@ -69,10 +70,11 @@ double refit_factor(const config::Config& config) {
 scheduler::Workload workload_of(const node::Experiment& experiment, size_t devices) {
   const search::Plan& plan = experiment.plan();
   scheduler::Workload made;
+  const bool grouped = experiment.config().scales_folds();
   std::vector<uint32_t> affinity(plan.n_fits(), 0);
   const std::vector<scheduler::Bundle> coarsest = experiment.bundles(1);
   for (uint32_t b = 0; b < coarsest.size(); ++b)
-    for (const uint32_t fit : coarsest[b].fits) affinity[fit] = b;
+    for (const uint32_t fit : coarsest[b].fits) affinity[fit] = grouped ? experiment.group_of(fit) : b;
   for (const scheduler::Bundle& bundle :
        devices >= kSeveralDevices ? experiment.bundles(std::max(1U, plan.n_fits())) : coarsest)
     made.bundles.push_back(

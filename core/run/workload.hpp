@@ -20,7 +20,8 @@ std::vector<scheduler::Position> positions_of(const search::Plan& plan, const st
 double refit_factor(const config::Config& config);
 
 // For several devices, bundles are the finest that the model proposes; for one device they are the coarsest, whose fits
-// share work. All bundles from the same coarsest bundle have its index as their affinity.
+// share work. All bundles from the same coarsest bundle have its index as their affinity; where folds
+// have inputs of their own, all bundles of a fold have equal affinity.
 constexpr size_t kSeveralDevices = 2;
 scheduler::Workload workload_of(const node::Experiment& experiment, size_t devices);
 

@@ -62,7 +62,7 @@ inline constexpr OpRule kOps[] = {
      cost_linear_update},
 };
 static_assert(sizeof(kOps) / sizeof(kOps[0]) == MK_OP_COUNT_ - 1, "every op code needs a row");
-static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/howto/add-op.md");
+static_assert(MK_OP_COUNT_ - 1 <= MK_OP_CAP, "the op set is closed: see docs/extend/add-op.md");
 
 // Throws for an unknown code.
 inline const OpRule& rule(int32_t code) {

@@ -34,12 +34,14 @@ struct Plan {
   std::vector<std::string> params;             // searched parameters, in file order
   std::vector<std::vector<Value>> candidates;  // aligned with params
   uint32_t bootstraps = 1;
-  uint32_t folds = 0;
+  uint32_t folds = 0;    // of all repeats
+  uint32_t repeats = 1;  // of the cross-validation, with folds / repeats folds each
   // Above 0: every bootstrap has this many candidates of its own, those of bootstrap 0 first. 0: all share the same
   // ones.
   uint32_t own_candidates = 0;
   std::string hash;  // SHA-256 in hex
 
+  uint32_t folds_each() const { return folds / repeats; }
   uint32_t n_candidates() const { return static_cast<uint32_t>(candidates.size()); }
   uint32_t fits_per_candidate() const { return (own_candidates > 0 ? 1 : bootstraps) * folds; }
   uint32_t n_fits() const { return n_candidates() * fits_per_candidate(); }

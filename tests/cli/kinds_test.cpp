@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <utility>
+#include <vector>
 
 #include "cli/shell.hpp"
 
@@ -187,6 +190,99 @@ TEST_F(Kinds, TheDryRunShowsTheModelsDescriptionOfItsCandidates) {
       << four.err;
   EXPECT_NE(four.err.find("\"size\":5}"), std::string::npos);
   EXPECT_EQ(four.err.find("\"size\":6}"), std::string::npos) << "three at most";
+}
+
+// The value of a column in the lines of results.csv.
+std::vector<double> column(const std::string& csv, size_t index) {
+  std::vector<double> values;
+  std::istringstream lines(csv);
+  std::string line;
+  std::getline(lines, line);
+  while (std::getline(lines, line)) {
+    std::istringstream cells(line);
+    std::string cell;
+    for (size_t k = 0; k <= index; ++k) std::getline(cells, cell, ',');
+    values.push_back(std::stod(cell));
+  }
+  return values;
+}
+
+TEST_F(Kinds, RowsInTheOrderOfTimeAreValidatedByWhatCameBefore) {
+  place.write("train.csv", "a,y\n1,1.5\n2,2.5\n3,4\n4,6\n5,8\n6,10\n");
+  const Ended ended = run(R"(source = "csv", path = "./train.csv")", "validation = { folds = 2, ordered = true }\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  // The mean of rows 1 and 2 is 2, and that of rows 1 to 4 is 3.5.
+  EXPECT_EQ(column(file("results.csv"), 3), (std::vector<double>{2, 2}));
+  EXPECT_EQ(column(file("results.csv"), 4), (std::vector<double>{(4.0 + 16) / 2, (20.25 + 42.25) / 2}));
+  const Ended share = run(R"(source = "csv", path = "./train.csv")", "validation = { share = 0.17, ordered = true }\n");
+  ASSERT_EQ(share.code, 0) << share.err;
+  EXPECT_NE(share.err.find("validation mse: 31.36"), std::string::npos) << share.err;  // 10 and the mean 4.4
+}
+
+TEST_F(Kinds, RepeatsHaveFoldsOfTheirOwn) {
+  const Ended dry = run(kCsv, "validation = { folds = 2, repeats = 3 }\n", "--dry-run");
+  EXPECT_NE(dry.err.find("1 candidates x 3 repeats x 2 folds = 6 fits"), std::string::npos) << dry.err;
+  const Ended ended = run(kCsv, "validation = { folds = 2, repeats = 3 }\n");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(column(file("results.csv"), 2), (std::vector<double>{0, 1, 2, 3, 4, 5}));
+  const std::vector<double> mse = column(file("results.csv"), 4);
+  EXPECT_NE((std::pair{mse[0], mse[1]}), (std::pair{mse[2], mse[3]}));
+  const std::string before = file("results.csv");
+  EXPECT_EQ(run(kCsv, "validation = { folds = 2, repeats = 3 }\n", "--fresh").code, 0);
+  EXPECT_EQ(file("results.csv"), before);
+}
+
+TEST_F(Kinds, AGroupIsNeverTrainedOnAndValidated) {
+  place.write("train.csv", "who,y\nann,1.5\nbob,3.5\nann,1.5\nbob,3.5\n");
+  const Ended ended = run(R"(source = "csv", path = "./train.csv")", "validation = { folds = 2, group = \"who\" }\n");
+  EXPECT_EQ(ended.code, 3) << "the group is no feature, so there is none: " << ended.err;
+  place.write("train.csv", "who,a,y\nann,1,1.5\nbob,1,3.5\nann,1,1.5\nbob,1,3.5\n");
+  const Ended with = run(R"(source = "csv", path = "./train.csv")", "validation = { folds = 2, group = \"who\" }\n");
+  ASSERT_EQ(with.code, 0) << with.err;
+  EXPECT_EQ(column(file("results.csv"), 4), (std::vector<double>{4, 4}));
+  place.write("t.csv", "a\n1\n");
+  const Ended said = place.mokume("predict " + place.run("k").string() + " --data csv:./t.csv --devices host");
+  EXPECT_EQ(said.code, 0) << said.err;
+}
+
+TEST_F(Kinds, KindsOfValidationThatExcludeEachOtherAreRefused) {
+  const auto refused = [&](const std::string& more, const std::string& sentence) {
+    const Ended ended = run(kCsv, more);
+    EXPECT_EQ(ended.code, 2) << more;
+    EXPECT_NE(ended.err.find(sentence), std::string::npos) << ended.err;
+  };
+  refused("validation = { folds = 2, ordered = true, shuffle = true }\n",
+          "rows in the order of time leave no choice to validation.shuffle");
+  refused("validation = { folds = 2, ordered = true, group = \"a\" }\n",
+          "rows in the order of time leave no choice to validation.group");
+  refused("validation = { folds = 2, ordered = true }\nbagging.bootstraps = 2\n",
+          "rows in the order of time leave no choice to bagging.bootstraps");
+  refused("validation = { folds = 2, repeats = 2, shuffle = false }\n", "every repeat has the same folds");
+  refused("validation = { folds = 2, repeats = 2 }\nbagging.bootstraps = 2\n", "there are no repeats");
+  refused("validation = { share = 0.5, repeats = 2 }\n", "repeats has no meaning with validation.share");
+}
+
+// One huge value hides the others once a scaling is fitted on it.
+TEST_F(Kinds, AFoldScalesByTheRowsThatItTrainsOn) {
+  std::string rows = "a,y\n1e9,0\n";
+  for (int i = 1; i < 40; ++i) rows += std::to_string(i * 7 % 40 - 20) + (i * 7 % 40 < 20 ? ",0\n" : ",1\n");
+  place.write("rows.csv", rows);
+  const auto errors = [&](const std::string& within) {
+    place.write("e.toml",
+                "name = \"k\"\nmodel = \"svc\"\ndevices.use = \"host\"\nmodel_options = { C = 100, gamma = 1 }\n"
+                "data = { source = \"csv\", path = \"./rows.csv\", standardize = \"features\"" +
+                    within + " }\nvalidation = { folds = 4, shuffle = false, stratified = false }\n");
+    const Ended ended = place.mokume("run e.toml");
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(
+        file("report.html")
+            .find(within.empty() ? "scaling is fitted within each fold" : "scaling is fitted on all training rows"),
+        std::string::npos);
+    return column(file("results.csv"), 4);
+  };
+  const std::vector<double> own = errors(""), shared = errors(", within = \"training\"");
+  EXPECT_LE(own[0], 2) << "the huge value is validated by fold 0";
+  EXPECT_GE(shared[0], 3);
 }
 
 }  // namespace

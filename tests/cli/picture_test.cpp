@@ -108,7 +108,8 @@ TEST_F(PictureRun, ADrawnDigitGetsItsLabel) {
     ASSERT_EQ(ended.code, 0) << ended.err;
     EXPECT_EQ(ended.out.find("vote: " + label_of(row) + "\n"), 0U) << row << ended.out << ended.err;
     EXPECT_NE(ended.err.find("a.png: 500 x 420 grey; inverted, cropped to "), std::string::npos) << ended.err;
-    EXPECT_NE(ended.err.find("the model's 784 features are interpreted as 28 x 28 pixels"), std::string::npos) << ended.err;
+    EXPECT_NE(ended.err.find("the model's 784 features are interpreted as 28 x 28 pixels"), std::string::npos)
+        << ended.err;
     EXPECT_NE(ended.err.find("@"), std::string::npos) << "the preview" << ended.err;
     EXPECT_NE(slurp(place_.path() / "a.svg").find("vote: " + label_of(row)), std::string::npos);
   }

@@ -1,4 +1,4 @@
-// The template model fulfils the requirements of docs/howto/add-model.md.
+// The template model fulfils the requirements of docs/extend/add-model.md.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -38,6 +38,8 @@ standardize = "none"
 folds = 5
 shuffle = true
 stratified = true
+repeats = 1
+ordered = false
 
 [search]
 method = "grid"

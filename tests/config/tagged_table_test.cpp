@@ -39,13 +39,19 @@ void expect_errors(const std::string& text, const std::vector<Expected>& expecte
   }
 }
 
+data::Dataset ten_rows() {
+  data::Dataset data;
+  data.train.rows = 10;
+  return data;
+}
+
 std::vector<std::string> texts_of(const Config& config, const char* param) {
   const search::Plan plan = make_plan(config, "d");
-  const data::Dataset data;
+  const data::Dataset data = ten_rows();
   mk_model model{};
   model.params = kNetParams.data();
   model.n_params = kNetParams.size();
-  const node::ModelExperiment experiment(config, plan, data, {}, model);
+  const node::ModelExperiment experiment(config, plan, data, node::Splits(config, plan, data), model);
   std::vector<std::string> texts;
   for (uint32_t c = 0; c < plan.candidates.size(); ++c)
     for (uint32_t p = 0; p < model.n_params; ++p)
@@ -144,8 +150,8 @@ TEST(References, ScalarsReachTheModelInItsOwnType) {
   mk_model model{};
   model.params = kNetParams.data();
   model.n_params = kNetParams.size();
-  const data::Dataset data;
-  const node::ModelExperiment experiment(whole, plan, data, {}, model);
+  const data::Dataset data = ten_rows();
+  const node::ModelExperiment experiment(whole, plan, data, node::Splits(whole, plan, data), model);
   EXPECT_EQ(experiment.get()->values[0].integer, 1);
   EXPECT_EQ(experiment.get()->values[1].real, 1.0) << "an integer was drawn, a real is wanted";
 }

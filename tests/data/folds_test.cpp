@@ -1,3 +1,4 @@
+#include <map>
 #include <numeric>
 #include <set>
 
@@ -97,6 +98,59 @@ TEST(Folds, RefusesDataThatCannotBeSplit) {
 TEST(Folds, NumbersHaveNoClassesToStratify) {
   EXPECT_EQ(assign_folds(rows(10), 2, true, true, 7), assign_folds(rows(10), 2, true, false, 7));
   EXPECT_EQ(assign_share(rows(10), 0.5, true, 7), assign_share(rows(10), 0.5, false, 7));
+}
+
+Table grouped_rows(const std::vector<uint32_t>& groups, const Ints& labels = {}) {
+  Table table = rows(static_cast<int64_t>(groups.size()), labels);
+  table.groups = groups;
+  return table;
+}
+
+TEST(Folds, AGroupIsInOneFold) {
+  std::vector<uint32_t> groups;
+  for (uint32_t i = 0; i < 200; ++i) groups.push_back(i * 7 % 23);
+  for (const bool shuffle : {false, true}) {
+    const Ints folds = assign_group_folds(grouped_rows(groups), 4, shuffle, false, 5);
+    std::map<uint32_t, std::set<int32_t>> of_group;
+    for (size_t i = 0; i < groups.size(); ++i) of_group[groups[i]].insert(folds[i]);
+    for (const auto& [group, its_folds] : of_group) EXPECT_EQ(its_folds.size(), 1U) << group;
+    for (const int32_t size : sizes(folds, 4)) EXPECT_NEAR(size, 50, 9);
+  }
+  EXPECT_NE(assign_group_folds(grouped_rows(groups), 4, true, false, 5),
+            assign_group_folds(grouped_rows(groups), 4, true, false, 6));
+}
+
+TEST(Folds, TheLargestGroupsAreDealtFirst) {
+  EXPECT_EQ(assign_group_folds(grouped_rows({0, 1, 1, 1, 2, 2}), 2, false, false, 1), (Ints{1, 0, 0, 0, 1, 1}));
+}
+
+TEST(Folds, GroupsSpreadTheClasses) {
+  // Two groups of class 1 among six equal ones: by rows alone, both would be in fold 0.
+  const std::vector<uint32_t> groups = {0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5};
+  const Ints labels = {1, 1, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0};
+  const Ints folds = assign_group_folds(grouped_rows(groups, labels), 2, false, true, 1);
+  EXPECT_NE(folds[0], folds[4]);
+  EXPECT_EQ(sizes(folds, 2), (Ints{6, 6}));
+}
+
+TEST(Folds, AShareOfGroupsComesCloseToTheShareOfRows) {
+  std::vector<uint32_t> groups;
+  for (uint32_t i = 0; i < 100; ++i) groups.push_back(i / 5);
+  const Ints folds = assign_group_share(grouped_rows(groups), 0.2, 3);
+  EXPECT_EQ(std::count(folds.begin(), folds.end(), 0), 20);
+  for (size_t i = 0; i < groups.size(); ++i) EXPECT_EQ(folds[i], folds[i / 5 * 5]);
+}
+
+TEST(Folds, TooFewGroupsAreRefused) {
+  EXPECT_THROW(assign_group_folds(grouped_rows({0, 0, 1}), 3, false, false, 1), Error);
+  EXPECT_THROW(assign_group_share(grouped_rows({0, 0, 0}), 0.3, 1), Error);
+}
+
+TEST(Folds, TimeIsCutIntoEqualBlocks) {
+  EXPECT_EQ(time_blocks(10, 4), (std::vector<int64_t>{2, 4, 6, 8, 10}));
+  EXPECT_EQ(time_blocks(3, 2), (std::vector<int64_t>{1, 2, 3}));
+  EXPECT_THROW(time_blocks(3, 3), Error);
+  EXPECT_EQ(assign_last_share(rows(5), 0.4), (Ints{-1, -1, -1, 0, 0}));
 }
 
 }  // namespace

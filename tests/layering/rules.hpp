@@ -1,4 +1,5 @@
-// The rules of this tree (docs/architecture.md: layers, includes, sizes, banned calls) as a function of file contents.
+// The rules of this tree (docs/explained/architecture.md: layers, includes, sizes, banned calls) as a function of file
+// contents.
 #pragma once
 
 #include <string>

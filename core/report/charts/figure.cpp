@@ -184,7 +184,9 @@ std::string Figure::hover(size_t candidate) const {
 std::string Figure::fits_text() const {
   const bool shared = view.plan.bootstraps > 1 && view.plan.own_candidates == 0;
   const std::string text = shared ? fmt::format("{} bootstraps × ", view.plan.bootstraps) : "";
-  return text + fmt::format("{} fold{}", view.plan.folds, view.plan.folds == 1 ? "" : "s");
+  const search::Plan& plan = view.plan;
+  const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats × ", plan.repeats) : "";
+  return text + repeated + fmt::format("{} fold{}", plan.folds_each(), plan.folds_each() == 1 ? "" : "s");
 }
 
 std::string safe_name(std::string prefix, const std::string& name) {

@@ -86,7 +86,7 @@ std::string data_line(const RunView& view) {
                                  counted_rows(view.data_rows), counted_rows(view.data_features, "feature"));
   if (view.data_classes > 0) text += fmt::format(", {} classes", view.data_classes);
   if (view.data_test_rows > 0) text += fmt::format("; {} for testing", counted_rows(view.data_test_rows));
-  return text;
+  return view.inputs.empty() ? text : text + "; " + view.inputs;
 }
 
 std::string plan_line(const Figure& figure) {

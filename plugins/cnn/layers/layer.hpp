@@ -1,5 +1,5 @@
 // The layers of networks. Each file of this folder holds one layer: its keys, its shape rule, its parameters and their
-// initial values, its forward and backward passes, and its costs. table.cpp lists them (docs/howto/add-layer.md). The
+// initial values, its forward and backward passes, and its costs. table.cpp lists them (docs/extend/add-layer.md). The
 // parent folder builds networks from them, allocates their memory and trains them.
 #pragma once
 

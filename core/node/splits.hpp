@@ -1,0 +1,53 @@
+// The training and validation rows of every fit, in the form that models know: samples, each with folds of its own.
+// Repeats of the cross-validation are samples of all rows with other folds. In the order of time each fold has a sample
+// of its own, since it leaves out later rows.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "config/config.hpp"
+#include "data/dataset.hpp"
+#include "data/samples.hpp"
+#include "search/plan.hpp"
+
+namespace mokume::node {
+
+class Splits {
+ public:
+  struct Place {
+    uint32_t sample = 0;
+    int32_t fold = 0;  // of the sample
+  };
+  // Of the plan.
+  struct Fold {
+    uint32_t bootstrap = 0;
+    uint32_t fold = 0;
+  };
+
+  // Throws Error if the rows do not suffice for the validation.
+  Splits(const config::Config& config, const search::Plan& plan, const data::Dataset& data);
+
+  const std::vector<data::Sample>& samples() const { return samples_; }
+  uint32_t folds() const { return folds_; }  // of each sample
+
+  Place place_of(const Fold& fold) const;
+  uint32_t sample_of_refit(uint32_t bootstrap) const;
+  // Nothing for a fold of a sample that the plan does not validate on.
+  std::optional<Fold> fold_at(const Place& place) const;
+
+  // The rows that a fold trains on, in training order.
+  std::vector<uint32_t> training_rows(const Fold& fold) const;
+
+ private:
+  std::vector<int32_t> assign_rows(const data::Table& train, uint32_t draw) const;
+  void draw(const data::Dataset& data);
+
+  const config::Config& config_;
+  uint32_t bootstraps_;
+  uint32_t folds_;
+  std::vector<data::Sample> samples_;
+};
+
+}  // namespace mokume::node
