@@ -1,22 +1,22 @@
-# `cmake --install`: the program, its libraries (mokume_module() installs those), and what authors of backends and models
-# need. The program finds everything relative to itself, so that an installed tree may be moved.
+# `cmake --install`: the program, its libraries (mokume_module() installs those), and what authors of backends and
+# models need. The program finds everything relative to itself, so that an installed tree may be moved.
 include(CMakePackageConfigHelpers)
 
-install(TARGETS mokume DESTINATION bin COMPONENT mokume)
-install(TARGETS opencl_probe DESTINATION lib/mokume/libexec COMPONENT mokume)
-install(DIRECTORY configs/ DESTINATION share/mokume/configs COMPONENT mokume)
-install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/mokume COMPONENT mokume)
+install(TARGETS mokume DESTINATION bin)
+install(TARGETS opencl_probe DESTINATION lib/mokume/libexec)
+install(DIRECTORY configs/ DESTINATION share/mokume/configs)
+install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/mokume)
 
 # The headers, find_package(mokume) and the templates.
-install(DIRECTORY core/abi core/sdk ${MOKUME_GENERATED_DIR}/abi DESTINATION include/mokume COMPONENT dev
+install(DIRECTORY core/abi core/sdk ${MOKUME_GENERATED_DIR}/abi DESTINATION include/mokume
   FILES_MATCHING PATTERN *.h PATTERN *.hpp)
 set_target_properties(mokume_sdk PROPERTIES EXPORT_NAME sdk)
-install(TARGETS mokume_sdk EXPORT mokume COMPONENT dev)
+install(TARGETS mokume_sdk EXPORT mokume)
 set(package lib/cmake/mokume)
-install(EXPORT mokume NAMESPACE mokume:: FILE mokume-targets.cmake DESTINATION ${package} COMPONENT dev)
+install(EXPORT mokume NAMESPACE mokume:: FILE mokume-targets.cmake DESTINATION ${package})
 # Until 1.0 a library must be built with the headers of the program that loads it.
 write_basic_package_version_file(${MOKUME_GENERATED_DIR}/mokume-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES cmake/mokume-config.cmake ${MOKUME_GENERATED_DIR}/mokume-config-version.cmake cmake/MokumeModule.cmake
-  cmake/embed.cmake cmake/exports.map DESTINATION ${package} COMPONENT dev)
-install(DIRECTORY backends/null/ DESTINATION share/mokume/templates/backend COMPONENT dev)
-install(DIRECTORY plugins/template/ DESTINATION share/mokume/templates/model COMPONENT dev)
+  cmake/embed.cmake cmake/exports.map DESTINATION ${package})
+install(DIRECTORY backends/null/ DESTINATION share/mokume/templates/backend)
+install(DIRECTORY plugins/template/ DESTINATION share/mokume/templates/model)

@@ -1,4 +1,4 @@
-# The functions that build backends and models, in this tree and outside of it (find_package(mokume) includes this file).
+# The functions that build backends and models, in this tree and outside of it: find_package(mokume) includes this file.
 include_guard()
 
 # Where libraries are built; --plugins accepts this directory.
@@ -29,11 +29,7 @@ function(mokume_module target)
   add_custom_command(TARGET ${target} POST_BUILD
     COMMAND chmod go-w $<TARGET_FILE:${target}> $<TARGET_FILE_DIR:${target}> VERBATIM)
   if(MOKUME_INSTALL)
-    set(component mokume)
-    if(arg_KIND STREQUAL transports)
-      set(component mpi)
-    endif()
-    install(TARGETS ${target} DESTINATION lib/mokume/${arg_KIND} COMPONENT ${component})
+    install(TARGETS ${target} DESTINATION lib/mokume/${arg_KIND})
   endif()
 endfunction()
 

@@ -1,0 +1,36 @@
+# `cpack` (scripts/package): what `cmake --install` installs, as a Debian package and as a tarball.
+set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+find_package(Git QUIET)
+if(GIT_FOUND)
+  # The version of a commit that is not the release sorts before the release that it leads to.
+  execute_process(COMMAND ${GIT_EXECUTABLE} describe --tags --exact-match --match v${PROJECT_VERSION}
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} RESULT_VARIABLE untagged OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${GIT_EXECUTABLE} log -1 --format=~git%cd.%h --date=format:%Y%m%d --abbrev=8
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+  if(untagged)
+    string(APPEND CPACK_PACKAGE_VERSION "${commit}")
+  endif()
+endif()
+
+set(CPACK_GENERATOR DEB TXZ)
+set(CPACK_PACKAGE_NAME mokume)
+set(CPACK_PACKAGE_CONTACT "The mokume authors")
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "machine-learning experiments on every OpenCL device")
+set(CPACK_PACKAGE_DESCRIPTION "mokume tunes and trains the models that a TOML file describes, on all GPUs and CPUs of a
+machine or a cluster, of any vendor. With headers and templates for other backends and models.")
+# A package needs the libraries of the release that it is built on, so its name says which.
+cmake_host_system_information(RESULT system QUERY DISTRIB_ID DISTRIB_VERSION_ID)
+list(JOIN system "-" system)
+set(CPACK_PACKAGE_FILE_NAME mokume-${CPACK_PACKAGE_VERSION}-${system}-${CMAKE_SYSTEM_PROCESSOR})
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
+
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+string(REPLACE "-" "" CPACK_DEBIAN_PACKAGE_RELEASE "${system}")
+set(CPACK_DEBIAN_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+# These are looked up when they are used: an OpenCL driver, CLBlast for GPUs, mpirun, and certificates for downloads.
+set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "pocl-opencl-icd | opencl-icd, libclblast1, openmpi-bin, ca-certificates")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "cmake, g++, nlohmann-json3-dev")
+include(CPack)
