@@ -1,14 +1,14 @@
 # `cpack` (scripts/package): what `cmake --install` installs, as a Debian package and as a tarball.
 set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-find_package(Git QUIET)
-if(GIT_FOUND)
-  # The version of a commit that is not the release sorts before the release that it leads to.
-  execute_process(COMMAND ${GIT_EXECUTABLE} describe --tags --exact-match --match v${PROJECT_VERSION}
+if(EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  # The version of a commit that is not the release sorts before the release that it leads to. Where git is missing or
+  # refuses the checkout, the version ends in ~git.
+  execute_process(COMMAND git describe --tags --exact-match --match v${PROJECT_VERSION}
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} RESULT_VARIABLE untagged OUTPUT_QUIET ERROR_QUIET)
-  execute_process(COMMAND ${GIT_EXECUTABLE} log -1 --format=~git%cd.%h --date=format:%Y%m%d --abbrev=8
+  execute_process(COMMAND git log -1 --format=%cd.%h --date=format:%Y%m%d --abbrev=8
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(untagged)
-    string(APPEND CPACK_PACKAGE_VERSION "${commit}")
+  if(NOT untagged EQUAL 0)
+    string(APPEND CPACK_PACKAGE_VERSION "~git${commit}")
   endif()
 endif()
 
