@@ -1,4 +1,4 @@
-// The command predict: rows of a data set as CSV, or one picture with the certainties of all members.
+// The command predict: rows of a data set as CSV or JSON, or one picture with the certainties of all members.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,6 +17,7 @@
 #include "report/tables/certainty.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
+#include "row_printer.hpp"
 #include "run/ensemble.hpp"
 #include "run/run_directory.hpp"
 #include "run/vote.hpp"
@@ -43,42 +44,55 @@ struct Opened {
   std::unique_ptr<device::Device> device;
 };
 
-// "row,predicted[,target][,sd]"
-void print_numbers(const Combined& said, const std::vector<float>& targets, bool several) {
-  say(stdout, "row,predicted{}{}\n", targets.empty() ? "" : ",target", several ? ",sd" : "");
+// Prints row, predicted[, target][, sd].
+void print_numbers(const Combined& said, const std::vector<float>& targets, bool several, bool json) {
+  std::vector<std::string> columns{"row", "predicted"};
+  if (!targets.empty()) columns.emplace_back("target");
+  if (several) columns.emplace_back("sd");
+  const RowPrinter printer(json, columns);
   double sum = 0;
   size_t told = 0;
   for (size_t r = 0; r < said.numbers.size(); ++r) {
-    say(stdout, "{},{}", r, static_cast<float>(said.numbers[r]));
+    std::vector<RowPrinter::Cell> row{r, static_cast<float>(said.numbers[r])};
     if (!targets.empty() && std::isnan(targets[r])) {
-      std::fputc(',', stdout);
+      row.emplace_back();
     } else if (!targets.empty()) {
       const double off = said.numbers[r] - static_cast<double>(targets[r]);
       sum += off * off;
       ++told;
-      say(stdout, ",{}", targets[r]);
+      row.emplace_back(targets[r]);
     }
-    if (several) say(stdout, ",{}", static_cast<float>(said.sd[r]));
-    std::fputc('\n', stdout);
+    if (several) row.emplace_back(static_cast<float>(said.sd[r]));
+    printer.print(row);
   }
   if (told > 0) std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(told), told);
 }
 
-// "row,predicted[,label][,votes]"
+// Prints row, predicted[, label][, votes], and the scores.
 void print_classes(const Combined& said, const std::vector<int32_t>& labels, const std::vector<std::string>& names,
-                   size_t members) {
+                   size_t members, bool json) {
   const bool known = !labels.empty(), several = members > 1;
-  say(stdout, "row,predicted{}{}\n", known ? ",label" : "", several ? ",votes" : "");
+  std::vector<std::string> columns{"row", "predicted"};
+  if (known) columns.emplace_back("label");
+  if (several) columns.emplace_back("votes");
+  columns.insert(columns.end(), said.score_names.begin(), said.score_names.end());
+  const RowPrinter printer(json, columns);
+  const auto name_of = [&](int32_t label) {
+    return label < 0 ? RowPrinter::Cell() : RowPrinter::Cell(names[static_cast<size_t>(label)]);
+  };
+  const size_t scores = said.score_names.size();
   int64_t errors = 0, told = 0;
   for (size_t r = 0; r < said.labels.size(); ++r) {
-    say(stdout, "{},{}", r, report::csv_field(names[static_cast<size_t>(said.labels[r])]));
+    std::vector<RowPrinter::Cell> row{r, name_of(said.labels[r])};
     if (known) {
       told += labels[r] != data::kNoLabel ? 1 : 0;
       errors += run::is_error(said.labels[r], labels[r]) ? 1 : 0;
-      say(stdout, ",{}", labels[r] < 0 ? "" : report::csv_field(names[static_cast<size_t>(labels[r])]));
+      row.push_back(name_of(labels[r]));
     }
-    if (several) say(stdout, ",{}", said.votes[r]);
-    std::fputc('\n', stdout);
+    if (several) row.emplace_back(size_t{said.votes[r]});
+    const auto first = said.scores.begin() + static_cast<ptrdiff_t>(r * scores);
+    row.insert(row.end(), first, first + static_cast<ptrdiff_t>(scores));
+    printer.print(row);
   }
   if (told == 0) return;
   say(stderr, "errors: {} of {}\n", errors, told);
@@ -152,9 +166,9 @@ void predict_rows(const Models& with, const run::RunRecord& record) {
   const Opened opened(with.runtime, with.run, with.options.devices);
   const Combined said = run::combine(with.model, with.ensemble, opened.device->services(), rows.train);
   if (first.classes.empty())
-    print_numbers(said, rows.train.targets, with.ensemble.size() > 1);
+    print_numbers(said, rows.train.targets, with.ensemble.size() > 1, with.options.json);
   else
-    print_classes(said, rows.train.labels, first.classes, with.ensemble.size());
+    print_classes(said, rows.train.labels, first.classes, with.ensemble.size(), with.options.json);
 }
 
 void predict_picture(const Models& with, const run::RunRecord& record) {

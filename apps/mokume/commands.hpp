@@ -42,8 +42,8 @@ struct PredictOptions {
   std::string run;          // directory
   std::string image, spec;  // one of them: a picture, or rows
   std::string devices = "all";
-  std::string svg;  // file for the picture's plot, or ""
-  bool json = false;
+  std::string svg;    // file for the picture's plot, or ""
+  bool json = false;  // for rows: one object per line
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 

@@ -69,7 +69,7 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   CLI::Option* image = command->add_option("IMAGE", options.image, "PNG or JPEG file of any size");
   command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...")->excludes(image);
   command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
-  command->add_flag("--json", options.json, "print the result for the picture as JSON")->needs(image);
+  command->add_flag("--json", options.json, "print JSON: the result for the picture, or an object per row");
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 

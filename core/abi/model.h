@@ -275,6 +275,15 @@ typedef struct mk_bundle_sink {
   int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies */
 } mk_bundle_sink;
 
+/* The meaning of the scores of a classifier. */
+typedef enum mk_score_kind {
+  MK_SCORES_UNKNOWN = 0,
+  MK_SCORES_LOG_PROBABILITIES = 1, /* one per class, in label order */
+  MK_SCORES_ONE_VS_REST = 2,       /* decision values, one per class, in label order; the largest wins */
+  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive where the first class of the pair wins. */
+  MK_SCORES_ONE_VS_ONE = 3
+} mk_score_kind;
+
 typedef struct mk_session mk_session;
 typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
 
@@ -290,11 +299,8 @@ typedef struct mk_model {
   const mk_metric* metrics;            /* for data with classes; n_metrics == 0: the model does not classify */
   const mk_metric* regression_metrics; /* for data with targets; n_regression_metrics == 0: no regression */
   uint32_t n_regression_metrics;
-  /* Non-zero: the scores of a classifier are the log-probabilities of its classes, in label order. */
-  uint32_t probabilities;
   /* Non-zero: fit() and refit() can use mk_device_services.team. */
   uint32_t teams;
-  uint32_t reserved;
 
   /* Rejects what the schema cannot express (combinations, data that the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */
@@ -330,6 +336,8 @@ typedef struct mk_model {
   int32_t (*predict)(void* self, const mk_fitted* fitted, const mk_device_services* device, const float* x,
                      int64_t rows, int64_t features, int32_t* labels, float* scores, mk_error* error);
   uint32_t (*scores_per_row)(const mk_fitted* fitted);
+  /* Returns a mk_score_kind; not called for a regression. */
+  int32_t (*score_kind)(const mk_fitted* fitted);
 
   /* save writes into an existing empty directory. load must expect any content. */
   int32_t (*save)(const mk_fitted* fitted, const char* directory, mk_error* error);

@@ -19,17 +19,29 @@ bool normalised(const float* logs, size_t n, double* to) {
   return true;
 }
 
+// Returns how many scores a row has; `unknown` where the kind does not tell.
+size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown) {
+  if (kind == MK_SCORES_LOG_PROBABILITIES || kind == MK_SCORES_ONE_VS_REST) return classes;
+  return kind == MK_SCORES_ONE_VS_ONE ? classes * (classes - 1) / 2 : unknown;
+}
+
 }  // namespace
 
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
                     const float* x, int64_t rows, int64_t features, bool certain) {
   const auto n = static_cast<size_t>(rows);
-  const bool probabilities = certain && model.probabilities != 0 && model.scores_per_row(fitted) == classes;
   Classified said;
   said.labels.resize(n);
-  std::vector<float> scores(probabilities ? n * classes : 0);
+  if (certain) {
+    said.kind = static_cast<mk_score_kind>(model.score_kind(fitted));
+    const size_t each = model.scores_per_row(fitted);
+    if (each != scores_of_kind(said.kind, classes, each))
+      throw Error(MK_DEVICE_ERROR, fmt::format("the model gives {} scores per row for {} classes", each, classes));
+    said.scores.resize(n * each);
+  }
+  const bool probabilities = said.kind == MK_SCORES_LOG_PROBABILITIES;
   sdk::call(model.predict, model.self, fitted, device, x, rows, features, said.labels.data(),
-            probabilities ? scores.data() : static_cast<float*>(nullptr));
+            certain ? said.scores.data() : static_cast<float*>(nullptr));
   for (const int32_t label : said.labels)
     if (label < 0 || static_cast<size_t>(label) >= classes)
       throw Error(MK_DEVICE_ERROR, fmt::format("the model predicts class {} of {}", label, classes));
@@ -37,7 +49,10 @@ Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_dev
   said.certainty.resize(n * classes);
   for (size_t r = 0; r < n; ++r) {
     double* const row = said.certainty.data() + r * classes;
-    if (probabilities && normalised(scores.data() + r * classes, classes, row)) continue;
+    float* const scores = probabilities ? said.scores.data() + r * classes : nullptr;
+    const bool known = probabilities && normalised(scores, classes, row);
+    for (size_t c = 0; probabilities && c < classes; ++c) scores[c] = known ? static_cast<float>(row[c]) : NAN;
+    if (known) continue;
     std::fill(row, row + classes, 0.0);
     row[said.labels[r]] = 1;
   }

@@ -14,13 +14,17 @@ namespace mokume::node {
 inline constexpr const char* kTestPredictions = "/test.npy";
 
 struct Classified {
-  std::vector<int32_t> labels;    // one per row
-  std::vector<double> certainty;  // rows x classes; each row sums to 1; only if requested
+  std::vector<int32_t> labels;  // one per row
+  // Only if requested:
+  std::vector<double> certainty;  // rows x classes; each row sums to 1
+  mk_score_kind kind = MK_SCORES_UNKNOWN;
+  // rows x the model's scores per row; log-probabilities have become probabilities, NaN for a row without finite ones.
+  std::vector<float> scores = {};
 };
 
-// Classifies `rows` scaled rows of x. If `certain`, adds certainties: the model's probabilities, or 1 for the predicted
-// class if it has none (mk_model.probabilities) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the model
-// predicts an unknown class.
+// Classifies `rows` scaled rows of x. If `certain`, adds scores and certainties: the model's probabilities, or 1 for
+// the predicted class if it has none (mk_model.score_kind) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the
+// model predicts an unknown class, or the number of scores does not suit their kind.
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
                     const float* x, int64_t rows, int64_t features, bool certain);
 

@@ -11,6 +11,7 @@
 #include "base/files.hpp"
 #include "node/prediction.hpp"
 #include "run/run_directory.hpp"
+#include "run/score_names.hpp"
 #include "run/tally.hpp"
 #include "sdk/error.hpp"
 
@@ -48,17 +49,21 @@ void combine_classes(const mk_model& model, const Ensemble& ensemble, const mk_d
   const auto n = static_cast<size_t>(rows.rows);
   Tally tally(several ? n : 0, ensemble.first().classes.size());
   ensemble.for_each([&](const Trained& member) {
-    node::Classified said = say(model, member, device, rows, several);
+    node::Classified said = say(model, member, device, rows, true);
     if (!rows.labels.empty()) combined.errors.push_back(errors_of(said.labels, rows.labels));
-    if (several)
-      tally.add(said);
-    else
-      combined.labels = std::move(said.labels), combined.votes.assign(n, 1);
+    if (several) return tally.add(said);
+    combined.labels = std::move(said.labels);
+    combined.votes.assign(n, 1);
+    combined.score_names = score_names(said.kind, member.classes);
+    if (said.kind != MK_SCORES_UNKNOWN) combined.scores = std::move(said.scores);
   });
   if (!several) return;
+  combined.score_names = vote_share_names(ensemble.first().classes);
   for (size_t r = 0; r < n; ++r) {
     combined.labels.push_back(static_cast<int32_t>(tally.winner(r)));
     combined.votes.push_back(tally.votes(r));
+    for (size_t c = 0; c < combined.score_names.size(); ++c)
+      combined.scores.push_back(tally.share(r, c, ensemble.size()));
   }
 }
 

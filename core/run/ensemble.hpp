@@ -68,6 +68,10 @@ struct Combined {
   std::vector<double> numbers;  // regression: one per row; the mean over members
   std::vector<double> sd;       // sample standard deviation over members; 0 for one member
   std::vector<int64_t> errors;  // classification with labels: per member
+  // Classification: the numbers that the label follows from, and their names (score_names.hpp). Several members: shares
+  // of their votes. One: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
+  std::vector<std::string> score_names;
+  std::vector<float> scores;  // rows x names
 };
 Combined combine(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                  const data::Table& rows);

@@ -23,6 +23,10 @@ class Tally {
   uint32_t votes(size_t row) const {  // for the winner
     return votes_[row * classes_ + winner(row)];
   }
+  // The share of `members` that vote for this class.
+  float share(size_t row, size_t label, size_t members) const {
+    return static_cast<float>(votes_[row * classes_ + label]) / static_cast<float>(members);
+  }
   const std::vector<double>& certainty() const { return certainty_; }  // rows x classes: sums over members
 
  private:

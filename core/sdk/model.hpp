@@ -17,7 +17,7 @@
 //     static int64_t features(const Fitted&);        // required number of features of a row
 //     static int64_t scores_per_row(const Fitted&);
 //     static sdk::RowShape shape(const Fitted&);     // optional: without it, a row is not known to be an image
-//     static constexpr bool probabilities = true;    // optional: a classifier's scores are log-probabilities
+//     static mk_score_kind score_kind(const Fitted&);  // optional: without it, scores have no known meaning
 //     static constexpr bool teams = true;            // optional: devices can train one model together
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
@@ -86,7 +86,6 @@ class ModelTable {
       table_.regression_metrics = Model::regression_metrics.data();
       table_.n_regression_metrics = static_cast<uint32_t>(Model::regression_metrics.size());
     }
-    if constexpr (requires { Model::probabilities; }) table_.probabilities = Model::probabilities ? 1 : 0;
     if constexpr (requires { Model::teams; }) table_.teams = Model::teams ? 1 : 0;
     table_.check = check;
     table_.bundle = bundle;
@@ -98,6 +97,12 @@ class ModelTable {
     table_.predict = predict;
     table_.scores_per_row = [](const mk_fitted* f) {
       return static_cast<uint32_t>(Model::scores_per_row(handle(f)->fitted));
+    };
+    table_.score_kind = [](const mk_fitted* f) -> int32_t {
+      if constexpr (requires { Model::score_kind(handle(f)->fitted); })
+        return Model::score_kind(handle(f)->fitted);
+      else
+        return static_cast<void>(f), MK_SCORES_UNKNOWN;
     };
     table_.save = save;
     table_.load = load;

@@ -23,7 +23,7 @@ struct Model {
     const cnn::Shape& input = fitted.network.input;
     return {input.height, input.width, input.channels};
   }
-  static constexpr bool probabilities = true;
+  static mk_score_kind score_kind(const Fitted&) { return MK_SCORES_LOG_PROBABILITIES; }
   static constexpr bool teams = true;
 };
 

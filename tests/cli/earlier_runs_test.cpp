@@ -50,7 +50,10 @@ TEST_P(EarlierRuns, AFinishedRunPredicts) {
   const std::string run = copy("finished");
   const Ended ended = place_.mokume("predict " + run + " --data digits,limit=50 --devices host:1");
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(ended.out, slurp(earlier_runs() / (run + ".predictions.csv")));
+  const auto before = lines_of(slurp(earlier_runs() / (run + ".predictions.csv"))), now = lines_of(ended.out);
+  ASSERT_EQ(now.size(), before.size());
+  for (size_t r = 0; r < now.size(); ++r)
+    EXPECT_TRUE(now[r].starts_with(before[r] + ",")) << now[r] << " has more columns than " << before[r];
 }
 
 INSTANTIATE_TEST_SUITE_P(Of3a47840, EarlierRuns, testing::Values("svc", "bagging"));

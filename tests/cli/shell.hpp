@@ -100,6 +100,25 @@ inline std::string small_experiment(const std::string& devices, int digits = 500
          devices + "\"\n";
 }
 
+inline std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+// The cells of a row of CSV without quotes.
+inline std::vector<std::string> cells_of(const std::string& row) {
+  std::vector<std::string> cells{""};
+  for (const char c : row) {
+    if (c == ',')
+      cells.emplace_back();
+    else
+      cells.back() += c;
+  }
+  return cells;
+}
+
 // Files that must not depend on which device computed them.
 struct Bytes {
   std::string results, model, curves;

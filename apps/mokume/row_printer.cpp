@@ -1,0 +1,44 @@
+#include "row_printer.hpp"
+
+#include <fmt/ranges.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "commands.hpp"
+#include "report/tables/format.hpp"
+
+namespace mokume::app {
+namespace {
+
+std::string json_text(std::string_view text) {
+  return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+RowPrinter::RowPrinter(bool json, const std::vector<std::string>& columns) : json_(json) {
+  for (const std::string& name : columns) names_.push_back(json ? json_text(name) : report::csv_field(name));
+  if (!json) say(stdout, "{}\n", fmt::join(names_, ","));
+}
+
+void RowPrinter::print(const std::vector<Cell>& row) const {
+  std::string line;
+  for (size_t c = 0; c < row.size(); ++c) {
+    if (c > 0) line += ',';
+    if (json_) line += names_[c] + ':';
+    line += text(row[c]);
+  }
+  say(stdout, "{}\n", json_ ? "{" + line + "}" : line);
+}
+
+std::string RowPrinter::text(const Cell& cell) const {
+  if (const auto* count = std::get_if<size_t>(&cell)) return fmt::format("{}", *count);
+  if (const auto* name = std::get_if<std::string_view>(&cell))
+    return json_ ? json_text(*name) : report::csv_field(*name);
+  const auto* number = std::get_if<float>(&cell);
+  if (number != nullptr && (!json_ || std::isfinite(*number))) return fmt::format("{}", *number);
+  return json_ ? "null" : "";
+}
+
+}  // namespace mokume::app

@@ -1,0 +1,181 @@
+// The columns of `mokume predict RUN --data SPEC`: the numbers that the predicted classes follow from, as CSV and JSON.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using nlohmann::ordered_json;
+
+// 90 rows of the classes `names` around the corners of a polygon, close enough to overlap.
+std::string clouds(const std::vector<std::string>& names) {
+  std::string csv = "a,b,kind\n";
+  for (size_t r = 0; r < 90; ++r) {
+    const size_t c = r % names.size();
+    const double angle = 6.283 * static_cast<double>(c) / static_cast<double>(names.size());
+    const double right = static_cast<double>(r * 37 % 101) / 50 - 1, up = static_cast<double>(r * 53 % 97) / 48 - 1;
+    csv += std::to_string(std::cos(angle) + right) + "," + std::to_string(std::sin(angle) + up) + "," + names[c] + "\n";
+  }
+  return csv;
+}
+
+const std::vector<std::string> kThree{"ant", "bee", "cat"};
+constexpr const char* kNet = R"(model = "cnn"
+[model_options]
+epochs = 3
+batch_size = 30
+layers = [{ type = "linear", out_features = 3 }]
+)";
+
+// The output for the training rows: each row by the names of its columns.
+struct Predicted {
+  std::vector<std::string> names;
+  std::vector<std::map<std::string, std::string>> rows;
+  float number(size_t row, const std::string& name) const { return std::stof(rows[row].at(name)); }
+};
+
+class Columns : public testing::Test {
+ protected:
+  // Runs an experiment whose file ends with `more`.
+  void train(const std::vector<std::string>& classes, const std::string& more) {
+    place_.write("t.csv", clouds(classes));
+    place_.write("e.toml",
+                 "name = \"c\"\ndevices.use = \"host\"\nvalidation.folds = 0\n"
+                 "data = { source = \"csv\", path = \"./t.csv\" }\n" +
+                     more);
+    const Ended ended = place_.mokume("run e.toml");
+    ASSERT_EQ(ended.code, 0) << ended.err;
+  }
+  std::string output(const std::string& more = "") const {
+    const Ended ended =
+        place_.mokume("predict " + place_.run("c").string() + " --devices host --data csv:./t.csv" + more);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.out;
+  }
+  Predicted predicted() const {
+    const auto lines = lines_of(output());
+    Predicted all{cells_of(lines.at(0)), {}};
+    for (size_t r = 1; r < lines.size(); ++r) {
+      const auto cells = cells_of(lines[r]);
+      EXPECT_EQ(cells.size(), all.names.size()) << lines[r];
+      all.rows.emplace_back();
+      for (size_t c = 0; c < cells.size(); ++c) all.rows.back()[all.names[c]] = cells[c];
+    }
+    EXPECT_EQ(all.rows.size(), 90U);
+    return all;
+  }
+  // JSON has the same columns, rows and values.
+  void expect_json_equals_csv() const {
+    const Predicted csv = predicted();
+    const auto lines = lines_of(output(" --json"));
+    ASSERT_EQ(lines.size(), csv.rows.size());
+    for (size_t r = 0; r < lines.size(); ++r) {
+      const auto object = ordered_json::parse(lines[r]);
+      std::vector<std::string> names;
+      for (const auto& [name, value] : object.items()) {
+        names.push_back(name);
+        const std::string& cell = csv.rows[r].at(name);
+        if (value.is_string())
+          EXPECT_EQ(value.get<std::string>(), cell);
+        else
+          EXPECT_EQ(value.get<float>(), std::stof(cell)) << name;
+      }
+      EXPECT_EQ(names, csv.names);
+    }
+  }
+
+  Place place_;
+};
+
+TEST_F(Columns, OfANetworkAreProbabilities) {
+  train(kThree, kNet);
+  const Predicted all = predicted();
+  EXPECT_EQ(all.names, (std::vector<std::string>{"row", "predicted", "label", "probability_ant", "probability_bee",
+                                                 "probability_cat"}));
+  for (size_t r = 0; r < all.rows.size(); ++r) {
+    double sum = 0, largest = 0;
+    for (const std::string& name : kThree) {
+      const auto p = static_cast<double>(all.number(r, "probability_" + name));
+      EXPECT_TRUE(p >= 0 && p <= 1) << p;
+      sum += p;
+      largest = std::max(largest, p);
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+    EXPECT_EQ(static_cast<double>(all.number(r, "probability_" + all.rows[r].at("predicted"))), largest);
+  }
+  expect_json_equals_csv();
+}
+
+TEST_F(Columns, OfTwoClassesAreOneDecisionThatIsPositiveForTheFirst) {
+  train({"yes", "no"}, "model = \"svc\"\n");
+  const Predicted all = predicted();
+  ASSERT_EQ(all.names.back(), "decision_no_vs_yes");
+  size_t positive = 0;
+  for (size_t r = 0; r < all.rows.size(); ++r) {
+    const bool first = all.number(r, "decision_no_vs_yes") > 0;
+    EXPECT_EQ(all.rows[r].at("predicted"), first ? "no" : "yes") << r;
+    positive += first ? 1 : 0;
+  }
+  EXPECT_TRUE(positive > 0 && positive < all.rows.size()) << "this test needs both classes";
+  expect_json_equals_csv();
+}
+
+TEST_F(Columns, OfOneVersusRestAreLargestForTheClass) {
+  train(kThree, "model = \"svc\"\nmodel_options.multiclass = \"ovr\"\n");
+  const Predicted all = predicted();
+  ASSERT_EQ(all.names.size(), 6U);
+  for (size_t r = 0; r < all.rows.size(); ++r)
+    for (const std::string& name : kThree)
+      EXPECT_LE(all.number(r, "decision_" + name + "_vs_rest"),
+                all.number(r, "decision_" + all.rows[r].at("predicted") + "_vs_rest"))
+          << r;
+  expect_json_equals_csv();
+}
+
+TEST_F(Columns, OfOneVersusOneGiveTheClassTheMostPairs) {
+  train(kThree, "model = \"svc\"\nmodel_options.multiclass = \"ovo\"\n");
+  const Predicted all = predicted();
+  ASSERT_EQ(all.names.size(), 6U);
+  for (size_t r = 0; r < all.rows.size(); ++r) {
+    std::map<std::string, int> won;
+    for (size_t a = 0; a < 3; ++a)
+      for (size_t b = a + 1; b < 3; ++b)
+        ++won[all.number(r, "decision_" + kThree[a] + "_vs_" + kThree[b]) > 0 ? kThree[a] : kThree[b]];
+    for (const std::string& name : kThree) EXPECT_LE(won[name], won[all.rows[r].at("predicted")]) << r;
+  }
+  expect_json_equals_csv();
+}
+
+TEST_F(Columns, OfAnEnsembleAreSharesOfItsVotes) {
+  train(kThree, "model = \"svc\"\nbagging.bootstraps = 5\n");
+  const Predicted all = predicted();
+  ASSERT_EQ(all.names.size(), 7U);
+  size_t split = 0;
+  for (size_t r = 0; r < all.rows.size(); ++r) {
+    long votes = 0;
+    for (const std::string& name : kThree) votes += std::lround(5 * all.number(r, "vote_share_" + name));
+    EXPECT_EQ(votes, 5) << r;
+    const float share = all.number(r, "vote_share_" + all.rows[r].at("predicted"));
+    EXPECT_FLOAT_EQ(5 * share, all.number(r, "votes")) << r;
+    split += share < 1 ? 1 : 0;
+  }
+  EXPECT_GT(split, 0U) << "the members are too alike for this test";
+  expect_json_equals_csv();
+}
+
+TEST_F(Columns, HaveDifferentNamesWhateverTheClassesAreCalled) {
+  train({"a", "b_vs_c", "a_vs_b", "c"}, "model = \"svc\"\nmodel_options.multiclass = \"ovo\"\n");
+  std::vector<std::string> names = predicted().names;
+  EXPECT_NE(std::find(names.begin(), names.end(), "decision_a_vs_b_vs_c_0_2"), names.end());
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::adjacent_find(names.begin(), names.end()), names.end());
+}
+
+}  // namespace
+}  // namespace mokume::cli_test
