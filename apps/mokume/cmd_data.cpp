@@ -84,18 +84,17 @@ int list_data() {
 
 int data_info(const std::string& spec) {
   const data::Dataset d = data::load(data::parse_spec(spec));
-  std::printf("%s\n%lld training rows, %lld test rows, %lld features, %s\nsha256 %s\n", d.name.c_str(),
-              static_cast<long long>(d.train.rows), static_cast<long long>(d.test.rows),
-              static_cast<long long>(d.train.features),
-              d.class_names.empty() ? "numeric targets" : fmt::format("{} classes", d.class_names.size()).c_str(),
-              d.sha256.c_str());
-  for (const std::string& note : d.notes) std::printf("%s\n", note.c_str());
+  std::string text = fmt::format(
+      "{}\n{} training rows, {} test rows, {} features, {}\nsha256 {}\n", d.name, d.train.rows, d.test.rows,
+      d.train.features, d.class_names.empty() ? "numeric targets" : fmt::format("{} classes", d.class_names.size()),
+      d.sha256);
+  for (const std::string& note : d.notes) text += note + "\n";
   if (!d.train.labels.empty()) {
     std::vector<int64_t> counts(d.class_names.size(), 0);
     for (const int32_t label : d.train.labels) ++counts[static_cast<size_t>(label)];
-    for (size_t c = 0; c < counts.size(); ++c)
-      std::printf("  %-12s %lld\n", d.class_names[c].c_str(), static_cast<long long>(counts[c]));
+    for (size_t c = 0; c < counts.size(); ++c) text += fmt::format("  {:<12} {}\n", d.class_names[c], counts[c]);
   }
+  std::fputs(shown_lines(text).c_str(), stdout);
   return kDone;
 }
 

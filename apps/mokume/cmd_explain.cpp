@@ -35,8 +35,9 @@ int explain(Runtime& runtime, const std::string& directory, const std::string& f
 
 int compare(Runtime& runtime, const std::string& a, const std::string& b) {
   const inspect::Inspection of_a = inspect(runtime, a, {b});
-  std::fputs(inspect::compare_text(of_a, inspect(runtime, b, {a})).c_str(), stdout);
-  return kDone;
+  const inspect::Comparison comparison = inspect::compare(of_a, inspect(runtime, b, {a}));
+  std::fputs(comparison.text.c_str(), stdout);
+  return comparison.same_fits ? kDone : kDiffers;
 }
 
 }  // namespace mokume::app

@@ -6,7 +6,9 @@
 #include "commands.hpp"
 #include "config/schema.hpp"
 #include "config/starter.hpp"
+#include "node/experiment.hpp"
 #include "run/view.hpp"
+#include "sdk/error.hpp"
 #include "stored_run.hpp"
 
 namespace mokume::app {
@@ -29,8 +31,10 @@ int print_schema(Runtime& runtime) {
 }
 
 int init_config(Runtime& runtime, const std::string& name) {
-  const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, name).model();
-  std::fputs(config::starter_toml(name, config::model_schema({model.params, model.n_params})).c_str(), stdout);
+  std::string why;
+  const auto schema = node::schema_lookup(runtime.registry())(name, {}, why);
+  if (!schema) throw Error(MK_INVALID_ARGUMENT, why);  // as for a file that names this model
+  std::fputs(config::starter_toml(name, *schema).c_str(), stdout);
   return kDone;
 }
 

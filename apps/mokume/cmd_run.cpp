@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "inspect/dry_run.hpp"
 #include "progress.hpp"
+#include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 #include "run/run.hpp"
 #include "sdk/error.hpp"
@@ -114,7 +115,7 @@ int conclude(const run::RunResult& result) {
   }
   if (result.refit_failed) std::fprintf(stderr, "%s\n", result.reason.c_str());
   if (result.failed > 0) {
-    std::fprintf(stderr, "%llu fits failed; the report shows why\n", static_cast<unsigned long long>(result.failed));
+    say(stderr, "{} failed; the report shows why\n", report::counted(result.failed, "fit"));
     return kFailedFits;
   }
   return result.refit_failed ? kFailedFits : kDone;
@@ -123,12 +124,15 @@ int conclude(const run::RunResult& result) {
 // Shows a run on the terminal, and applies its settings to the process.
 class Shown : public run::Frontend {
  public:
-  Shown(Runtime& runtime, Progress& progress) : runtime_(runtime), progress_(progress) {}
+  Shown(Runtime& runtime, Progress& progress, StopWatch& watch)
+      : runtime_(runtime), progress_(progress), watch_(watch) {}
 
   void phase(const std::string& text) override { progress_.phase(text); }
-  void begin_fits(uint64_t total, uint64_t done) override { progress_.begin_fits(total, done); }
+  void begin_fits(const run::FitCounts& total, const run::FitCounts& done) override {
+    progress_.begin_fits(total, done);
+  }
   void fit_done(const journal::FitRecord& record) override {
-    progress_.fit_done(record.status == journal::FitStatus::failed);
+    progress_.fit_done(record);
     progress_.tick();
   }
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
@@ -137,16 +141,18 @@ class Shown : public run::Frontend {
     progress_.tick();
   }
   void end_fits() override { progress_.end_fits(); }
+  std::string stop_cause() override { return watch_.cause(); }
   void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
   void leave_threads() override { runtime_.leave_threads(); }
 
  private:
   Runtime& runtime_;
   Progress& progress_;
+  StopWatch& watch_;
 };
 
 // `stored` is the run that is resumed by its directory, or null.
-int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, const StoredRun* stored = nullptr) {
+int execute(Runtime& runtime, run::RunRequest& request, StopWatch& watch, const StoredRun* stored = nullptr) {
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;
@@ -158,10 +164,16 @@ int execute(Runtime& runtime, run::RunRequest& request, const StopWatch& watch, 
     stored->warn_of_backends();
   }
 
-  Shown shown(runtime, progress);
+  watch.announce();
+  Shown shown(runtime, progress, watch);
   run::RunResult result;
   try {
     result = run::run(registry, runtime.log(), transport, request, shown, watch.stop());
+  } catch (const Error& error) {
+    runtime.log().set_around(nullptr, nullptr, nullptr);
+    const std::string cause = error.status() == MK_CANCELLED ? watch.cause() : "";
+    if (cause.empty()) throw;
+    throw Error(MK_CANCELLED, fmt::format("{}: {}", error.what(), cause));
   } catch (...) {
     runtime.log().set_around(nullptr, nullptr, nullptr);
     throw;
@@ -208,12 +220,13 @@ int check_config(Runtime& runtime, const RunOptions& options) {
   if (wary.missing() && !told.empty())
     say(stderr, "{}: the keys of the model '{}' are not checked: {}\n", options.config, wary.model(), told);
   if (!config) return kUsage;
+  if (told.empty()) inspect::check_start(runtime.registry(), runtime.log(), *config);
   say(stderr, "{}: ok{}\n", options.config, told.empty() ? "" : "; " + told);
   return kDone;
 }
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {
-  const StopWatch watch(max_seconds(options));
+  StopWatch watch(max_seconds(options));
   if (options.formations && !options.dry_run)
     throw Error(MK_INVALID_ARGUMENT, "--formations only predicts: use it with --dry-run");
   const auto formations =
@@ -234,7 +247,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
 }
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
-  const StopWatch watch(max_seconds(options));
+  StopWatch watch(max_seconds(options));
   const StoredRun stored(runtime, directory, options);
   run::RunRequest request;
   request.config = stored.config();

@@ -20,7 +20,16 @@ void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
 }
 
 // Exit codes of the program.
-enum ExitCode : int { kDone = 0, kInternal = 1, kUsage = 2, kData = 3, kDevice = 4, kFailedFits = 5, kStopped = 75 };
+enum ExitCode : int {
+  kDone = 0,
+  kInternal = 1,
+  kDiffers = 1,  // from compare, as from diff
+  kUsage = 2,
+  kData = 3,
+  kDevice = 4,
+  kFailedFits = 5,
+  kStopped = 75
+};
 
 struct RunOptions {
   std::string config;             // path of the experiment file

@@ -12,6 +12,7 @@
 
 #include "commands.hpp"
 #include "sdk/error.hpp"
+#include "unknown_word.hpp"
 
 namespace {
 
@@ -93,7 +94,7 @@ class Commands {
     try {
       cli_.parse(argc, argv);
     } catch (const CLI::ParseError& e) {
-      return cli_.exit(e) == 0 ? kDone : kUsage;
+      return refuse(e);
     }
     if (data_list_->parsed()) return list_data();
     if (data_info_->parsed()) return data_info(spec_);
@@ -103,6 +104,14 @@ class Commands {
   }
 
  private:
+  // Prints help, or why the command line cannot be read.
+  int refuse(const CLI::ParseError& error) {
+    const std::string unknown = error.get_exit_code() == 0 ? "" : unknown_word(cli_);
+    if (unknown.empty()) return cli_.exit(error) == 0 ? kDone : kUsage;
+    say(stderr, "error: {}\nRun with --help for more information.\n", unknown);
+    return kUsage;
+  }
+
   int run_with(Runtime& runtime) {
     if (run_->parsed()) return run_experiment(runtime, options_);
     if (resume_->parsed()) return resume_run(runtime, path_, options_);
@@ -152,7 +161,7 @@ class Commands {
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
     report_ = add_for_run("report", "rewrite tables, plots and report.html of a run");
-    compare_ = add("compare", "show how two runs differ, and whether their fits do");
+    compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
     compare_->add_option("A", path_, "run directory")->required();
     compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict a picture, or rows as CSV, with a run's models");
@@ -198,13 +207,13 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   try {
     return Commands(argc, argv).run(argc, argv, runtime);
   } catch (const mokume::Error& e) {
-    std::fprintf(stderr, "error: %s\n", e.what());
+    say(stderr, "error: {}\n", shown_lines(e.what()));
     return exit_code(e.status());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "error: out of host memory\n");
     return kDevice;
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "internal error: %s\n", e.what());
+    say(stderr, "internal error: {}\n", shown_lines(e.what()));
     return kInternal;
   }
 }

@@ -49,18 +49,22 @@ void Progress::phase(const std::string& text) {
   if (fitting_) draw();
 }
 
-void Progress::begin_fits(uint64_t total, uint64_t done) {
+void Progress::begin_fits(const run::FitCounts& total, const run::FitCounts& done) {
   const std::lock_guard lock(mutex_);
-  total_ = total;
-  done_ = done_before_ = done;
+  counts_ = total;
+  refits_done_ = done.refits;
+  total_ = total.fits + total.refits;
+  done_ = done_before_ = done.fits + done.refits;
   fitting_ = true;
   start_ = last_line_ = Clock::now();
-  last_share_ = total == 0 ? 1 : static_cast<double>(done) / static_cast<double>(total);
+  last_share_ = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
 }
 
-void Progress::fit_done(bool failed) {
+void Progress::fit_done(const journal::FitRecord& record) {
   const std::lock_guard lock(mutex_);
+  const bool failed = record.status == journal::FitStatus::failed;
   ++done_;
+  if (record.fit >= counts_.fits) ++refits_done_;
   failed_ += failed ? 1 : 0;
 }
 
@@ -122,8 +126,11 @@ std::string Progress::eta() const {
 
 std::string Progress::total_line() const {
   const double elapsed = std::chrono::duration<double>(Clock::now() - start_).count();
-  std::string line = fmt::format("{:3.0f} %  {}/{} fits  {}  {}", share() * 100, done_, total_,
-                                 base::human_seconds(elapsed), done_ == total_ ? "" : eta());
+  std::string counts;
+  if (counts_.fits > 0) counts = fmt::format("{}/{} fits  ", done_ - refits_done_, counts_.fits);
+  if (counts_.refits > 1 || counts_.fits == 0) counts += fmt::format("{}/{} refits  ", refits_done_, counts_.refits);
+  std::string line = fmt::format("{:3.0f} %  {}{}  {}", share() * 100, counts, base::human_seconds(elapsed),
+                                 done_ == total_ ? "" : eta());
   if (failed_ > 0) line += fmt::format("  {} failed", failed_);
   return line;
 }

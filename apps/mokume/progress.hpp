@@ -10,6 +10,8 @@
 #include <string>
 #include <utility>
 
+#include "run/frontend.hpp"
+
 namespace mokume::app {
 
 class Progress {
@@ -22,8 +24,8 @@ class Progress {
 
   // A step of the run other than fitting: "loading mnist".
   void phase(const std::string& text);
-  void begin_fits(uint64_t total, uint64_t done);
-  void fit_done(bool failed);
+  void begin_fits(const run::FitCounts& total, const run::FitCounts& done);
+  void fit_done(const journal::FitRecord& record);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
   void end_fits();
   void tick();  // redraws if it is due
@@ -49,6 +51,8 @@ class Progress {
   const bool quiet_;
   std::recursive_mutex mutex_;
   std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;
+  run::FitCounts counts_;  // of the plan
+  uint64_t refits_done_ = 0;
   uint64_t total_ = 0, done_ = 0, done_before_ = 0, failed_ = 0;
   bool fitting_ = false;
   Clock::time_point start_, last_draw_, last_line_;

@@ -1,6 +1,7 @@
 #include "runtime.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,7 +11,9 @@
 #include <thread>
 
 #include "base/files.hpp"
+#include "base/text.hpp"
 #include "cluster/transport/launcher.hpp"
+#include "config/wording.hpp"
 #include "node/experiment.hpp"
 
 namespace mokume::app {
@@ -25,16 +28,8 @@ std::string normal(const std::string& directory) {
   return text;
 }
 
-// Returns whether the text has characters that control a terminal: bytes below a space, DEL, and U+0080 to U+009F in
-// UTF-8.
-bool has_control(const std::string& text) {
-  for (size_t k = 0; k < text.size(); ++k) {
-    const auto byte = static_cast<unsigned char>(text[k]);
-    if (byte < ' ' || byte == 0x7f) return true;
-    if (byte == 0xc2 && k + 1 < text.size() && static_cast<unsigned char>(text[k + 1]) < 0xa0) return true;
-  }
-  return false;
-}
+// Returns whether the text has characters that control a terminal.
+bool has_control(const std::string& text) { return config::clean(text, false) != text; }
 
 }  // namespace
 
@@ -56,6 +51,12 @@ std::string shell_quoted(const std::string& word) {
 }
 
 std::string shown(const std::string& path) { return has_control(path) ? shell_quoted(path) : path; }
+
+std::string shown_lines(const std::string& text) {
+  std::vector<std::string> lines = base::split(text, '\n');
+  for (std::string& line : lines) line = config::clean(line, true);
+  return fmt::format("{}", fmt::join(lines, "\n"));
+}
 
 std::string CommandLine::with_plugins(const std::vector<std::string>& directories) const {
   std::string text;

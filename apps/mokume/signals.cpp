@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdio>
 
+#include "base/text.hpp"
+
 namespace mokume::app {
 namespace {
 
@@ -16,6 +18,19 @@ sigset_t watched_signals() {
   sigemptyset(&set);
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGUSR2}) sigaddset(&set, signal);
   return set;
+}
+
+const char* name_of(int signal) {
+  switch (signal) {
+    case SIGINT:
+      return "Ctrl-C";
+    case SIGTERM:
+      return "SIGTERM";
+    case SIGUSR1:
+      return "SIGUSR1";
+    default:
+      return "SIGUSR2";
+  }
 }
 
 }  // namespace
@@ -30,6 +45,26 @@ StopWatch::~StopWatch() {
   ending_ = true;
   pthread_kill(thread_.native_handle(), SIGUSR2);
   thread_.join();
+}
+
+std::string StopWatch::cause() {
+  const std::lock_guard lock(mutex_);
+  return cause_;
+}
+
+void StopWatch::announce() {
+  const std::lock_guard lock(mutex_);
+  announces_ = true;
+  std::fputs(announcement_.c_str(), stderr);
+}
+
+void StopWatch::stop_for(const std::string& cause, const char* announcement) {
+  const std::lock_guard lock(mutex_);
+  if (stop_) return;
+  cause_ = cause;
+  announcement_ = announcement;
+  if (announces_) std::fputs(announcement, stderr);
+  stop_ = true;
 }
 
 void StopWatch::watch(std::optional<double> max_seconds) {
@@ -47,11 +82,12 @@ void StopWatch::watch(std::optional<double> max_seconds) {
     if (ending_) return;
     if (signal < 0) {
       if (max_seconds && !stop_ && std::chrono::duration<double>(Clock::now() - start).count() >= *max_seconds)
-        if (!stop_.exchange(true)) std::fputs("mokume: time limit reached; stopping\n", stderr);
+        stop_for("--max-time " + base::human_seconds(*max_seconds) + " is over",
+                 "mokume: time limit reached; stopping\n");
       continue;
     }
     if (signal == SIGINT && stop_) _exit(75);
-    if (!stop_.exchange(true)) std::fputs("mokume: stopping; press Ctrl-C again to stop at once\n", stderr);
+    stop_for(name_of(signal), "mokume: stopping; press Ctrl-C again to stop at once\n");
   }
 }
 

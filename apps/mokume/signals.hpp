@@ -2,9 +2,9 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <string>
 #include <thread>
 
 namespace mokume::app {
@@ -20,10 +20,18 @@ class StopWatch {
   StopWatch& operator=(const StopWatch&) = delete;
 
   const std::atomic<bool>& stop() const { return stop_; }
+  // Why stop() is set: "SIGTERM", "--max-time 1 h 30 min"; "" if it is not. Thread-safe.
+  std::string cause();
+  // The work begins: a stop is announced on stderr from now on.
+  void announce();
 
  private:
   void watch(std::optional<double> max_seconds);
+  void stop_for(const std::string& cause, const char* announcement);
 
+  std::mutex mutex_;  // of the next three
+  bool announces_ = false;
+  std::string cause_, announcement_;
   std::atomic<bool> stop_{false};
   std::atomic<bool> ending_{false};
   std::thread thread_;

@@ -80,15 +80,16 @@ class Journaled : public Observer {
 
 class Loop {
  public:
-  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, TeamChannel* team, const std::atomic<bool>& stop,
-       const base::Clock& clock)
+  Loop(Transport& transport, Agent& agent, Coordinator* coordinator, const RunOptions& options,
+       const std::atomic<bool>& stop)
       : transport_(transport),
         agent_(agent),
         coordinator_(coordinator),
-        team_(team),
+        team_(options.team),
         stop_(stop),
-        clock_(clock),
-        now_(clock) {}
+        stop_cause_(options.stop_cause),
+        clock_(options.clock),
+        now_(options.clock) {}
 
   void run() {
     if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
@@ -121,7 +122,8 @@ class Loop {
     bool active = send_for_team();
     if (!asked_to_stop_ && stop_.load()) {
       asked_to_stop_ = true;
-      tell_coordinator(Stop{MK_CANCELLED, "stopped on request"});
+      const std::string cause = stop_cause_();
+      tell_coordinator(Stop{MK_CANCELLED, cause.empty() ? "stopped on request" : "stopped on request: " + cause});
     }
     for (const Message& message : agent_.collect(now_())) {
       tell_coordinator(message);
@@ -202,6 +204,7 @@ class Loop {
   Coordinator* coordinator_;  // rank 0 only
   TeamChannel* team_;         // or null
   const std::atomic<bool>& stop_;
+  const std::function<std::string()>& stop_cause_;
   const base::Clock& clock_;
   Now now_;
   bool asked_to_stop_ = false;
@@ -226,7 +229,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const auto ring = [bell] { bell->ring(); };
   auto agent = std::make_unique<Agent>(executor, journal, ring, options.limits, options.team, options.clock);
   if (options.team != nullptr) options.team->on_ring(ring);
-  Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options.team, stop, options.clock).run();
+  Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
   if (!agent->abandoned().empty()) {
     static_cast<void>(agent.release());  // its feeder still uses it

@@ -38,6 +38,7 @@ struct RunOptions {
   Limits limits = {};
   TeamChannel* team = nullptr;  // must outlive the run; null without a team
   const base::Clock& clock = base::system_clock();
+  std::function<std::string()> stop_cause = [] { return std::string(); };  // why this node set `stop`; "": unknown
 };
 
 // Called by every node, inside participate() and after handshake(), on the thread that uses the transport, which

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "config/value.hpp"
@@ -9,6 +10,31 @@
 
 namespace mokume::config {
 namespace {
+
+// Returns the table whose path `name` spells with '_' or '-' instead of the dot: "search_params"; "" if there is none.
+std::string undotted_table(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  for (const Parameter& key : keys()) {
+    std::string path = key.path();
+    if (path.find('.') == std::string::npos || (key.type != Type::table && key.type != Type::params)) continue;
+    std::replace(path.begin(), path.end(), '.', '_');
+    if (path == name) return key.path();
+  }
+  return "";
+}
+
+// Explains where a key of [search.params] or [model_options] belongs if it is a field of the model's tables.
+std::string suggest_field(const ModelSchema& schema, const std::string& table, const std::string& name) {
+  for (const Parameter& parameter : schema)
+    for (const Tag& tag : parameter.tags) {
+      if (config::find(tag.parameters, name) == nullptr) continue;
+      const bool list = parameter.type == Type::tagged_tables;
+      const std::string place = fmt::format("{}{} in [{}]", list ? "one of the " : "", parameter.name, kOptions);
+      return table == kSearched ? fmt::format("use it: write {0} = \"${0}\" in {1}", name, place)
+                                : fmt::format("write {} = ... in {}", name, place);
+    }
+  return "";
+}
 
 std::string suggest_elsewhere(const std::string& table, const std::string& name) {
   for (const Parameter& key : keys())
@@ -55,6 +81,12 @@ void Reading::report_unknown(const std::string& table, const Entry& entry, const
       table != kSearched && table != kOptions && schema && config::find(*schema, entry.key) != nullptr;
   if (hint.empty() && of_model)
     hint = fmt::format("{} belongs to [{}] or [{}]", in_quotes(entry.key), kSearched, kOptions);
+  if (const std::string path = table.empty() ? undotted_table(entry.key) : ""; !path.empty()) {
+    hint = fmt::format("write [{}]", path);
+    meant_.insert(path);
+  }
+  if (hint.empty() && schema && (table == kSearched || table == kOptions))
+    hint = suggest_field(*schema, table, entry.key);
   if (hint.empty()) {
     hint = suggest(entry.key, known);
     if (!hint.empty()) meant_.insert(dotted(table, closest(entry.key, known)));

@@ -31,6 +31,14 @@ Value zero_of(Type type) {
   }
 }
 
+// "out_channels is an integer from 1 to 1000000: filters".
+std::string field_text(const Parameter& parameter) {
+  const std::string range =
+      parameter.is_number() && range_text(parameter) != "finite" ? " " + range_text(parameter) : "";
+  const std::string choices = parameter.choices.empty() ? "" : ", one of " + join(parameter.choices);
+  return fmt::format("{} is {}{}{}: {}", parameter.name, wanted(parameter.type), range, choices, parameter.doc);
+}
+
 // Reads one tagged table.
 class TableReader {
  public:
@@ -116,7 +124,7 @@ class TableReader {
     if (auto value = default_value(parameter)) return Field{parameter.name, std::move(*value), ""};
     if (meant_.count(parameter.name) == 0)
       diagnostics_.add(node_.location, fmt::format("{} needs '{}'", title_, parameter.name),
-                       fmt::format("add {} = ...", parameter.name), parameter.doc);
+                       fmt::format("add {} = ...", parameter.name), field_text(parameter));
     return std::nullopt;
   }
 

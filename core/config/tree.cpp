@@ -22,9 +22,15 @@ Location location_of(std::string_view text, size_t at, uint32_t set) {
   return {set, lines + 1, characters(before.substr(before.rfind('\n') + 1)) + 1, 1};  // npos + 1 == 0
 }
 
-// Returns the end of the quoted text or comment that begins at `at`.
-size_t skip_opaque(std::string_view text, size_t at) {
-  if (text[at] == '#') return std::min(text.find('\n', at), text.size());
+// A quoted text or a comment.
+struct Opaque {
+  size_t end = 0;
+  bool closed = true;
+};
+
+// Returns the one that begins at `at`.
+Opaque skip_opaque(std::string_view text, size_t at) {
+  if (text[at] == '#') return {std::min(text.find('\n', at), text.size())};
   const char quote = text[at];
   const std::string triple(3, quote);
   const bool multi_line = text.substr(at, 3) == triple;
@@ -32,10 +38,26 @@ size_t skip_opaque(std::string_view text, size_t at) {
     if (text[at] == '\\' && quote == '"') {
       ++at;
     } else if (multi_line ? text.substr(at, 3) == triple : (text[at] == quote || text[at] == '\n')) {
-      return at + (multi_line ? 3 : 1);
+      return {at + (multi_line ? 3 : 1), multi_line || text[at] == quote};
     }
   }
-  return text.size();
+  return {text.size(), false};
+}
+
+// Returns the quotes that open the string at `at`: " or """, for example.
+std::string_view opening(std::string_view text, size_t at) {
+  const std::string_view three = text.substr(at, 3);
+  return three == "\"\"\"" || three == "'''" ? three : three.substr(0, 1);
+}
+
+// Returns the position of the first quote that opens a string which is not closed, or npos.
+size_t find_unclosed(std::string_view text) {
+  for (size_t at = 0; (at = text.find_first_of("#\"'", at)) != std::string_view::npos;) {
+    const Opaque found = skip_opaque(text, at);
+    if (!found.closed) return at;
+    at = found.end;
+  }
+  return std::string_view::npos;
 }
 
 // Returns the position of the dot that nests a key too deeply, or npos. A dotted key nests one table per dot, and the
@@ -45,7 +67,7 @@ size_t find_deep_key(std::string_view text) {
   for (size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (c == '#' || c == '"' || c == '\'') {
-      at = skip_opaque(text, at);
+      at = skip_opaque(text, at).end;
       continue;
     }
     if (c == '.' && ++dots > kMaxDots) return at;
@@ -138,6 +160,10 @@ std::string word_at(std::string_view text, const toml::source_position& at) {
 
 void add_syntax_error(const toml::parse_error& error, std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   const toml::source_position& at = error.source().begin;
+  if (const size_t quote = find_unclosed(text); quote != std::string_view::npos)
+    if (const Location open = location_of(text, quote, set);
+        std::tie(open.line, open.column) <= std::tie(at.line, at.column))
+      return diagnostics.add(open, "this string is not closed", fmt::format("add {} at its end", opening(text, quote)));
   std::string message(error.description());
   if (const std::string prefix = "Error while parsing "; message.starts_with(prefix)) message.erase(0, prefix.size());
   const auto says = [&](const char* words) { return message.find(words) != std::string::npos; };

@@ -10,7 +10,13 @@ namespace mokume::config {
 namespace {
 
 bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
-bool is_control(char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }
+
+// Whether the text begins with a character that controls a terminal: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
+bool begins_with_control(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  return first < 0x20 || first == 0x7F ||
+         (first == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0);
+}
 
 }  // namespace
 
@@ -50,7 +56,7 @@ std::string clean(std::string_view text, bool keep_tabs) {
   std::string result;
   while (!text.empty()) {
     const size_t length = utf8_length(text);
-    const bool bad = length == 0 || (is_control(text.front()) && !(keep_tabs && text.front() == '\t'));
+    const bool bad = length == 0 || (begins_with_control(text) && !(keep_tabs && text.front() == '\t'));
     result += bad ? std::string_view("?") : text.substr(0, length);
     text.remove_prefix(std::max<size_t>(length, 1));
   }

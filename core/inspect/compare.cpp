@@ -104,10 +104,16 @@ std::string largest_difference(const report::RunView& view, size_t metric,
 
 using Records = std::vector<const FitRecord*>;  // by position in the plan; null if there is none
 
-std::string compare_records(const char* what, const report::RunView& view, const Records& of_a, const Records& of_b) {
+struct FitsCompared {
+  std::string text;
+  bool same = false;
+};
+
+FitsCompared compare_records(const char* what, const report::RunView& view, const Records& of_a, const Records& of_b) {
   std::vector<std::pair<const FitRecord*, const FitRecord*>> differing;
-  size_t both = 0, ended_otherwise = 0;
+  size_t both = 0, ended_otherwise = 0, in_one = 0;
   for (size_t k = 0; k < of_a.size(); ++k) {
+    if ((of_a[k] == nullptr) != (of_b[k] == nullptr)) ++in_one;
     if (of_a[k] == nullptr || of_b[k] == nullptr) continue;
     ++both;
     if (of_a[k]->status != of_b[k]->status || of_a[k]->refit != of_b[k]->refit) {
@@ -117,13 +123,14 @@ std::string compare_records(const char* what, const report::RunView& view, const
     }
   }
   const std::string count = fmt::format("{} of {} in both", both, of_a.size());
-  if (both == 0) return line(what, count);
-  if (differing.empty() && ended_otherwise == 0) return line(what, count + ", with the same values bit for bit");
+  if (both == 0) return {line(what, count), in_one == 0};
+  if (differing.empty() && ended_otherwise == 0)
+    return {line(what, count + ", with the same values bit for bit"), in_one == 0};
   std::string text = line(what, fmt::format("{}, {} of them differ", count, differing.size() + ended_otherwise));
   for (size_t metric = 0; what == kFits && metric < view.metrics.size(); ++metric)
     text += largest_difference(view, metric, differing);
   if (ended_otherwise > 0) text += fmt::format("  {} with a different status or candidate\n", ended_otherwise);
-  return text;
+  return {text, false};
 }
 
 Records refits_of(const report::RunView& view) {
@@ -133,14 +140,16 @@ Records refits_of(const report::RunView& view) {
   return records;
 }
 
-std::string compare_fits(const report::RunView& a, const report::RunView& b) {
+FitsCompared compare_fits(const report::RunView& a, const report::RunView& b) {
   if (a.plan_hash != b.plan_hash)
-    return line(kFits, fmt::format("from different plans, not compared individually: {} of {} | {} of {}",
-                                   a.records.size(), a.plan.n_fits(), b.records.size(), b.plan.n_fits()));
-  std::string text;
-  if (a.plan.n_fits() > 0)
-    text = compare_records(kFits, a, report::by_fit(a.plan, a.records), report::by_fit(b.plan, b.records));
-  return text + compare_records(kRefits, a, refits_of(a), refits_of(b));
+    return {line(kFits, fmt::format("from different plans, not compared individually: {} of {} | {} of {}",
+                                    a.records.size(), a.plan.n_fits(), b.records.size(), b.plan.n_fits())),
+            false};
+  const FitsCompared refits = compare_records(kRefits, a, refits_of(a), refits_of(b));
+  if (a.plan.n_fits() == 0) return refits;
+  const FitsCompared fits =
+      compare_records(kFits, a, report::by_fit(a.plan, a.records), report::by_fit(b.plan, b.records));
+  return {fits.text + refits.text, fits.same && refits.same};
 }
 
 // ---- outcomes -------------------------------------------------------------------------------------------------------
@@ -185,15 +194,16 @@ std::string heading(const char* letter, const Inspection& run) {
 
 }  // namespace
 
-std::string compare_text(const Inspection& a, const Inspection& b) {
+Comparison compare(const Inspection& a, const Inspection& b) {
   const report::RunView &of_a = a.view, &of_b = b.view;
+  const FitsCompared fits = compare_fits(of_a, of_b);
   std::string text = heading("A", a) + heading("B", b);
   text += pair("model", of_a.model, of_b.model);
   text += line("data", of_a.data_sha256 == of_b.data_sha256
                            ? "the same"
                            : fmt::format("{}, {} rows | {}, {} rows: errors on different data", of_a.data_name,
                                          of_a.data_rows, of_b.data_name, of_b.data_rows));
-  text += compare_settings(a, b) + compare_fits(of_a, of_b);
+  text += compare_settings(a, b) + fits.text;
   text += pair("best", best_of(of_a), best_of(of_b));
   text += pair("validation", validation_of(of_a), validation_of(of_b));
   text += pair("test", test_of(of_a), test_of(of_b));
@@ -202,7 +212,7 @@ std::string compare_text(const Inspection& a, const Inspection& b) {
                                     of_a.wall_s > 0 ? fmt::format(": {:.2f} of A", of_b.wall_s / of_a.wall_s) : ""));
   text +=
       line("efficiency", fmt::format("{} | {}", report::percent(of_a.efficiency), report::percent(of_b.efficiency)));
-  return text + pair("devices", devices_of(of_a), devices_of(of_b));
+  return {text + pair("devices", devices_of(of_a), devices_of(of_b)), fits.same};
 }
 
 }  // namespace mokume::inspect

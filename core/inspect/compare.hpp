@@ -7,9 +7,14 @@
 
 namespace mokume::inspect {
 
-// Returns lines that list which settings differ, whether fits of one plan have bit-identical values and by how much
+struct Comparison {
+  std::string text;
+  bool same_fits = false;  // both runs have the same plan and hold the same fits and refits, bit for bit
+};
+
+// The text lists which settings differ, whether fits of one plan have bit-identical values and by how much
 // they differ, and the choice, result and duration of each run. Fits are compared only if both runs have the same plan;
 // settings and data determine the plan.
-std::string compare_text(const Inspection& a, const Inspection& b);
+Comparison compare(const Inspection& a, const Inspection& b);
 
 }  // namespace mokume::inspect

@@ -63,6 +63,11 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
 
 }  // namespace
 
+void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
+  static_cast<void>(node::Machine(registry, log).select(config.devices));
+  static_cast<void>(run::workload_of(node::Experiment(registry, config), run::kSeveralDevices));
+}
+
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations) {
   const node::Experiment experiment(registry, config);

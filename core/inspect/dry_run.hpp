@@ -15,4 +15,8 @@ namespace mokume::inspect {
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations);
 
+// Throws the Error with which a run would stop before its first fit: the data cannot be read, the model refuses the
+// experiment, or a device that it names is absent.
+void check_start(registry::Registry& registry, base::Log& log, const config::Config& config);
+
 }  // namespace mokume::inspect

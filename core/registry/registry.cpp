@@ -160,9 +160,10 @@ const Library& Registry::load(mk_plugin_kind kind, const std::string& name) {
   const std::string close = base::closest(name, names);
   throw Error(
       MK_DEVICE_ERROR,
-      fmt::format("the {} '{}' cannot be loaded: {} ({}{})", kind_name(kind), name, state_->why[{kind, name}],
-                  close.empty() || close == name ? "" : fmt::format("did you mean '{}'? ", close),
-                  names.empty() ? "there are none of its kind" : fmt::format("there are: {}", fmt::join(names, ", "))));
+      fmt::format("the {} '{}' cannot be loaded{} ({}): {}", kind_name(kind), name,
+                  close.empty() || close == name ? "" : fmt::format("; did you mean '{}'?", close),
+                  names.empty() ? "there are none of its kind" : fmt::format("there are: {}", fmt::join(names, ", ")),
+                  state_->why[{kind, name}]));
 }
 
 const Library* Registry::try_load(mk_plugin_kind kind, const std::string& name) {

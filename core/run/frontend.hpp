@@ -8,6 +8,10 @@
 
 namespace mokume::run {
 
+struct FitCounts {
+  uint64_t fits = 0, refits = 0;
+};
+
 // All calls come from the thread of run(). Overriding any of these functions is optional.
 class Frontend {
  public:
@@ -16,8 +20,11 @@ class Frontend {
   // ---- display
 
   virtual void phase(const std::string& text) { static_cast<void>(text); }
-  virtual void begin_fits(uint64_t total, uint64_t done) { static_cast<void>(total), static_cast<void>(done); }
-  virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // refits count as fits
+  // `total` are those of the plan, and `done` those of earlier sessions.
+  virtual void begin_fits(const FitCounts& total, const FitCounts& done) {
+    static_cast<void>(total), static_cast<void>(done);
+  }
+  virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // or a refit
   virtual void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                             double share) {
     static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);
@@ -26,6 +33,9 @@ class Frontend {
   virtual void end_fits() {}
 
   // ---- process settings
+
+  // Why this process asks the run to stop: "SIGTERM"; "" if it does not.
+  virtual std::string stop_cause() { return ""; }
 
   // Sets the number of threads that loops of this process use. Called before the first loop.
   virtual void limit_loops(uint32_t threads) { static_cast<void>(threads); }

@@ -1,5 +1,6 @@
 #include "run/progress.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -7,10 +8,14 @@
 namespace mokume::run {
 
 Progress::Progress(Frontend& frontend, const std::string& run_directory,
-                   std::vector<std::vector<cluster::LocalDevice>> nodes, uint64_t fits,
+                   std::vector<std::vector<cluster::LocalDevice>> nodes, const search::Plan& plan,
                    const std::vector<journal::FitRecord>& done)
-    : frontend_(frontend), nodes_(std::move(nodes)), status_(run_directory, nodes_, fits, done, base::wall_s) {
-  frontend_.begin_fits(fits, done.size());
+    : frontend_(frontend),
+      nodes_(std::move(nodes)),
+      status_(run_directory, nodes_, plan.n_slots(), done, base::wall_s) {
+  const auto refits = static_cast<uint64_t>(
+      std::count_if(done.begin(), done.end(), [&](const journal::FitRecord& one) { return plan.is_refit(one.fit); }));
+  frontend_.begin_fits({plan.n_fits(), plan.n_slots() - plan.n_fits()}, {done.size() - refits, refits});
 }
 
 void Progress::phase(const std::string& text) {

@@ -7,6 +7,7 @@
 #include "cluster/coordinator/observer.hpp"
 #include "run/frontend.hpp"
 #include "run/status_file.hpp"
+#include "search/plan.hpp"
 
 namespace mokume::run {
 
@@ -14,7 +15,7 @@ class Progress : public cluster::Observer {
  public:
   // `nodes` holds the devices of each node. `frontend` must outlive this object.
   Progress(Frontend& frontend, const std::string& run_directory, std::vector<std::vector<cluster::LocalDevice>> nodes,
-           uint64_t fits, const std::vector<journal::FitRecord>& done);
+           const search::Plan& plan, const std::vector<journal::FitRecord>& done);
 
   void phase(const std::string& text);
 

@@ -185,7 +185,7 @@ class NodeRun {
                                           "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
-    progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan.n_slots(), work.done);
+    progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan, work.done);
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});
   }
@@ -209,6 +209,7 @@ class NodeRun {
     cluster::RunOptions options;
     options.limits.hang_s = request_.hang_s;
     options.team = team_.get();
+    options.stop_cause = [this] { return frontend_.stop_cause(); };
     cluster::Executor& executor = team_ ? static_cast<cluster::Executor&>(*team_) : *devices_;
     const auto end_team = [&] {
       if (team_ && !abandoned() && !team_->end()) team_abandoned_ = true;

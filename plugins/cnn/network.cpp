@@ -93,11 +93,11 @@ std::string describe(const Network& network) {
     b.resize(std::max<size_t>(b.size() + 1, 18), ' ');
     out += "  " + a + b + c + "\n";
   };
-  add_row("layer", "output", "parameters");
+  add_row("layers", "output", "parameters");
   add_row("input", text(network.input), "");
   for (const auto& layer : network.layers) {
     const int64_t count = layer->n_parameters;
-    add_row(std::to_string(layer->index + 1) + " " + layer->type.form.name, text(layer->out),
+    add_row("[" + std::to_string(layer->index) + "] " + layer->type.form.name, text(layer->out),
             count == 0 ? "" : std::to_string(count));
   }
   return out + "  " + std::to_string(network.n_parameters) + " parameters\n";

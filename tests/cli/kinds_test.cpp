@@ -115,7 +115,8 @@ TEST(Shipped, EveryConfigIsValid) {
   for (const auto& entry : fs::directory_iterator(test::source_directory() + "/configs")) {
     if (entry.path().extension() != ".toml") continue;
     const Ended ended = place.mokume("check " + entry.path().string());
-    EXPECT_EQ(ended.code, 0) << entry.path() << ended.err;
+    const bool without_data = ended.code == 3;  // the file is valid, but its data is not on this machine
+    EXPECT_TRUE(ended.code == 0 || without_data) << entry.path() << ended.err;
     ++files;
   }
   EXPECT_GE(files, 8);

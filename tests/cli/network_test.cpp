@@ -231,9 +231,9 @@ TEST(Network, ErrorsAreReportedInSentences) {
       EXPECT_NE(ended.err.find(word), std::string::npos) << word << "\n" << ended.err;
   };
   expect(place.mokume("run e.toml --set model_options.batch_size=1000"), 2, {"batch_size is 1000", "450 rows"});
-  expect(place.mokume("run e.toml --set model_options.layers[0].kernel_size=29"), 2, {"layer 1 (conv2d)", "29 x 29"});
+  expect(place.mokume("run e.toml --set model_options.layers[0].kernel_size=29"), 2, {"layers[0] (conv2d)", "29 x 29"});
   expect(place.mokume("run e.toml --set model_options.layers[0].out_chanels=3"), 2, {"out_channels"});
-  expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layer 6 (linear)", "10"});
+  expect(place.mokume("run e.toml --set model_options.layers[5].out_features=11"), 2, {"layers[5] (linear)", "10"});
   expect(place.mokume("run e.toml --set model_options.loss=nll"), 2, {"loss = \"nll\"", "log_softmax"});
   std::string rows = "x,y\n";
   for (int k = 0; k < 40; ++k) rows += std::to_string(k) + "," + std::to_string(2 * k) + ".5\n";

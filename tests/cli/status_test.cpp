@@ -99,7 +99,7 @@ TEST(Compare, ReportsWhetherTwoRunsAreTheSame) {
   EXPECT_EQ(same.code, 0) << same.err;
   EXPECT_TRUE(has(same.out, "36 of 36 in both, with the same values bit for bit\n")) << same.out;
   const Ended other = place.mokume("compare " + run("a") + " " + run("c"));
-  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(other.code, 1) << other.err;
   EXPECT_TRUE(has(other.out, "  data.limit: 500 | 400\n")) << other.out;
   EXPECT_TRUE(has(other.out, "from different plans")) << other.out;
   EXPECT_EQ(place.mokume("compare " + run("a") + " nowhere").code, 2);

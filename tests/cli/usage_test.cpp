@@ -37,7 +37,7 @@ TEST(Usage, BadInputGivesASentenceAndAnExitCode) {
   expect(place.mokume("data info csv:gone.csv"), 3, "no file or data set 'gone.csv' in the working directory, ");
   expect(place.mokume("resume ."), 2, "not a run directory");
   expect(place.mokume("status ."), 2, "not a run directory");
-  expect(place.mokume("init nomodel"), 4, "nomodel");
+  expect(place.mokume("init nomodel"), 2, "nomodel");
   expect(place.mokume("data fetch nothing"), 2, "mnist");
   expect(place.mokume("data info digits,limit=10"), 0, "10 training rows");
   EXPECT_FALSE(fs::exists(place.path() / "runs")) << "nothing above should have started a run";

@@ -69,8 +69,8 @@ TEST(Segments, NameTheLayerThatIsTooLarge) {
     return "";
   };
   EXPECT_EQ(message(bytes_of_rows(512)), "");
-  EXPECT_NE(message(bytes_of_rows(511)).find("layer 4 needs 143360 bytes"), std::string::npos) << message(1);
-  EXPECT_NE(message(100).find("layer 1 needs 108 bytes"), std::string::npos) << message(100);
+  EXPECT_NE(message(bytes_of_rows(511)).find("layers[3] needs 143360 bytes"), std::string::npos) << message(1);
+  EXPECT_NE(message(100).find("layers[0] needs 108 bytes"), std::string::npos) << message(100);
 }
 
 TEST(Segments, AreReadAndWrittenFromAnyElement) {

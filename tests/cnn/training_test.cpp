@@ -391,14 +391,15 @@ TEST(Networks, RefusalsNameTheLayerAndTheCure) {
     for (const std::string& word : words) EXPECT_NE(text.find(word), std::string::npos) << word << " in: " << text;
   };
   has(refusal({}), {"no layers"});
-  has(refusal({conv2d(4, 7, 1, 0, true), flatten(), linear(4, true)}), {"layer 1 (conv2d)", "7 x 7", "kernel_size"});
-  has(refusal({max_pool2d(4, 4, 0), max_pool2d(2, 2, 0), flatten(), linear(4, true)}), {"layer 2 (max_pool2d)"});
-  has(refusal({linear(4, true)}), {"layer 1 (linear)", "flatten"});
-  has(refusal({flatten(), conv2d(4, 1, 1, 0, true)}), {"layer 2 (conv2d)", "before flatten"});
-  has(refusal({flatten(), linear(5, true)}), {"layer 2 (linear)", "5 outputs", "out_features to 4"});
+  has(refusal({conv2d(4, 7, 1, 0, true), flatten(), linear(4, true)}), {"layers[0] (conv2d)", "7 x 7", "kernel_size"});
+  has(refusal({max_pool2d(4, 4, 0), max_pool2d(2, 2, 0), flatten(), linear(4, true)}), {"layers[1] (max_pool2d)"});
+  has(refusal({linear(4, true)}), {"layers[0] (linear)", "flatten"});
+  has(refusal({flatten(), conv2d(4, 1, 1, 0, true)}), {"layers[1] (conv2d)", "before flatten"});
+  has(refusal({flatten(), linear(5, true)}), {"layers[1] (linear)", "5 outputs", "out_features to 4"});
   has(refusal({conv2d(4, 3, 1, 1, true)}), {"output of the network is images"});
-  has(refusal({log_softmax(), flatten(), linear(4, true)}), {"layer 1 (log_softmax)", "last"});
-  has(refusal({flatten(), normalise(0, 1, true), linear(4, true), normalise(0, 1, true)}), {"layer 4", "first layer"});
+  has(refusal({log_softmax(), flatten(), linear(4, true)}), {"layers[0] (log_softmax)", "last"});
+  has(refusal({flatten(), normalise(0, 1, true), linear(4, true), normalise(0, 1, true)}),
+      {"layers[3]", "first layer"});
   has(refusal({relu()}, {1, 1, 4, true}), {"no trainable parameters"});
   has(refusal({flatten(), linear(1'000'000'000, true), linear(1'000'000'000, true), linear(4, true)}), {"2^40"});
   EXPECT_EQ(refusal({conv2d(4, 3, 1, 1, true), relu(), flatten(), linear(4, true), log_softmax()}), "");

@@ -408,7 +408,7 @@ TEST(Messages, EachBadSetArgumentHasOneMessage) {
   only("seed=", 5, "missing");
   only("seed=   ", 5, "missing");
   only("data.limit=[1", 14, "syntax error");
-  only("devices.use='a", 15, "syntax error");
+  only("devices.use='a", 13, "this string is not closed");
   only("data.limit=five", 12, "an integer, not a string");
   only("data.limti=5", 6, "did you mean 'limit'?");
   only("dta.limit=5", 1, "did you mean 'data'?");

@@ -31,7 +31,7 @@ Inspection finished() {
 TEST(Compare, ARunEqualsItself) {
   Inspection run = finished();
   run.view.records[1].values[1] = std::numeric_limits<double>::quiet_NaN();
-  const std::string text = compare_text(run, run);
+  const std::string text = compare(run, run).text;
   EXPECT_HAS(text, "settings     the same\n");
   EXPECT_HAS(text, "data         the same\n");
   EXPECT_HAS(text, "6 of 6 in both, with the same values bit for bit\n");
@@ -49,7 +49,7 @@ TEST(Compare, ReportsByHowMuchFitsDiffer) {
   b.view.records[4].values = {6, 0.6};
   b.view.records[5].status = journal::FitStatus::failed;
   b.view.records[5].values.clear();
-  const std::string text = compare_text(a, b);
+  const std::string text = compare(a, b).text;
   EXPECT_HAS(text, "fits         6 of 6 in both, 3 of them differ\n");
   EXPECT_HAS(text, "  errors by up to 5: 1 | 6 (fit 4: candidate 2, fold 0");
   EXPECT_HAS(text, "  error by up to 0.5: 0.1 | 0.6 (fit 4: candidate 2, fold 0");
@@ -62,7 +62,7 @@ TEST(Compare, NamesSettingsThatDiffer) {
   b.view.plan_hash = "abd";
   b.view.data_sha256 = "of others";
   b.view.config_toml = "seed = 2\n[search.params]\nC = [0.1, 1.0, 10.0]\n[[layers]]\ntype = \"tanh\"\nn = 3\n";
-  const std::string text = compare_text(a, b);
+  const std::string text = compare(a, b).text;
   EXPECT_HAS(text, "settings     3 differ\n");
   EXPECT_HAS(text, "  seed: 1 | 2\n");
   EXPECT_HAS(text, "  layers[0].type: 'relu' | 'tanh'\n");
@@ -80,7 +80,7 @@ TEST(Compare, AcceptsRunsWithoutResults) {
   a.view.devices.clear();
   a.view.wall_s = 0;
   a.view.config_toml = "not = [toml";
-  const std::string text = compare_text(a, a);
+  const std::string text = compare(a, a).text;
   EXPECT_HAS(text, "0 of 6 in both\n");
   EXPECT_HAS(text, "best         none yet in both\n");
   EXPECT_HAS(text, "test         none in both\n");

@@ -71,7 +71,7 @@ bool Values::flag(const char* key) const { return values_.at(key).get<bool>(); }
 
 void Plan::refuse(const std::string& what, const std::string& cure) const {
   throw Error(MK_INVALID_ARGUMENT,
-              "layer " + std::to_string(index + 1) + " (" + type.form.name + "): " + what + "; " + cure);
+              "layers[" + std::to_string(index) + "] (" + type.form.name + "): " + what + "; " + cure);
 }
 
 int Plan::parameter(Parameter p) {

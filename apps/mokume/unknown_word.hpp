@@ -1,0 +1,16 @@
+// Words of the command line that no command or option takes.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace mokume::app {
+
+// Returns a sentence that names the first word that `cli` could not place and suggests the one probably meant; "" if it
+// placed every word. Call it after parse() has thrown.
+std::string unknown_word(const CLI::App& cli);
+
+}  // namespace mokume::app
