@@ -20,7 +20,7 @@
 namespace mokume::data {
 namespace {
 
-struct Entry {
+struct FolderEntry {
   std::string name;
   mode_t mode = 0;
 
@@ -37,10 +37,10 @@ struct CloseDirectory {
 }
 
 // The entries of a directory, bytewise by name, without hidden ones; links are followed.
-std::vector<Entry> entries_of(const std::string& path) {
+std::vector<FolderEntry> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
   if (!directory) cannot_read(path, errno);
-  std::vector<Entry> entries;
+  std::vector<FolderEntry> entries;
   for (;;) {
     errno = 0;
     const dirent* entry = readdir(directory.get());
@@ -52,7 +52,7 @@ std::vector<Entry> entries_of(const std::string& path) {
     if (::stat(whole.c_str(), &status) != 0) cannot_read(whole, errno);
     entries.push_back({entry->d_name, status.st_mode});
   }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) { return a.name < b.name; });
+  std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
   return entries;
 }
 
@@ -87,7 +87,7 @@ struct LeftOut {
 
 // Appends the pictures of the folder `of_class` in folder.path; "": those of folder.path itself.
 void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder, LeftOut& left_out) {
-  for (const Entry& entry : entries_of(of_class.empty() ? folder.path : folder.path + "/" + of_class)) {
+  for (const FolderEntry& entry : entries_of(of_class.empty() ? folder.path : folder.path + "/" + of_class)) {
     const std::string name = of_class.empty() ? entry.name : of_class + "/" + entry.name;
     if (entry.is_folder() || !is_picture_name(entry.name)) {
       left_out.add(name, entry.is_folder());
@@ -130,7 +130,7 @@ void alternate_classes(ImageFolder& folder) {
 
 std::vector<std::string> folders_in(const std::string& path) {
   std::vector<std::string> folders;
-  for (Entry& entry : entries_of(path))
+  for (FolderEntry& entry : entries_of(path))
     if (entry.is_folder()) folders.push_back(std::move(entry.name));
   return folders;
 }
@@ -139,7 +139,7 @@ ImageFolder list_classes(const std::string& path) {
   ImageFolder folder;
   folder.path = path;
   LeftOut left_out;
-  for (const Entry& entry : entries_of(path)) {
+  for (const FolderEntry& entry : entries_of(path)) {
     if (entry.is_folder())
       folder.classes.push_back(entry.name);
     else
