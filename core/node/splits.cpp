@@ -21,8 +21,8 @@ data::Sample sample_in_time(int64_t trained, int64_t with_validated) {
 Splits::Splits(const config::Config& config, const search::Plan& plan, const data::Dataset& data)
     : config_(config), bootstraps_(plan.bootstraps), folds_(config.ordered && config.folds > 0 ? 1 : config.folds) {
   if (config.random_compat == "numpy") {
-    for (search::BootstrapDraws& one : search::published_draws(config.seed_text, plan.bootstraps, 0, config.spaces,
-                                                               data.train.rows, config.folds))
+    for (search::BootstrapDraws& one :
+         search::published_draws(config.seed_text, plan.bootstraps, 0, config.spaces, data.train.rows, config.folds))
       samples_.push_back({std::move(one.row), std::move(one.fold_of)});
   } else {
     draw(data);
@@ -46,8 +46,7 @@ std::vector<int32_t> Splits::assign_rows(const data::Table& train, uint32_t draw
   const config::Config& c = config_;
   if (c.folds == 0) return std::vector<int32_t>(static_cast<size_t>(train.rows), -1);
   const bool grouped = !train.groups.empty();
-  if (c.share == 0 && grouped)
-    return data::assign_group_folds(train, c.folds, c.shuffle, c.stratified, c.seed, draw);
+  if (c.share == 0 && grouped) return data::assign_group_folds(train, c.folds, c.shuffle, c.stratified, c.seed, draw);
   if (c.share == 0) return data::assign_folds(train, c.folds, c.shuffle, c.stratified, c.seed, draw);
   if (c.ordered) return data::assign_last_share(train, c.share);
   if (grouped) return data::assign_group_share(train, c.share, c.seed, draw);
