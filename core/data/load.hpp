@@ -21,8 +21,8 @@ Dataset load(const DataSpec& spec);
 // `class_names`, unknown ones -1, empty ones kNoLabel. If `class_names` is empty, labels are targets, and empty ones
 // NaN. `features` is the model's number of features (0 = unknown): rows of libsvm text are widened to it; any other
 // difference is an error. `columns` is Dataset::columns of the training set: without it, a csv spec with `categorical`
-// or Missing::mean is rejected; with it, the target column may be absent. `shape` is that
-// of the model's rows if they are images: pictures are converted to it.
+// or Missing::mean is rejected; with it, the target column may be absent. `shape` is that of the model's rows if
+// they are images: pictures are converted to it.
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features = 0,
                             const std::vector<Column>& columns = {}, const Shape& shape = {});

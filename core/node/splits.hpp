@@ -16,11 +16,12 @@ namespace mokume::node {
 
 class Splits {
  public:
+  // A model identifies a fold by its sample and its number in the sample.
   struct Place {
     uint32_t sample = 0;
-    int32_t fold = 0;  // of the sample
+    int32_t fold = 0;
   };
-  // Of the plan.
+  // The plan identifies a fold by its bootstrap and its number in the plan.
   struct Fold {
     uint32_t bootstrap = 0;
     uint32_t fold = 0;
