@@ -151,6 +151,33 @@ typedef struct mk_curve {
   const double* values;
 } mk_curve;
 
+/* The meaning of the scores of a classifier. */
+typedef enum mk_score_kind {
+  MK_SCORES_UNKNOWN = 0,
+  MK_SCORES_LOG_PROBABILITIES = 1, /* one per class, in label order */
+  MK_SCORES_ONE_VS_REST = 2,       /* decision values, one per class, in label order; the largest wins */
+  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive where the first class of the pair wins. */
+  MK_SCORES_ONE_VS_ONE = 3
+} mk_score_kind;
+
+/* What a classifier says about the rows that a fit validates: the source of measures that need more than a count of
+ * errors. */
+typedef struct mk_validated {
+  const int32_t* labels;    /* the true class of each row */
+  const int32_t* predicted; /* its predicted class */
+  const float* scores;      /* rows * scores_per_row, as predict() writes them; NULL if their kind is unknown */
+  uint32_t scores_per_row;
+  int32_t score_kind; /* a mk_score_kind */
+} mk_validated;
+
+/* What fit() can report of these rows. */
+typedef enum mk_validated_kind {
+  MK_VALIDATED_NOTHING = 0,
+  MK_VALIDATED_CLASSES = 1,
+  MK_VALIDATED_SCORES = 2,       /* also scores of a known kind */
+  MK_VALIDATED_PROBABILITIES = 3 /* also MK_SCORES_LOG_PROBABILITIES */
+} mk_validated_kind;
+
 typedef struct mk_fit_result {
   uint32_t index; /* index into the given fits */
   int32_t status; /* a mk_fit_status */
@@ -162,6 +189,7 @@ typedef struct mk_fit_result {
   const mk_curve* curves; /* kept in the journal and plotted; pure functions of the fit */
   uint32_t n_curves;
   uint32_t reserved2;
+  const mk_validated* validated; /* its n rows, if the sink wants them; else NULL */
 } mk_fit_result;
 
 /* ---- what a session receives ----------------------------------------------------------------------------------- */
@@ -258,6 +286,8 @@ typedef struct mk_fit_sink {
   void (*progress)(void* self, const char* what, double share);
   /* Non-zero: stop soon and return MK_CANCELLED. */
   int32_t (*cancelled)(void* self);
+  int32_t wants_validated; /* non-zero: reports of fits that did not fail carry mk_fit_result.validated */
+  uint32_t reserved;
 } mk_fit_sink;
 
 /* A bundle as the model proposes it. cost is in any unit common to all bundles; bytes is the least memory that the
@@ -274,15 +304,6 @@ typedef struct mk_bundle_sink {
   void* self;
   int32_t (*add)(void* self, const mk_bundle* bundle, mk_error* error); /* copies */
 } mk_bundle_sink;
-
-/* The meaning of the scores of a classifier. */
-typedef enum mk_score_kind {
-  MK_SCORES_UNKNOWN = 0,
-  MK_SCORES_LOG_PROBABILITIES = 1, /* one per class, in label order */
-  MK_SCORES_ONE_VS_REST = 2,       /* decision values, one per class, in label order; the largest wins */
-  /* Decision values of the pairs (0,1), (0,2), ..., (1,2), ...: positive where the first class of the pair wins. */
-  MK_SCORES_ONE_VS_ONE = 3
-} mk_score_kind;
 
 typedef struct mk_session mk_session;
 typedef struct mk_fitted mk_fitted; /* a trained model in host memory, bound to no device */
@@ -301,6 +322,10 @@ typedef struct mk_model {
   uint32_t n_regression_metrics;
   /* Non-zero: fit() and refit() can use mk_device_services.team. */
   uint32_t teams;
+  uint32_t validated; /* a mk_validated_kind */
+  /* Non-zero: the bits of a fit depend on its parameters and rows and on the device, but neither on the seed nor on its
+   * place in the plan. */
+  uint32_t seedless;
 
   /* Rejects what the schema cannot express (combinations, data that the model cannot use) with MK_INVALID_ARGUMENT or
    * MK_BAD_DATA. */

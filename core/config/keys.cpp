@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/seed.hpp"
+#include "data/measures.hpp"
 #include "data/spec.hpp"
 
 namespace mokume::config {
@@ -46,6 +47,12 @@ constexpr Member kInWithin = {
     [](Config& config, const Json& value) {
       config.data.within = value == "fold" ? data::Within::fold : data::Within::training;
     }};
+
+std::vector<std::string> measure_names() {
+  std::vector<std::string> names;
+  for (const data::MeasureInfo& one : data::all_measures()) names.emplace_back(one.name);
+  return names;
+}
 
 using Scaling = data::Standardize::Kind;
 constexpr Member kInStandardize = {
@@ -212,6 +219,23 @@ std::vector<Parameter> plan_keys() {
       Key("validation", "ordered", Type::boolean,
           "the rows are in the order of time: every fold trains on the rows before those that it validates on",
           kInPlan | kPlanIfSet, kIn<&Config::ordered>),
+      Key("validation", "outer", Type::integer,
+          "nested cross-validation: run the experiment again without each of this number of outer folds, and test the "
+          "tuned models on them",
+          0, kIn<&Config::outer>)
+          .within(2, 1000),
+      Key("validation", "outer_fold", Type::integer,
+          "run only without this outer fold, from 1, whose rows are the test set", kInPlan | kPlanIfSet,
+          kIn<&Config::outer_fold>)
+          .within(1, 1000),
+      Key("validation", "score", Type::texts,
+          "measures of each fit in addition to the model's: balanced_error; precision, recall and f1 as means over the "
+          "classes; auc; log_loss",
+          kInPlan | kPlanIfSet, kIn<&Config::score>)
+          .one_of(measure_names()),
+      Key("validation", "calibrate", Type::boolean,
+          "fit the folds of the best candidate again, and learn probabilities of classes from their decision values",
+          kInPlan | kPlanIfSet, kIn<&Config::calibrate>),
       Key("bagging", "bootstraps", Type::integer,
           "number of bootstraps: samples drawn with replacement within the folds", kInPlan, kIn<&Config::bootstraps>)
           .within(1, 100'000),
@@ -226,8 +250,9 @@ std::vector<Parameter> plan_keys() {
           "order",
           kInPlan, kIn<&Config::n_candidates>)
           .within(1, 10'000'000),
-      Key("search", "select", Type::text, "the metric whose mean over the folds chooses the best candidate, e.g. loss",
-          kInPlan, kIn<&Config::select>),
+      Key("search", "select", Type::text,
+          "the metric or measure whose mean over the folds chooses the best candidate, e.g. loss or f1", kInPlan,
+          kIn<&Config::select>),
       Key("search", "params", Type::params, "parameters of the model that differ between candidates"),
       Key("random", "compat", Type::text,
           "numpy: draw bootstraps and candidates as NumPy did in the study of bagged networks, to replay it", kInPlan,

@@ -94,6 +94,22 @@ void check_repeats(Reading& reading) {
                             "set validation.folds to 2 or more");
 }
 
+void check_outer(Reading& reading) {
+  const Config& config = reading.config;
+  if (const Entry* fold = reading.find("validation", "outer_fold"); fold != nullptr && config.outer_fold > config.outer)
+    reading.diagnostics.add(fold->location,
+                            fmt::format("there is no outer fold {} of {}", config.outer_fold, config.outer),
+                            "set validation.outer to the number of outer folds");
+  const Entry* outer = reading.find("validation", "outer");
+  if (outer == nullptr) return;
+  if (config.ordered)
+    reading.diagnostics.add(outer->location, "outer folds would be later or earlier rows at random",
+                            "remove validation.outer or validation.ordered");
+  if (config.folds == 0 && config.share == 0)
+    reading.diagnostics.add(outer->location, "without validation nothing is tuned, so nothing is nested",
+                            "set validation.folds to 2 or more");
+}
+
 // A share makes one fold.
 void check_share(Reading& reading) {
   if (reading.find("validation", "share") == nullptr) return;
@@ -131,6 +147,7 @@ void check_validation(Reading& reading) {
   check_order(reading);
   check_share(reading);
   check_repeats(reading);
+  check_outer(reading);
   settle_within(reading.config);
 }
 

@@ -66,7 +66,7 @@ Json value_schema(const Parameter& parameter) {
     case Type::selection:
       return either({plain_text(), list_of(plain_text())});
     case Type::texts: {
-      Json list = list_of(plain_text());
+      Json list = list_of(parameter.choices.empty() ? plain_text() : Json{{"enum", parameter.choices}});
       if (parameter.has(kEmptyAllowed)) list.erase("minItems");
       return list;
     }

@@ -55,7 +55,7 @@ class ValueReader {
     std::set<std::string> seen;
     const size_t before = diagnostics_.size();
     for (const Node& item : node_.items) {
-      const auto word = plain_text(item);
+      const auto word = text(item);
       if (!word) continue;
       if (!seen.insert(*word).second) fail(item, "lists " + in_quotes(*word) + " twice");
       if (parameter_.type == Type::directories && word->front() != '/') fail(item, "takes absolute paths only");
@@ -69,7 +69,7 @@ class ValueReader {
   Json standardize() {
     if (node_.kind != Node::Kind::table && node_.kind != Node::Kind::text) return wrong_type(kStandardize), nullptr;
     if (node_.kind == Node::Kind::text) {
-      const auto word = choice(kStandardize);
+      const auto word = choice(node_, kStandardize);
       return word ? Json(*word) : nullptr;
     }
     const std::vector<Parameter>& parts = parameter_.tags.front().parameters;
@@ -100,18 +100,22 @@ class ValueReader {
   std::nullopt_t wrong_type(const std::string& note = "") {
     return fail(node_, fmt::format("must be {}, not {}", wanted(parameter_.type), describe(node_.kind)), "", note);
   }
-  std::optional<std::string> choice(const std::string& note) {
+  std::optional<std::string> choice(const Node& node, const std::string& note) {
     const std::vector<std::string>& choices = parameter_.choices;
-    if (std::find(choices.begin(), choices.end(), node_.text) != choices.end()) return node_.text;
-    diagnostics_.add(node_.location, fmt::format("unknown {} {}", path_, in_quotes(node_.text)),
-                     suggest(node_.text, choices), note);
+    if (std::find(choices.begin(), choices.end(), node.text) != choices.end()) return node.text;
+    diagnostics_.add(node.location, fmt::format("unknown {} {}", path_, in_quotes(node.text)),
+                     suggest(node.text, choices), note);
     return std::nullopt;
   }
 
   std::optional<std::string> text() {
     if (node_.kind != Node::Kind::text) return wrong_type();
-    if (!parameter_.choices.empty()) return choice(fmt::format("{} is one of: {}", path_, join(parameter_.choices)));
-    return parameter_.has(kOfModel) ? node_.text : plain_text(node_);
+    return parameter_.has(kOfModel) && parameter_.choices.empty() ? node_.text : text(node_);
+  }
+
+  std::optional<std::string> text(const Node& node) {
+    if (parameter_.choices.empty() || node.kind != Node::Kind::text) return plain_text(node);
+    return choice(node, fmt::format("{} is one of: {}", path_, join(parameter_.choices)));
   }
 
   // A text that is not empty and has only one line.

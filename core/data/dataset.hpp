@@ -27,6 +27,14 @@ inline constexpr const char* kOwnTest = "own";
 inline constexpr int64_t kMostImageSide = 2048;  // of source images, in pixels
 
 // [data] of an experiment, or `--data SPEC` on the command line.
+// The outer fold of a nested cross-validation whose rows are the test set.
+struct OuterFold {
+  uint32_t fold = 0;   // from 1; 0: none
+  uint32_t folds = 0;  // their number
+  bool shuffle = true, stratified = true;
+  uint64_t seed = 0;
+};
+
 struct DataSpec {
   std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | images
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
@@ -42,6 +50,7 @@ struct DataSpec {
   int64_t limit = 0;                     // the first N training rows; 0 = all
   Standardize standardize;
   Within within = Within::fold;
+  OuterFold outer = {};
 
   // Whether scaling or fillers depend on the rows that they are fitted on.
   bool learns() const { return standardize.kind == Standardize::Kind::features || missing == Missing::mean; }

@@ -12,6 +12,7 @@
 #include "data/labels.hpp"
 #include "data/libsvm.hpp"
 #include "data/locate.hpp"
+#include "data/outer_fold.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
 #include "sdk/error.hpp"
@@ -171,6 +172,7 @@ Dataset load(const DataSpec& spec) {
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
   data.class_names = std::move(map.class_names);
+  if (spec.outer.fold > 0) hold_out(spec.outer, data, parts.gaps);
   data.sha256 = content_hash(data);
   if (spec.within == Within::fold && spec.learns()) {
     data.unscaled = data.train.x;

@@ -82,7 +82,7 @@ const FitRecord* record_of(const Inspection& run, uint32_t fit) {
 std::string refit_result_text(const Inspection& run, const FitRecord& record) {
   std::string text = journal::to_text(record.status);
   if (record.status == journal::FitStatus::failed) return text;
-  const auto test = report::test_of(record, run.view.data_classes > 0);
+  const auto test = report::test_of(record, run.view.data_classes);
   if (!test) return text + ", there are no test rows";
   if (test->mse) return text + fmt::format(", test mse {} on {} rows", report::pretty(*test->mse, 6), test->n);
   return text + fmt::format(", {} of {} test rows wrong", test->errors, test->n);
@@ -117,6 +117,8 @@ std::string done_text(const Inspection& run, const FitRecord& record) {
   if (record.device.empty())
     return text + fmt::format("  given up {}: {}\n", when(run, record.end_s), record.note) +
            (run.view.plan.is_refit(record.fit) ? model_text(run, record) : "");
+  if (record.device == journal::kReused)
+    return text + fmt::format("  taken over from {}, where it has equal inputs\n", run.view.reused_from);
   text += fmt::format("  computed by {}, started {}, finished {} later\n", place_text(record),
                       when(run, record.start_s), base::human_seconds(std::max(0.0, record.end_s - record.start_s)));
   if (!record.note.empty()) text += "  note of the model: " + record.note + "\n";

@@ -52,7 +52,7 @@ std::optional<EventRecord> event_from(const nlohmann::json& object) {
 
 bool same_result(const FitRecord& a, const FitRecord& b) {
   if (a.fit != b.fit || a.refit != b.refit || a.status != b.status || a.n != b.n || a.note != b.note) return false;
-  return same_bits(a.values, b.values) &&
+  return same_bits(a.values, b.values) && a.confusion == b.confusion && a.measures == b.measures &&
          std::equal(a.curves.begin(), a.curves.end(), b.curves.begin(), b.curves.end(),
                     [](const Curve& x, const Curve& y) { return x.name == y.name && same_bits(x.values, y.values); });
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,15 +33,21 @@ inline constexpr uint32_t kMostAttempts = 1'000'000'000;  // so that adding one 
 // The device that a record names if all devices of all nodes trained together; it belongs to node 0.
 inline constexpr const char* kTeamDevice = "team";
 
+// The device that a record names if the fit was computed in an earlier run and taken over from there.
+inline constexpr const char* kReused = "reused";
+
 // For a refit, n is the number of rows in the test set (without one, n is 0 and there are no values), and the one value
-// is the number of errors of a classifier, or the mean squared error.
+// is the number of errors of a classifier, or the mean squared error. `confusion` and `measures` say more about a
+// classifier's errors; records of older runs have none.
 struct FitRecord {
   uint32_t fit = 0;  // id in the plan
   FitStatus status = FitStatus::ok;
-  int64_t n = 0;               // rows validated on
-  std::vector<double> values;  // the model's metrics; empty if failed
-  std::string note;            // from the model, see mk_fit_result
-  std::vector<Curve> curves;   // sorted by name, names are unique
+  int64_t n = 0;                           // rows validated on
+  std::vector<double> values;              // the model's metrics; empty if failed
+  std::string note;                        // from the model, see mk_fit_result
+  std::vector<Curve> curves;               // sorted by name, names are unique
+  std::vector<int64_t> confusion;          // test rows by class and predicted class, row-major; see data::Confusion
+  std::map<std::string, double> measures;  // of the test rows, by data::MeasureInfo::name; finite
 
   // Where and when the fit ran: only for timeline.csv and summary.json, never for results.
   uint32_t node = 0;
@@ -76,6 +83,8 @@ struct FitRecord {
     field("start", self.start_s);
     field("end", self.end_s);
     field.named("curves", self.curves);
+    field.optional("confusion", self.confusion);
+    field.optional("measures", self.measures);
   }
 };
 

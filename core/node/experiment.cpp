@@ -15,8 +15,12 @@ namespace mokume::node {
 Experiment::Experiment(registry::Registry& registry, const config::Config& config)
     : config_(config), model_(registry.load(MK_PLUGIN_MODEL, config.model).model()) {
   check_team();
-  data_ = data::load(config.data);
+  data::DataSpec spec = config.data;
+  spec.outer = {config.outer_fold, config.outer, config.shuffle || config.share > 0, config.stratified, config.seed};
+  data_ = data::load(spec);
   check_metrics();
+  check_measures();
+  measures_ = measures_of(*model_, !data_.class_names.empty(), config_);
   plan_ = config::make_plan(config, data_.sha256, data_.train.rows);
   splits_ = std::make_unique<Splits>(config_, plan_, data_);
   check_columns();
@@ -40,6 +44,8 @@ void Experiment::check_metrics() const {
   if (!known.empty() && !selects && !config_.select.empty()) {
     std::vector<std::string> names;
     for (const report::Metric& metric : known) names.push_back(metric.name);
+    for (const data::MeasureInfo& measure : data::all_measures())
+      if (model_->validated != MK_VALIDATED_NOTHING && !data_.class_names.empty()) names.emplace_back(measure.name);
     throw Error(MK_INVALID_ARGUMENT, "search.select is '" + config_.select + "', but the metrics of the model '" +
                                          config_.model + "' here are: " + config::join(names));
   }
@@ -50,6 +56,37 @@ void Experiment::check_metrics() const {
                                      "' are not classes: choose another model, or a target with whole numbers or words"
                                : model + "does not classify, and the targets of '" + data_.name +
                                      "' are classes: choose another model or target");
+}
+
+void Experiment::check_measures() const {
+  const auto refuse = [&](const std::string& name, const std::string& why) {
+    throw Error(MK_INVALID_ARGUMENT,
+                (name == config_.select ? "search.select is '" : "validation.score has '") + name + "', but " + why);
+  };
+  if (config_.calibrate) {
+    const std::string because = "validation.calibrate is true, but ";
+    if (data_.class_names.empty())
+      throw Error(MK_INVALID_ARGUMENT, because + "the targets of '" + data_.name + "' are numbers: remove it");
+    if (model_->validated != MK_VALIDATED_SCORES)
+      throw Error(MK_INVALID_ARGUMENT,
+                  because + "the model '" + config_.model +
+                      (model_->validated == MK_VALIDATED_PROBABILITIES ? "' gives probabilities of its own: remove it"
+                                                                       : "' gives no decision values: remove it"));
+    if (config_.folds == 0)
+      throw Error(MK_INVALID_ARGUMENT, because + "there is no validation (validation.folds = 0): remove one of them");
+  }
+  for (const std::string& name : config_.score)
+    if (data_.class_names.empty())
+      refuse(name, "it measures classes, and the targets of '" + data_.name + "' are numbers: remove it");
+  for (const data::MeasureInfo& one : measures_of(*model_, !data_.class_names.empty(), config_)) {
+    if (model_->validated == MK_VALIDATED_NOTHING)
+      refuse(one.name, "the model '" + config_.model + "' reports only its own metrics: remove it");
+    if (one.needs == data::Needs::scores && model_->validated < MK_VALIDATED_SCORES)
+      refuse(one.name, "the model '" + config_.model + "' gives its rows no scores: take f1 or balanced_error");
+    if (one.needs == data::Needs::probabilities && model_->validated < MK_VALIDATED_PROBABILITIES)
+      refuse(one.name, "it needs probabilities, which the model '" + config_.model + "' does not have: take auc or f1");
+    if (config_.folds == 0) refuse(one.name, "there is no validation (validation.folds = 0): remove it");
+  }
 }
 
 // Searched parameters and metrics share the columns of results.csv, so their names must differ.
@@ -117,12 +154,28 @@ std::vector<scheduler::Bundle> Experiment::proposed_bundles(uint32_t parts) cons
   return std::move(collector.bundles);
 }
 
-std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const std::string& select) {
+std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config) {
+  std::vector<data::MeasureInfo> found;
+  if (!classes) return found;
+  const auto of_model = [&](const std::string& name) {
+    return std::any_of(model.metrics, model.metrics + model.n_metrics, [&](const auto& m) { return name == m.name; });
+  };
+  for (const data::MeasureInfo& one : data::all_measures()) {
+    const bool scored = std::find(config.score.begin(), config.score.end(), one.name) != config.score.end();
+    if ((scored || config.select == one.name) && !of_model(one.name)) found.push_back(one);
+  }
+  return found;
+}
+
+std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config) {
   const mk_metric* all = classes ? model.metrics : model.regression_metrics;
   const uint32_t count = classes ? model.n_metrics : model.n_regression_metrics;
   std::vector<report::Metric> metrics;
-  for (uint32_t m = 0; m < count; ++m)
-    metrics.push_back({all[m].name, all[m].integer != 0, select.empty() ? all[m].selects != 0 : select == all[m].name});
+  for (uint32_t m = 0; m < count; ++m) metrics.push_back({all[m].name, all[m].integer != 0, all[m].selects != 0});
+  for (const data::MeasureInfo& one : measures_of(model, classes, config))
+    metrics.push_back({one.name, false, false, one.larger_is_better});
+  if (!config.select.empty())
+    for (report::Metric& metric : metrics) metric.selects = metric.name == config.select;
   return metrics;
 }
 

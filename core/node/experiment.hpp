@@ -8,6 +8,7 @@
 #include "cluster/protocol/messages.hpp"
 #include "config/parse.hpp"
 #include "data/dataset.hpp"
+#include "data/measures.hpp"
 #include "node/fold_experiment.hpp"
 #include "node/model_experiment.hpp"
 #include "node/splits.hpp"
@@ -18,9 +19,13 @@
 
 namespace mokume::node {
 
-// Returns the metrics of a model for data with classes, or with numeric targets; empty if the model does not support
-// them. `select` names the metric that chooses the best candidate; "": the model's default.
-std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const std::string& select);
+// Returns the measures that a config adds to those of the model: [validation] score, and [search] select if it is one.
+std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, const config::Config& config);
+
+// Returns the metrics of a model for data with classes, or with numeric targets, followed by those measures; empty if
+// the model does not support such data. The one that [search] select names chooses the best candidate; without it, the
+// model's default.
+std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
 class Experiment {
  public:
@@ -32,9 +37,8 @@ class Experiment {
   const config::Config& config() const { return config_; }
   const mk_model& model() const { return *model_; }
   const data::Dataset& data() const { return data_; }
-  std::vector<report::Metric> metrics() const {
-    return metrics_of(*model_, !data_.class_names.empty(), config_.select);
-  }
+  std::vector<report::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty(), config_); }
+  const std::vector<data::MeasureInfo>& measures() const { return measures_; }
   const search::Plan& plan() const { return plan_; }
   const Splits& splits() const { return *splits_; }
   const mk_experiment* model_experiment() const { return model_experiment_->get(); }
@@ -53,12 +57,14 @@ class Experiment {
  private:
   void check_team() const;
   void check_metrics() const;
+  void check_measures() const;
   void check_columns() const;
   std::vector<scheduler::Bundle> proposed_bundles(uint32_t parts) const;
 
   config::Config config_;
   const mk_model* model_;
   data::Dataset data_;
+  std::vector<data::MeasureInfo> measures_;
   search::Plan plan_;
   std::unique_ptr<Splits> splits_;
   std::unique_ptr<ModelExperiment> model_experiment_;

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "node/validated.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
@@ -61,9 +62,16 @@ FitSink::FitSink(cluster::Reporter& reporter)
              [](void* self, const char* what, double share) {
                static_cast<FitSink*>(self)->reporter_.progress(what, share);
              },
-             [](void* self) -> int32_t { return static_cast<FitSink*>(self)->reporter_.cancelled() ? 1 : 0; }} {}
+             [](void* self) -> int32_t { return static_cast<FitSink*>(self)->reporter_.cancelled() ? 1 : 0; },
+             0,
+             0} {}
 
-FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids) : FitSink(reporter) { ids_ = std::move(ids); }
+FitSink::FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment)
+    : FitSink(reporter) {
+  ids_ = std::move(ids);
+  experiment_ = &experiment;
+  table_.wants_validated = experiment.measures().empty() ? 0 : 1;
+}
 
 FitSink::FitSink(cluster::Reporter& reporter, journal::FitRecord& record) : FitSink(reporter) { refit_ = &record; }
 
@@ -80,7 +88,16 @@ void FitSink::take(const mk_fit_result& result) {
   record.status = static_cast<journal::FitStatus>(result.status);
   record.n = result.n;
   if (result.values != nullptr) record.values.assign(result.values, result.values + result.n_values);
+  add_measures(result, record);
   reporter_.report(record);
+}
+
+void FitSink::add_measures(const mk_fit_result& result, journal::FitRecord& record) const {
+  if (table_.wants_validated == 0 || record.status == journal::FitStatus::failed) return;
+  if (result.validated == nullptr) refuse("a fit without the rows that its measures need");
+  const size_t classes = experiment_->data().class_names.size();
+  for (const double value : measured(*result.validated, result.n, classes, experiment_->measures()))
+    record.values.push_back(value);
 }
 
 }  // namespace mokume::node

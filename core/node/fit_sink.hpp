@@ -7,6 +7,7 @@
 #include "abi/model.h"
 #include "cluster/agent/executor.hpp"
 #include "journal/record.hpp"
+#include "node/experiment.hpp"
 
 namespace mokume::node {
 
@@ -25,8 +26,9 @@ std::string note_of(const mk_fit_result& result);
 // The sink of one call of the model. Errors of the reporter pass through the model as a status, which the call returns.
 class FitSink {
  public:
-  // Reports each fit. `ids` are those of the fits given to the model, in the order of its list.
-  FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids);
+  // Reports each fit, with the experiment's measures after the model's metrics. `ids` are those of the fits given to
+  // the model, in the order of its list.
+  FitSink(cluster::Reporter& reporter, std::vector<uint32_t> ids, const Experiment& experiment);
   // Stores the only report of a refit in `record`.
   FitSink(cluster::Reporter& reporter, journal::FitRecord& record);
   FitSink(const FitSink&) = delete;
@@ -37,8 +39,10 @@ class FitSink {
  private:
   explicit FitSink(cluster::Reporter& reporter);
   void take(const mk_fit_result& result);
+  void add_measures(const mk_fit_result& result, journal::FitRecord& record) const;
 
   cluster::Reporter& reporter_;
+  const Experiment* experiment_ = nullptr;
   std::vector<uint32_t> ids_;
   journal::FitRecord* refit_ = nullptr;
   mk_fit_sink table_;

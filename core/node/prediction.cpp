@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "node/calibration.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
@@ -25,10 +26,19 @@ size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown) {
   return kind == MK_SCORES_ONE_VS_ONE ? classes * (classes - 1) / 2 : unknown;
 }
 
+Classified calibrated(const Calibration& calibration, Classified said, size_t classes) {
+  const size_t rows = said.labels.size(), each = rows == 0 ? 0 : said.scores.size() / rows;
+  for (size_t r = 0; r < rows; ++r)
+    calibration.apply({said.scores.data() + r * each, each}, classes, said.certainty.data() + r * classes);
+  said.kind = MK_SCORES_LOG_PROBABILITIES;
+  said.scores.assign(said.certainty.begin(), said.certainty.end());
+  return said;
+}
+
 }  // namespace
 
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
-                    const float* x, int64_t rows, int64_t features, bool certain) {
+                    const float* x, int64_t rows, int64_t features, bool certain, const Calibration* calibration) {
   const auto n = static_cast<size_t>(rows);
   Classified said;
   said.labels.resize(n);
@@ -47,6 +57,7 @@ Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_dev
       throw Error(MK_DEVICE_ERROR, fmt::format("the model predicts class {} of {}", label, classes));
   if (!certain) return said;
   said.certainty.resize(n * classes);
+  if (calibration != nullptr) return calibrated(*calibration, std::move(said), classes);
   for (size_t r = 0; r < n; ++r) {
     double* const row = said.certainty.data() + r * classes;
     float* const scores = probabilities ? said.scores.data() + r * classes : nullptr;

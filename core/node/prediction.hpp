@@ -13,6 +13,8 @@ namespace mokume::node {
 // that the member votes for, and its certainty of each class; otherwise a row holds the predicted number.
 inline constexpr const char* kTestPredictions = "/test.npy";
 
+struct Calibration;
+
 struct Classified {
   std::vector<int32_t> labels;  // one per row
   // Only if requested:
@@ -22,11 +24,13 @@ struct Classified {
   std::vector<float> scores = {};
 };
 
-// Classifies `rows` scaled rows of x. If `certain`, adds scores and certainties: the model's probabilities, or 1 for
-// the predicted class if it has none (mk_model.score_kind) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the
+// Classifies `rows` scaled rows of x. If `certain`, adds scores and certainties: the model's probabilities; those of
+// `calibration`, which may be null, as if they were the model's; or 1 for the predicted class if it has none
+// (mk_model.score_kind) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the
 // model predicts an unknown class, or the number of scores does not suit their kind.
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
-                    const float* x, int64_t rows, int64_t features, bool certain);
+                    const float* x, int64_t rows, int64_t features, bool certain,
+                    const Calibration* calibration = nullptr);
 
 // Regression: returns one predicted number per row. Throws Error(MK_DEVICE_ERROR) if the model predicts more than one.
 std::vector<float> predict_targets(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,

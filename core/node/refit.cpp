@@ -8,9 +8,11 @@
 
 #include "base/files.hpp"
 #include "data/npy.hpp"
+#include "node/calibration.hpp"
 #include "node/fit_sink.hpp"
 #include "node/models.hpp"
 #include "node/prediction.hpp"
+#include "node/validated.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
@@ -31,29 +33,45 @@ void in_blocks(int64_t rows, cluster::Reporter& reporter, const Predict& predict
   }
 }
 
-// Returns predictions in the format of kTestPredictions.
-data::FloatTable class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
-                                   const data::Dataset& data, cluster::Reporter& reporter) {
+// What a model says about the test rows.
+struct Said {
+  data::FloatTable votes;            // in the format of kTestPredictions
+  std::vector<int32_t> labels;       // of a classifier
+  std::vector<double> class_values;  // see node::class_values()
+  mk_score_kind kind = MK_SCORES_UNKNOWN;
+};
+
+Said class_predictions(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device,
+                       const data::Dataset& data, const std::optional<Calibration>& calibration,
+                       cluster::Reporter& reporter) {
   const data::Table& test = data.test;
   const size_t classes = data.class_names.size();
-  data::FloatTable all{test.rows, static_cast<int64_t>(classes) + 1, {}};
+  Said all{{test.rows, static_cast<int64_t>(classes) + 1, {}}, {}, {}};
   in_blocks(test.rows, reporter, [&](int64_t first, int64_t rows) {
-    const Classified said =
-        classify(model, fitted, device, classes, test.x.data() + first * test.features, rows, test.features, true);
+    const Classified said = classify(model, fitted, device, classes, test.x.data() + first * test.features, rows,
+                                     test.features, true, calibration ? &*calibration : nullptr);
+    all.kind = said.kind;
+    const bool probable = said.kind == MK_SCORES_LOG_PROBABILITIES;
+    const std::vector<double> values = probable ? said.certainty : class_values(said.kind, said.scores, classes);
+    all.class_values.insert(all.class_values.end(), values.begin(), values.end());
     for (size_t r = 0; r < said.labels.size(); ++r) {
-      all.values.push_back(static_cast<float>(said.labels[r]));
+      all.labels.push_back(said.labels[r]);
+      all.votes.values.push_back(static_cast<float>(said.labels[r]));
       const auto row = said.certainty.begin() + static_cast<ptrdiff_t>(r * classes);
-      all.values.insert(all.values.end(), row, row + static_cast<ptrdiff_t>(classes));
+      all.votes.values.insert(all.votes.values.end(), row, row + static_cast<ptrdiff_t>(classes));
     }
   });
   return all;
 }
 
-double wrong_rows(const data::FloatTable& said, const std::vector<int32_t>& labels) {
-  int64_t errors = 0;
-  for (size_t r = 0; r < labels.size(); ++r)
-    errors += said.values[r * static_cast<size_t>(said.columns)] != static_cast<float>(labels[r]) ? 1 : 0;
-  return static_cast<double>(errors);
+// Enters the errors on the test rows, with their kinds.
+void count_errors(const Said& said, const data::Dataset& data, journal::FitRecord& record) {
+  const data::Confusion confusion = data::count_confusion(data.test.labels, said.labels, data.class_names.size());
+  int64_t hits = 0;
+  for (size_t c = 0; c < confusion.classes; ++c) hits += confusion.at(c, c);
+  record.values = {static_cast<double>(record.n - hits)};
+  if (confusion.classes <= data::kMostConfusedClasses) record.confusion = confusion.counts;
+  record.measures = all_measured(data.test.labels, confusion, said.kind, said.class_values);
 }
 
 // Returns the mean over the rows of (predicted - target)^2, in double.
@@ -66,13 +84,13 @@ double mean_squared_error(const std::vector<float>& predicted, const std::vector
   return sum / static_cast<double>(predicted.size());
 }
 
-// Predicts the test rows, in the format of kTestPredictions.
-data::FloatTable predict_test(const OpenModel& model, const mk_fitted* fitted, cluster::Reporter& reporter) {
+Said predict_test(const OpenModel& model, const mk_fitted* fitted, const std::optional<Calibration>& calibration,
+                  cluster::Reporter& reporter) {
   const mk_model& table = model.experiment.model();
   const data::Dataset& data = model.experiment.data();
   try {
-    if (!data.test.labels.empty()) return class_predictions(table, fitted, model.device, data, reporter);
-    return {data.test.rows, 1, predict_targets(table, fitted, model.device, data.test)};
+    if (!data.test.labels.empty()) return class_predictions(table, fitted, model.device, data, calibration, reporter);
+    return {{data.test.rows, 1, predict_targets(table, fitted, model.device, data.test)}, {}, {}};
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     throw Error(MK_INVALID_ARGUMENT, e.what());  // the error concerns rows that belong to the experiment
@@ -99,18 +117,23 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
   const Fitted fitted = train_on_all_rows(model, attempt, sink);
   if (model.run_directory.empty()) return;  // a member of a team: its leader tests and keeps the same model
   const bool tested = test.rows > 0 && (!test.labels.empty() || !test.targets.empty());
-  data::FloatTable said;
+  std::optional<Calibration> calibration;
+  if (model.experiment.config().calibrate) calibration = calibrate(model, attempt, reporter);
+  Said said;
   if (tested) {
-    in_phase(model, "predict", [&] { said = predict_test(model, fitted.get(), reporter); });
+    in_phase(model, "predict", [&] { said = predict_test(model, fitted.get(), calibration, reporter); });
     record.n = test.rows;
-    record.values = {test.labels.empty() ? mean_squared_error(said.values, test.targets)
-                                         : wrong_rows(said, test.labels)};
+    if (test.labels.empty())
+      record.values = {mean_squared_error(said.votes.values, test.targets)};
+    else
+      count_errors(said, model.experiment.data(), record);
     if (!std::isfinite(record.values.front()))
       throw Error(MK_INVALID_ARGUMENT, "the mean squared error on the test rows is not finite: the training diverged");
   }
   keep_model(model.run_directory, attempt.fits.front(), attempt.number, [&](const std::string& directory) {
     sdk::call(model.experiment.model().save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
-    if (tested && model.experiment.plan().bootstraps > 1) data::write_npy(directory + kTestPredictions, said);
+    if (tested && model.experiment.plan().bootstraps > 1) data::write_npy(directory + kTestPredictions, said.votes);
+    if (calibration) write_calibration(directory, *calibration);
     base::write_sums(directory);
   });
 }
@@ -130,6 +153,8 @@ void refit(const OpenModel& model, const cluster::Attempt& attempt, cluster::Rep
     record.n = 0;
     record.values.clear();
     record.curves.clear();
+    record.confusion.clear();
+    record.measures.clear();
     record.note = e.what();
   }
   reporter.report(record);

@@ -5,10 +5,12 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "data/measures.hpp"
 #include "device/profile.hpp"
 #include "journal/read.hpp"
 #include "search/plan.hpp"
@@ -18,7 +20,11 @@ namespace mokume::report {
 struct Metric {
   std::string name;
   bool integer = false;
-  bool selects = false;  // a smaller mean is better
+  bool selects = false;  // its mean ranks the candidates
+  bool larger = false;   // a larger value is better
+
+  // Orders values: the better one is smaller.
+  double loss(double value) const { return larger ? -value : value; }
 };
 
 struct DeviceUse {
@@ -37,6 +43,8 @@ struct TestResult {
   int64_t errors = 0;
   int64_t n = 0;
   std::optional<double> mse = std::nullopt;
+  std::optional<data::Confusion> confusion = std::nullopt;  // none in older runs and with many classes
+  std::map<std::string, double> measures = {};              // by data::MeasureInfo::name
 
   double value() const { return mse ? *mse : static_cast<double>(errors) / static_cast<double>(n); }
 };
@@ -159,7 +167,8 @@ struct RunView {
   std::string name, model, seed, plan_hash;
   std::string data_name, data_sha256;
   int64_t data_rows = 0, data_features = 0, data_classes = 0, data_test_rows = 0;
-  std::string inputs;  // how scaling and fillers were fitted; "" if they learn nothing from rows
+  std::vector<std::string> class_names;  // none in older runs
+  std::string inputs;                    // how scaling and fillers were fitted; "" if they learn nothing from rows
   std::optional<double>
       guess;          // of always giving the same answer: the error, or the mean squared error, on the training rows
   bool grid = false;  // the candidates are a grid
@@ -176,6 +185,7 @@ struct RunView {
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run
   std::vector<DeviceUse> devices;
+  std::string reused_from;  // the run directory from which fits were taken over; "": none
   uint32_t nodes = 1;
   std::vector<DeviceProfile> profiles;  // by node; empty if the run was not profiled
   TeamAccount team;                     // empty unless the devices trained as a team

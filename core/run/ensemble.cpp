@@ -34,7 +34,7 @@ std::optional<uint32_t> member_number(const std::string& name) {
 node::Classified say(const mk_model& model, const Trained& member, const mk_device_services* device,
                      const data::Table& rows, bool certain) {
   return node::classify(model, member.get(), device, member.classes.size(), rows.x.data(), rows.rows, rows.features,
-                        certain);
+                        certain, member.calibration ? &*member.calibration : nullptr);
 }
 
 int64_t errors_of(const std::vector<int32_t>& labels, const std::vector<int32_t>& truth) {
@@ -100,6 +100,7 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
       throw;
     }
     fitted_.reset(loaded);
+    calibration = node::read_calibration(directory, model.scores_per_row(get()));
     checked = base::check_sums(directory);  // last, since the model's own error messages are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;

@@ -5,11 +5,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "abi/model.h"
 #include "data/dataset.hpp"
+#include "node/calibration.hpp"
 #include "report/view.hpp"
 
 namespace mokume::run {
@@ -27,7 +29,8 @@ class Trained {
   int64_t features = 0;
   data::Shape shape;                // of a row as the model saw it; channels is 0 if the model keeps no record
   std::vector<double> mean, scale;  // x' = (x - mean) / scale: one value, one per feature, or none
-  bool checked = false;             // against SHA256SUMS, which models of older versions lack
+  std::optional<node::Calibration> calibration;  // from decision values to probabilities
+  bool checked = false;                          // against SHA256SUMS, which models of older versions lack
 
  private:
   std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;

@@ -130,7 +130,7 @@ class Finish {
     if (view.plan.bootstraps == 1) return;
     result_.members = view.plan.bootstraps;
     for (const journal::FitRecord& refit : view.refits)
-      if (const auto test = report::test_of(refit, view.data_classes > 0)) result_.member_tests.push_back(*test);
+      if (const auto test = report::test_of(refit, view.data_classes)) result_.member_tests.push_back(*test);
   }
 
   const Finishing& run_;

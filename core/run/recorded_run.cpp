@@ -53,6 +53,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   const data::Dataset& d = experiment.data();
   record_.data = {d.name,      d.train.rows, d.train.features, static_cast<int64_t>(d.class_names.size()),
                   d.test.rows, d.sha256,     d.columns,        guess_of(d.train)};
+  record_.data.class_names = d.class_names;
   if (request.config.data.source == "images") record_.data.shape = d.shape;
   record_.environment = {MOKUME_VERSION, __VERSION__, request.command};
   std::filesystem::create_directories(directory_.path() + "/logs");

@@ -33,8 +33,10 @@ std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
 }
 
 std::optional<double> BestCandidates::loss(const journal::FitRecord& fit) const {
-  const auto value = report::value_of(&fit, report::selecting_metric(experiment_.metrics()));
-  return value.value_or(std::numeric_limits<double>::infinity());
+  const std::vector<report::Metric> metrics = experiment_.metrics();
+  const auto metric = report::selecting_metric(metrics);
+  const auto value = report::value_of(&fit, metric);
+  return value ? metrics[*metric].loss(*value) : std::numeric_limits<double>::infinity();
 }
 
 std::vector<std::vector<uint32_t>> fits_by_bootstrap(const search::Plan& plan) {

@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "base/clock.hpp"
 #include "cluster/directory.hpp"
@@ -18,6 +19,7 @@
 #include "run/fit_times.hpp"
 #include "run/recorded_run.hpp"
 #include "run/refit_rules.hpp"
+#include "run/reuse.hpp"
 #include "run/view.hpp"
 #include "run/workload.hpp"
 #include "sdk/error.hpp"
@@ -117,6 +119,10 @@ class NodeRun {
     if (leads())
       for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
     if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
+    if (leads() && !recorded_->directory().existed() && !request_.fresh) {
+      reusable_ = find_reusable(registry_, *experiment_, request_.config.output);
+      if (reusable_) recorded_->record().choices = reusable_->choices;
+    }
     const cluster::ClassChoices recorded = leads() ? recorded_->record().choices : cluster::ClassChoices();
     // Speeds affect only the order of work, so a single device needs none.
     devices_ = std::make_unique<node::Devices>(*machine_, *experiment_, log_, share.sharers, recorded,
@@ -163,6 +169,7 @@ class NodeRun {
   std::unique_ptr<cluster::Leading> lead(const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                                          const cluster::Handshake& handshake) {
     record_start(nodes, handshake.choices);
+    if (reusable_) take_over(*reusable_);
     const search::Plan& plan = experiment_->plan();
     const std::string& directory = recorded_->directory().path();
     size_t devices = 0;
@@ -188,6 +195,19 @@ class NodeRun {
     progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan, work.done);
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});
+  }
+
+  // Enters fits of an earlier run in the journal, as if an earlier session had computed them.
+  void take_over(const Reusable& reusable) {
+    RunRecord& record = recorded_->record();
+    const auto fits = taken_over(reusable.records, record.device_classes, base::wall_s());
+    if (fits.empty()) return;
+    for (const journal::FitRecord& fit : fits) journal_->append(fit, [] {});
+    journal_->flush();
+    record.reused_from = reusable.directory;
+    recorded_->write();
+    frontend_.phase(fmt::format("taking over {} of {} fits from {}; --fresh computes them again", fits.size(),
+                                experiment_->plan().n_fits(), reusable.directory));
   }
 
   void record_start(const std::vector<std::vector<cluster::LocalDevice>>& nodes, const cluster::ClassChoices& choices) {
@@ -239,7 +259,8 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  std::unique_ptr<RecordedRun> recorded_;  // this and the next two: node 0 only
+  std::unique_ptr<RecordedRun> recorded_;  // this and the next three: node 0 only
+  std::optional<Reusable> reusable_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<BestCandidates> rules_;
   std::unique_ptr<node::Machine> machine_;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json.hpp"
 #include "data/dataset.hpp"
 #include "device/device.hpp"
 
@@ -43,7 +44,13 @@ struct DataRecord {
   // What always giving the same answer costs on the training rows: the error of the most frequent class, or the mean
   // squared error of the mean. None in older runs.
   std::optional<double> guess = {};
-  std::optional<data::Shape> shape = {};  // of a row, for source "images": other pictures are converted to it
+  std::optional<data::Shape> shape = {};      // of a row, for source "images": other pictures are converted to it
+  std::vector<std::string> class_names = {};  // by label; none in older runs
+
+  void check() const {
+    if (!class_names.empty() && static_cast<int64_t>(class_names.size()) != classes)
+      base::bad_field("class_names", "one name per class");
+  }
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -56,6 +63,7 @@ struct DataRecord {
     field.optional("columns", self.columns);
     field("guess", self.guess);
     field("shape", self.shape);
+    field.optional("class_names", self.class_names);
   }
 };
 
@@ -87,6 +95,7 @@ struct RunRecord {
   DataRecord data;
   std::vector<DeviceRecord> devices;  // all that took part
   Environment environment;
+  std::string reused_from;    // the run directory from which it took fits over; "": none
   std::string config_sha256;  // of config.resolved.toml; "": an older version's
   bool checked = true;        // it was read from a file with a checksum, which older versions' lack
 
@@ -101,6 +110,7 @@ struct RunRecord {
     field("data", self.data);
     field("devices", self.devices);
     field("environment", self.environment);
+    field.optional("reused_from", self.reused_from);
   }
 };
 

@@ -104,16 +104,17 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.data_features = record.data.features;
   view.data_classes = record.data.classes;
   view.data_test_rows = record.data.test_rows;
+  view.class_names = record.data.class_names;
   view.inputs = inputs_text(config);
   view.guess = record.data.guess;
+  view.reused_from = record.reused_from;
   view.grid = config.method == "grid";
   view.plan = config::make_plan(config, view.data_sha256, view.data_rows);
   view.plan_hash = view.plan.hash;
   if (view.plan.hash != record.plan_hash)
     throw Error(MK_BAD_DATA,
                 directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
-  view.metrics =
-      node::metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0, config.select);
+  view.metrics = node::metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0, config);
   std::error_code error;
   if (record.state == "done" && !std::filesystem::exists(directory + "/journal", error))
     throw Error(MK_BAD_DATA, directory +
@@ -136,7 +137,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   }
   for (const journal::FitRecord& refit : contents.refits)
     if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
-  if (view.refit) view.test = report::test_of(*view.refit, view.data_classes > 0);
+  if (view.refit) view.test = report::test_of(*view.refit, view.data_classes);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = node::read_profiles(directory);

@@ -10,6 +10,7 @@
 #include "base/sealed.hpp"
 #include "data/npy.hpp"
 #include "node/models.hpp"
+#include "node/validated.hpp"
 #include "run/exemplars.hpp"
 #include "run/tally.hpp"
 #include "sdk/error.hpp"
@@ -27,6 +28,7 @@ struct VoteFile {
   report::Vote vote;
   std::optional<int64_t> errors;  // none where the members predict numbers
   std::vector<std::string> classes;
+  std::vector<int64_t> confusion;
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -35,7 +37,9 @@ struct VoteFile {
     field("mse", self.vote.test.mse);
     field("errors", self.errors);
     field.optional("classes", self.classes);
-    field.optional("doubt", self.vote.doubt);  // older runs have none
+    field.optional("confusion", self.confusion);  // older runs have none, nor the next two
+    field.optional("measures", self.vote.test.measures);
+    field.optional("doubt", self.vote.doubt);
     field.optional("exemplars", self.vote.exemplars);
   }
   void check() const {
@@ -114,11 +118,16 @@ report::Vote vote_of_classes(const std::vector<std::string>& paths, const node::
   };
   for_each_member(paths, experiment, classes + 1, add);
   std::vector<size_t> winners;
+  std::vector<int32_t> predicted;
   report::Vote vote{{0, test.rows, std::nullopt}, static_cast<uint32_t>(paths.size()), {}};
   for (size_t r = 0; r < test.labels.size(); ++r) {
     winners.push_back(tally.winner(r));
-    vote.test.errors += winners.back() != static_cast<size_t>(test.labels[r]) ? 1 : 0;
+    predicted.push_back(static_cast<int32_t>(winners.back()));
+    vote.test.errors += predicted.back() != test.labels[r] ? 1 : 0;
   }
+  vote.test.confusion = data::count_confusion(test.labels, predicted, classes);
+  // The mean certainty of members without probabilities is a share of votes, so there is no log loss.
+  vote.test.measures = node::all_measured(test.labels, *vote.test.confusion, MK_SCORES_UNKNOWN, tally.certainty());
   vote.exemplars = choose_exemplars(experiment.data(), tally.certainty(), winners);
   vote.doubt = percentiles(doubts(tally.certainty(), classes));
   const auto look = [&](const std::string&, const data::FloatTable& member) {
@@ -162,6 +171,8 @@ void write_vote(const std::string& run_directory, const node::Experiment& experi
   } else {
     file.vote = vote_of_classes(paths, experiment);
     file.errors = file.vote.test.errors;
+    if (const auto& confusion = file.vote.test.confusion; confusion->classes <= data::kMostConfusedClasses)
+      file.confusion = confusion->counts;
     file.classes = experiment.data().class_names;
   }
   base::write_file(run_directory + kVote, base::seal(base::to_json(file)));
@@ -176,7 +187,9 @@ std::optional<report::Vote> read_vote(const std::string& run_directory) {
                                  run_directory + "` writes it again");
   try {
     auto file = base::from_json<VoteFile>(text->object);
-    file.vote.test.errors = file.errors.value_or(0);
+    report::TestResult& test = file.vote.test;
+    test.errors = file.errors.value_or(0);
+    test.confusion = data::checked_confusion(file.confusion, static_cast<int64_t>(file.classes.size()), test.n);
     for (report::Exemplar& exemplar : file.vote.exemplars) exemplar.certainty.classes = file.classes;
     return std::move(file.vote);
   } catch (const Error&) {

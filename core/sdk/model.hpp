@@ -19,6 +19,8 @@
 //     static sdk::RowShape shape(const Fitted&);     // optional: without it, a row is not known to be an image
 //     static mk_score_kind score_kind(const Fitted&);  // optional: without it, scores have no known meaning
 //     static constexpr bool teams = true;            // optional: devices can train one model together
+//     static constexpr bool seedless = true;         // optional: fits need no random numbers (mk_model.seedless)
+//     static constexpr mk_validated_kind validated = ...;  // optional: fit() reports mk_fit_result.validated
 //   };
 //   MOKUME_MODEL(Model, "name", "one line")
 //
@@ -87,6 +89,8 @@ class ModelTable {
       table_.n_regression_metrics = static_cast<uint32_t>(Model::regression_metrics.size());
     }
     if constexpr (requires { Model::teams; }) table_.teams = Model::teams ? 1 : 0;
+    if constexpr (requires { Model::seedless; }) table_.seedless = Model::seedless ? 1 : 0;
+    if constexpr (requires { Model::validated; }) table_.validated = Model::validated;
     table_.check = check;
     table_.bundle = bundle;
     if constexpr (requires { &Model::summary; }) table_.summary = summary;

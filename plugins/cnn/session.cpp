@@ -94,7 +94,7 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   }
   for (const Stack& stack : stacks) {
     if (stack.front()->in_team())
-      report(stack.front()->index, *train_alone(*stack.front(), sink), sink);
+      report(*stack.front(), *train_alone(*stack.front(), sink), sink);
     else
       fit_stack(stack, sink);
   }
@@ -136,22 +136,61 @@ void Session::fit_stack(const Stack& stack, const mk_fit_sink& sink) {
     all.push_back(trainings.back().get());
     memory.next_network();
   }
-  train(all, sink,
-        [&](Training& t) { report(stack[std::find(all.begin(), all.end(), &t) - all.begin()]->index, t, sink); });
+  train(all, sink, [&](Training& t) { report(*stack[std::find(all.begin(), all.end(), &t) - all.begin()], t, sink); });
 }
 
-void Session::report(uint32_t index, const Training& training, const mk_fit_sink& sink) const {
+Fitted Session::fitted_of(Training& training, const Settings& settings, const Network& network) const {
+  Fitted fitted;
+  {
+    const auto phase = device_.phase("transfer");
+    fitted.parameters = training.take_parameters();
+  }
+  fitted.moments = training.moments();
+  sdk::take_description(experiment_, fitted);
+  fitted.settings = settings;
+  fitted.network = network;
+  return fitted;
+}
+
+// The network's opinion on the rows that a fit validates.
+struct Session::Validated {
+  std::vector<int32_t> labels, predicted;
+  std::vector<float> scores;
+
+  Validated(const sdk::Device& device, const mk_data& data, const Fitted& fitted, std::span<const int32_t> rows)
+      : predicted(rows.size()), scores(rows.size() * size_t(fitted.network.outputs())) {
+    std::vector<float> x;
+    x.reserve(rows.size() * size_t(data.features));
+    for (const int64_t row : rows) {
+      x.insert(x.end(), data.x + row * data.features, data.x + (row + 1) * data.features);
+      labels.push_back(data.labels[row]);
+    }
+    const auto phase = device.phase("validate");
+    fitted.predict(device, x.data(), int64_t(rows.size()), predicted.data(), scores.data());
+  }
+};
+
+void Session::report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const {
   const Record& record = training.record();
   const Score& score = record.validation;
   const double classified[] = {double(score.rows - score.hits), 1 - score.accuracy(), score.loss};
   mk_fit_result result{};
-  result.index = index;
+  result.index = fit.index;
   result.n = training.validation_rows();
+  std::optional<Validated> said;
+  mk_validated validated{};
   if (record.diverged) {
     result.status = MK_FIT_FAILED;
   } else {
     result.values = record.classifies ? &classified[0] : &score.loss;
     result.n_values = record.classifies ? 3 : 1;
+    if (sink.wants_validated != 0 && record.classifies) {
+      const Fitted fitted = fitted_of(training, fit.settings, fit.network);
+      said.emplace(device_, *experiment_.train, fitted, training.validated());
+      validated = {said->labels.data(), said->predicted.data(), said->scores.data(), uint32_t(fit.network.outputs()),
+                   MK_SCORES_LOG_PROBABILITIES};
+      result.validated = &validated;
+    }
   }
   send(result, training, sink);
 }
@@ -163,18 +202,10 @@ std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sin
     if (!finite) throw Error(MK_INVALID_ARGUMENT, divergence(*training));
   };
   expect(!training->record().diverged);
-  auto fitted = std::make_unique<Fitted>();
-  {
-    const auto phase = device_.phase("transfer");
-    fitted->parameters = training->take_parameters();
-  }
+  auto fitted = std::make_unique<Fitted>(fitted_of(*training, prepared.settings, prepared.network));
   // The last step comes after the last loss.
   expect(std::all_of(fitted->parameters.begin(), fitted->parameters.end(), [](float p) { return std::isfinite(p); }));
-  fitted->moments = training->moments();
-  sdk::take_description(experiment_, *fitted);
   send({}, *training, sink);
-  fitted->settings = prepared.settings;
-  fitted->network = prepared.network;
   return fitted;
 }
 

@@ -23,6 +23,7 @@ class Session {
 
  private:
   struct Prepared;
+  struct Validated;
   using Stack = std::vector<Prepared*>;
 
   const ResidentData& data();
@@ -30,7 +31,9 @@ class Session {
   bool fits_into(const Stack& stack, const Prepared& next) const;
   void fit_stack(const Stack& stack, const mk_fit_sink& sink);
   std::unique_ptr<Training> train_alone(Prepared& fit, const mk_fit_sink& sink);
-  void report(uint32_t index, const Training& training, const mk_fit_sink& sink) const;
+  // Both take the parameters out of a training that has ended.
+  Fitted fitted_of(Training& training, const Settings& settings, const Network& network) const;
+  void report(const Prepared& fit, Training& training, const mk_fit_sink& sink) const;
   sdk::Team team() const { return sdk::Team(device_.table()->team); }
 
   sdk::Host host_;

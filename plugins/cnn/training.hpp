@@ -71,6 +71,7 @@ class Training {
   void end_epoch();
   int64_t validation_batches() const;
   int64_t validation_rows() const { return task_.validate.size(); }
+  std::span<const int32_t> validated() const { return task_.validate; }
   RowRange validation_range(int64_t k) const;  // rows of batch k
   void put_validation(int64_t k);
   void end_validation();

@@ -243,33 +243,45 @@ void ChainRunner::report_complete(Fold& fold) {
   }
 }
 
-void ChainRunner::report(Fold& fold, Fit& fit) {
+ChainRunner::Classes ChainRunner::classify(const Fold& fold, const Fit& fit) const {
   const int64_t n = order_.fold_rows(fold.fold), begin = order_.fold_begin(fold.fold);
-  int64_t errors = 0;
-  bool finite = true;
-  std::vector<float> decisions(problems_.size());
+  const size_t each = problems_.size();
+  Classes said;
+  said.decisions.resize(static_cast<size_t>(n) * each);
   for (int64_t r = 0; r < n; ++r) {
-    for (size_t k = 0; k < decisions.size(); ++k) {
-      decisions[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
-      finite = finite && std::isfinite(decisions[k]);
+    float* const row = said.decisions.data() + static_cast<size_t>(r) * each;
+    for (size_t k = 0; k < each; ++k) {
+      row[k] = (*fit.decisions[k])[static_cast<size_t>(r)];
+      said.finite = said.finite && std::isfinite(row[k]);
     }
-    errors +=
-        predict_class(decisions.data(), order_.classes(), settings_.multiclass) != order_.label(begin + r) ? 1 : 0;
+    said.labels.push_back(order_.label(begin + r));
+    said.predicted.push_back(predict_class(row, order_.classes(), settings_.multiclass));
+    said.errors += said.predicted.back() != said.labels.back() ? 1 : 0;
   }
+  return said;
+}
+
+void ChainRunner::report(Fold& fold, Fit& fit) {
+  const Classes said = classify(fold, fit);
+  const auto n = static_cast<int64_t>(said.labels.size());
   std::string note = make_note(fit.steps, fit.settled_c);
-  if (!finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
-  const double values[] = {static_cast<double>(errors),
-                           n == 0 ? 0.0 : static_cast<double>(errors) / static_cast<double>(n)};
+  if (!said.finite) note = "kernel values overflow: scale the data or lower gamma, coef0 or degree";
+  const auto errors = static_cast<double>(said.errors);
+  const double values[] = {errors, n == 0 ? 0.0 : errors / static_cast<double>(n)};
+  const mk_validated validated{said.labels.data(), said.predicted.data(), said.decisions.data(),
+                               static_cast<uint32_t>(problems_.size()),
+                               score_kind(settings_.multiclass, order_.classes())};
   mk_fit_result result{};
   result.index = fit.step.fit;
   result.status = MK_FIT_OK;
   if (fit.copied == problems_.size()) result.status = MK_FIT_COPIED;
   if (fit.capped) result.status = MK_FIT_CAPPED;
-  if (!finite) result.status = MK_FIT_FAILED;
+  if (!said.finite) result.status = MK_FIT_FAILED;
   result.n = n;
-  result.n_values = finite ? 2 : 0;
-  result.values = finite ? &values[0] : nullptr;
+  result.n_values = said.finite ? 2 : 0;
+  result.values = said.finite ? &values[0] : nullptr;
   result.note = note.c_str();
+  result.validated = sink_->wants_validated != 0 ? &validated : nullptr;
   fit.reported = true;
   fit.decisions.clear();
   sdk::call(sink_->report, sink_->self, &result);

@@ -84,11 +84,20 @@ class ChainRunner {
     std::vector<Pending> pending;
   };
 
+  // What a fit says about the rows that its fold validates.
+  struct Classes {
+    std::vector<int32_t> labels, predicted;
+    std::vector<float> decisions;  // rows x problems
+    int64_t errors = 0;
+    bool finite = true;  // all decisions
+  };
+
   void run_wave(std::vector<Chain>& chains);
   bool start_next(Chain& chain);  // false: it waits for a coefficient row
   void finish_solve(Chain& chain, const Solution& solution);
   void validate(Fold& fold);
   void report_complete(Fold& fold);
+  Classes classify(const Fold& fold, const Fit& fit) const;
   void report(Fold& fold, Fit& fit);
   void check_cancelled() const;
   void show_progress() const;

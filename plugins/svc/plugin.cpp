@@ -18,9 +18,10 @@ struct Model {
   }
   static int64_t features(const Fitted& fitted) { return fitted.features; }
   static int64_t scores_per_row(const Fitted& fitted) { return fitted.problems(); }
+  static constexpr bool seedless = true;
+  static constexpr mk_validated_kind validated = MK_VALIDATED_SCORES;
   static mk_score_kind score_kind(const Fitted& fitted) {
-    const bool rest = fitted.settings.multiclass == svc::Multiclass::one_vs_rest && fitted.classes() > 2;
-    return rest ? MK_SCORES_ONE_VS_REST : MK_SCORES_ONE_VS_ONE;
+    return svc::score_kind(fitted.settings.multiclass, fitted.classes());
   }
 };
 

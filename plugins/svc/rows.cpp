@@ -92,4 +92,8 @@ int32_t mark_rows(const RowOrder& order, const BinaryProblem& problem, int8_t* s
   return static_cast<int32_t>(first);
 }
 
+mk_score_kind score_kind(Multiclass multiclass, int64_t classes) {
+  return multiclass == Multiclass::one_vs_rest && classes > 2 ? MK_SCORES_ONE_VS_REST : MK_SCORES_ONE_VS_ONE;
+}
+
 }  // namespace mokume::svc

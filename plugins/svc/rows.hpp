@@ -58,6 +58,9 @@ std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclas
 // (one-vs-one). Ties go to the lower class.
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass);
 
+// Returns the meaning of those decision values.
+mk_score_kind score_kind(Multiclass multiclass, int64_t classes);
+
 inline constexpr int kMaxSpans = 64;  // as in kernels/smo.cl
 
 // Sets sign[row] to +1, -1 or 0 for stride() rows, and up to kMaxSpans ranges of blocks that cover every row with a

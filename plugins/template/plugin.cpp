@@ -192,9 +192,11 @@ class Session {
     for (size_t r = 0; r < labels.size(); ++r) errors += predicted[r] != labels[r] ? 1 : 0;
     const auto n = static_cast<double>(labels.size());
     const std::array<double, 2> values = {errors, n == 0 ? 0 : errors / n};
+    const mk_validated validated{labels.data(), predicted.data(), nullptr, 0, MK_SCORES_UNKNOWN};
     mk_fit_result result{};
     result.index = index;
     result.n = static_cast<int64_t>(labels.size());
+    result.validated = sink.wants_validated != 0 ? &validated : nullptr;
     result.status = fitted.finite() ? MK_FIT_OK : MK_FIT_FAILED;
     result.n_values = fitted.finite() ? 2 : 0;
     result.values = values.data();
@@ -211,6 +213,8 @@ struct Model {
   using Fitted = ::Fitted;
   static constexpr const auto& params = kParams;
   static constexpr const auto& metrics = kMetrics;
+  static constexpr bool seedless = true;
+  static constexpr mk_validated_kind validated = MK_VALIDATED_CLASSES;
 
   // Checks what the schema cannot express.
   static void check(const mk_experiment& experiment) {

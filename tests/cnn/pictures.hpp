@@ -89,12 +89,15 @@ struct Sink {
   int signs = 0;  // signs of life
   std::vector<std::string> said = {};
   mk_fit_sink table() {
-    return {this, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+    return {this,
+            [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
             [](void* self, const char* text, double) {
               ++static_cast<Sink*>(self)->signs;
               static_cast<Sink*>(self)->said.emplace_back(text);
             },
-            [](void* self) -> int32_t { return static_cast<Sink*>(self)->patience-- == 0 ? 1 : 0; }};
+            [](void* self) -> int32_t { return static_cast<Sink*>(self)->patience-- == 0 ? 1 : 0; },
+            0,
+            0};
   }
 };
 inline constexpr int kNever = -1;

@@ -187,15 +187,22 @@ class Session {
             c.results[key] = {r->status, r->n, r->n_values > 0 ? static_cast<int64_t>(r->values[0]) : -1, r->note};
           });
         },
-        [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+        [](void*, const char*, double) {},
+        [](void*) -> int32_t { return 0; },
+        0,
+        0};
     sdk::call(world_.model().fit, session_, static_cast<const mk_fit*>(fits.data()), static_cast<uint32_t>(fits.size()),
               &sink);
     return context.results;
   }
 
   mk_fitted* refit(uint32_t candidate) {
-    const mk_fit_sink sink{nullptr, [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
-                           [](void*, const char*, double) {}, [](void*) -> int32_t { return 0; }};
+    const mk_fit_sink sink{nullptr,
+                           [](void*, const mk_fit_result*, mk_error*) -> int32_t { return MK_OK; },
+                           [](void*, const char*, double) {},
+                           [](void*) -> int32_t { return 0; },
+                           0,
+                           0};
     mk_fitted* fitted = nullptr;
     const mk_fit fit{candidate, MK_ALL_ROWS, 0, 0, nullptr, ""};
     sdk::call(world_.model().refit, session_, &fit, &sink, &fitted);

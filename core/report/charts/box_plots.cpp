@@ -38,7 +38,7 @@ std::string caption(const Figure& figure, const BoxPanel& panel, size_t shown) {
   if (shown < panel.candidates.size()) text += fmt::format("; the {} best of {}", shown, panel.candidates.size());
   const auto first = figure.marked(panel.candidates);
   if (!first) return text + "; no complete candidate yet";
-  return text + fmt::format("; {} at {} = {}: {}", figure.best == *first ? "best of the run" : "lowest mean",
+  return text + fmt::format("; {} at {} = {}: {}", figure.best == *first ? "best of the run" : "best mean",
                             panel.x.name, pretty(figure.number(*first, panel.x), 3),
                             figure.unit.text(figure.pooled[*first].mean));
 }

@@ -85,7 +85,10 @@ std::vector<Tick> value_ticks(const std::vector<double>& values, bool by_index) 
 }  // namespace
 
 Figure::Figure(const RunView& source) : view(source), pooled(pool(source)) {
-  if (const auto metric = selecting_metric(view.metrics)) unit = unit_of(view.metrics[*metric]);
+  if (const auto metric = selecting_metric(view.metrics)) {
+    unit = unit_of(view.metrics[*metric]);
+    larger = view.metrics[*metric].larger;
+  }
   if (view.best && *view.best < pooled.size()) best = *view.best;
   if (pooled.empty()) return;
   for (size_t p = 0; p < view.plan.params.size(); ++p)

@@ -4,7 +4,6 @@
 // two, x is the one named first in the experiment file. Every combination of the other varying parameters forms a
 // group. Candidates that fill less than half of the axes' grid (a random search) have no surface: each numeric
 // parameter then gets one plot of all candidates.
-// parameter then gets one plot of all candidates.
 #pragma once
 
 #include <optional>
@@ -43,13 +42,14 @@ struct Figure {
   const RunView& view;
   std::vector<CandidateRow> pooled;
   Unit unit;
+  bool larger = false;         // a larger mean is better
   std::optional<size_t> best;  // the run's best candidate, if it is in the plan
   std::vector<Axis> numeric;   // every numeric parameter with at least two values, in file order
   std::optional<Axis> x, y;
   bool surface = false;  // x and y span a grid that the candidates fill at least by half
   std::vector<Group> groups;
 
-  // All panels of the rule above; of more than kMaxBoxPlots, those with the lowest means.
+  // All panels of the rule above; of more than kMaxBoxPlots, those with the best means.
   std::vector<BoxPanel> box_panels() const;
   size_t box_panel_count() const;
 

@@ -38,7 +38,7 @@ using Lanes = std::map<std::pair<uint32_t, std::string>, Lane>;
 Lanes lanes_of(const RunView& view) {
   Lanes lanes;
   for (const auto& record : all_work(view)) {
-    if (!timed(record)) continue;
+    if (!timed(record) || record.device == journal::kReused) continue;
     Bar& bar = lanes[{record.node, record.device}].bars[{record.start_s, record.bundle}];
     bar.span = {record.start_s, std::max(bar.span.end, record.end_s)};
     bar.bundle = record.bundle;

@@ -15,16 +15,19 @@ constexpr double kTop = 74;
 constexpr size_t kMaxCells = 16384;
 constexpr size_t kMaxHeatMaps = 16;
 
-// Low means are light, so that the eye finds the best region first.
+// Good means are light, so that the eye finds the best region first.
 struct Colours {
-  explicit Colours(const Figure& figure) {
+  explicit Colours(const Figure& figure) : larger(figure.larger) {
     for (const CandidateRow& row : figure.pooled)
       if (row.complete) means.add(row.mean);
     scale = {means.spans(10), means.low, means.high, 1, 0};
   }
   bool several() const { return means.high > means.low; }
-  Colour of(double mean) const { return colour_scale(several() ? scale.at(mean) : 1); }
+  Colour of(double mean) const { return at(several() ? scale.at(mean) : larger ? 0 : 1); }
+  // The colour at this share of the way from the largest mean to the smallest.
+  Colour at(double share) const { return colour_scale(larger ? 1 - share : share); }
 
+  bool larger;  // is better
   Extent means;
   Scale scale;
 };
@@ -80,7 +83,7 @@ void draw_legend(Svg& svg, const Colours& colours, const Unit& unit, double left
   for (int i = 0; i < steps; ++i) {
     // A slight overlap hides the seams that anti-aliasing would show.
     svg.rect(left, kTop + i * slice, 14, slice + (i + 1 < steps ? 0.5 : 0), {}, {},
-             colour_scale((i + 0.5) / steps).hex());
+             colours.at((i + 0.5) / steps).hex());
   }
   const Extent& means = colours.means;
   if (!colours.several()) return svg.text(left + 22, kTop + height / 2 + 4, unit.spread(means.low), "strong");

@@ -65,7 +65,7 @@ std::string plot_of(const RunView& view, std::vector<double> values) {
 std::vector<double> member_values(const RunView& view) {
   std::vector<double> values;
   for (const journal::FitRecord& refit : view.refits)
-    if (const auto test = test_of(refit, view.data_classes > 0)) values.push_back(shown_result(*test));
+    if (const auto test = test_of(refit, view.data_classes)) values.push_back(shown_result(*test));
   return values;
 }
 

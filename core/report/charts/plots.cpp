@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "report/charts/box_plots.hpp"
+#include "report/charts/confusion.hpp"
 #include "report/charts/curves.hpp"
 #include "report/charts/heat_maps.hpp"
 #include "report/charts/members.hpp"
@@ -21,6 +22,7 @@ std::vector<NamedFile> plots(const RunView& view) {
   }
   add(curve_plots(figure));
   add(member_plots(view));
+  add(confusion_plot(view));
   return files;
 }
 

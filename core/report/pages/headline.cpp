@@ -6,6 +6,7 @@
 
 #include "report/pages/markup.hpp"
 #include "report/tables/cautions.hpp"
+#include "report/tables/class_scores.hpp"
 
 namespace mokume::report {
 namespace {
@@ -27,9 +28,10 @@ std::string test_tile(const RunView& view) {
   };
   if (test.mse) return tile(label("Test MSE", "mean"), pretty(*test.mse), counted_rows(test.n));
   const Interval interval = wilson(test.errors, test.n);
+  const std::string more = measures_text(test);
   return tile(label("Test error", "vote"), fmt::format("{:.2f}\u00A0%", 100 * test.value()),
-              fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%, {} of {}", 100 * interval.low,
-                          100 * interval.high, test.errors, counted_rows(test.n)));
+              fmt::format("95\u00A0% interval {:.2f} to {:.2f}\u00A0%, {} of {}{}", 100 * interval.low,
+                          100 * interval.high, test.errors, counted_rows(test.n), more.empty() ? "" : "; " + more));
 }
 
 // Summarises the candidates that the members' bootstraps chose.
@@ -94,6 +96,8 @@ std::string plan_line(const Figure& figure) {
   std::string text = counted(plan.own_candidates > 0 ? plan.own_candidates : plan.candidates.size(), "candidate");
   if (plan.own_candidates > 0) text += fmt::format(" each in {} bootstraps", plan.bootstraps);
   text += plan.folds == 0 ? ", no validation" : " × " + figure.fits_text();
+  if (const size_t reused = count_reused(figure.view); reused > 0)
+    text += fmt::format(", {} taken over from {}", counted(reused, "fit"), elide(figure.view.reused_from, 80));
   return figure.view.seed.empty() ? text : text + ", seed " + elide(figure.view.seed, 48);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "report.embed.hpp"
+#include "report/charts/confusion.hpp"
 #include "report/charts/figure.hpp"
 #include "report/charts/style.hpp"
 #include "report/pages/devices.hpp"
@@ -15,6 +16,7 @@
 #include "report/pages/headline.hpp"
 #include "report/pages/markup.hpp"
 #include "report/pages/members.hpp"
+#include "report/tables/class_scores.hpp"
 #include "tables.embed.hpp"
 
 namespace mokume::report {
@@ -59,7 +61,7 @@ std::string box_section(const Figure& figure, const std::vector<NamedFile>& plot
   if (figure.y && !figure.surface)
     lead += " The candidates do not fill a grid, so each numeric parameter has its own plot.";
   const size_t wanted = figure.box_panel_count();
-  if (count < wanted) lead += fmt::format(" The page shows the {} of {} plots with the lowest means.", count, wanted);
+  if (count < wanted) lead += fmt::format(" The page shows the {} of {} plots with the best means.", count, wanted);
   const std::string grid = fmt::format("<div class=\"grid\">\n{}</div>\n", joined(boxes));
   const std::string title = figure.unit.title.empty() ? "Fits" : "Spread of the " + figure.unit.name;
   if (count > 1 && count <= kFewPlots) return section(title, lead, grid);
@@ -78,6 +80,21 @@ std::string training_section(const RunView& view, const std::vector<NamedFile>& 
 }
 
 // ---- the tables
+
+std::string classes_section(const RunView& view, const std::vector<NamedFile>& plots) {
+  const std::vector<ClassScore> scores = class_scores(view);
+  if (scores.empty()) return {};
+  Table table({{"class"}, {"test rows", true}, {"precision", true}, {"recall", true}, {"F1", true}});
+  for (const ClassScore& one : scores) {
+    table.row({elide(one.name, 60), Cell::count(static_cast<uint64_t>(one.rows)),
+               Cell(pretty(one.precision), one.precision), Cell(pretty(one.recall), one.recall),
+               Cell(pretty(one.f1), one.f1)});
+  }
+  return section("Errors by class",
+                 "Recall is the share of a class that was found, precision the share of right answers among those "
+                 "that name the class, and F1 their harmonic mean.",
+                 joined(inlined(plots, kConfusionPlot)) + table.html(true));
+}
 
 std::string candidates_section(const Figure& figure) {
   const auto& plan = figure.view.plan;
@@ -200,8 +217,8 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), palette_css(), kReport, plot_css());
-  out += headline(figure) + members_section(view, plots) + surface_section(figure, plots) + box_section(figure, plots) +
-         training_section(view, plots);
+  out += headline(figure) + members_section(view, plots) + classes_section(view, plots) +
+         surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");
   out += candidates_section(figure) + devices_section(view) + team_section(view.team) + profile_section(view.profiles) +

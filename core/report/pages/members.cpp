@@ -62,7 +62,7 @@ std::string members_table(const RunView& view) {
       const auto mean = mean_over_folds(view, refit, *metric);
       cells.push_back(mean ? Cell(unit_of(view.metrics[*metric]).spread(*mean), *mean) : kNoValue);
     }
-    const auto test = test_of(refit, classes);
+    const auto test = test_of(refit, view.data_classes);
     cells.push_back(test ? Cell(shown_text(view, shown_result(*test)), shown_result(*test))
                          : Cell(journal::to_text(refit.status)));
     table.row(cells);

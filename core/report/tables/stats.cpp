@@ -30,10 +30,13 @@ CandidateRow gather(const Fits& fits, std::optional<size_t> metric, size_t first
   return row;
 }
 
-void rank_by_bootstrap(std::vector<CandidateRow>& rows) {
+void rank_by_bootstrap(std::vector<CandidateRow>& rows, const std::vector<Metric>& metrics) {
   std::vector<CandidateRow*> order;
   for (CandidateRow& row : rows) order.push_back(&row);
-  const auto key = [](const CandidateRow* row) { return std::tuple(row->bootstrap, !row->complete, row->mean); };
+  const auto metric = selecting_metric(metrics);
+  const auto key = [&](const CandidateRow* row) {
+    return std::tuple(row->bootstrap, !row->complete, metric ? metrics[*metric].loss(row->mean) : row->mean);
+  };
   std::stable_sort(order.begin(), order.end(), [&](const auto* a, const auto* b) { return key(a) < key(b); });
   const CandidateRow* before = nullptr;
   for (CandidateRow* row : order) {
@@ -59,6 +62,12 @@ size_t failed_refits(const RunView& view) {
 size_t count_fits(const RunView& view, FitStatus status) {
   size_t count = 0;
   for (const FitRecord* record : recorded(view)) count += record->status == status;
+  return count;
+}
+
+size_t count_reused(const RunView& view) {
+  size_t count = 0;
+  for (const FitRecord* record : recorded(view)) count += record->device == journal::kReused;
   return count;
 }
 
@@ -94,7 +103,7 @@ std::vector<CandidateRow> summarise(const search::Plan& plan, const std::vector<
       rows.back().bootstrap = b;
     }
   }
-  rank_by_bootstrap(rows);
+  rank_by_bootstrap(rows, metrics);
   return rows;
 }
 
@@ -106,7 +115,7 @@ std::vector<CandidateRow> pool(const RunView& view) {
     rows.push_back(gather(fits, selecting_metric(view.metrics), size_t{c} * count, count));
     rows.back().candidate = c;
   }
-  rank_by_bootstrap(rows);
+  rank_by_bootstrap(rows, view.metrics);
   return rows;
 }
 
@@ -119,10 +128,13 @@ std::optional<double> mean_over_folds(const RunView& view, const FitRecord& refi
   return row.complete ? std::optional(row.mean) : std::nullopt;
 }
 
-std::optional<TestResult> test_of(const FitRecord& refit, bool classes) {
+std::optional<TestResult> test_of(const FitRecord& refit, int64_t classes) {
   if (refit.status == FitStatus::failed || refit.n <= 0 || refit.values.size() != 1) return std::nullopt;
-  if (!classes) return TestResult{0, refit.n, refit.values[0]};
-  return TestResult{std::llround(refit.values[0]), refit.n};
+  if (classes == 0) return TestResult{0, refit.n, refit.values[0]};
+  TestResult test{std::llround(refit.values[0]), refit.n};
+  test.measures = refit.measures;
+  test.confusion = data::checked_confusion(refit.confusion, classes, refit.n);
+  return test;
 }
 
 Moments moments(const std::vector<double>& values) {

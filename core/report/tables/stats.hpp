@@ -17,6 +17,8 @@ std::optional<size_t> selecting_metric(const std::vector<Metric>& metrics);
 size_t failed_refits(const RunView& view);
 size_t count_fits(const RunView& view, journal::FitStatus status);
 
+size_t count_reused(const RunView& view);
+
 // Returns one pointer per fit of the plan, null if there is no record. Records outside the plan are left out.
 std::vector<const journal::FitRecord*> by_fit(const search::Plan& plan, const std::vector<journal::FitRecord>& records);
 
@@ -31,8 +33,9 @@ std::optional<double> value_of(const journal::FitRecord* record, std::optional<s
 // value.
 std::optional<double> mean_over_folds(const RunView& view, const journal::FitRecord& refit, size_t metric);
 
-// Returns the test result of a refit, whose record has the form that journal::FitRecord describes.
-std::optional<TestResult> test_of(const journal::FitRecord& refit, bool classes);
+// Returns the test result of a refit, whose record has the form that journal::FitRecord describes. `classes` is 0 for
+// numbers. A confusion matrix that contradicts the counts is left out.
+std::optional<TestResult> test_of(const journal::FitRecord& refit, int64_t classes);
 
 // Mean in the given order; sample standard deviation (0 for one value) in two passes.
 struct Moments {
@@ -46,7 +49,7 @@ struct CandidateRow : Moments {
   bool complete = false;       // every fit has a finite value
   uint32_t failed = 0;         // fits with a record but without a value
   uint32_t missing = 0;        // fits without a record
-  uint32_t rank = 0;           // from 1 by (mean, candidate); incomplete candidates come last
+  uint32_t rank = 0;           // from 1 by (mean, candidate), the better mean first; incomplete candidates come last
   std::vector<double> values;  // by bootstrap and fold
 };
 // Returns a row for each candidate in each of its bootstraps, ranked within the bootstrap.

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "report/tables/class_scores.hpp"
 #include "report/tables/efficiency.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
@@ -83,7 +84,25 @@ Json json_devices(const RunView& view) {
 Json json_test(const RunView& view) {
   if (!view.test) return nullptr;
   if (view.test->mse) return {{"n", view.test->n}, {"mse", *view.test->mse}};
-  return {{"errors", view.test->errors}, {"n", view.test->n}, {"error", view.test->value()}};
+  Json test = {{"errors", view.test->errors}, {"n", view.test->n}, {"error", view.test->value()}};
+  for (const auto& [name, value] : view.test->measures) test[name] = value;
+  Json classes = Json::array();
+  for (const ClassScore& one : class_scores(view))
+    classes.push_back({{"class", one.name},
+                       {"rows", one.rows},
+                       {"precision", one.precision},
+                       {"recall", one.recall},
+                       {"f1", one.f1}});
+  if (!classes.empty()) test["classes"] = classes;
+  if (const auto& confusion = view.test->confusion) {
+    Json& rows = test["confusion"] = Json::array();
+    for (size_t truth = 0; truth < confusion->classes; ++truth) {
+      rows.push_back(Json::array());
+      for (size_t predicted = 0; predicted < confusion->classes; ++predicted)
+        rows.back().push_back(confusion->at(truth, predicted));
+    }
+  }
+  return test;
 }
 
 }  // namespace
@@ -147,7 +166,7 @@ std::string ensemble_csv(const RunView& view) {
     else
       csv.add_names(std::vector<std::string>(view.plan.params.size()));
     for (const size_t m : metrics) csv.add(mean_over_folds(view, refit, m));
-    const auto test = test_of(refit, classes);
+    const auto test = test_of(refit, view.data_classes);
     csv.add(test ? std::optional(test->value()) : std::nullopt, journal::to_text(refit.status));
     csv.end_row();
   }
@@ -188,6 +207,7 @@ std::string summary_json(const RunView& view) {
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},
                       {"fits_planned", view.plan.n_fits()},
+                      {"reused", count_reused(view)},
                       {"failed", count_fits(view, FitStatus::failed)},
                       {"failed_refits", failed_refits(view)},
                       {"best", json_best(view)},

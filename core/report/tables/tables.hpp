@@ -23,8 +23,9 @@ std::string timeline_csv(const RunView& view);
 // the plan. A plan without validation has one candidate and no fits, and its `best` has a null error. `best` refers to
 // all folds of all bootstraps. `fit_s` is the time in which devices worked: per device the union of its fits'
 // intervals, since the fits of a bundle share the bundle's time. A number that is not finite is null, and bytes that
-// are not UTF-8 become U+FFFD. `speeds` states whether the speeds behind `efficiency` were measured before the run or
-// estimated from it.
+// are not UTF-8 become U+FFFD. `test` holds the measures of data::MeasureInfo that have a value, the scores of each
+// class and the confusion matrix (rows: class, columns: predicted class), in label order. `speeds` states whether the
+// speeds behind `efficiency` were measured before the run or estimated from it.
 std::string summary_json(const RunView& view);
 
 }  // namespace mokume::report

@@ -1,0 +1,71 @@
+#include "data/outer_fold.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "data/fold_inputs.hpp"
+#include "data/folds.hpp"
+
+namespace mokume::data {
+namespace {
+
+// Folds of this draw differ from those of every bootstrap and repeat.
+constexpr uint32_t kOuterDraw = std::numeric_limits<uint32_t>::max();
+
+std::vector<int32_t> assign_rows(const OuterFold& outer, const Table& train) {
+  if (!train.groups.empty())
+    return assign_group_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
+  return assign_folds(train, outer.folds, outer.shuffle, outer.stratified, outer.seed, kOuterDraw);
+}
+
+template <class T>
+void copy_row(const std::vector<T>& from, uint32_t row, std::vector<T>& to) {
+  if (!from.empty()) to.push_back(from[row]);
+}
+
+Table rows_of(const Table& all, const std::vector<uint32_t>& rows) {
+  Table some;
+  some.rows = static_cast<int64_t>(rows.size());
+  some.features = all.features;
+  for (const uint32_t row : rows) {
+    const auto x = all.x.begin() + static_cast<ptrdiff_t>(row) * all.features;
+    some.x.insert(some.x.end(), x, x + all.features);
+    copy_row(all.labels, row, some.labels);
+    copy_row(all.targets, row, some.targets);
+    copy_row(all.groups, row, some.groups);
+  }
+  return some;
+}
+
+// Gives the missing cells the means of these rows.
+void fill_by(const std::vector<uint32_t>& rows, const std::vector<Gap>& gaps, Dataset& data) {
+  if (gaps.empty()) return;
+  data.unscaled = data.train.x;
+  data.gaps = gaps;
+  data.train.x = fold_inputs(data, Standardize{}, rows).table.x;
+  data.unscaled.clear();
+  data.gaps.clear();
+}
+
+}  // namespace
+
+void hold_out(const OuterFold& outer, Dataset& data, std::vector<Gap>& gaps) {
+  const std::vector<int32_t> fold_of = assign_rows(outer, data.train);
+  std::vector<uint32_t> kept, held;
+  for (uint32_t row = 0; row < fold_of.size(); ++row)
+    (fold_of[row] == static_cast<int32_t>(outer.fold) - 1 ? held : kept).push_back(row);
+  fill_by(kept, gaps, data);
+  std::vector<Gap> left;
+  for (const Gap& gap : gaps) {
+    const auto place = std::lower_bound(kept.begin(), kept.end(), gap.row);
+    if (place != kept.end() && *place == gap.row)
+      left.push_back({static_cast<uint32_t>(place - kept.begin()), gap.column});
+  }
+  gaps = std::move(left);
+  data.test = rows_of(data.train, held);
+  data.test.groups.clear();
+  data.train = rows_of(data.train, kept);
+}
+
+}  // namespace mokume::data

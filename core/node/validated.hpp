@@ -1,0 +1,33 @@
+// From a classifier's scores to measures of its rows.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "abi/model.h"
+#include "data/measures.hpp"
+#include "node/prediction.hpp"
+
+namespace mokume::node {
+
+// Returns one value per row and class, larger for the more likely class: probabilities, the decision values of
+// one-vs-rest, or for one-vs-one the votes of the pairs, with their decision values breaking ties (as scikit-learn's
+// decision_function does). NaN where the kind of scores is unknown. `scores` is rows x scores per row.
+std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes);
+
+// Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent.
+void check(const mk_validated& rows, int64_t n, size_t classes);
+
+// Returns the given measures of a fit's validated rows, in their order. A measure without a value (a class that does
+// not occur has no AUC) is NaN. Checks the rows first.
+std::vector<double> measured(const mk_validated& rows, int64_t n, size_t classes,
+                             std::span<const data::MeasureInfo> wanted);
+
+// Returns every measure that has a value, by name.
+std::map<std::string, double> all_measured(std::span<const int32_t> labels, const data::Confusion& confusion,
+                                           mk_score_kind kind, std::span<const double> values);
+
+}  // namespace mokume::node

@@ -1,0 +1,208 @@
+#include "run/reuse.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "config/plan.hpp"
+#include "config/resolved.hpp"
+#include "journal/read.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::run {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMostRuns = 20;  // to read; older ones rarely offer more
+
+// An experiment without its data, which another one shares.
+struct Planned {
+  const config::Config& config;
+  const search::Plan& plan;
+  const node::Splits& splits;
+  const mk_experiment& values;
+  const mk_model& model;
+};
+
+std::string value_text(const mk_param& param, const mk_value& value) {
+  if (param.type == MK_PARAM_REAL) return base::shortest(value.real);
+  if (param.type == MK_PARAM_INTEGER || param.type == MK_PARAM_BOOL) return std::to_string(value.integer);
+  return value.text;
+}
+
+// Texts that are equal for fits with equal bits.
+class Keys {
+ public:
+  explicit Keys(const Planned& of) : of_(of) {
+    for (const data::Sample& sample : of.splits.samples()) samples_.push_back(hash_of(sample));
+    for (uint32_t c = 0; c < of.plan.n_candidates(); ++c) {
+      std::string text;
+      for (uint32_t p = 0; p < of.model.n_params; ++p)
+        text += std::string(of.model.params[p].name) + '=' +
+                value_text(of.model.params[p], of.values.values[c * of.model.n_params + p]) + '\n';
+      candidates_.push_back(base::sha256(text));
+    }
+    if (of.model.seedless == 0)
+      place_ = fmt::format("seed {} candidates {} folds {}", of.config.seed, of.plan.n_candidates(), of.plan.folds);
+  }
+
+  std::string of(uint32_t fit) const {
+    const search::FitKey key = of_.plan.key(fit);
+    const node::Splits::Place place = of_.splits.place_of({key.bootstrap, key.fold});
+    const std::string text = fmt::format("{} {} {}", candidates_[key.candidate], samples_[place.sample], place.fold);
+    return place_.empty() ? text : fmt::format("{} {} fit {}", text, place_, fit);
+  }
+
+ private:
+  static std::string hash_of(const data::Sample& sample) {
+    const auto bytes = [](const auto& list) {
+      return std::string(reinterpret_cast<const char*>(list.data()), list.size() * sizeof(list.front()));
+    };
+    return base::sha256(bytes(sample.row) + bytes(sample.fold_of));
+  }
+
+  const Planned of_;
+  std::vector<std::string> samples_, candidates_;
+  std::string place_;  // what random numbers depend on; "" for a model without
+};
+
+// Everything that the inputs of the folds depend on besides the data.
+nlohmann::json inputs_of(const config::Config& config) {
+  return nlohmann::json::parse(config::canonical_json(config))["data"];
+}
+
+// Where each metric of the new run is among those of the earlier one; nothing if one is missing.
+std::optional<std::vector<size_t>> places_of(const std::vector<report::Metric>& wanted,
+                                             const std::vector<report::Metric>& there) {
+  std::vector<size_t> places;
+  for (const report::Metric& metric : wanted) {
+    const auto found =
+        std::find_if(there.begin(), there.end(), [&](const report::Metric& one) { return one.name == metric.name; });
+    if (found == there.end()) return std::nullopt;
+    places.push_back(static_cast<size_t>(found - there.begin()));
+  }
+  return places;
+}
+
+class Search {
+ public:
+  Search(registry::Registry& registry, const node::Experiment& experiment)
+      : registry_(registry), experiment_(experiment) {
+    const Keys keys(planned(experiment));
+    for (uint32_t fit = 0; fit < experiment.plan().n_fits(); ++fit) wanted_[keys.of(fit)] = fit;
+  }
+
+  // What an earlier run offers. Throws Error if it cannot be read.
+  Reusable look(const std::string& directory, const RunRecord& record) const {
+    Reusable offer{directory, record.choices, {}};
+    check_config_file(directory, record);
+    const std::string file = directory + "/config.resolved.toml";
+    const config::ParseResult parsed =
+        config::parse(base::read_file(file, 1U << 24), file, {}, node::schema_lookup(registry_), config::Origin::run);
+    if (!parsed.config || !comparable(*parsed.config)) return offer;
+    const config::Config& config = *parsed.config;
+    const auto places = places_of(experiment_.metrics(), node::metrics_of(experiment_.model(), classifies(), config));
+    if (!places) return offer;
+    const data::Dataset& data = experiment_.data();
+    const search::Plan plan = config::make_plan(config, data.sha256, data.train.rows);
+    if (plan.hash != record.plan_hash) return offer;
+    const node::Splits splits(config, plan, data);
+    const node::ModelExperiment values(config, plan, data, splits, experiment_.model());
+    const Keys keys({config, plan, splits, *values.get(), experiment_.model()});
+    for (journal::FitRecord& fit : journal::read_all(directory + "/journal", plan).records)
+      take(keys.of(fit.fit), std::move(fit), *places, offer);
+    std::sort(offer.records.begin(), offer.records.end(), [](const auto& a, const auto& b) { return a.fit < b.fit; });
+    return offer;
+  }
+
+ private:
+  static Planned planned(const node::Experiment& e) {
+    return {e.config(), e.plan(), e.splits(), *e.model_experiment(), e.model()};
+  }
+  bool classifies() const { return !experiment_.data().class_names.empty(); }
+  bool comparable(const config::Config& config) const {
+    return config.model == experiment_.config().model && !config.team &&
+           inputs_of(config) == inputs_of(experiment_.config());
+  }
+
+  void take(const std::string& key, journal::FitRecord fit, const std::vector<size_t>& places, Reusable& offer) const {
+    const auto found = wanted_.find(key);
+    if (found == wanted_.end() || fit.status == journal::FitStatus::failed || fit.device_class.empty()) return;
+    std::vector<double> values;
+    for (const size_t place : places) {
+      if (place >= fit.values.size()) return;
+      values.push_back(fit.values[place]);
+    }
+    fit.values = std::move(values);
+    fit.fit = found->second;
+    offer.records.push_back(std::move(fit));
+  }
+
+  registry::Registry& registry_;
+  const node::Experiment& experiment_;
+  std::map<std::string, uint32_t> wanted_;  // fits of the new plan by their keys
+};
+
+// The run directories below `output`, the newest first.
+std::vector<std::string> newest_runs(const std::string& output) {
+  std::vector<std::pair<std::string, std::string>> runs;  // stamp, path
+  std::error_code error;
+  for (const auto& experiment : fs::directory_iterator(output, error)) {
+    if (!experiment.is_directory(error) || experiment.is_symlink(error)) continue;
+    for (const auto& run : fs::directory_iterator(experiment.path(), error))
+      if (run.is_directory(error) && !run.is_symlink(error) && fs::exists(run.path() / "run.json", error))
+        runs.emplace_back(run.path().filename().string(), run.path().string());
+  }
+  std::sort(runs.rbegin(), runs.rend());
+  std::vector<std::string> paths;
+  for (auto& [stamp, path] : runs) paths.push_back(std::move(path));
+  return paths;
+}
+
+}  // namespace
+
+std::optional<Reusable> find_reusable(registry::Registry& registry, const node::Experiment& experiment,
+                                      const std::string& output) {
+  if (experiment.config().team || experiment.plan().n_fits() == 0) return std::nullopt;
+  const Search search(registry, experiment);
+  Reusable best;
+  size_t read = 0;
+  for (const std::string& directory : newest_runs(output)) {
+    if (read == kMostRuns) break;
+    try {
+      const RunRecord record = read_run_record(directory);
+      if (record.data.sha256 != experiment.data().sha256 || record.environment.version != MOKUME_VERSION ||
+          !record.checked || is_held(directory))
+        continue;
+      ++read;
+      Reusable offer = search.look(directory, record);
+      if (offer.records.size() > best.records.size()) best = std::move(offer);
+    } catch (const std::exception&) {
+      continue;  // whatever is wrong there, nothing of it is needed
+    }
+  }
+  return best.records.empty() ? std::nullopt : std::optional(std::move(best));
+}
+
+std::vector<journal::FitRecord> taken_over(std::vector<journal::FitRecord> records,
+                                           const std::vector<std::string>& device_classes, double now_s) {
+  std::erase_if(records, [&](const journal::FitRecord& fit) {
+    return std::find(device_classes.begin(), device_classes.end(), fit.device_class) == device_classes.end();
+  });
+  for (journal::FitRecord& fit : records) {
+    fit.node = 0;
+    fit.device = journal::kReused;
+    fit.bundle = 0;
+    fit.attempt = 0;
+    fit.start_s = fit.end_s = now_s;
+  }
+  return records;
+}
+
+}  // namespace mokume::run

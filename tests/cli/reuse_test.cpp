@@ -1,0 +1,105 @@
+// Fits of earlier runs that a run takes over, since everything they depend on is equal.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/shell.hpp"
+
+namespace mokume::cli_test {
+namespace {
+
+using nlohmann::json;
+
+// Two values of C and `gammas` of gamma, three folds.
+std::string grid(const std::string& gammas, const std::string& more = "", int limit = 200) {
+  return "name = \"g\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = " +
+         std::to_string(limit) +
+         ", standardize = { mean = 127.5, scale = 255 } }\nvalidation.folds = 3\n"
+         "search = { method = \"grid\", params = { C = [0.1, 1], gamma = " +
+         gammas + " } }\n" + more;
+}
+
+std::string net(const std::string& rates, const std::string& more = "") {
+  return "name = \"g\"\nmodel = \"cnn\"\nseed = 4\ndevices.use = \"host\"\n"
+         "data = { source = \"digits\", limit = 200, standardize = { mean = 127.5, scale = 255 } }\n"
+         "validation.folds = 2\nsearch = { method = \"grid\", params = { rate = " +
+         rates + " } }\nmodel_options = { epochs = 1, optimizer = { type = \"sgd\", lr = \"$rate\" }, " +
+         "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }] }\n" + more;
+}
+
+class Reuse : public testing::Test {
+ protected:
+  // Runs an experiment, and returns the directory of the run.
+  fs::path run(const std::string& experiment, const std::string& arguments = "") {
+    place_.write("e.toml", experiment);
+    const std::vector<fs::path> before = runs();
+    ended_ = place_.mokume("run e.toml " + arguments);
+    EXPECT_EQ(ended_.code, 0) << ended_.err;
+    for (const fs::path& one : runs())
+      if (std::find(before.begin(), before.end(), one) == before.end()) return one;
+    ADD_FAILURE() << "no new run: " << ended_.err;
+    return {};
+  }
+  bool said(const std::string& text) const { return ended_.err.find(text) != std::string::npos; }
+  static int64_t reused(const fs::path& run) { return json::parse(slurp(run / "summary.json"))["reused"]; }
+
+  Place place_;
+  Ended ended_;
+
+ private:
+  std::vector<fs::path> runs() const {
+    std::vector<fs::path> found;
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(place_.path() / "runs/g", error)) found.push_back(entry.path());
+    return found;
+  }
+};
+
+TEST_F(Reuse, AGrownGridComputesOnlyWhatIsNew) {
+  const fs::path first = run(grid("[0.001, 0.01]"));
+  const fs::path grown = run(grid("[0.0001, 0.001, 0.01]"));
+  EXPECT_TRUE(said("taking over 12 of 18 fits from ")) << ended_.err;
+  EXPECT_EQ(reused(grown), 12);
+  const fs::path anew = run(grid("[0.0001, 0.001, 0.01]"), "--fresh");
+  EXPECT_EQ(reused(anew), 0);
+  EXPECT_EQ(slurp(grown / "results.csv"), slurp(anew / "results.csv"));
+  EXPECT_EQ(slurp(grown / "candidates.csv"), slurp(anew / "candidates.csv"));
+  EXPECT_NE(slurp(grown / "report.html").find("12 fits taken over from"), std::string::npos);
+  EXPECT_NE(place_.mokume("explain " + grown.string() + " 3").out.find("taken over from"), std::string::npos);
+}
+
+TEST_F(Reuse, AnotherMetricSelectsAmongTheSameFits) {
+  run(grid("[0.001, 0.01]", "validation.score = [\"f1\", \"auc\"]\n"));
+  const fs::path other = run(grid("[0.001, 0.01]", "search.select = \"f1\"\n"));
+  EXPECT_EQ(reused(other), 12);
+  const fs::path anew = run(grid("[0.001, 0.01]", "search.select = \"f1\"\n"), "--fresh");
+  EXPECT_EQ(slurp(other / "results.csv"), slurp(anew / "results.csv"));
+}
+
+TEST_F(Reuse, AMeasureThatTheEarlierRunLacksIsComputed) {
+  run(grid("[0.001]"));
+  EXPECT_EQ(reused(run(grid("[0.001]", "validation.score = [\"f1\"]\n"))), 0);
+}
+
+TEST_F(Reuse, OtherDataFoldsOrSettingsAreOtherFits) {
+  run(grid("[0.001]"));
+  EXPECT_EQ(reused(run(grid("[0.001]", "", 201))), 0);
+  EXPECT_EQ(reused(run(grid("[0.001]"), "--set seed=5")), 0) << "other folds";
+  EXPECT_EQ(reused(run(grid("[0.001]"), "--set model_options.multiclass=ovo")), 0);
+}
+
+TEST_F(Reuse, RandomNumbersDependOnThePlaceInThePlan) {
+  run(net("[0.1, 0.01]"));
+  EXPECT_EQ(reused(run(net("[0.1, 0.01]", "search.select = \"loss\"\n"))), 4);
+  EXPECT_EQ(reused(run(net("[0.1, 0.01, 0.001]"))), 0);
+}
+
+TEST_F(Reuse, ADamagedRunOffersNothing) {
+  const fs::path first = run(grid("[0.001]"));
+  std::ofstream(first / "journal/node-0000.ndjson") << "{}\n{}\n";
+  EXPECT_EQ(reused(run(grid("[0.001, 0.01]"))), 0);
+}
+
+}  // namespace
+}  // namespace mokume::cli_test

@@ -1,0 +1,86 @@
+#include "data/measures.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace mokume::data {
+namespace {
+
+// Ten rows of three classes, with the values that scikit-learn 1.9.1 gives for them.
+const std::vector<int32_t> kLabels = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
+const std::vector<int32_t> kPredicted = {0, 0, 1, 0, 1, 1, 2, 2, 0, 2};
+const std::vector<double> kProbabilities = {.7, .2, .1, .6, .3, .1, .2, .5, .3, .8, .1, .1, .1, .8, .1,
+                                            .3, .6, .1, .1, .3, .6, .2, .2, .6, .5, .3, .2, .1, .1, .8};
+
+TEST(Measures, CountWhatWasTakenForWhat) {
+  const Confusion confusion = count_confusion(kLabels, kPredicted, 3);
+  EXPECT_EQ(confusion.counts, (std::vector<int64_t>{3, 1, 0, 0, 2, 1, 1, 0, 2}));
+  EXPECT_EQ(confusion.rows_of(0), 4);
+  EXPECT_EQ(confusion.predicted_as(1), 3);
+  EXPECT_DOUBLE_EQ(recall(confusion, 0), 0.75);
+  EXPECT_DOUBLE_EQ(precision(confusion, 2), 2.0 / 3);
+  EXPECT_DOUBLE_EQ(f1(confusion, 1), 2.0 / 3);
+}
+
+TEST(Measures, AreThoseOfScikitLearn) {
+  const Confusion confusion = count_confusion(kLabels, kPredicted, 3);
+  EXPECT_NEAR(balanced_error(confusion), 0.3055555555555557, 1e-15);
+  EXPECT_NEAR(value_of(Measure::precision, confusion), 0.6944444444444443, 1e-15);
+  EXPECT_NEAR(value_of(Measure::recall, confusion), 0.6944444444444443, 1e-15);
+  EXPECT_NEAR(value_of(Measure::f1, confusion), 0.6944444444444443, 1e-15);
+  EXPECT_NEAR(auc(kLabels, kProbabilities, 3).value(), 0.8938492063492064, 1e-15);
+  EXPECT_NEAR(log_loss(kLabels, kProbabilities, 3).value(), 0.6981431098373471, 1e-15);
+}
+
+// Class 2 occurs nowhere, and class 3 only among the predictions.
+TEST(Measures, LeaveOutClassesThatDoNotOccur) {
+  const Confusion confusion =
+      count_confusion(std::vector<int32_t>{0, 0, 1, 1, 1}, std::vector<int32_t>{0, 3, 1, 1, 0}, 4);
+  EXPECT_NEAR(balanced_error(confusion), 0.41666666666666674, 1e-15);
+  EXPECT_NEAR(value_of(Measure::precision, confusion), 0.5, 1e-15);
+  EXPECT_NEAR(value_of(Measure::recall, confusion), 0.38888888888888884, 1e-15);
+  EXPECT_NEAR(value_of(Measure::f1, confusion), 0.43333333333333335, 1e-15);
+}
+
+TEST(Measures, TiesCountHalfInTheAuc) {
+  const std::vector<int32_t> labels = {0, 1, 1, 0, 1};
+  std::vector<double> scores;
+  for (const double positive : {.2, .5, .5, .5, .9}) scores.insert(scores.end(), {-positive, positive});
+  EXPECT_NEAR(auc(labels, scores, 2).value(), 0.8333333333333333, 1e-15);
+}
+
+TEST(Measures, HaveNoValueWithoutRowsOfEveryClassOrNumbers) {
+  const std::vector<int32_t> same = {1, 1};
+  EXPECT_FALSE(auc(same, std::vector<double>{0, 1, 0, 1}, 2));
+  EXPECT_FALSE(auc(same, std::vector<double>{}, 2));
+  EXPECT_FALSE(auc(std::vector<int32_t>{0, 1}, std::vector<double>{0, NAN, 0, 1}, 2));
+  EXPECT_FALSE(log_loss({}, {}, 2));
+  EXPECT_EQ(balanced_error(count_confusion({}, {}, 2)), 0);
+}
+
+TEST(Measures, OneRowCannotMakeTheLogLossInfinite) {
+  const std::vector<int32_t> labels = {0, 1};
+  EXPECT_NEAR(log_loss(labels, std::vector<double>{1, 0, 1, 0}, 2).value(), 18.021826694558577, 1e-12);
+}
+
+TEST(Measures, AMatrixFromAFileMustMatchItsRows) {
+  EXPECT_TRUE(checked_confusion({1, 2, 0, 4}, 2, 7));
+  EXPECT_FALSE(checked_confusion({1, 2, 0, 4}, 2, 8));
+  EXPECT_FALSE(checked_confusion({1, 2, 0, 4}, 4, 7));
+  EXPECT_FALSE(checked_confusion({9, -2, 0, 0}, 2, 7));
+  EXPECT_FALSE(checked_confusion({}, 0, 0));
+  constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+  EXPECT_FALSE(checked_confusion({kMost, kMost, 0, 9}, 2, 7));
+}
+
+TEST(Measures, HaveNames) {
+  EXPECT_EQ(find_measure("f1")->measure, Measure::f1);
+  EXPECT_TRUE(find_measure("auc")->larger_is_better);
+  EXPECT_FALSE(find_measure("log_loss")->larger_is_better);
+  EXPECT_EQ(find_measure("accuracy"), nullptr);
+}
+
+}  // namespace
+}  // namespace mokume::data
