@@ -136,14 +136,14 @@ class Commands {
   }
 
   void add_runs() {
-    run_ = add("run", "run an experiment, or resume its unfinished run");
+    run_ = add("run", "run an experiment, resume its unfinished run, or show the result of its finished run");
     run_->add_option("CONFIG", options_.config, "experiment file")->required();
     add_run_options(run_, options_, true);
     run_->add_flag("--dry-run", options_.dry_run, "show plan, memory and devices, and stop");
     run_->add_option("--formations", options_.formations,
                      "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
     run_->add_flag("--profile", options_.profile, "time every op and transfer, and show where the time goes");
-    run_->add_flag("--fresh", options_.fresh, "start a new run even if one is unfinished");
+    run_->add_flag("--fresh", options_.fresh, "start a new run even if there is one of the same plan");
     resume_ = add_for_run("resume", "resume a run directory");
     add_run_options(resume_, options_, false);
     check_ = add("check", "check an experiment file");

@@ -152,12 +152,16 @@ std::chrono::milliseconds whole(const Patience& patience) {
 
 Handshake lead(Transport& transport, const Hello& own, const Leader& leader, const std::atomic<bool>& stop,
                const Patience& patience) {
-  Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}};
+  Handshake result{leader.run_directory, own.plan_hash, leader.recorded, {}, leader.finished};
   const std::vector<Hello> hellos = gather(transport, own, stop, patience.open, "reported");
   for (uint32_t node = 0; node < hellos.size(); ++node) {
     check_hello(own, hellos[node], node);
     merge(result.choices, hellos[node].choices);
     result.nodes.push_back(hellos[node].devices);
+  }
+  if (leader.finished) {
+    tell_others(transport, Finish{});
+    return result;
   }
   if (leader.shared_directory && transport.size() > 1) {
     const Seen own_view{true, host_name(), "", 0};
@@ -174,8 +178,9 @@ Handshake follow(Transport& transport, const Hello& own, const std::atomic<bool>
     transport.send(0, encode(answer(*look, stop, patience)));
     message = hear(transport, stop, whole(patience));
   }
+  if (std::holds_alternative<Finish>(message)) return {{}, {}, {}, {}, true};
   const auto& welcome = expect<Welcome>(message);
-  return {welcome.run_directory, welcome.plan_hash, welcome.choices, {}};
+  return {welcome.run_directory, welcome.plan_hash, welcome.choices, {}, false};
 }
 
 void send_to_others(Transport& transport, const Message& message) {

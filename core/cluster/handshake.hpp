@@ -40,12 +40,14 @@ struct Leader {
   std::string run_directory;
   ClassChoices recorded;          // from an earlier start of the run: they override everything measured now
   bool shared_directory = false;  // verify that every rank sees run_directory, which must exist
+  bool finished = false;          // run_directory holds a finished run of this plan: there is nothing to do
 };
 
 struct Handshake {
   std::string run_directory, plan_hash;
   ClassChoices choices;                         // of all nodes, by key; precedence: recorded, then rank 0's, 1's, ...
   std::vector<std::vector<LocalDevice>> nodes;  // rank 0 only: the devices of each rank
+  bool finished = false;                        // rank 0 found a finished run; on other ranks nothing else is set
 };
 
 // Exchanges HELLO and WELCOME. Called once by every rank before it settles its devices. `leader` is null except on rank

@@ -6,22 +6,16 @@
 
 #include "base/clock.hpp"
 #include "journal/read.hpp"
-#include "node/candidate_text.hpp"
 #include "node/models.hpp"
 #include "node/scratch.hpp"
-#include "report/tables/cautions.hpp"
-#include "report/tables/format.hpp"
 #include "report/tables/profile.hpp"
-#include "report/tables/stats.hpp"
 #include "run/fit_times.hpp"
-#include "run/refit_rules.hpp"
+#include "run/result.hpp"
 #include "run/view.hpp"
 #include "run/vote.hpp"
 
 namespace mokume::run {
 namespace {
-
-bool has_failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
 class Finish {
  public:
@@ -30,13 +24,11 @@ class Finish {
   void operator()(const cluster::Outcome& outcome, const cluster::ClassChoices& choices) {
     RunRecord& record = run_.recorded.record();
     const journal::Contents contents = counted(outcome);
-    result_.failed = static_cast<uint64_t>(std::count_if(contents.records.begin(), contents.records.end(), has_failed));
     if (outcome.finished) {
-      if (const auto best = best_row(run_.experiment, contents.records, 0); best && plan_.bootstraps == 1)
-        tell_best(*best);
+      tell_failures(plan_, contents.records, contents.refits, result_);
+      tell_best(plan_, run_.experiment.metrics(), contents.records, result_);
       node::adopt_models(result_.directory, plan_, contents);
       if (plan_.bootstraps > 1) write_vote(result_.directory, run_.experiment, contents.refits);
-      tell_failed_refits(contents.refits);
       if (result_.failed > 0 || result_.refit_failed) result_.state = "failed fits";
     } else {
       adopt_those_there_are(contents);
@@ -94,43 +86,13 @@ class Finish {
     }
   }
 
-  // Failed refits do not invalidate the fits. If fits failed, they already explain a single refit without a candidate.
-  void tell_failed_refits(const std::vector<journal::FitRecord>& refits) {
-    const bool bagging = plan_.bootstraps > 1;
-    uint32_t failed = 0;
-    for (const journal::FitRecord& refit : refits) {
-      if (!has_failed(refit) || (!refit.refit && !bagging && result_.failed > 0)) continue;
-      if (failed++ == 0) result_.reason = fmt::format("{} failed: {}", report::fit_name(plan_, refit.fit), refit.note);
-    }
-    if (failed > 1) result_.reason += fmt::format(" (and {} more)", failed - 1);
-    result_.refit_failed = failed > 0;
-  }
-
-  void tell_best(const report::CandidateRow& best) {
-    result_.best = node::candidate_text(plan_, best.candidate);
-    result_.folds = plan_.folds;
-    for (const report::Metric& metric : run_.experiment.metrics())
-      if (best.complete && metric.selects && result_.metric.empty()) result_.metric = metric.name;
-    result_.best_mean = best.mean;
-    result_.best_sd = best.sd;
-  }
-
   void report_all(const RunRecord& record) {
     run_.progress.phase("writing the report");
     const report::RunView view = write_report(run_.registry, result_.directory, record);
     run_.recorded.write();  // last: a run that was killed earlier is not done, so the next one resumes it
-    result_.test = view.test;
-    tell_members(view);
-    if (result_.state != "stopped") result_.cautions = report::cautions(view);
+    tell_tests(view, result_);
     if (!run_.request.profile) return;
     for (const report::DeviceProfile& profile : view.profiles) result_.profile += report::profile_text(profile);
-  }
-
-  void tell_members(const report::RunView& view) {
-    if (view.plan.bootstraps == 1) return;
-    result_.members = view.plan.bootstraps;
-    for (const journal::FitRecord& refit : view.refits)
-      if (const auto test = report::test_of(refit, view.data_classes)) result_.member_tests.push_back(*test);
   }
 
   const Finishing& run_;

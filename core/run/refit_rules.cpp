@@ -13,21 +13,20 @@ namespace {
 
 std::optional<uint32_t> best_candidate(const node::Experiment& experiment,
                                        const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
-  const auto best = best_row(experiment, records, bootstrap);
+  const auto best = best_row(experiment.plan(), experiment.metrics(), records, bootstrap);
   return best ? std::optional(best->candidate) : std::nullopt;
 }
 
 }  // namespace
 
-std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
+std::optional<report::CandidateRow> best_row(const search::Plan& plan, const std::vector<report::Metric>& metrics,
                                              const std::vector<journal::FitRecord>& records, uint32_t bootstrap) {
-  const search::Plan& plan = experiment.plan();
   if (plan.folds == 0) {
     report::CandidateRow only;
     only.candidate = bootstrap * plan.own_candidates;
     return only;
   }
-  for (const auto& row : report::summarise(plan, experiment.metrics(), records))
+  for (const auto& row : report::summarise(plan, metrics, records))
     if (row.bootstrap == bootstrap && row.complete && row.rank == 1) return row;
   return std::nullopt;
 }

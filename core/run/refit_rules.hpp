@@ -17,7 +17,7 @@
 namespace mokume::run {
 
 // Returns the best candidate of a bootstrap if its fits are done; without validation, its only candidate.
-std::optional<report::CandidateRow> best_row(const node::Experiment& experiment,
+std::optional<report::CandidateRow> best_row(const search::Plan& plan, const std::vector<report::Metric>& metrics,
                                              const std::vector<journal::FitRecord>& records, uint32_t bootstrap);
 
 // Returns, by bootstrap, the fits that its refit waits for.

@@ -19,6 +19,7 @@
 #include "run/fit_times.hpp"
 #include "run/recorded_run.hpp"
 #include "run/refit_rules.hpp"
+#include "run/result.hpp"
 #include "run/reuse.hpp"
 #include "run/view.hpp"
 #include "run/workload.hpp"
@@ -70,6 +71,7 @@ class NodeRun {
   RunResult run() {
     prepare();
     const cluster::Handshake handshake = greet();
+    if (handshake.finished) return finished();
     const std::string& directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", directory, transport_.rank()));
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
@@ -110,7 +112,16 @@ class NodeRun {
  private:
   bool leads() const { return transport_.rank() == 0; }
 
-  // Loads the data, makes the plan, and opens the run directory and devices.
+  // The result of the run that finished earlier.
+  RunResult finished() const {
+    if (leads()) return earlier_result(registry_, *finished_);
+    RunResult result;
+    result.state = "done";
+    return result;
+  }
+
+  // Loads the data, makes the plan, and opens the run directory and devices. If this plan's run is already finished,
+  // rank 0 opens neither.
   void prepare() {
     machine_ = std::make_unique<node::Machine>(registry_, log_);
     const cluster::HostShare share = share_host();
@@ -118,6 +129,9 @@ class NodeRun {
     experiment_ = std::make_unique<node::Experiment>(registry_, request_.config);
     if (leads())
       for (const std::string& note : experiment_->data().notes) frontend_.phase(note);
+    if (leads() && !request_.fresh && !request_.directory)
+      finished_ = finished_run(request_.config.output, request_.config.name, experiment_->plan().hash);
+    if (finished_) return;
     if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
     if (leads() && !recorded_->directory().existed() && !request_.fresh) {
       reusable_ = find_reusable(registry_, *experiment_, request_.config.output);
@@ -141,9 +155,13 @@ class NodeRun {
   }
 
   cluster::Handshake greet() {
-    const cluster::Hello hello{kVersion, experiment_->plan().hash, devices_->devices(), devices_->choices()};
+    cluster::Hello hello{kVersion, experiment_->plan().hash, {}, {}};
+    if (devices_) hello.devices = devices_->devices(), hello.choices = devices_->choices();
     cluster::Leader leader;
-    if (leads()) leader = {fs::absolute(recorded_->directory().path()).string(), recorded_->record().choices, true};
+    if (finished_)
+      leader = {*finished_, {}, false, true};
+    else if (leads())
+      leader = {fs::absolute(recorded_->directory().path()).string(), recorded_->record().choices, true};
     return cluster::handshake(transport_, hello, leads() ? &leader : nullptr, stop_);
   }
 
@@ -259,7 +277,9 @@ class NodeRun {
   Frontend& frontend_;
   const std::atomic<bool>& stop_;
   std::unique_ptr<node::Experiment> experiment_;
-  std::unique_ptr<RecordedRun> recorded_;  // this and the next three: node 0 only
+  // This and the next four: node 0 only.
+  std::optional<std::string> finished_;  // the directory of an earlier, finished run
+  std::unique_ptr<RecordedRun> recorded_;
   std::optional<Reusable> reusable_;
   std::unique_ptr<Progress> progress_;
   std::unique_ptr<BestCandidates> rules_;

@@ -32,6 +32,8 @@ struct RunRequest {
 struct RunResult {
   std::string directory;
   std::string state;  // "done", "failed fits" or "stopped"
+  // The run had already finished, and nothing was computed: when its last fit ended, in seconds since the epoch.
+  std::optional<double> earlier_end_s = {};
   uint64_t failed = 0;
   bool refit_failed = false;  // `reason` explains why
   std::string best;           // "C = 10, gamma = 0.01", or ""
@@ -48,7 +50,8 @@ struct RunResult {
 };
 
 // Called by every rank; only rank 0's result contains more than the state. If `stop` is set, the run drains and returns
-// "stopped".
+// "stopped". If the newest run of the plan is finished, and neither a fresh run nor a directory is requested, this
+// returns its result and computes nothing.
 RunResult run(registry::Registry& registry, base::Log& log, cluster::Transport& transport, const RunRequest& request,
               Frontend& frontend, const std::atomic<bool>& stop);
 

@@ -70,7 +70,31 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
   return paths;
 }
 
+struct Found {
+  std::string path;
+  bool finished = false;
+};
+
+std::optional<Found> newest_of_plan(const std::string& parent, const std::string& plan_hash) {
+  for (const std::string& path : runs_newest_first(parent)) {
+    RunRecord record;
+    try {
+      record = read_run_record(path);
+    } catch (const Error&) {
+      continue;  // not a run directory, or its creation was interrupted
+    }
+    if (record.plan_hash == plan_hash) return Found{path, record.state != "running" && record.state != "stopped"};
+  }
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::optional<std::string> finished_run(const std::string& output, const std::string& name,
+                                        const std::string& plan_hash) {
+  const auto newest = newest_of_plan(output + "/" + name, plan_hash);
+  return newest && newest->finished ? std::optional(newest->path) : std::nullopt;
+}
 
 void require_run_directory(const std::string& path) { require(path, {"config.resolved.toml", kRecord}); }
 
@@ -108,19 +132,9 @@ bool is_held(const std::string& path) {
 RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
                                           const std::string& plan_hash, bool fresh) {
   const std::string parent = output + "/" + name;
-  if (!fresh) {
-    for (const std::string& path : runs_newest_first(parent)) {
-      RunRecord record;
-      try {
-        record = read_run_record(path);
-      } catch (const Error&) {
-        continue;  // not a run directory, or its creation was interrupted
-      }
-      if (record.plan_hash != plan_hash) continue;
-      if (record.state == "running" || record.state == "stopped") return RunDirectory(path, true);
-      break;
-    }
-  }
+  if (!fresh)
+    if (const auto newest = newest_of_plan(parent, plan_hash); newest && !newest->finished)
+      return RunDirectory(newest->path, true);
   return RunDirectory(new_directory(parent), false);
 }
 

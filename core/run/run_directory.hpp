@@ -117,7 +117,7 @@ struct RunRecord {
 // A run directory that this process holds through a lock on the file `lock` until destruction. Move-only.
 class RunDirectory {
  public:
-  // Opens the newest unfinished run of `name` below `output` with this plan hash, or creates a new one.
+  // Opens the newest run of `name` below `output` with this plan hash if it is unfinished, or creates a new one.
   static RunDirectory open_or_create(const std::string& output, const std::string& name, const std::string& plan_hash,
                                      bool fresh);
   // Opens an existing directory. Throws Error(MK_INVALID_ARGUMENT) if it is not a run directory or another process
@@ -141,6 +141,10 @@ class RunDirectory {
   bool existed_ = false;
   int lock_ = -1;
 };
+
+// Returns the path of the newest run of `name` below `output` with this plan hash if it is finished.
+std::optional<std::string> finished_run(const std::string& output, const std::string& name,
+                                        const std::string& plan_hash);
 
 // Returns whether a process holds the run directory now, independently of run.json. On a network file system this is
 // only as reliable as its locks: without them, a run of another host appears dead.

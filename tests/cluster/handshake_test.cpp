@@ -64,6 +64,18 @@ TEST(Handshake, SharesDirectoryChoicesAndDevices) {
   for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(shaken[0].nodes[i], hello_of(i).devices);
 }
 
+TEST(Handshake, AFinishedRunEndsItForEveryRank) {
+  Hub hub(3);
+  std::vector<Handshake> shaken(3);
+  const auto texts = on_all(hub, 3, [&](Transport& transport) {
+    const Leader leader{"/runs/one", {}, false, true};
+    const uint32_t rank = transport.rank();
+    shaken[rank] = handshake(transport, hello_of(rank), rank == 0 ? &leader : nullptr, kGo);
+  });
+  EXPECT_EQ(texts, std::vector<std::string>(3));
+  for (const Handshake& one : shaken) EXPECT_TRUE(one.finished);
+}
+
 TEST(Handshake, ASingleNodeNeedsNoPeer) {
   Transport transport(self_transport());
   Handshake shaken;

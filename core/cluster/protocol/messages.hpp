@@ -4,7 +4,7 @@
 // The agent of a node sends requests and reports, and the coordinator, which is on node 0, only answers. Therefore it
 // never sends to a node that may be gone:
 //
-//   HELLO -> WELCOME | STOP                 REQUEST -> GRANT | NONE | STOP | FINISH
+//   HELLO -> WELCOME | STOP | FINISH        REQUEST -> GRANT | NONE | STOP | FINISH
 //   DONE, END, STOP, BYE -> -               HEARTBEAT -> ACK | STOP | FINISH
 //
 // Before and after the fits (handshake.hpp) node 0 also sends unrequested messages: STOP and BYE to all. A child

@@ -1,0 +1,28 @@
+// Turns journal records and a report into the result of a run, for the run that has just ended and for one that ended
+// earlier.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "registry/registry.hpp"
+#include "report/view.hpp"
+#include "run/run.hpp"
+
+namespace mokume::run {
+
+// Sets the numbers of failed fits and refits, with the reason of the latter. Failed refits do not invalidate the fits.
+void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecord>& records,
+                   const std::vector<journal::FitRecord>& refits, RunResult& result);
+
+// Sets the best candidate with its score, unless each bootstrap has its own.
+void tell_best(const search::Plan& plan, const std::vector<report::Metric>& metrics,
+               const std::vector<journal::FitRecord>& records, RunResult& result);
+
+// Sets the test results and the warnings.
+void tell_tests(const report::RunView& view, RunResult& result);
+
+// Returns the result of a run that is finished. Only reads. Errors are those of read_view().
+RunResult earlier_result(registry::Registry& registry, const std::string& directory);
+
+}  // namespace mokume::run
