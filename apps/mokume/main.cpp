@@ -67,10 +67,11 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
 
 void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("RUN", options.run, "run directory")->required();
-  CLI::Option* image = command->add_option("IMAGE", options.image, "PNG or JPEG file of any size");
+  CLI::Option* image = command->add_option(
+      "IMAGE", options.images, "PNG or JPEG files of any size, and folders of them; of several, a row for each");
   command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...")->excludes(image);
   command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
-  command->add_flag("--json", options.json, "print JSON: the result for the picture, or an object per row");
+  command->add_flag("--json", options.json, "print JSON: the result for one picture, or an object per row");
   command->add_option("--devices", options.devices, "device to use (the first match)");
 }
 
@@ -164,7 +165,7 @@ class Commands {
     compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
     compare_->add_option("A", path_, "run directory")->required();
     compare_->add_option("B", other_, "run directory to compare with")->required();
-    predict_ = add("predict", "predict a picture, or rows as CSV, with a run's models");
+    predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
   }
 

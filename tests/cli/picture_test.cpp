@@ -244,6 +244,55 @@ TEST_F(PictureRun, BadPicturesAreReportedInSentences) {
   expect(predict(run("svm"), "a.png --svg no/such.svg"), 75, {"cannot write 'no/such.svg'"});
 }
 
+TEST_F(PictureRun, ManyPicturesAndFoldersGiveARowEach) {
+  fs::create_directories(place_.path() / "many");
+  place_.write("z.png", drawn(0).png_file());
+  place_.write("many/b.JPG", data::jpeg(500, 420, 1, drawn(1).bytes));
+  place_.write("many/a.png", drawn(2).png_file());
+  place_.write("many/notes.txt", "no picture");
+  const Ended ended = predict(run("net1"), "z.png many/");
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("notes.txt"), std::string::npos) << ended.err;
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 4U) << ended.out;
+  EXPECT_TRUE(lines[0].starts_with("file,predicted,probability_0,probability_1,")) << lines[0];
+  const std::vector<std::pair<std::string, size_t>> wanted{{"z.png", 0}, {"many/a.png", 2}, {"many/b.JPG", 1}};
+  for (size_t r = 0; r < wanted.size(); ++r) {
+    const auto& [file, row] = wanted[r];
+    const auto cells = cells_of(lines[r + 1]);
+    EXPECT_EQ(cells[0], file);
+    const json alone = json::parse(predict(run("net1"), file + " --json").out);
+    EXPECT_EQ(cells[1], alone["vote"]);
+    for (size_t c = 0; c < 10; ++c) EXPECT_NEAR(std::stod(cells[2 + c]), alone["mean"][c].get<double>(), 1e-6) << file;
+  }
+  const auto objects = lines_of(predict(run("net1"), "z.png many --json").out);
+  ASSERT_EQ(objects.size(), 3U);
+  EXPECT_EQ(json::parse(objects[1])["file"], "many/a.png");
+  EXPECT_EQ(json::parse(objects[1])["predicted"], cells_of(lines[2])[1]);
+  const auto votes = lines_of(predict(ensemble_, "many").out);
+  EXPECT_TRUE(votes.at(0).starts_with("file,predicted,votes,vote_share_0,")) << votes.at(0);
+  expect(predict(run("net1"), "many --svg a.svg"), 2, {"--svg draws one picture"});
+}
+
+TEST_F(PictureRun, PicturesThatCannotBeReadAreNamedAndTheOthersPredicted) {
+  fs::create_directories(place_.path() / "many");
+  fs::create_directories(place_.path() / "empty");
+  const std::string whole = drawn(0).png_file();
+  place_.write("many/a.png", whole.substr(0, whole.size() / 2));
+  place_.write("many/b.png", whole);
+  fs::create_symlink("nowhere.png", place_.path() / "many/c.png");
+  place_.write("d.png", whole);
+  const Ended ended = predict(run("svm"), "gone.png many empty d.png");
+  expect(ended, 3,
+         {"cannot read 'gone.png'", "'many/a.png' is a damaged or truncated PNG file", "cannot read 'many/c.png'",
+          "'empty' holds no .png, .jpg or .jpeg files",
+          "4 pictures or folders could not be read; 2 other pictures are predicted"});
+  const auto lines = lines_of(ended.out);
+  ASSERT_EQ(lines.size(), 3U) << ended.out;
+  EXPECT_TRUE(lines[1].starts_with("many/b.png," + label_of(0) + ",")) << lines[1];
+  EXPECT_TRUE(lines[2].starts_with("d.png," + label_of(0) + ",")) << lines[2];
+}
+
 TEST_F(PictureRun, RunsThatCannotReadPicturesAreReportedInSentences) {
   place_.write("a.png", drawn(0).png_file());
   place_.write("t.csv", "a,b,c,label\n1,2,3,x\n2,1,3,y\n1,2,4,x\n2,1,4,y\n");

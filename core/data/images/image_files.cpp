@@ -22,7 +22,8 @@ namespace {
 
 struct FolderEntry {
   std::string name;
-  mode_t mode = 0;
+  mode_t mode = 0;  // 0: unknown, because of `cause`
+  int cause = 0;
 
   bool is_folder() const { return S_ISDIR(mode); }
 };
@@ -36,7 +37,7 @@ struct CloseDirectory {
            "cannot be read: " + std::generic_category().message(code) + "; check the path and its permissions");
 }
 
-// The entries of a directory, bytewise by name, without hidden ones; links are followed.
+// The entries of a directory, bytewise by name, without hidden ones; links are followed, and may lead nowhere.
 std::vector<FolderEntry> entries_of(const std::string& path) {
   const std::unique_ptr<DIR, CloseDirectory> directory(opendir(path.c_str()));
   if (!directory) cannot_read(path, errno);
@@ -49,8 +50,8 @@ std::vector<FolderEntry> entries_of(const std::string& path) {
     if (entry->d_name[0] == '.') continue;
     const std::string whole = path + "/" + entry->d_name;
     struct stat status {};
-    if (::stat(whole.c_str(), &status) != 0) cannot_read(whole, errno);
-    entries.push_back({entry->d_name, status.st_mode});
+    const bool known = ::stat(whole.c_str(), &status) == 0;
+    entries.push_back({entry->d_name, known ? status.st_mode : 0, known ? 0 : errno});
   }
   std::sort(entries.begin(), entries.end(), [](const FolderEntry& a, const FolderEntry& b) { return a.name < b.name; });
   return entries;
@@ -85,7 +86,8 @@ struct LeftOut {
   }
 };
 
-// Appends the pictures of the folder `of_class` in folder.path; "": those of folder.path itself.
+// Appends the pictures of the folder `of_class` in folder.path; "": those of folder.path itself, whose reader says what
+// is wrong with one of them.
 void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder, LeftOut& left_out) {
   for (const FolderEntry& entry : entries_of(of_class.empty() ? folder.path : folder.path + "/" + of_class)) {
     const std::string name = of_class.empty() ? entry.name : of_class + "/" + entry.name;
@@ -93,7 +95,9 @@ void add_pictures(const std::string& of_class, size_t label, ImageFolder& folder
       left_out.add(name, entry.is_folder());
       continue;
     }
-    if (!S_ISREG(entry.mode)) bad_data(folder.path + "/" + name, "", "is not a regular file; remove it");
+    if (!of_class.empty() && entry.cause != 0) cannot_read(folder.path + "/" + name, entry.cause);
+    if (!of_class.empty() && !S_ISREG(entry.mode))
+      bad_data(folder.path + "/" + name, "", "is not a regular file; remove it");
     folder.files.push_back({name, label});
   }
 }
@@ -140,6 +144,7 @@ ImageFolder list_classes(const std::string& path) {
   folder.path = path;
   LeftOut left_out;
   for (const FolderEntry& entry : entries_of(path)) {
+    if (entry.cause != 0) cannot_read(path + "/" + entry.name, entry.cause);
     if (entry.is_folder())
       folder.classes.push_back(entry.name);
     else

@@ -1,0 +1,36 @@
+#include "predictor.hpp"
+
+#include <utility>
+
+namespace mokume::app {
+
+Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runtime.log()) {
+  const std::vector<device::Listed> chosen{
+      with.run.with_devices([&] { return machine_.select(with.options.devices).front(); })};
+  device_ = machine_.open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
+}
+
+RowPrinter::Cell ClassTable::name_of(int32_t label) const {
+  if (label < 0) return {};
+  return RowPrinter::Cell(with_.ensemble.first().classes[static_cast<size_t>(label)]);
+}
+
+void ClassTable::print(const run::Combined& said, size_t r, std::vector<RowPrinter::Cell> cells, int32_t label) {
+  const bool several = with_.ensemble.size() > 1;
+  if (!printer_) {
+    left_.emplace_back("predicted");
+    if (known_) left_.emplace_back("label");
+    if (several) left_.emplace_back("votes");
+    left_.insert(left_.end(), said.score_names.begin(), said.score_names.end());
+    printer_.emplace(with_.options.json, left_);
+  }
+  cells.push_back(name_of(said.labels[r]));
+  if (known_) cells.push_back(name_of(label));
+  if (several) cells.emplace_back(size_t{said.votes[r]});
+  const size_t scores = said.score_names.size();
+  const auto first = said.scores.begin() + static_cast<ptrdiff_t>(r * scores);
+  cells.insert(cells.end(), first, first + static_cast<ptrdiff_t>(scores));
+  printer_->print(cells);
+}
+
+}  // namespace mokume::app

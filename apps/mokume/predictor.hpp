@@ -1,0 +1,63 @@
+// What the forms of the command predict share: the models of a run, the selected device, and the table of classes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "data/dataset.hpp"
+#include "device/device.hpp"
+#include "node/machine.hpp"
+#include "row_printer.hpp"
+#include "run/ensemble.hpp"
+#include "run/run_directory.hpp"
+#include "stored_run.hpp"
+
+namespace mokume::app {
+
+struct Models {
+  Runtime& runtime;
+  const StoredRun& run;
+  const PredictOptions& options;
+  const mk_model& model;
+  const run::Ensemble& ensemble;
+  const run::RunRecord& record;
+};
+
+// The selected device, opened.
+class Opened {
+ public:
+  explicit Opened(const Models& with);
+  const mk_device_services* services() const { return device_->services(); }
+
+ private:
+  node::Machine machine_;
+  std::unique_ptr<device::Device> device_;
+};
+
+// Prints the columns of the caller, predicted[, label][, votes], and the scores. Combined must come from this ensemble.
+class ClassTable {
+ public:
+  // `left`: the names of the caller's columns. `known`: the rows have labels.
+  ClassTable(const Models& with, std::vector<std::string> left, bool known) : with_(with), left_(left), known_(known) {}
+
+  // Prints row `r` of `said`. `cells`: those of the caller's columns. `label`: used if the rows have labels.
+  void print(const run::Combined& said, size_t r, std::vector<RowPrinter::Cell> cells, int32_t label = data::kNoLabel);
+
+ private:
+  RowPrinter::Cell name_of(int32_t label) const;
+
+  const Models& with_;
+  std::vector<std::string> left_;
+  bool known_;
+  std::optional<RowPrinter> printer_;  // made for the first row, which tells the names of the scores
+};
+
+// One picture: everything about the certainty of the members, as text or JSON. Several pictures, or folders of them:
+// a row for each. Returns the exit code: kData if some of several cannot be read.
+int predict_pictures(const Models& with);
+
+}  // namespace mokume::app
