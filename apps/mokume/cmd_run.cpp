@@ -2,14 +2,19 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
+#include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
 #include "progress.hpp"
+#include "report/tables/stats.hpp"
+#include "run/nested.hpp"
 #include "run/run.hpp"
+#include "run/view.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
 #include "stored_run.hpp"
@@ -56,8 +61,9 @@ class Shown : public run::Frontend {
   StopWatch& watch_;
 };
 
-// `stored` is the run that is resumed by its directory, or null.
-int execute(Runtime& runtime, run::RunRequest& request, StopWatch& watch, const StoredRun* stored = nullptr) {
+// `stored` is the run that is resumed by its directory, or null. Only the result of rank 0 is complete.
+run::RunResult execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch,
+                       const StoredRun* stored = nullptr) {
   registry::Registry& registry = runtime.registry();
   cluster::Transport& transport = runtime.transport();
   const bool leads = transport.rank() == 0;
@@ -69,7 +75,6 @@ int execute(Runtime& runtime, run::RunRequest& request, StopWatch& watch, const 
     stored->warn_of_backends();
   }
 
-  watch.announce();
   Shown shown(runtime, progress, watch);
   run::RunResult result;
   try {
@@ -85,8 +90,40 @@ int execute(Runtime& runtime, run::RunRequest& request, StopWatch& watch, const 
   }
   runtime.log().set_around(nullptr, nullptr, nullptr);
   std::fputs(result.profile.c_str(), stderr);
-  if (!leads) return result.state == "stopped" ? kStopped : kDone;
-  return conclude(result);
+  return result;
+}
+
+// Runs the outer folds of a nested cross-validation that are not finished, and returns the exit code.
+int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::string& directory, StopWatch& watch) {
+  const bool leads = runtime.transport().rank() == 0;
+  int code = kDone;
+  for (uint32_t fold = 1; fold <= whole.config.outer; ++fold) {
+    run::RunRequest request = whole;
+    request.config = run::outer_config(whole.config, directory, fold);
+    request.directory.reset();
+    request.fresh = false;
+    if (leads) request.source_text = base::read_file(directory + "/experiment.toml", 1U << 24);
+    if (leads) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
+    const run::RunResult result = execute(runtime, request, watch);
+    if (result.state == "stopped") return leads ? conclude(result) : kStopped;
+    if (!leads) continue;
+    if (result.failed > 0 || result.refit_failed) code = kFailedFits;
+    run::keep_outer_result(directory, whole.config.outer, fold, result);
+  }
+  if (!leads) return code;
+  const report::RunView view = run::rebuild_report(runtime.registry(), directory);
+  if (view.nested) say(stderr, "nested cross-validation: {}\n", report::nested_text(*view.nested));
+  return code;
+}
+
+// Runs an experiment with its outer folds, and returns the exit code.
+int execute_all(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, const StoredRun* stored = nullptr) {
+  watch.announce();
+  const run::RunResult result = execute(runtime, request, watch, stored);
+  const bool leads = runtime.transport().rank() == 0;
+  const int code = leads ? conclude(result) : result.state == "stopped" ? kStopped : kDone;
+  if (request.config.outer == 0 || request.config.outer_fold > 0 || code == kStopped) return code;
+  return std::max(code, run_outer_folds(runtime, request, result.directory, watch));
 }
 
 }  // namespace
@@ -109,7 +146,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.command = options.command;
   request.fresh = options.fresh;
   request.profile = options.profile;
-  return execute(runtime, request, watch);
+  return execute_all(runtime, request, watch);
 }
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
@@ -119,7 +156,7 @@ int resume_run(Runtime& runtime, const std::string& directory, const RunOptions&
   request.config = stored.config();
   request.command = options.command;
   request.directory = directory;
-  return stored.with_devices([&] { return execute(runtime, request, watch, &stored); });
+  return stored.with_devices([&] { return execute_all(runtime, request, watch, &stored); });
 }
 
 }  // namespace mokume::app

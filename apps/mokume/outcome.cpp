@@ -11,6 +11,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "report/tables/class_scores.hpp"
 #include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 
@@ -72,6 +73,8 @@ int conclude(const run::RunResult& result) {
     std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
                  100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
                  static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));
+  if (const std::string measures = result.test ? report::measures_text(*result.test) : ""; !measures.empty())
+    say(stderr, "test {}\n", measures);
   for (const std::string& caution : result.cautions) say(stderr, "warning: {}\n", caution);
   if (!result.reproducibility.empty()) std::fprintf(stderr, "reproducible: %s\n", result.reproducibility.c_str());
   std::fprintf(stderr, "report: %s\n", report.c_str());

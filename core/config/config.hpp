@@ -55,7 +55,7 @@ struct Config {
   bool stratified = true;
   uint32_t outer = 0;       // outer folds of a nested cross-validation; 0: none
   uint32_t outer_fold = 0;  // from 1: tune and train without the rows of this outer fold, which are the test set
-  bool ordered = false;  // the rows are in the order of time: validate on rows that come after those trained on
+  bool ordered = false;     // the rows are in the order of time: validate on rows that come after those trained on
   std::vector<std::string> score;  // measures of each fit in addition to the model's metrics
   bool calibrate = false;          // learn probabilities from the decision values in the winner's folds
 

@@ -92,6 +92,39 @@ struct Vote {
   std::vector<double> doubt = {};
 };
 
+// An outer fold of a nested cross-validation: an experiment without its rows, tested on them.
+struct NestedFold {
+  uint32_t fold = 0;      // from 1
+  std::string best;       // the candidate that the inner folds chose; "" without a search
+  double validation = 0;  // its mean in the inner folds
+  int64_t errors = 0, n = 0;
+  std::optional<double> mse;
+
+  double value() const { return mse ? *mse : n > 0 ? static_cast<double>(errors) / static_cast<double>(n) : 0; }
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("fold", self.fold, 1U, 1000U);
+    field("best", self.best);
+    field("validation", self.validation);
+    field("errors", self.errors, int64_t{0}, INT64_MAX);
+    field("n", self.n, int64_t{1}, INT64_MAX);
+    field("mse", self.mse);
+  }
+};
+
+// The outer folds that are finished, in ascending order.
+struct Nested {
+  uint32_t folds = 0;  // planned
+  std::vector<NestedFold> each = {};
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("folds", self.folds, 2U, 1000U);
+    field("each", self.each);
+  }
+};
+
 // Where the time of a profiled run was spent on one device, over all calls of the model in one session.
 struct DeviceProfile {
   uint32_t node = 0;
@@ -181,6 +214,7 @@ struct RunView {
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
   std::optional<Vote> vote;                 // of an ensemble, once its run is finished
+  std::optional<Nested> nested;             // of a run with outer folds
   std::optional<uint32_t> best;             // candidate
   std::optional<TestResult> test;
   double wall_s = 0;  // over all sessions of the run

@@ -16,6 +16,7 @@
 #include "report/tables/efficiency.hpp"
 #include "report/tables/stats.hpp"
 #include "report/tables/team.hpp"
+#include "run/nested.hpp"
 #include "run/run_directory.hpp"
 #include "run/status_file.hpp"
 #include "run/view.hpp"
@@ -138,6 +139,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   for (const journal::FitRecord& refit : contents.refits)
     if (refit.status != journal::FitStatus::failed && view.best && refit.refit == view.best) view.refit = refit;
   if (view.refit) view.test = report::test_of(*view.refit, view.data_classes);
+  view.nested = read_nested(directory);
   view.wall_s = contents.wall_s;
   add_devices(view, record);
   view.profiles = node::read_profiles(directory);

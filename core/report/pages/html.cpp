@@ -81,6 +81,25 @@ std::string training_section(const RunView& view, const std::vector<NamedFile>& 
 
 // ---- the tables
 
+std::string nested_section(const RunView& view) {
+  if (!view.nested || view.nested->each.empty()) return {};
+  const bool numbers = estimate_of(*view.nested).numbers;
+  const auto text = [&](double value) { return numbers ? pretty(value) : fmt::format("{:.2f}\u00A0%", 100 * value); };
+  Table table({{"outer fold", true},
+               {"chosen in its inner folds"},
+               {"inner mean", true},
+               {"test rows", true},
+               {numbers ? "test MSE" : "test error", true}});
+  for (const NestedFold& one : view.nested->each)
+    table.row({Cell::id(one.fold), one.best.empty() ? kNoValue : elide(one.best, 120), pretty(one.validation),
+               Cell::count(static_cast<uint64_t>(one.n)), Cell(text(one.value()), one.value())});
+  return section(
+      "Nested cross-validation",
+      "The whole experiment was repeated without each outer fold and tested on its rows: " + nested_text(*view.nested) +
+          ". Unlike the mean of the best candidate, this estimate is not biased " + "by its choice.",
+      table.html(true));
+}
+
 std::string classes_section(const RunView& view, const std::vector<NamedFile>& plots) {
   const std::vector<ClassScore> scores = class_scores(view);
   if (scores.empty()) return {};
@@ -217,7 +236,7 @@ std::string report_html(const RunView& view, const std::vector<NamedFile>& plots
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
       "<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
       escape(elide(view.name, 80)), palette_css(), kReport, plot_css());
-  out += headline(figure) + members_section(view, plots) + classes_section(view, plots) +
+  out += headline(figure) + members_section(view, plots) + nested_section(view) + classes_section(view, plots) +
          surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);
   if (plots.empty())
     out += section("Plots", "There is nothing to plot: the plan has no candidates or no selecting metric.", "");

@@ -105,6 +105,23 @@ Json json_test(const RunView& view) {
   return test;
 }
 
+Json json_nested(const RunView& view) {
+  if (!view.nested) return nullptr;
+  const NestedEstimate estimate = estimate_of(*view.nested);
+  Json folds = Json::array();
+  for (const NestedFold& one : view.nested->each)
+    folds.push_back({{"fold", one.fold},
+                     {"best", one.best},
+                     {"validation", one.validation},
+                     {estimate.numbers ? "mse" : "error", one.value()},
+                     {"n", one.n}});
+  return {{"folds", view.nested->folds},
+          {estimate.numbers ? "mse" : "error", estimate.value},
+          {"sd", estimate.sd},
+          {"n", estimate.n},
+          {"each", folds}};
+}
+
 }  // namespace
 
 std::string results_csv(const RunView& view) {
@@ -212,6 +229,7 @@ std::string summary_json(const RunView& view) {
                       {"failed_refits", failed_refits(view)},
                       {"best", json_best(view)},
                       {"test", json_test(view)},
+                      {"nested", json_nested(view)},
                       {"wall_s", view.wall_s},
                       {"fit_s", busy_seconds(view)},
                       {"devices", json_devices(view)},

@@ -1,0 +1,52 @@
+#include "run/nested.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+#include "base/sealed.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::run {
+namespace {
+
+constexpr const char* kNested = "/nested.json";
+
+}  // namespace
+
+config::Config outer_config(const config::Config& whole, const std::string& run_directory, uint32_t fold) {
+  config::Config config = whole;
+  config.output = run_directory + "/outer";
+  config.name = fmt::format("fold-{}", fold);
+  config.outer_fold = fold;
+  return config;
+}
+
+void keep_outer_result(const std::string& run_directory, uint32_t folds, uint32_t fold, const RunResult& result) {
+  if (!result.test) return;
+  report::Nested nested = read_nested(run_directory).value_or(report::Nested());
+  if (nested.folds != folds) nested = {folds, {}};
+  std::erase_if(nested.each, [&](const report::NestedFold& one) { return one.fold == fold; });
+  const report::TestResult& test = *result.test;
+  nested.each.push_back({fold, result.best, result.best_mean, test.errors, test.n, test.mse});
+  std::sort(nested.each.begin(), nested.each.end(), [](const auto& a, const auto& b) { return a.fold < b.fold; });
+  base::write_file(run_directory + kNested, base::seal(base::to_json(nested)));
+}
+
+std::optional<report::Nested> read_nested(const std::string& run_directory) {
+  const std::string path = run_directory + kNested;
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  try {
+    const auto text = base::unseal(base::read_file(path, 1U << 24));
+    if (text) return base::from_json<report::Nested>(*text);
+  } catch (const Error&) {
+  }
+  return std::nullopt;
+}
+
+}  // namespace mokume::run
