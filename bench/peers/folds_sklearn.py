@@ -1,7 +1,8 @@
 """Compares every fit of a grid on a table with gaps against scikit-learn's Pipeline(SimpleImputer, StandardScaler, SVC).
 
-Writes the table, runs the grid with mokume, which fills and scales within each fold, and counts the validation errors
-that differ. Prints one line and exits with 1 if any does.
+Writes the table, runs the grid with mokume, which fills and scales within each fold, and counts the fits whose validation
+errors differ, or whose measures (balanced error, macro precision, recall and F1 to 1e-9; AUC to 1e-3, since it follows
+from single-precision decision values) differ from those of sklearn.metrics. Prints one line and exits with 1 if any does.
 
     python bench/peers/folds_sklearn.py --mokume build/release/bin/mokume
 """
@@ -13,6 +14,7 @@ import sys
 import tempfile
 
 import numpy as np
+from sklearn import metrics
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -24,7 +26,7 @@ name = "folds"
 model = "svc"
 devices.use = "host"
 data = { source = "csv", path = "table.csv", missing = "mean", standardize = "features" }
-validation = { folds = 5, shuffle = false, stratified = false }
+validation = { folds = 5, shuffle = false, stratified = false, score = ["balanced_error", "precision", "recall", "f1", "auc"] }
 model_options = { multiclass = "ovo" }
 [search]
 method = "grid"
@@ -45,6 +47,16 @@ def table():
     return x, y
 
 
+def measures(truth, predicted, decisions):
+    """scikit-learn's values by the names of the columns."""
+    macro = dict(average="macro", zero_division=0)
+    per_class = [metrics.roc_auc_score(truth == c, decisions[:, c]) for c in range(decisions.shape[1])]
+    return {"balanced_error": 1 - metrics.balanced_accuracy_score(truth, predicted),
+            "precision": metrics.precision_score(truth, predicted, **macro),
+            "recall": metrics.recall_score(truth, predicted, **macro),
+            "f1": metrics.f1_score(truth, predicted, **macro), "auc": np.mean(per_class)}
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--mokume", type=pathlib.Path, required=True)
@@ -57,14 +69,18 @@ def main():
         (place / "e.toml").write_text(EXPERIMENT)
         subprocess.run([mokume, "run", "e.toml"], cwd=place, check=True, stderr=subprocess.DEVNULL)
         fits = list(csv.DictReader(open(next(place.glob("runs/folds/*/results.csv")))))
-    different = 0
+    different, off = 0, dict.fromkeys(["balanced_error", "precision", "recall", "f1", "auc"], 0.0)
     for fit in fits:
         held_out = np.arange(ROWS) // (ROWS // FOLDS) == int(fit["fold"])
         peer = make_pipeline(SimpleImputer(), StandardScaler(), SVC(C=float(fit["C"]), gamma=float(fit["gamma"])))
         peer.fit(x[~held_out], y[~held_out])
-        different += int((peer.predict(x[held_out]) != y[held_out]).sum()) != int(fit["errors"])
-    print(f"{len(fits)} fits, {sum(int(f['errors']) for f in fits)} errors; {different} fits differ from scikit-learn")
-    sys.exit(different > 0)
+        predicted = peer.predict(x[held_out])
+        different += int((predicted != y[held_out]).sum()) != int(fit["errors"])
+        for name, value in measures(y[held_out], predicted, peer.decision_function(x[held_out])).items():
+            off[name] = max(off[name], abs(value - float(fit[name])))
+    print(f"{len(fits)} fits, {sum(int(f['errors']) for f in fits)} errors; {different} fits differ from scikit-learn;",
+          "largest differences:", ", ".join(f"{name} {value:.1e}" for name, value in off.items()))
+    sys.exit(different > 0 or max(v for n, v in off.items() if n != "auc") > 1e-9 or off["auc"] > 1e-3)
 
 
 if __name__ == "__main__":

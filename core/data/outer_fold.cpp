@@ -1,6 +1,7 @@
 #include "data/outer_fold.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <utility>
 

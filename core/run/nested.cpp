@@ -42,8 +42,8 @@ std::optional<report::Nested> read_nested(const std::string& run_directory) {
   std::error_code error;
   if (!std::filesystem::exists(path, error)) return std::nullopt;
   try {
-    const auto text = base::unseal(base::read_file(path, 1U << 24));
-    if (text) return base::from_json<report::Nested>(*text);
+    const auto text = base::unseal_file(base::read_file(path, 1U << 24));
+    if (text) return base::from_json<report::Nested>(text->object);
   } catch (const Error&) {
   }
   return std::nullopt;

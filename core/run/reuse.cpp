@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostRuns = 20;  // to read; older ones rarely offer more
+constexpr size_t kMostRuns = 8;  // to read; older ones rarely offer more
 
 // An experiment without its data, which another one shares.
 struct Planned {

@@ -12,20 +12,22 @@ namespace {
 using nlohmann::json;
 
 // Two values of C and `gammas` of gamma, three folds.
-std::string grid(const std::string& gammas, const std::string& more = "", int limit = 200) {
+std::string grid(const std::string& gammas, const std::string& more = "", int limit = 200,
+                 const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = " +
          std::to_string(limit) +
          ", standardize = { mean = 127.5, scale = 255 } }\nvalidation.folds = 3\n"
-         "search = { method = \"grid\", params = { C = [0.1, 1], gamma = " +
-         gammas + " } }\n" + more;
+         "search = { method = \"grid\", select = \"" +
+         select + "\", params = { C = [0.1, 1], gamma = " + gammas + " } }\n" + more;
 }
 
-std::string net(const std::string& rates, const std::string& more = "") {
+std::string net(const std::string& rates, const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"cnn\"\nseed = 4\ndevices.use = \"host\"\n"
          "data = { source = \"digits\", limit = 200, standardize = { mean = 127.5, scale = 255 } }\n"
-         "validation.folds = 2\nsearch = { method = \"grid\", params = { rate = " +
-         rates + " } }\nmodel_options = { epochs = 1, optimizer = { type = \"sgd\", lr = \"$rate\" }, " +
-         "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }] }\n" + more;
+         "validation.folds = 2\nsearch = { method = \"grid\", select = \"" +
+         select + "\", params = { rate = " + rates +
+         " } }\nmodel_options = { epochs = 1, optimizer = { type = \"sgd\", lr = \"$rate\" }, " +
+         "layers = [{ type = \"flatten\" }, { type = \"linear\", out_features = 10 }] }\n";
 }
 
 class Reuse : public testing::Test {
@@ -71,9 +73,9 @@ TEST_F(Reuse, AGrownGridComputesOnlyWhatIsNew) {
 
 TEST_F(Reuse, AnotherMetricSelectsAmongTheSameFits) {
   run(grid("[0.001, 0.01]", "validation.score = [\"f1\", \"auc\"]\n"));
-  const fs::path other = run(grid("[0.001, 0.01]", "search.select = \"f1\"\n"));
+  const fs::path other = run(grid("[0.001, 0.01]", "", 200, "f1"));
   EXPECT_EQ(reused(other), 12);
-  const fs::path anew = run(grid("[0.001, 0.01]", "search.select = \"f1\"\n"), "--fresh");
+  const fs::path anew = run(grid("[0.001, 0.01]", "", 200, "f1"), "--fresh");
   EXPECT_EQ(slurp(other / "results.csv"), slurp(anew / "results.csv"));
 }
 
@@ -91,7 +93,7 @@ TEST_F(Reuse, OtherDataFoldsOrSettingsAreOtherFits) {
 
 TEST_F(Reuse, RandomNumbersDependOnThePlaceInThePlan) {
   run(net("[0.1, 0.01]"));
-  EXPECT_EQ(reused(run(net("[0.1, 0.01]", "search.select = \"loss\"\n"))), 4);
+  EXPECT_EQ(reused(run(net("[0.1, 0.01]", "loss"))), 4);
   EXPECT_EQ(reused(run(net("[0.1, 0.01, 0.001]"))), 0);
 }
 

@@ -55,7 +55,7 @@ void draw_candidate(Svg& svg, const Figure& figure, size_t candidate, const Scal
   svg.open(fmt::format("{}{}", look == Look::marked ? "top" : "box", row.complete ? "" : " part"),
            fmt::format("{}\nmedian {}, quartiles {} to {}", figure.hover(candidate), unit.text(box.median),
                        unit.spread(box.q1), unit.text(box.q3)));
-  draw_box(svg, box_of(values), scale, x, width, true);
+  if (values.size() > 1) draw_box(svg, box_of(values), scale, x, width, true);
   draw_points(svg, values, scale, x, width, true);
   svg.close();
 }

@@ -54,9 +54,11 @@ size_t main_box_plot(const Figure& figure) {
 std::string box_section(const Figure& figure, const std::vector<NamedFile>& plots) {
   const auto boxes = inlined(plots, "plots/box-");
   const size_t count = boxes.size();
-  if (count == 0) return {};
+  const bool single = figure.view.plan.fits_per_candidate() == 1;
+  if (count == 0 || (single && figure.surface)) return {};  // the heat map shows every fit
   std::string lead =
-      "Boxes hold the middle half, whiskers reach the furthest value within 1.5 box heights, dots are fits.";
+      single ? "Each dot is a fit."
+             : "Boxes hold the middle half, whiskers reach the furthest value within 1.5 box heights, dots are fits.";
   if (count > 1) lead += " All plots share one vertical axis.";
   if (figure.y && !figure.surface)
     lead += " The candidates do not fill a grid, so each numeric parameter has its own plot.";
