@@ -44,7 +44,7 @@ class Reuse : public testing::Test {
     return {};
   }
   bool said(const std::string& text) const { return ended_.err.find(text) != std::string::npos; }
-  static int64_t reused(const fs::path& run) { return json::parse(slurp(run / "summary.json"))["reused"]; }
+  static int64_t reused(const fs::path& run) { return json::parse(slurp(run / "summary.json")).value("reused", 0); }
 
   Place place_;
   Ended ended_;

@@ -92,18 +92,6 @@ TEST(Usage, ContinuousIntegrationFindsSharedData) {
   EXPECT_EQ(place.shell("MOKUME_DATA=/mine tree/.ci/run").out, "/mine\n") << "what is set stays";
 }
 
-TEST(Usage, FetchChecksItsDownload) {
-  const Place place;
-  fs::create_directories(place.path() / "mirror");
-  for (const char* f : {"train-images-idx3-ubyte.gz", "train-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz",
-                        "t10k-labels-idx1-ubyte.gz"})
-    place.write(std::string("mirror/") + f, "not mnist");
-  const Ended fetched =
-      place.shell("XDG_CACHE_HOME=$PWD/cache " + Place::program() + " data fetch mnist --from file://$PWD/mirror");
-  expect(fetched, 3, "SHA-256");
-  EXPECT_FALSE(fs::exists(place.path() / "cache/mokume/mnist/train-images-idx3-ubyte.gz"));
-}
-
 TEST(Usage, AnOutputThatCannotBeWrittenIsAFailure) {
   const Place place;
   expect(place.shell(Place::program() + " data info digits,limit=10 >/dev/full"), 75, "cannot write the output");

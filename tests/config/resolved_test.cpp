@@ -40,6 +40,7 @@ shuffle = true
 stratified = true
 repeats = 1
 ordered = false
+calibrate = false
 
 [search]
 method = "grid"

@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <tuple>
 #include <utility>
 
 #include "data/images/image_files.hpp"
+#include "data/images/picture_cache.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
 #include "data/locate.hpp"
@@ -75,22 +77,13 @@ Labels labels_of(const ImageFolder& folder) {
   return labels;
 }
 
-// Decodes and converts the first `count` pictures. If `same_size`, all must have the size of the shape. `kind`
-// is "training ", "test " or "", for the note.
-RawTable read_rows(const ImageFolder& folder, size_t count, const Shape& shape, bool same_size, const char* kind,
-                   std::vector<std::string>& notes) {
+DecodedPictures decode(const ImageFolder& folder, size_t count, const Shape& shape, bool same_size) {
   if (shape.values() > kMaxFeatures)
     bad_data(folder.path, "",
              fmt::format("holds pictures of {} x {} pixels, more than {} features; set data.size to a smaller size",
                          shape.width, shape.height, kMaxFeatures));
-  RawTable part;
-  part.path = folder.path;
-  part.shape = shape;
-  part.table.rows = static_cast<int64_t>(count);
-  part.table.features = shape.values();
-  std::vector<float>& x = part.table.x;
-  x.reserve(checked_count(folder.path, part.table.rows, part.table.features));
-  size_t changed = 0;
+  DecodedPictures decoded{shape, static_cast<int64_t>(count)};
+  decoded.x.reserve(checked_count(folder.path, decoded.rows, shape.values()));
   for (size_t i = 0; i < count; ++i) {
     const std::string path = folder.path_of(folder.files[i]);
     const Picture picture = read_picture(path);
@@ -99,13 +92,33 @@ RawTable read_rows(const ImageFolder& folder, size_t count, const Shape& shape, 
       bad_data(path, "",
                fmt::format("is {} x {} pixels, but the training pictures are {} x {}; set data.size", picture.width,
                            picture.height, shape.width, shape.height));
-    changed += same ? 0 : 1;
+    decoded.changed += same ? 0 : 1;
     const std::vector<float> values = to_plain_image(picture, shape).values;
-    x.insert(x.end(), values.begin(), values.end());
+    decoded.x.insert(decoded.x.end(), values.begin(), values.end());
   }
-  notes.push_back(fmt::format("{} {}picture{} of {} x {} pixels in {}{}", count, kind, count == 1 ? "" : "s",
-                              shape.width, shape.height, shape.channels == 1 ? "grey" : "colour",
-                              changed == 0 ? "" : fmt::format(", {} of them after cropping or scaling", changed)));
+  return decoded;
+}
+
+// Reads the first `count` pictures in the shape `wanted`, which they settle where it is open (0). If `same_size`, all
+// must have its size. `kind` is "training ", "test " or "", for the note.
+RawTable read_rows(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size, const char* kind,
+                   std::vector<std::string>& notes) {
+  const std::string key = picture_key(folder, count, wanted, same_size);
+  std::optional<DecodedPictures> decoded = cached_pictures(key);
+  if (!decoded) {
+    decoded = decode(folder, count, settle_shape(folder, count, wanted), same_size);
+    cache_pictures(key, *decoded);
+  }
+  RawTable part;
+  part.path = folder.path;
+  part.shape = decoded->shape;
+  part.table.rows = decoded->rows;
+  part.table.features = part.shape.values();
+  part.table.x = std::move(decoded->x);
+  notes.push_back(fmt::format(
+      "{} {}picture{} of {} x {} pixels in {}{}", count, kind, count == 1 ? "" : "s", part.shape.width,
+      part.shape.height, part.shape.channels == 1 ? "grey" : "colour",
+      decoded->changed == 0 ? "" : fmt::format(", {} of them after cropping or scaling", decoded->changed)));
   part.labels = labels_of(folder);
   return part;
 }
@@ -146,7 +159,6 @@ Parts read_image_sets(const DataSpec& spec) {
     bad_data(train.path, "", "holds one folder, " + quoted(train.classes[0]) + "; a classifier needs two classes");
   parts.notes.insert(parts.notes.end(), train.notes.begin(), train.notes.end());
   const size_t count = kept_files(train, spec.limit);
-  const Shape shape = settle_shape(train, count, shape_in(spec));
   const bool same_size = spec.size == 0;
   const std::string own = is_split(path) && is_directory(path + "/test") ? path + "/test" : "";
   const std::string test_path = spec.test.empty() ? own : spec.test;
@@ -156,8 +168,9 @@ Parts read_image_sets(const DataSpec& spec) {
     check_classes(train, test);
     parts.notes.insert(parts.notes.end(), test.notes.begin(), test.notes.end());
   }
-  parts.train = read_rows(train, count, shape, same_size, "training ", parts.notes);
-  if (!test_path.empty()) parts.test = read_rows(test, test.files.size(), shape, same_size, "test ", parts.notes);
+  parts.train = read_rows(train, count, shape_in(spec), same_size, "training ", parts.notes);
+  if (!test_path.empty())
+    parts.test = read_rows(test, test.files.size(), parts.train.shape, same_size, "test ", parts.notes);
   return parts;
 }
 
@@ -171,7 +184,7 @@ Parts read_images_to_predict(const DataSpec& spec, const std::string& path, cons
   if (known && spec.size == 0) wanted.height = shape.height, wanted.width = shape.width;
   if (known && spec.channels == 0) wanted.channels = shape.channels;
   const size_t count = kept_files(folder, spec.limit);
-  parts.train = read_rows(folder, count, settle_shape(folder, count, wanted), false, "", parts.notes);
+  parts.train = read_rows(folder, count, wanted, false, "", parts.notes);
   return parts;
 }
 

@@ -105,17 +105,16 @@ Json json_test(const RunView& view) {
   return test;
 }
 
-Json json_nested(const RunView& view) {
-  if (!view.nested) return nullptr;
-  const NestedEstimate estimate = estimate_of(*view.nested);
+Json json_nested(const Nested& nested) {
+  const NestedEstimate estimate = estimate_of(nested);
   Json folds = Json::array();
-  for (const NestedFold& one : view.nested->each)
+  for (const NestedFold& one : nested.each)
     folds.push_back({{"fold", one.fold},
                      {"best", one.best},
                      {"validation", one.validation},
                      {estimate.numbers ? "mse" : "error", one.value()},
                      {"n", one.n}});
-  return {{"folds", view.nested->folds},
+  return {{"folds", nested.folds},
           {estimate.numbers ? "mse" : "error", estimate.value},
           {"sd", estimate.sd},
           {"n", estimate.n},
@@ -224,12 +223,10 @@ std::string summary_json(const RunView& view) {
   if (view.plan.bootstraps > 1) summary["members"] = view.refits.size() - failed_refits(view);
   summary.update(Json{{"fits", recorded(view).size()},
                       {"fits_planned", view.plan.n_fits()},
-                      {"reused", count_reused(view)},
                       {"failed", count_fits(view, FitStatus::failed)},
                       {"failed_refits", failed_refits(view)},
                       {"best", json_best(view)},
                       {"test", json_test(view)},
-                      {"nested", json_nested(view)},
                       {"wall_s", view.wall_s},
                       {"fit_s", busy_seconds(view)},
                       {"devices", json_devices(view)},
@@ -237,6 +234,8 @@ std::string summary_json(const RunView& view) {
                       {"efficiency", view.efficiency},
                       {"speeds", to_text(view.speeds)},
                       {"state", view.state}});
+  if (const size_t reused = count_reused(view); reused > 0) summary["reused"] = reused;
+  if (view.nested) summary["nested"] = json_nested(*view.nested);
   return summary.dump(2, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 

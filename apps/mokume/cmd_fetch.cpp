@@ -1,0 +1,133 @@
+// The command data fetch: downloads a data set into the cache.
+#include <curl/curl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/files.hpp"
+#include "commands.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::app {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Download {
+  const char* file;
+  const char* sha256;
+};
+
+// The first mirror that delivers a file with the right SHA-256 is taken.
+constexpr std::array kMnistMirrors = {"https://storage.googleapis.com/cvdf-datasets/mnist",
+                                      "https://ossci-datasets.s3.amazonaws.com/mnist",
+                                      "https://azureopendatastorage.blob.core.windows.net/mnist"};
+constexpr std::array<Download, 4> kMnist = {{
+    {"train-images-idx3-ubyte.gz", "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609"},
+    {"train-labels-idx1-ubyte.gz", "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c"},
+    {"t10k-images-idx3-ubyte.gz", "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6"},
+    {"t10k-labels-idx1-ubyte.gz", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
+}};
+
+constexpr curl_off_t kMaxDownload = curl_off_t{1} << 30;
+
+struct Failure {
+  std::string why;
+  bool can_continue = false;  // what has arrived is the beginning of the file
+};
+
+// A transfer into `part`, which continues where an earlier one was cut. Returns why it failed, or nothing.
+std::optional<Failure> transfer(const std::string& url, const fs::path& part) {
+  const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> curl(curl_easy_init(), curl_easy_cleanup);
+  if (!curl) throw Error(MK_INTERNAL, "cannot start libcurl");
+  std::error_code none;
+  const uintmax_t have = fs::exists(part, none) ? fs::file_size(part, none) : 0;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(part.c_str(), "ab"), std::fclose);
+  if (!file) throw Error(MK_STORAGE, "cannot write " + part.string() + ": make its directory writable");
+  std::array<char, CURL_ERROR_SIZE> why{};
+  curl_easy_setopt(curl.get(), CURLOPT_URL, url.c_str());
+  curl_easy_setopt(curl.get(), CURLOPT_PROTOCOLS_STR, "http,https,file");
+  curl_easy_setopt(curl.get(), CURLOPT_REDIR_PROTOCOLS_STR, "http,https");
+  curl_easy_setopt(curl.get(), CURLOPT_FOLLOWLOCATION, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_FAILONERROR, 1L);
+  curl_easy_setopt(curl.get(), CURLOPT_CONNECTTIMEOUT, 20L);
+  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_LIMIT, 100L);
+  curl_easy_setopt(curl.get(), CURLOPT_LOW_SPEED_TIME, 60L);
+  curl_easy_setopt(curl.get(), CURLOPT_MAXFILESIZE_LARGE, kMaxDownload);
+  curl_easy_setopt(curl.get(), CURLOPT_ERRORBUFFER, why.data());
+  curl_easy_setopt(curl.get(), CURLOPT_WRITEDATA, file.get());
+  curl_easy_setopt(curl.get(), CURLOPT_RESUME_FROM_LARGE, static_cast<curl_off_t>(have));
+  const CURLcode code = curl_easy_perform(curl.get());
+  if (code == CURLE_OK) return std::nullopt;
+  const bool refused = code == CURLE_BAD_DOWNLOAD_RESUME || code == CURLE_RANGE_ERROR ||
+                       code == CURLE_HTTP_RETURNED_ERROR || code == CURLE_FILESIZE_EXCEEDED;
+  return Failure{why[0] != '\0' ? why.data() : curl_easy_strerror(code), !refused};
+}
+
+// Downloads one file; nothing is left of it unless its SHA-256 is right, or the transfer was cut and can continue.
+// Returns why it failed, or nothing.
+std::optional<std::string> fetch(const std::string& url, const fs::path& path, const std::string& sha256) {
+  const fs::path part = path.string() + ".part";
+  std::error_code none;
+  const auto begun = [&] { return fs::exists(part, none) && fs::file_size(part, none) > 0; };
+  for (;;) {
+    const bool continued = begun();
+    const std::optional<Failure> failure = transfer(url, part);
+    if (!failure && base::sha256(base::read_file(part.string())) == sha256) {
+      fs::rename(part, path);
+      return std::nullopt;
+    }
+    if (failure && failure->can_continue && begun()) return failure->why;
+    fs::remove(part, none);
+    // What was there may have been the beginning of another file.
+    if (!continued) return failure ? failure->why : "it has a wrong SHA-256, so it was not kept";
+  }
+}
+
+void fetch_from(const std::vector<std::string>& mirrors, const Download& d, const std::string& directory) {
+  const std::string path = directory + "/" + d.file;
+  if (fs::exists(path) && base::sha256(base::read_file(path)) == d.sha256) {
+    std::fprintf(stderr, "%s: already present\n", path.c_str());
+    return;
+  }
+  std::vector<std::string> failures;
+  for (const std::string& mirror : mirrors) {
+    const std::string url = mirror + "/" + d.file;
+    std::fprintf(stderr, "downloading %s\n", url.c_str());
+    const auto why = fetch(url, path, d.sha256);
+    if (!why) return;
+    failures.push_back(fmt::format("cannot download {}: {}", url, *why));
+  }
+  throw Error(MK_BAD_DATA, fmt::format("{}; name another mirror with --from URL", fmt::join(failures, "; ")));
+}
+
+}  // namespace
+
+int fetch_data(const std::string& name, const std::string& from) {
+  if (name != "mnist")
+    throw Error(MK_INVALID_ARGUMENT, "there is no data set '" + name + "' to fetch; mnist is available");
+  const std::string cache = base::cache_directory();
+  if (cache.empty()) throw Error(MK_DEVICE_ERROR, "no cache directory: set HOME or XDG_CACHE_HOME");
+  const std::string directory = cache + "/" + name;
+  fs::create_directories(directory);
+  std::vector<std::string> mirrors{from};
+  if (from.empty()) mirrors.assign(kMnistMirrors.begin(), kMnistMirrors.end());
+  try {
+    for (const Download& d : kMnist) fetch_from(mirrors, d, directory);
+  } catch (...) {
+    std::error_code none;
+    fs::remove(directory, none);  // only if it is empty
+    throw;
+  }
+  std::fprintf(stderr, "mnist is in %s\n", directory.c_str());
+  return kDone;
+}
+
+}  // namespace mokume::app

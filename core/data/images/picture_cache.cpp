@@ -1,0 +1,90 @@
+#include "data/images/picture_cache.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <filesystem>
+
+#include "base/files.hpp"
+#include "base/json.hpp"
+
+namespace mokume::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Must change whenever the same file would be decoded to other values.
+constexpr const char* kDecoder = "mokume pictures 1";
+// Few pictures are decoded quickly, and many do not fit into memory twice.
+constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
+
+// The first line of a cached file; the values follow.
+struct Header {
+  DecodedPictures pictures;
+  std::string sha256;  // of the values
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("pictures", self.pictures);
+    field("sha256", self.sha256);
+  }
+};
+
+std::string path_of(const std::string& key) {
+  const std::string cache = key.empty() ? "" : base::cache_directory();
+  return cache.empty() ? "" : cache + "/pictures/" + key;
+}
+
+}  // namespace
+
+std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size) {
+  std::error_code error;
+  std::string text = fmt::format("{}\n{}\n{} {} {} {} {}\n", kDecoder, fs::canonical(folder.path, error).string(),
+                                 count, wanted.height, wanted.width, wanted.channels, same_size);
+  if (error) return "";
+  for (size_t i = 0; i < count; ++i) {
+    struct stat about {};
+    if (::stat(folder.path_of(folder.files[i]).c_str(), &about) != 0) return "";
+    text += fmt::format("{} {} {}.{:09}\n", folder.files[i].name, about.st_size, about.st_mtim.tv_sec,
+                        about.st_mtim.tv_nsec);
+  }
+  return base::sha256(text);
+}
+
+std::optional<DecodedPictures> cached_pictures(const std::string& key) {
+  const std::string path = path_of(key);
+  std::error_code error;
+  if (path.empty() || !fs::exists(path, error)) return std::nullopt;
+  try {
+    const std::string file = base::read_file(path);
+    const size_t end = file.find('\n');
+    if (end == std::string::npos) return std::nullopt;
+    auto header = base::from_json<Header>(std::string_view(file).substr(0, end));
+    const std::string_view bytes = std::string_view(file).substr(end + 1);
+    DecodedPictures& pictures = header.pictures;
+    const int64_t each = pictures.shape.values();
+    if (each < 1 || pictures.rows > static_cast<int64_t>(kMostBytes) ||
+        bytes.size() != static_cast<uint64_t>(pictures.rows) * static_cast<uint64_t>(each) * sizeof(float) ||
+        base::sha256(bytes) != header.sha256)
+      return std::nullopt;
+    pictures.x.resize(bytes.size() / sizeof(float));
+    std::memcpy(pictures.x.data(), bytes.data(), bytes.size());
+    return std::move(pictures);
+  } catch (const std::exception&) {
+    return std::nullopt;
+  }
+}
+
+void cache_pictures(const std::string& key, const DecodedPictures& pictures) {
+  const std::string path = path_of(key);
+  const std::string_view bytes(reinterpret_cast<const char*>(pictures.x.data()), pictures.x.size() * sizeof(float));
+  if (path.empty() || bytes.size() < kFewestBytes || bytes.size() > kMostBytes) return;
+  try {
+    fs::create_directories(fs::path(path).parent_path());
+    base::write_file(path, base::to_json(Header{pictures, base::sha256(bytes)}) + '\n' + std::string(bytes));
+  } catch (const std::exception&) {  // the cache may be read-only or full
+  }
+}
+
+}  // namespace mokume::data

@@ -1,0 +1,37 @@
+// Decoded pictures of a folder in one file of the cache, since decoding them takes longer than the first epochs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data/dataset.hpp"
+#include "data/images/image_files.hpp"
+
+namespace mokume::data {
+
+struct DecodedPictures {
+  Shape shape;                // of each
+  int64_t rows = 0;           // pictures
+  int64_t changed = 0;        // were cropped or scaled
+  std::vector<float> x = {};  // rows * shape.values()
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("shape", self.shape);
+    field("rows", self.rows, int64_t{1}, INT64_MAX);
+    field("changed", self.changed, int64_t{0}, INT64_MAX);
+  }
+};
+
+// Identifies the first `count` pictures by the names, sizes and times of change of their files, with the shape that was
+// asked for. "" if a file cannot be looked at.
+std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size);
+
+// Both do nothing without a cache directory, or if the file cannot be read or written: the pictures are decoded again.
+// A file that was cut or damaged is not used.
+std::optional<DecodedPictures> cached_pictures(const std::string& key);
+void cache_pictures(const std::string& key, const DecodedPictures& pictures);
+
+}  // namespace mokume::data

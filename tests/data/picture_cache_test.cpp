@@ -1,0 +1,65 @@
+// Decoded pictures are kept in the cache, and only for files that have not changed.
+#include <chrono>
+#include <filesystem>
+#include <fstream>
+
+#include "data/load.hpp"
+#include "pictures.hpp"
+#include "support.hpp"
+
+namespace mokume::data {
+namespace {
+
+namespace fs = std::filesystem;
+
+class PictureCache : public DataTest {
+ protected:
+  PictureCache() {
+    for (int i = 0; i < 24; ++i)
+      write("set/" + std::string(i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".png",
+            Canvas(128, 128, i).png_file());
+  }
+
+  std::vector<float> values() const { return load(spec("images", path("set"))).train.x; }
+  // Turns the first picture white; its size may stay, and so may its time of change.
+  void repaint(bool keep_time) const {
+    const fs::path file = path("set/cat/0.png");
+    const auto time = fs::last_write_time(file);
+    write("set/cat/0.png", Canvas(128, 128, 255).png_file());
+    fs::last_write_time(file, keep_time ? time : time + std::chrono::seconds(1));
+  }
+  const Environment cache_{"XDG_CACHE_HOME", path("cache")};
+  fs::path cached() const { return fs::directory_iterator(path("cache/mokume/pictures"))->path(); }
+};
+
+TEST_F(PictureCache, UnchangedFilesAreDecodedOnce) {
+  const std::vector<float> first = values();
+  const auto size = fs::file_size(path("set/cat/0.png"));
+  repaint(true);
+  ASSERT_EQ(fs::file_size(path("set/cat/0.png")), size) << "the cache must see no difference";
+  EXPECT_EQ(values(), first) << "the cache was used";
+  repaint(false);
+  EXPECT_NE(values(), first) << "the file has changed";
+}
+
+TEST_F(PictureCache, ADamagedFileIsNotUsed) {
+  const std::vector<float> first = values();
+  const fs::path file = cached();
+  const auto size = fs::file_size(file);
+  fs::resize_file(file, size / 2);
+  EXPECT_EQ(values(), first);
+  EXPECT_EQ(fs::file_size(file), size) << "it is written again";
+  std::fstream(file, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(size) - 1).put('\x7f');
+  EXPECT_EQ(values(), first);
+}
+
+TEST_F(PictureCache, AnotherSizeIsAnotherEntry) {
+  values();
+  DataSpec smaller = spec("images", path("set"));
+  smaller.size = 100;
+  EXPECT_EQ(load(smaller).shape.height, 100);
+  EXPECT_EQ(load(smaller).shape.height, 100);
+}
+
+}  // namespace
+}  // namespace mokume::data
