@@ -42,8 +42,14 @@ void ClassTable::print(const run::Combined& said, size_t r, std::vector<RowPrint
   if (known_) cells.push_back(name_of(label));
   if (several) cells.emplace_back(size_t{said.votes[r]});
   const size_t scores = said.score_names.size();
-  const auto first = said.scores.begin() + static_cast<ptrdiff_t>(r * scores);
-  cells.insert(cells.end(), first, first + static_cast<ptrdiff_t>(scores));
+  const auto add = [&](const auto& numbers) {
+    const auto first = numbers.begin() + static_cast<ptrdiff_t>(r * scores);
+    cells.insert(cells.end(), first, first + static_cast<ptrdiff_t>(scores));
+  };
+  if (said.probabilities.empty())
+    add(said.scores);
+  else
+    add(said.probabilities);
   printer_->print(cells);
 }
 

@@ -112,6 +112,23 @@ TEST_F(Columns, OfANetworkAreProbabilities) {
   expect_json_equals_csv();
 }
 
+// Weights that leave no doubt: float32 has no number between their certainty and 1.
+TEST_F(Columns, OfACertainNetworkAreNeitherOneNorZero) {
+  train(kThree, std::string(kNet) + "optimizer = { type = \"sgd\", lr = 30.0 }\n");
+  const Predicted all = predicted();
+  double largest = 0, smallest = 1;
+  for (size_t r = 0; r < all.rows.size(); ++r)
+    for (const std::string& name : kThree) {
+      const double p = std::stod(all.rows[r].at("probability_" + name));
+      largest = std::max(largest, p);
+      smallest = std::min(smallest, p);
+    }
+  EXPECT_EQ(static_cast<float>(largest), 1) << "this test needs a network that is certain";
+  EXPECT_LT(largest, 1);
+  EXPECT_GT(smallest, 0);
+  EXPECT_LT(smallest, 1e-9);
+}
+
 TEST_F(Columns, OfTwoClassesAreOneDecisionThatIsPositiveForTheFirst) {
   train({"yes", "no"}, "model = \"svc\"\n");
   const Predicted all = predicted();
