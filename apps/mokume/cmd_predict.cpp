@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <string_view>
+#include <utility>
 
 #include "commands.hpp"
 #include "data/load.hpp"
@@ -18,16 +20,40 @@ using run::Combined;
 using run::Ensemble;
 using run::Trained;
 
-// Prints row, predicted[, target][, sd].
-void print_numbers(const Combined& said, const std::vector<float>& targets, bool several, bool json) {
-  std::vector<std::string> columns{"row", "predicted"};
+// The columns to the left of the predictions: the number of the row, and those that the command line asks for.
+class Left {
+ public:
+  explicit Left(data::CopiedColumns copied) : copied_(std::move(copied)) {}
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names{"row"};
+    names.insert(names.end(), copied_.names.begin(), copied_.names.end());
+    return names;
+  }
+  std::vector<RowPrinter::Cell> cells(size_t row) const {
+    std::vector<RowPrinter::Cell> cells{row};
+    const size_t each = copied_.names.size();
+    for (size_t c = 0; c < each; ++c) cells.emplace_back(std::string_view(copied_.cells[row * each + c]));
+    return cells;
+  }
+
+ private:
+  data::CopiedColumns copied_;
+};
+
+// Prints predicted[, target][, sd].
+void print_numbers(const Combined& said, const std::vector<float>& targets, const Left& left, bool several, bool json) {
+  std::vector<std::string> columns = left.names();
+  columns.emplace_back("predicted");
   if (!targets.empty()) columns.emplace_back("target");
   if (several) columns.emplace_back("sd");
+  check_names(columns);
   const RowPrinter printer(json, columns);
   double sum = 0;
   size_t told = 0;
   for (size_t r = 0; r < said.numbers.size(); ++r) {
-    std::vector<RowPrinter::Cell> row{r, static_cast<float>(said.numbers[r])};
+    std::vector<RowPrinter::Cell> row = left.cells(r);
+    row.emplace_back(static_cast<float>(said.numbers[r]));
     if (!targets.empty() && std::isnan(targets[r])) {
       row.emplace_back();
     } else if (!targets.empty()) {
@@ -42,16 +68,16 @@ void print_numbers(const Combined& said, const std::vector<float>& targets, bool
   if (told > 0) std::fprintf(stderr, "mse: %.6g of %zu\n", sum / static_cast<double>(told), told);
 }
 
-// Prints the row numbers with the table of classes, and the errors if there are labels.
-void print_classes(const Models& with, const Combined& said, const std::vector<int32_t>& labels) {
+// Prints the table of classes, and the errors if there are labels.
+void print_classes(const Models& with, const Combined& said, const std::vector<int32_t>& labels, const Left& left) {
   const bool known = !labels.empty();
-  ClassTable table(with, {"row"}, known);
+  ClassTable table(with, left.names(), known);
   int64_t errors = 0, told = 0;
   for (size_t r = 0; r < said.labels.size(); ++r) {
     const int32_t label = known ? labels[r] : data::kNoLabel;
     told += label != data::kNoLabel ? 1 : 0;
     errors += run::is_error(said.labels[r], label) ? 1 : 0;
-    table.print(said, r, {r}, label);
+    table.print(said, r, left.cells(r), label);
   }
   if (told == 0) return;
   say(stderr, "errors: {} of {}\n", errors, told);
@@ -65,16 +91,19 @@ void print_classes(const Models& with, const Combined& said, const std::vector<i
 
 void predict_rows(const Models& with) {
   const Trained& first = with.ensemble.first();
+  data::CopiedColumns copied{with.options.columns};
   const data::Dataset rows = data::load_for_prediction(
       data::parse_spec(with.options.spec, &with.run.config().data), first.classes, first.mean, first.scale,
-      first.features, with.record.data.columns, with.record.data.shape.value_or(data::Shape{}));
+      first.features, with.record.data.columns, with.record.data.shape.value_or(data::Shape{}),
+      copied.names.empty() ? nullptr : &copied);
   for (const std::string& note : rows.notes) say(stderr, "{}\n", note);
   const Opened opened(with);
   const Combined said = run::combine(with.model, with.ensemble, opened.services(), rows.train);
+  const Left left(std::move(copied));
   if (first.classes.empty())
-    print_numbers(said, rows.train.targets, with.ensemble.size() > 1, with.options.json);
+    print_numbers(said, rows.train.targets, left, with.ensemble.size() > 1, with.options.json);
   else
-    print_classes(with, said, rows.train.labels);
+    print_classes(with, said, rows.train.labels, left);
 }
 
 }  // namespace

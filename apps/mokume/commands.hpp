@@ -48,9 +48,10 @@ int compare(Runtime& runtime, const std::string& a, const std::string& b);      
 int rebuild_report(Runtime& runtime, const std::string& directory);
 
 struct PredictOptions {
-  std::string run;                  // directory
-  std::vector<std::string> images;  // pictures and folders of pictures; either these or rows
-  std::string spec;                 // of rows, or ""
+  std::string run;                   // directory
+  std::vector<std::string> images;   // pictures and folders of pictures; either these or rows
+  std::string spec;                  // of rows, or ""
+  std::vector<std::string> columns;  // of a CSV file, copied to the left of the predictions
   std::string devices = "all";
   std::string svg;    // file for the picture's plot, or ""
   bool json = false;  // for rows: one object per line

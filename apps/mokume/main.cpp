@@ -69,7 +69,16 @@ void add_predict_options(CLI::App* command, PredictOptions& options) {
   command->add_option("RUN", options.run, "run directory")->required();
   CLI::Option* image = command->add_option(
       "IMAGE", options.images, "PNG or JPEG files of any size, and folders of them; of several, a row for each");
-  command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...")->excludes(image);
+  CLI::Option* data =
+      command->add_option("--data", options.spec, "rows instead: source[:path][,key=value]...; - is standard input")
+          ->excludes(image);
+  command
+      ->add_option("--columns", options.columns,
+                   "columns of a CSV file to copy to the left of the predictions, such as id,name")
+      ->delimiter(',')
+      ->take_all()
+      ->allow_extra_args(false)
+      ->needs(data);
   command->add_option("--svg", options.svg, "writes the box plot of the members' certainty to this file")->needs(image);
   command->add_flag("--json", options.json, "print JSON: the result for one picture, or an object per row");
   command->add_option("--devices", options.devices, "device to use (the first match)");

@@ -1,6 +1,9 @@
 #include "predictor.hpp"
 
+#include <set>
 #include <utility>
+
+#include "sdk/error.hpp"
 
 namespace mokume::app {
 
@@ -8,6 +11,16 @@ Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runt
   const std::vector<device::Listed> chosen{
       with.run.with_devices([&] { return machine_.select(with.options.devices).front(); })};
   device_ = machine_.open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);
+}
+
+void check_names(const std::vector<std::string>& columns) {
+  std::set<std::string> seen;
+  for (const std::string& name : columns)
+    if (!seen.insert(name).second)
+      throw Error(MK_INVALID_ARGUMENT,
+                  fmt::format("--columns: two columns of the output would be called '{}'; name each column once, and "
+                              "rename it in the file if the predictions have a column of that name",
+                              name));
 }
 
 RowPrinter::Cell ClassTable::name_of(int32_t label) const {
@@ -22,14 +35,21 @@ void ClassTable::print(const run::Combined& said, size_t r, std::vector<RowPrint
     if (known_) left_.emplace_back("label");
     if (several) left_.emplace_back("votes");
     left_.insert(left_.end(), said.score_names.begin(), said.score_names.end());
+    check_names(left_);
     printer_.emplace(with_.options.json, left_);
   }
   cells.push_back(name_of(said.labels[r]));
   if (known_) cells.push_back(name_of(label));
   if (several) cells.emplace_back(size_t{said.votes[r]});
   const size_t scores = said.score_names.size();
-  const auto first = said.scores.begin() + static_cast<ptrdiff_t>(r * scores);
-  cells.insert(cells.end(), first, first + static_cast<ptrdiff_t>(scores));
+  const auto add = [&](const auto& numbers) {
+    const auto first = numbers.begin() + static_cast<ptrdiff_t>(r * scores);
+    cells.insert(cells.end(), first, first + static_cast<ptrdiff_t>(scores));
+  };
+  if (said.probabilities.empty())
+    add(said.scores);
+  else
+    add(said.probabilities);
   printer_->print(cells);
 }
 

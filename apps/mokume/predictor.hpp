@@ -27,6 +27,9 @@ struct Models {
   const run::RunRecord& record;
 };
 
+// Throws Error(MK_INVALID_ARGUMENT) if two columns of the output have the same name, which --columns can cause.
+void check_names(const std::vector<std::string>& columns);
+
 // The selected device, opened.
 class Opened {
  public:

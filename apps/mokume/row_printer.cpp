@@ -36,6 +36,8 @@ std::string RowPrinter::text(const Cell& cell) const {
   if (const auto* count = std::get_if<size_t>(&cell)) return fmt::format("{}", *count);
   if (const auto* name = std::get_if<std::string_view>(&cell))
     return json_ ? json_text(*name) : report::csv_field(*name);
+  if (const auto* number = std::get_if<double>(&cell); number != nullptr && (!json_ || std::isfinite(*number)))
+    return fmt::format("{}", *number);
   const auto* number = std::get_if<float>(&cell);
   if (number != nullptr && (!json_ || std::isfinite(*number))) return fmt::format("{}", *number);
   return json_ ? "null" : "";

@@ -9,10 +9,10 @@
 namespace mokume::app {
 
 // CSV has a header, and an empty cell where a value is missing. JSON has one object per line, and null where a value is
-// missing or no finite number. Numbers are the shortest text that reads back as the same float.
+// missing or no finite number. Numbers are the shortest text that reads back as the same float or double.
 class RowPrinter {
  public:
-  using Cell = std::variant<std::monostate, size_t, float, std::string_view>;
+  using Cell = std::variant<std::monostate, size_t, float, double, std::string_view>;
 
   // Writes the header of CSV. The names of the columns must differ.
   RowPrinter(bool json, const std::vector<std::string>& columns);

@@ -48,7 +48,7 @@ class Reader {
   CsvTable read() {
     const std::string text = read_text(path_);
     format_ = detect_csv(path_, text);
-    if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(quoted(path_) + ": " + how);
+    if (const std::string how = to_text(format_); !how.empty()) part_.notes.push_back(shown_path(path_) + ": " + how);
     CsvRows rows(path_, text, format_.delimiter);
     std::vector<std::string_view> cells;
     if (!rows.next(cells)) bad_data(path_, "", "is empty; it needs a header row and data");
@@ -84,6 +84,10 @@ class Reader {
       if (!place_of_.emplace(header_.back(), header_.size() - 1).second)
         bad_data(path_, "line " + std::to_string(header_line_),
                  "two columns are named " + quoted(header_.back()) + "; rename one");
+    }
+    for (const std::string& name : options_.copy) {
+      if (place_of_.count(name) == 0) no_column(name, " to copy");
+      copies_.push_back(place_of_.at(name));
     }
     choose_target();
     if (options_.columns != nullptr) {
@@ -165,7 +169,7 @@ class Reader {
         others.push_back(header_[place]);
     }
     if (!others.empty())
-      part_.notes.push_back(quoted(path_) + ": the training file lacks " + names(others) +
+      part_.notes.push_back(shown_path(path_) + ": the training file lacks " + names(others) +
                             (others.size() == 1 ? ", which is not used" : ", which are not used"));
   }
 
@@ -189,7 +193,9 @@ class Reader {
     if (group_ < header_.size() && keep) read_group(cells[group_], line);
     if (target_ < header_.size()) read_label(cells[target_], line);
     ++count_;
-    if (keep) ++kept_;
+    if (!keep) return;
+    ++kept_;
+    for (const size_t place : copies_) part_.copied.emplace_back(cells[place]);
   }
 
   void read_cell(int64_t line, std::string_view cell, bool keep, Source& column) {
@@ -331,7 +337,7 @@ class Reader {
     }
     if (count == 0) bad_data(path_, "", "column " + quoted(name) + " is all empty; remove it");
     if (counts_rows(numeric))
-      part_.notes.push_back(quoted(path_) + ": column " + quoted(name) +
+      part_.notes.push_back(shown_path(path_) + ": column " + quoted(name) +
                             " counts the rows; if it is no feature, list it in data.ignore");
     return sum / static_cast<double>(count);
   }
@@ -354,7 +360,7 @@ class Reader {
   void note_unknown_levels() {
     for (const Source& column : columns_)
       if (column.categorical && column.strange > 0)
-        part_.notes.push_back(quoted(path_) + ": column " + quoted(column.name) +
+        part_.notes.push_back(shown_path(path_) + ": column " + quoted(column.name) +
                               " holds levels that the training file lacks (" + std::to_string(column.strange) +
                               " cells, the first " + quoted(column.first_strange) + " in line " +
                               std::to_string(column.first_line) + "); there all its features are 0");
@@ -395,6 +401,7 @@ class Reader {
   std::vector<std::string> header_;
   std::unordered_map<std::string, size_t> place_of_;
   int64_t header_line_ = 0;
+  std::vector<size_t> copies_;  // the places of options_.copy in the header
   size_t target_ = std::numeric_limits<size_t>::max();
   size_t group_ = std::numeric_limits<size_t>::max();
   std::unordered_map<std::string, uint32_t> groups_;  // numbered by first appearance

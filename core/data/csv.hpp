@@ -19,12 +19,14 @@ struct CsvOptions {
   int64_t limit = 0;
   const std::vector<Column>* columns = nullptr;  // of the training file
   bool target_required = true;
+  std::vector<std::string> copy = {};  // columns whose cells are wanted as they are
 };
 struct CsvTable : RawTable {
   std::vector<Column> columns;
   std::string target;
-  std::vector<Gap> gaps;           // the missing cells of `table`, row by row
-  std::vector<std::string> notes;  // what a reader of the file should know, one sentence each
+  std::vector<Gap> gaps;                 // the missing cells of `table`, row by row
+  std::vector<std::string> notes;        // what a reader of the file should know, one sentence each
+  std::vector<std::string> copied = {};  // rows x CsvOptions::copy
 };
 CsvTable read_csv(const std::string& path, const CsvOptions& options);
 

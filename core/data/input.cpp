@@ -25,10 +25,12 @@ std::string cause(int code) { return std::generic_category().message(code); }
 
 Input::Input(const std::string& path) : path_(path) {
   // Non-blocking, so that a pipe in place of a file cannot hang the program.
-  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  const bool standard = path == kStandardInput;
+  const int fd =
+      standard ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (fd < 0) bad_data(path, "", "cannot be opened: " + cause(errno) + "; check the path");
   struct stat status {};
-  const bool regular = ::fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
+  const bool regular = standard || (::fstat(fd, &status) == 0 && S_ISREG(status.st_mode));
   if (regular) file_ = ::gzdopen(fd, "rb");
   if (file_ == nullptr) {
     ::close(fd);
@@ -36,8 +38,8 @@ Input::Input(const std::string& path) : path_(path) {
   }
   ::gzbuffer(file_, 1U << 17);
   compressed_ = ::gzdirect(file_) == 0;
-  const auto size = static_cast<uint64_t>(status.st_size);
-  most_bytes_ = !compressed_ ? size : std::min(size, UINT64_MAX / kDeflateRatio) * kDeflateRatio;
+  const uint64_t size = standard ? UINT64_MAX : static_cast<uint64_t>(status.st_size);
+  most_bytes_ = !compressed_ || standard ? size : std::min(size, UINT64_MAX / kDeflateRatio) * kDeflateRatio;
 }
 
 Input::~Input() { ::gzclose(file_); }
@@ -65,7 +67,7 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
   size_t used = 0;
   // The buffer grows with the bytes that arrive: the claimed size of a file must not decide on memory.
   size_t room =
-      input.compressed() ? size_t{1} << 20 : static_cast<size_t>(std::min<uint64_t>(input.most_bytes(), max_bytes)) + 1;
+      input.size_known() ? static_cast<size_t>(std::min<uint64_t>(input.most_bytes(), max_bytes)) + 1 : size_t{1} << 20;
   for (;;) {
     text.resize(room);
     const size_t got = input.read(text.data() + used, room - used);
@@ -98,11 +100,16 @@ std::string Quoted::operator()(std::string_view text) const {
   return result + (text.size() > kMost ? "...'" : "'");
 }
 
-void bad_data(const std::string& path, const std::string& place, const std::string& what) {
+std::string shown_path(const std::string& path) {
+  if (path == kStandardInput) return "standard input";
   std::string name = path;
   for (char& c : name)
     if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  throw Error(MK_BAD_DATA, "'" + name + "'" + (place.empty() ? " " : ", " + place + ": ") + what);
+  return "'" + name + "'";
+}
+
+void bad_data(const std::string& path, const std::string& place, const std::string& what) {
+  throw Error(MK_BAD_DATA, shown_path(path) + (place.empty() ? " " : ", " + place + ": ") + what);
 }
 
 }  // namespace mokume::data

@@ -100,7 +100,8 @@ Parts read_parts(const DataSpec& spec) {
   return read_idx_sets(spec);
 }
 
-Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const std::vector<Column>& columns) {
+Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const std::vector<Column>& columns,
+                          CopiedColumns* copied) {
   if (columns.empty() && (!spec.categorical.empty() || spec.missing == Missing::mean))
     throw Error(MK_INVALID_ARGUMENT,
                 "data.categorical and data.missing = \"mean\" need the columns of the training "
@@ -108,7 +109,9 @@ Parts read_csv_to_predict(const DataSpec& spec, const std::string& path, const s
   CsvOptions options = csv_options(spec);
   options.columns = columns.empty() ? nullptr : &columns;
   options.target_required = false;
+  if (copied != nullptr) options.copy = copied->names;
   CsvTable table = read_csv(path, options);
+  if (copied != nullptr) copied->cells = std::move(table.copied);
   std::vector<std::string> notes = std::move(table.notes);
   return {stem(path), std::move(table), {}, columns, std::move(notes)};
 }
@@ -128,7 +131,11 @@ Parts read_images_to_predict(const DataSpec& spec, const Shape& shape) {
 }
 
 // Reads the test file if one is named, else `path`, with the encoding of the training file.
-Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape) {
+Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<Column>& columns, const Shape& shape,
+                      CopiedColumns* copied) {
+  if (copied != nullptr && spec.source != "csv")
+    throw Error(MK_INVALID_ARGUMENT, "columns can be copied from csv only, but the rows are of source '" + spec.source +
+                                         "'; leave --columns out");
   const bool test = !spec.test.empty(), own = spec.test == kOwnTest;
   if (test && !own && (spec.source == "digits" || spec.source == "friedman"))
     throw Error(MK_INVALID_ARGUMENT, "the built-in " + spec.source + " has one test set; write test=own");
@@ -137,8 +144,9 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
   if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
   if (spec.source == "images") return read_images_to_predict(spec, shape);
   if (spec.source != "libsvm" && spec.source != "csv") return read_idx_to_predict(spec);
-  const std::string path = single_file(test ? spec.test : locate(spec.path));
-  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns);
+  const bool standard = !test && spec.path == kStandardInput;
+  const std::string path = standard ? spec.path : single_file(test ? spec.test : locate(spec.path));
+  if (spec.source == "csv") return read_csv_to_predict(spec, path, columns, copied);
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
@@ -157,6 +165,8 @@ Shape shape_of(const RawTable& part) {
 
 Dataset load(const DataSpec& spec) {
   check_spec(spec);
+  if (spec.path == kStandardInput)
+    throw Error(MK_INVALID_ARGUMENT, "data.path is '-', but only `mokume predict` reads standard input; name a file");
   Parts parts = read_parts(spec);
   Dataset data;
   data.name = std::move(parts.name);
@@ -184,10 +194,10 @@ Dataset load(const DataSpec& spec) {
 
 Dataset load_for_prediction(const DataSpec& spec, const std::vector<std::string>& class_names,
                             const std::vector<double>& mean, const std::vector<double>& scale, int64_t features,
-                            const std::vector<Column>& columns, const Shape& shape) {
+                            const std::vector<Column>& columns, const Shape& shape, CopiedColumns* copied) {
   check_spec(spec);
   if (features == 0 && mean.size() > 1) features = static_cast<int64_t>(mean.size());
-  Parts parts = read_to_predict(spec, features, columns, shape);
+  Parts parts = read_to_predict(spec, features, columns, shape, copied);
   Dataset data;
   data.name = std::move(parts.name);
   data.columns = std::move(parts.columns);

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/text.hpp"
+#include "data/input.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {
@@ -139,14 +140,15 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
   }
 }
 
+bool reads_text(const std::string& source) { return source == "csv" || source == "libsvm"; }
+
 [[noreturn]] void contradiction(const std::string& what) { throw Error(MK_INVALID_ARGUMENT, what); }
 
 void check_task(const DataSpec& spec) {
   if (spec.task.empty()) return;
   if (spec.task != "classification" && spec.task != "regression")
     contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
-  if (spec.source != "csv" && spec.source != "libsvm")
-    contradiction("data.task is for the sources csv and libsvm only; remove it");
+  if (!reads_text(spec.source)) contradiction("data.task is for the sources csv and libsvm only; remove it");
 }
 
 void check_images(const DataSpec& spec) {
@@ -170,8 +172,15 @@ std::vector<std::string> spec_keys() {
 DataSpec parse_spec(std::string_view text, const DataSpec* like) {
   DataSpec spec;
   const std::vector<std::string> parts = parts_of(text);
-  const size_t colon = parts[0].find(':');
+  const bool standard = base::trim(parts[0]) == kStandardInput;
+  const size_t colon = standard ? std::string::npos : parts[0].find(':');
   spec.source = base::trim(parts[0].substr(0, colon));
+  if (standard) {
+    if (like == nullptr || !reads_text(like->source))
+      refuse(parts[0], "is standard input, but nothing says in which format; write csv:- or libsvm:-");
+    spec.source = like->source;
+    spec.path = kStandardInput;
+  }
   const std::vector<std::string> sources = source_names();
   if (std::find(sources.begin(), sources.end(), spec.source) == sources.end())
     refuse(parts[0], "does not start with a known source; " + suggestion(spec.source, sources));
@@ -210,6 +219,9 @@ void check_spec(const DataSpec& spec) {
     contradiction("data.path has no meaning for the built-in " + spec.source + "; remove it");
   if (spec.path.empty() && !built_in && spec.source != "mnist")
     contradiction("data.source '" + spec.source + "' needs data.path; name the file");
+  if (spec.path == kStandardInput && !reads_text(spec.source))
+    contradiction("standard input (-) is for the sources csv and libsvm only; name a file");
+  if (spec.test == kStandardInput) contradiction("data.test cannot be standard input (-); name a file");
   if (spec.source != "csv" &&
       (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");

@@ -11,12 +11,16 @@
 namespace mokume::node {
 namespace {
 
-// Computes probabilities from their logarithms, in double. Returns false if they are not finite.
+constexpr double kBelowOne = 1 - 0x1p-53;
+
+// Computes probabilities from their logarithms, in double. Returns false if they are not finite. The largest one may be
+// so close to 1 that no double lies between; it then becomes the largest double below 1, unless all others are 0.
 bool normalised(const float* logs, size_t n, double* to) {
   double sum = 0;
   for (size_t c = 0; c < n; ++c) sum += to[c] = std::exp(static_cast<double>(logs[c]));
   if (!std::isfinite(sum) || !(sum > 0)) return false;
-  for (size_t c = 0; c < n; ++c) to[c] /= sum;
+  const bool several = std::count_if(to, to + n, [](double p) { return p > 0; }) > 1;
+  for (size_t c = 0; c < n; ++c) to[c] = several ? std::min(to[c] / sum, kBelowOne) : to[c] / sum;
   return true;
 }
 

@@ -18,7 +18,8 @@ struct Calibration;
 struct Classified {
   std::vector<int32_t> labels;  // one per row
   // Only if requested:
-  std::vector<double> certainty;  // rows x classes; each row sums to 1
+  // rows x classes; each row sums to 1. A probability is 1 or 0 only if all others, or itself, are below the doubles.
+  std::vector<double> certainty;
   mk_score_kind kind = MK_SCORES_UNKNOWN;
   // rows x the model's scores per row; log-probabilities have become probabilities, NaN for a row without finite ones.
   std::vector<float> scores = {};

@@ -43,6 +43,13 @@ int64_t errors_of(const std::vector<int32_t>& labels, const std::vector<int32_t>
   return errors;
 }
 
+// Probabilities in double, which the certainties are where the scores are numbers.
+std::vector<double> probabilities_of(node::Classified said) {
+  for (size_t i = 0; i < said.scores.size(); ++i)
+    if (std::isnan(said.scores[i])) said.certainty[i] = NAN;
+  return std::move(said.certainty);
+}
+
 void combine_classes(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                      const data::Table& rows, Combined& combined) {
   const bool several = ensemble.size() > 1;
@@ -55,7 +62,10 @@ void combine_classes(const mk_model& model, const Ensemble& ensemble, const mk_d
     combined.labels = std::move(said.labels);
     combined.votes.assign(n, 1);
     combined.score_names = score_names(said.kind, member.classes);
-    if (said.kind != MK_SCORES_UNKNOWN) combined.scores = std::move(said.scores);
+    if (said.kind == MK_SCORES_LOG_PROBABILITIES)
+      combined.probabilities = probabilities_of(std::move(said));
+    else if (said.kind != MK_SCORES_UNKNOWN)
+      combined.scores = std::move(said.scores);
   });
   if (!several) return;
   combined.score_names = vote_share_names(ensemble.first().classes);

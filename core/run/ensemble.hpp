@@ -74,7 +74,8 @@ struct Combined {
   // Classification: the numbers that the label follows from, and their names (score_names.hpp). Several members: shares
   // of their votes. One: its probabilities or decision values, or nothing if the meaning of its scores is unknown.
   std::vector<std::string> score_names;
-  std::vector<float> scores;  // rows x names
+  std::vector<float> scores;          // rows x names; empty if these are probabilities:
+  std::vector<double> probabilities;  // rows x names; NaN in a row for which the model's are not finite
 };
 Combined combine(const mk_model& model, const Ensemble& ensemble, const mk_device_services* device,
                  const data::Table& rows);

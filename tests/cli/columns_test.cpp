@@ -112,6 +112,23 @@ TEST_F(Columns, OfANetworkAreProbabilities) {
   expect_json_equals_csv();
 }
 
+// Weights that leave no doubt: float32 has no number between their certainty and 1.
+TEST_F(Columns, OfACertainNetworkAreNeitherOneNorZero) {
+  train(kThree, std::string(kNet) + "optimizer = { type = \"sgd\", lr = 30.0 }\n");
+  const Predicted all = predicted();
+  double largest = 0, smallest = 1;
+  for (size_t r = 0; r < all.rows.size(); ++r)
+    for (const std::string& name : kThree) {
+      const double p = std::stod(all.rows[r].at("probability_" + name));
+      largest = std::max(largest, p);
+      smallest = std::min(smallest, p);
+    }
+  EXPECT_EQ(static_cast<float>(largest), 1) << "this test needs a network that is certain";
+  EXPECT_LT(largest, 1);
+  EXPECT_GT(smallest, 0);
+  EXPECT_LT(smallest, 1e-9);
+}
+
 TEST_F(Columns, OfTwoClassesAreOneDecisionThatIsPositiveForTheFirst) {
   train({"yes", "no"}, "model = \"svc\"\n");
   const Predicted all = predicted();
@@ -167,6 +184,59 @@ TEST_F(Columns, OfAnEnsembleAreSharesOfItsVotes) {
   }
   EXPECT_GT(split, 0U) << "the members are too alike for this test";
   expect_json_equals_csv();
+}
+
+TEST_F(Columns, OfTheFileAreCopiedToTheLeft) {
+  place_.write("t.csv", "id,a,b,name,kind\n7,1,1,\"x, y\",ant\n8,2,1,z,bee\n9,1,2,,ant\n10,2,3,w,bee\n");
+  place_.write("e.toml",
+               "name = \"c\"\nmodel = \"svc\"\ndevices.use = \"host\"\nvalidation.folds = 0\n"
+               "data = { source = \"csv\", path = \"./t.csv\", ignore = [\"id\", \"name\"] }\n");
+  ASSERT_EQ(place_.mokume("run e.toml").code, 0);
+  const auto lines = lines_of(output(" --columns name,id"));
+  ASSERT_EQ(lines.size(), 5U);
+  EXPECT_TRUE(lines[0].starts_with("row,name,id,predicted,label,")) << lines[0];
+  EXPECT_TRUE(lines[1].starts_with("0,\"x, y\",7,ant,ant,")) << lines[1];
+  EXPECT_TRUE(lines[3].starts_with("2,,9,")) << lines[3];
+  const auto object = ordered_json::parse(lines_of(output(" --columns id --columns a --json")).at(3));
+  EXPECT_EQ(object["id"], "10");
+  EXPECT_EQ(object["a"], "2");
+  const auto refused = [&](const std::string& arguments, int code, const std::string& phrase) {
+    const Ended ended = place_.mokume("predict " + place_.run("c").string() + " --devices host " + arguments);
+    EXPECT_EQ(ended.code, code) << arguments;
+    EXPECT_NE(ended.err.find(phrase), std::string::npos) << ended.err;
+  };
+  refused("--data csv:./t.csv --columns nmae", 3, "has no column 'nmae' to copy; did you mean 'name'?");
+  refused("--data csv:./t.csv --columns id,id", 2, "two columns of the output would be called 'id'");
+  place_.write("t.libsvm", "1 1:2\n");
+  refused("--data libsvm:./t.libsvm --columns id", 2, "leave --columns out");
+  EXPECT_EQ(place_.mokume("predict " + place_.run("c").string() + " --columns id").code, 2);
+}
+
+TEST_F(Columns, OfStandardInputAreThoseOfTheFile) {
+  train(kThree, "model = \"svc\"\n");
+  const std::string predict =
+      "cat t.csv | " + Place::program() + " predict " + place_.run("c").string() + " --devices host --data ";
+  const std::string file = output();
+  for (const char* spec : {"-", "csv:-", "-,missing=drop"}) {
+    const Ended ended = place_.shell(predict + spec);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(ended.out, file) << spec;
+  }
+  EXPECT_EQ(place_.shell("gzip -c t.csv | " + predict.substr(predict.find('|') + 1) + "-").out, file);
+  place_.write("rows.txt", "1 1:0.5 2:1\n2 2:1\n");
+  const Ended sparse = place_.shell("cat rows.txt | " + predict.substr(predict.find('|') + 1) + "libsvm:-");
+  EXPECT_EQ(sparse.code, 0) << sparse.err;
+  EXPECT_EQ(lines_of(sparse.out).size(), 3U);
+  const auto refused = [&](const std::string& line, int code, const std::string& phrase) {
+    const Ended ended = place_.shell(line);
+    EXPECT_EQ(ended.code, code) << line;
+    EXPECT_NE(ended.err.find(phrase), std::string::npos) << ended.err;
+  };
+  place_.write("t.csv", "a,b,kind\n1,x,ant\n");
+  refused(predict + "-", 3, "standard input, line 2, column 'b': found 'x'");
+  refused(predict + "idx:-", 2, "standard input (-) is for the sources csv and libsvm only");
+  refused(predict + "csv:t.csv,test=-", 2, "data.test cannot be standard input");
+  refused(Place::program() + " data info csv:-", 2, "only `mokume predict` reads standard input");
 }
 
 TEST_F(Columns, HaveDifferentNamesWhateverTheClassesAreCalled) {

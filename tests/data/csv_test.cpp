@@ -26,6 +26,20 @@ TEST_F(Csv, ReadsNumbersAndTheLastColumnAsTarget) {
   EXPECT_EQ(part.columns[1].name, "b");
 }
 
+TEST_F(Csv, CopiesCellsOfTheRowsThatItKeeps) {
+  CsvOptions options;
+  options.ignore = {"id"};
+  options.copy = {"id", "y"};
+  options.missing = Missing::drop;
+  options.limit = 2;
+  const CsvTable part = read("id,a,y\np 1,1,cat\nq,,dog\n\"r,\",2,dog\ns,3,cat\n", options);
+  EXPECT_EQ(part.copied, (Names{"p 1", "cat", "r,", "dog"}));
+  EXPECT_EQ(part.table.features, 1);
+  options.copy = {"ids"};
+  expect_error(MK_BAD_DATA, {"no column 'ids' to copy", "did you mean 'id'?"},
+               [&] { read("id,a,y\n1,2,3\n", options); });
+}
+
 TEST_F(Csv, ReadsQuotedCells) {
   CsvOptions options;
   options.target = "the \"y\"";

@@ -88,9 +88,27 @@ TEST(Spec, RefusesUnknownSourcesAndKeys) {
       {"digits,standardize={ mean = inf, scale = 1 }", {"data.standardize", "finite"}},
       {"digits,standardize={mean=1,scale=2}\nw=1", {"standardize"}},
       {"csv:a,categorical=[b", {"do not match"}},
+      {"-", {"nothing says in which format", "csv:-"}},
+      {"idx:-", {"standard input", "csv and libsvm only"}},
+      {"csv:a,test=-", {"data.test"}},
       {"csv:\"a", {"no closing \""}},
   };
   for (const auto& c : cases) expect_error(MK_INVALID_ARGUMENT, c.words, [&] { parse_spec(c.text); });
+}
+
+TEST(Spec, StandardInputAloneHasTheFormatOfTheRun) {
+  DataSpec like;
+  like.source = "csv";
+  like.path = "a.csv";
+  like.target = "y";
+  const DataSpec spec = parse_spec("-,limit=3", &like);
+  EXPECT_EQ(spec.source, "csv");
+  EXPECT_EQ(spec.path, "-");
+  EXPECT_EQ(spec.target, "y");
+  EXPECT_EQ(spec.limit, 3);
+  EXPECT_EQ(parse_spec("libsvm:-", &like).path, "-");
+  like.source = "digits";
+  expect_error(MK_INVALID_ARGUMENT, {"nothing says in which format"}, [&] { parse_spec("-", &like); });
 }
 
 }  // namespace

@@ -74,6 +74,16 @@ TEST(Certainty, OneModelIsAnEnsembleOfOne) {
   EXPECT_EQ(v.mean, one.members[0]);
   EXPECT_EQ(v.sd, (std::vector<double>{0, 0}));
   EXPECT_EQ(v.mutual_information, 0);
+  EXPECT_EQ(certainty_digits(1), "1.000");
+  EXPECT_EQ(certainty_digits(0.9996), ">0.999");
+  EXPECT_EQ(certainty_digits(0.0004), "<0.001");
+  EXPECT_EQ(certainty_digits(0), "0.000");
+  const double sure = 1 - 0x1p-53;
+  const Certainty nearly{{"cat", "dog"}, std::vector<std::vector<double>>(3, {1 - sure, sure})};
+  EXPECT_LT(judge(nearly).mean[1], 1);
+  EXPECT_HAS(certainty_text(nearly), "mean certainty: >0.999 (sd 0.000)");
+  EXPECT_HAS(certainty_text(nearly), "\n> dog   >0.999  0.000");
+  EXPECT_HAS(certainty_svg(nearly, "a", {}), "mean certainty &gt;0.999 (sd 0.000)");
   const std::string text = certainty_text(one);
   EXPECT_HAS(text, "vote: dog\nmean certainty: 0.750\nentropy of the mean: 0.562 of at most 0.693 nats\n");
   EXPECT_HAS_NOT(text, "mutual") << "one member contradicts nobody";

@@ -20,11 +20,11 @@ std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
   const size_t v = verdict.vote;
   const std::string name = elide(certainty.classes[v], 24);
   if (certainty.members.size() == 1)
-    return fmt::format("vote: {}, certainty {:.3f}; entropy {:.3f}", name, verdict.mean[v], verdict.entropy);
-  return fmt::format(
-      "vote: {} ({} of {}), mean certainty {:.3f} (sd {:.3f}); entropy {:.3f}, mutual information {:.3f}", name,
-      verdict.votes[v], members_text(certainty), verdict.mean[v], verdict.sd[v], verdict.entropy,
-      verdict.mutual_information);
+    return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, certainty_digits(verdict.mean[v]),
+                       verdict.entropy);
+  return fmt::format("vote: {} ({} of {}), mean certainty {} (sd {:.3f}); entropy {:.3f}, mutual information {:.3f}",
+                     name, verdict.votes[v], members_text(certainty), certainty_digits(verdict.mean[v]), verdict.sd[v],
+                     verdict.entropy, verdict.mutual_information);
 }
 
 // Draws runs of equal pixels as rectangles on a black background.
@@ -84,12 +84,12 @@ std::string certainty_svg(const Certainty& certainty, std::string_view title, co
     const double y = kTop + kRow * (i + 0.5);
     const std::vector<double> values = of_class(certainty, c);
     svg.open(c == verdict.vote ? "top" : "box",
-             fmt::format("{}\nmean {:.3f}, sd {:.3f}, votes {}", elide(certainty.classes[c], 60), verdict.mean[c],
-                         verdict.sd[c], verdict.votes[c]));
+             fmt::format("{}\nmean {}, sd {:.3f}, votes {}", elide(certainty.classes[c], 60),
+                         certainty_digits(verdict.mean[c]), verdict.sd[c], verdict.votes[c]));
     svg.text(labels - 10, y + 4, elide(certainty.classes[c], 24), "end strong");
     draw_box(svg, box_of(values), scale, y, 16, false);
     draw_points(svg, values, scale, y, 16, false);
-    svg.text(end + 56, y + 4, fmt::format("{:.3f}", verdict.mean[c]), "end strong");
+    svg.text(end + 56, y + 4, certainty_digits(verdict.mean[c]), "end strong");
     if (several) svg.text(end + 104, y + 4, fmt::format("{}", verdict.votes[c]), "end strong");
     svg.close();
   }

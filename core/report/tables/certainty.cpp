@@ -78,7 +78,7 @@ Verdict judge(const Certainty& certainty) {
   }
   for (size_t c = 0; c < certainty.classes.size(); ++c) {
     const Moments m = moments(of_class(certainty, c));
-    verdict.mean.push_back(m.mean);
+    verdict.mean.push_back(std::clamp(m.mean, m.min, m.max));  // rounding must not make it 1 if no member is certain
     verdict.sd.push_back(m.sd);
   }
   verdict.vote = majority(verdict.votes, verdict.mean);
@@ -103,6 +103,13 @@ std::string members_text(const Certainty& certainty) {
   return n == 1 ? "1 model" : fmt::format("{} members", n);
 }
 
+std::string certainty_digits(double certainty) {
+  const std::string digits = fmt::format("{:.3f}", certainty);
+  if (digits == "1.000" && certainty < 1) return ">0.999";
+  if (digits == "0.000" && certainty > 0) return "<0.001";
+  return digits;
+}
+
 double share_below(std::span<const double> percentiles, double value) {
   const auto below = std::lower_bound(percentiles.begin(), percentiles.end(), value) - percentiles.begin();
   return static_cast<double>(below) / percentiles.size();
@@ -118,11 +125,12 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
   const size_t left = 2 + names + 2 + 5 + (several ? 2 + 5 + 2 + 5 : 0) + 2;
   const size_t room = std::max(std::max(width, kMinWidth), left + 5) - left;
   std::string text =
-      fmt::format("vote: {}{}\nmean certainty: {:.3f}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
+      fmt::format("vote: {}{}\nmean certainty: {}{}\nentropy of the mean: {:.3f} of at most {:.3f} nats\n",
                   elide(certainty.classes[verdict.vote], 60),
                   several ? fmt::format(" ({} of {})", verdict.votes[verdict.vote], members_text(certainty)) : "",
-                  verdict.mean[verdict.vote], several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "",
-                  verdict.entropy, std::log(certainty.classes.size()));
+                  certainty_digits(verdict.mean[verdict.vote]),
+                  several ? fmt::format(" (sd {:.3f})", verdict.sd[verdict.vote]) : "", verdict.entropy,
+                  std::log(certainty.classes.size()));
   if (!doubt.empty())
     text += fmt::format("  {:.0f} % of the test rows have less (median {:.3f})\n",
                         100 * share_below(doubt, verdict.entropy), doubt[doubt.size() / 2]);
@@ -130,8 +138,8 @@ std::string certainty_text(const Certainty& certainty, size_t width, std::span<c
   text +=
       fmt::format("\n  {}   mean{}  {}\n", padded("class", names), several ? "     sd  votes" : "", axis_line(room));
   for (const size_t c : shown) {
-    text += fmt::format("{} {}  {:.3f}", c == verdict.vote ? '>' : ' ',
-                        padded(elide(certainty.classes[c], kMaxName), names), verdict.mean[c]);
+    text += fmt::format("{} {} {:>6}", c == verdict.vote ? '>' : ' ',
+                        padded(elide(certainty.classes[c], kMaxName), names), certainty_digits(verdict.mean[c]));
     if (several) text += fmt::format("  {:.3f}  {:>5}", verdict.sd[c], verdict.votes[c]);
     text += "  " + box_line(of_class(certainty, c), room) + "\n";
   }

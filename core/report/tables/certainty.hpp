@@ -32,6 +32,10 @@ Verdict judge(const Certainty& certainty);
 // then to the first. Both arguments have an entry per class.
 size_t majority(std::span<const uint32_t> votes, std::span<const double> certainty);
 
+// Returns three digits, but ">0.999" and "<0.001" for a certainty that these would show as 1 or 0 although it is
+// neither.
+std::string certainty_digits(double certainty);
+
 // Returns the share of measured values below `value`, from their ascending percentiles (at least one).
 double share_below(std::span<const double> percentiles, double value);
 
