@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "sdk/error.hpp"
 #include "unknown_word.hpp"
+#include "version.hpp"
 
 namespace {
 
@@ -105,7 +106,7 @@ class Commands {
  public:
   Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
     cli_.require_subcommand(1);
-    cli_.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
+    cli_.set_version_flag("--version", std::string("mokume ") + kVersion);
     options_.command = quoted_command(argc, argv);
     add_runs();
     add_readers();
@@ -129,7 +130,7 @@ class Commands {
     if (data_info_->parsed()) return data_info(spec_);
     if (data_fetch_->parsed()) return fetch_data(name_, from_);
     if (completion_->parsed()) return print(completion(command_table(cli_), name_));
-    if (manual_->parsed()) return print(manual(command_table(cli_), MOKUME_VERSION, kExitCodes));
+    if (manual_->parsed()) return print(manual(command_table(cli_), kVersion, kExitCodes));
     if (child_->parsed()) return device_child(parent_);
     return run_with(made.emplace(line_));
   }
