@@ -1,12 +1,13 @@
 # The program's version: X.Y.Z at a tag vX.Y.Z, X.Y.Z+N.gHASH at N commits after it, and the fallback where git knows no
-# such tag (a tarball, or a clone without tags). Run cmake again after a new tag. Tags of candidates, such as v1.0.0-rc1, do not count.
+# such tag (a tarball, or a clone without tags). Tags of candidates, such as v1.0.0-rc1, do not count. Run cmake again
+# after a new tag.
 #
 # CMakeLists.txt includes this file for the version of the project, and every build runs it as a script,
 #     cmake -DSOURCE=... -DFALLBACK=... -DOUT=FILE.cpp -P cmake/Version.cmake
 # which writes the version into a file that only the program compiles: commits rebuild nothing else.
 
-# mokume_version(<source> <fallback>): sets `version_base` (X.Y.Z), `version_full`, and `version_tagged`, whether a tag says
-# it.
+# mokume_version(<source> <fallback>): sets `version_base` (X.Y.Z), `version_full`, and `version_tagged`: whether a tag
+# names it.
 function(mokume_version source fallback)
   set(version_tagged OFF PARENT_SCOPE)
   set(version_base ${fallback} PARENT_SCOPE)
