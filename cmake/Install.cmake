@@ -7,6 +7,24 @@ install(TARGETS opencl_probe DESTINATION lib/mokume/libexec)
 install(DIRECTORY configs/ DESTINATION share/mokume/configs)
 install(FILES LICENSE CHANGELOG.md DESTINATION share/doc/mokume)
 
+# The manual page and the completions of shells, which the program prints.
+set(texts "")
+# mokume_text(<file below share> <arguments of mokume...>)
+function(mokume_text file)
+  set(path ${CMAKE_BINARY_DIR}/share/${file})
+  get_filename_component(folder ${path} DIRECTORY)
+  get_filename_component(below ${file} DIRECTORY)
+  add_custom_command(OUTPUT ${path} DEPENDS mokume VERBATIM COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
+    COMMAND mokume ${ARGN} > ${path})
+  set(texts ${texts} ${path} PARENT_SCOPE)
+  install(FILES ${path} DESTINATION share/${below})
+endfunction()
+mokume_text(man/man1/mokume.1 manual)
+mokume_text(bash-completion/completions/mokume completion bash)
+mokume_text(zsh/vendor-completions/_mokume completion zsh)
+mokume_text(fish/vendor_completions.d/mokume.fish completion fish)
+add_custom_target(mokume_texts ALL DEPENDS ${texts})
+
 # The headers, find_package(mokume) and the templates.
 install(DIRECTORY core/abi core/sdk ${MOKUME_GENERATED_DIR}/abi DESTINATION include/mokume
   FILES_MATCHING PATTERN *.h PATTERN *.hpp)

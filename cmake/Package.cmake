@@ -1,15 +1,11 @@
 # `cpack` (scripts/package): what `cmake --install` installs, as a Debian package and as a tarball.
-set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
-if(EXISTS ${PROJECT_SOURCE_DIR}/.git)
-  # The version of a commit that is not the release sorts before the release that it leads to. Where git is missing or
-  # refuses the checkout, the version ends in ~git.
-  execute_process(COMMAND git describe --tags --exact-match --match v${PROJECT_VERSION}
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} RESULT_VARIABLE untagged OUTPUT_QUIET ERROR_QUIET)
+set(CPACK_PACKAGE_VERSION ${version_full})  # X.Y.Z+N.gHASH sorts after X.Y.Z
+if(NOT version_tagged AND EXISTS ${PROJECT_SOURCE_DIR}/.git)
+  # A commit before the first release sorts before it. Where git is missing or refuses the checkout, the version ends
+  # in ~git.
   execute_process(COMMAND git log -1 --format=%cd.%h --date=format:%Y%m%d --abbrev=8
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
-  if(NOT untagged EQUAL 0)
-    string(APPEND CPACK_PACKAGE_VERSION "~git${commit}")
-  endif()
+  string(APPEND CPACK_PACKAGE_VERSION "~git${commit}")
 endif()
 
 set(CPACK_GENERATOR DEB TXZ)

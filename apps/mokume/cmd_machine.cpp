@@ -18,6 +18,7 @@
 #include "node/machine.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
+#include "version.hpp"
 
 namespace mokume::app {
 namespace {
@@ -179,7 +180,7 @@ int doctor(Runtime& runtime, const std::string& out) {
     return kDone;
   }
   runtime.log().set_level(MK_LOG_INFO);
-  std::printf("mokume %s\n\nlibrary search path\n", MOKUME_VERSION);
+  std::printf("mokume %s\n\nlibrary search path\n", kVersion);
   for (const std::string& directory : registry.directories()) std::printf("  %s\n", directory.c_str());
   const node::Machine machine(registry, runtime.log());
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL)) registry.try_load(MK_PLUGIN_MODEL, name);

@@ -7,12 +7,15 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <optional>
 #include <string>
 
+#include "command_table.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"
 #include "unknown_word.hpp"
+#include "version.hpp"
 
 namespace {
 
@@ -39,11 +42,34 @@ int exit_code(mk_status status) {
   return kInternal;
 }
 
+constexpr const char* kExitCodes = R"(Exit codes:
+   0  done
+   1  internal fault; from compare: the runs differ
+   2  usage, or a mistake in the experiment file
+   3  data
+   4  device, backend or model
+   5  finished, but some fits failed
+  75  stopped early; run the same command again to resume)";
+
 // Quotes the command line so that a shell can repeat it.
 std::string quoted_command(int argc, char** argv) {
   std::string text = "mokume";
   for (int k = 1; k < argc; ++k) text += " " + shell_quoted(argv[k]);
   return text;
+}
+
+// Names the values of options in help. A word of a command is its own name.
+void name_values(CLI::App* command) {
+  static const std::map<std::string, std::string> names = {
+      {"--data", "SPEC"},     {"--devices", "SEL"}, {"--formations", "LIST"}, {"--from", "URL"},
+      {"--max-time", "TIME"}, {"--out", "DIR"},     {"--plugins", "DIR"},     {"--seed", "N"},
+      {"--set", "KEY=VALUE"}, {"--svg", "FILE"}};
+  for (CLI::Option* option : command->get_options()) {
+    if (!option->nonpositional()) option->type_name("");
+    const auto found = names.find(option->get_name());
+    if (found != names.end()) option->type_name(found->second);
+  }
+  for (CLI::App* inner : command->get_subcommands([](const CLI::App*) { return true; })) name_values(inner);
 }
 
 // For commands that may load a user's library.
@@ -60,7 +86,8 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
                       "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
   command->add_option("--max-time", options.max_time, "stop cleanly after this time, e.g. 11h30m; run again to resume");
   if (!all) return;
-  command->add_option("--set", options.sets, "KEY=VALUE replaces a key of the file, e.g. data.limit=5000")->take_all();
+  command->add_option("--set", options.sets, "replaces a key of the file, e.g. data.limit=5000; may be repeated")
+      ->take_all();
   command->add_option("--out", options.out, "directory for run directories (default: runs)");
   command->add_option("--seed", options.seed, "replaces the seed of the file");
 }
@@ -89,15 +116,18 @@ class Commands {
  public:
   Commands(int argc, char** argv) : line_{{argv, argv + argc}, {}} {
     cli_.require_subcommand(1);
-    cli_.set_version_flag("--version", std::string("mokume ") + MOKUME_VERSION);
+    cli_.set_version_flag("--version", std::string("mokume ") + kVersion);
     options_.command = quoted_command(argc, argv);
     add_runs();
     add_readers();
     add_machine();
     add_data();
+    add_texts();
     for (CLI::App* command :
          {run_, resume_, check_, status_, explain_, report_, compare_, predict_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
+    name_values(&cli_);
+    cli_.footer(kExitCodes);  // last, because commands inherit it
   }
 
   int run(int argc, char** argv, std::optional<Runtime>& made) {
@@ -109,6 +139,8 @@ class Commands {
     if (data_list_->parsed()) return list_data();
     if (data_info_->parsed()) return data_info(spec_);
     if (data_fetch_->parsed()) return fetch_data(name_, from_);
+    if (completion_->parsed()) return print(completion(command_table(cli_), name_));
+    if (manual_->parsed()) return print(manual(command_table(cli_), kVersion, kExitCodes));
     if (child_->parsed()) return device_child(parent_);
     return run_with(made.emplace(line_));
   }
@@ -120,6 +152,11 @@ class Commands {
     if (unknown.empty()) return cli_.exit(error) == 0 ? kDone : kUsage;
     say(stderr, "error: {}\nRun with --help for more information.\n", unknown);
     return kUsage;
+  }
+
+  static int print(const std::string& text) {
+    std::fputs(text.c_str(), stdout);
+    return kDone;
   }
 
   int run_with(Runtime& runtime) {
@@ -158,7 +195,7 @@ class Commands {
     add_run_options(resume_, options_, false);
     check_ = add("check", "check an experiment file");
     check_->add_option("CONFIG", options_.config, "experiment file")->required();
-    check_->add_option("--set", options_.sets, "KEY=VALUE replaces a key of the file")->take_all();
+    check_->add_option("--set", options_.sets, "replaces a key of the file; may be repeated")->take_all();
     child_ = add("device-child", "one device of a run")->group("");  // hidden
     child_->add_option("PARENT", parent_)->required();
   }
@@ -202,9 +239,18 @@ class Commands {
     data_fetch_->add_option("--from", from_, "base URL of a mirror (http, https or file)");
   }
 
+  // For the build, which installs what they print.
+  void add_texts() {
+    completion_ = add("completion", "print a script that completes mokume's command lines")->group("");
+    completion_->add_option("SHELL", name_, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    manual_ = add("manual", "print the manual page")->group("");
+  }
+
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
   CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *devices_, *doctor_, *schema_,
-      *init_, *data_list_, *data_info_, *data_fetch_, *child_;
+      *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;

@@ -70,7 +70,7 @@ Network candidate_network(const mk_experiment& experiment, const Settings& setti
 }
 
 size_t stack_size(const Settings& settings, const Network& network) {
-  // A round figure: stacks of 8 and of 32 small networks differ little (bench/README.md).
+  // A round figure: stacks of 8 and of 32 small networks differ little (bench/notes/small-networks.md).
   constexpr double kEnough = 64e6;  // multiply-adds
   constexpr double kMost = 32;
   if (settings.parallel.kind != Parallel::Kind::none) return 1;  // each network takes all devices

@@ -1,0 +1,71 @@
+#include "command_table.hpp"
+
+#include <CLI/CLI.hpp>
+#include <map>
+#include <utility>
+
+namespace mokume::app {
+namespace {
+
+using Files = Argument::Files;
+
+struct Proposal {
+  Files files = Files::none;
+  std::vector<std::string> words;
+};
+
+// What shells propose for a value; every other value is free text.
+const Proposal& proposal_of(const std::string& name) {
+  static const std::map<std::string, Proposal> known = {
+      {"CONFIG", {Files::experiments, {}}},
+      {"RUN", {Files::directories, {}}},
+      {"A", {Files::directories, {}}},
+      {"B", {Files::directories, {}}},
+      {"IMAGE", {Files::any, {}}},
+      {"--svg", {Files::any, {}}},
+      {"--out", {Files::directories, {}}},
+      {"--plugins", {Files::directories, {}}},
+      {"--devices", {Files::none, {"all", "every", "host", "opencl", "opencl:gpu", "opencl:0"}}},
+      {"MODEL", {Files::none, {"cnn", "svc"}}},
+      {"NAME", {Files::none, {"mnist"}}},
+      {"SHELL", {Files::none, {"bash", "zsh", "fish"}}},
+  };
+  static const Proposal none;
+  const auto found = known.find(name);
+  return found == known.end() ? none : found->second;
+}
+
+Argument argument_of(const CLI::Option& option) {
+  Argument made;
+  const bool word = !option.nonpositional();
+  made.name = word ? option.get_name(true) : "--" + option.get_lnames().front();
+  made.help = option.get_description();
+  if (option.get_items_expected_max() > 0) made.value = word ? made.name : option.get_type_name();
+  const Proposal& proposal = proposal_of(made.name);
+  made.words = proposal.words;
+  made.files = proposal.files;
+  made.required = option.get_required();
+  made.repeated = option.get_items_expected_max() > 1;
+  return made;
+}
+
+Command command_of(const CLI::App& app, std::vector<std::string> path) {
+  Command made;
+  made.path = std::move(path);
+  made.help = app.get_description();
+  for (const CLI::Option* option : app.get_options()) {
+    (option->nonpositional() ? made.options : made.words).push_back(argument_of(*option));
+  }
+  for (const CLI::App* inner : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+    std::vector<std::string> deeper = made.path;
+    deeper.push_back(inner->get_name());
+    made.inner.push_back(command_of(*inner, std::move(deeper)));
+  }
+  return made;
+}
+
+}  // namespace
+
+Command command_table(const CLI::App& cli) { return command_of(cli, {"mokume"}); }
+
+}  // namespace mokume::app
