@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "commands.hpp"
 #include "data/load.hpp"
 #include "data/spec.hpp"
+#include "node/model_inputs.hpp"
 #include "predictor.hpp"
 #include "report/tables/stats.hpp"
 #include "row_printer.hpp"
@@ -106,17 +108,27 @@ void predict_rows(const Models& with) {
     print_classes(with, said, rows.train.labels, left);
 }
 
+// What a run's record says about predictions, of a model without its run.
+run::RunRecord record_of(const node::ModelInputs& inputs) {
+  run::RunRecord record;
+  record.state = "done";
+  record.data.columns = inputs.columns;
+  record.data.shape = inputs.shape;
+  return record;
+}
+
 }  // namespace
 
 int predict(Runtime& runtime, const PredictOptions& options) {
   if (options.images.empty() == options.spec.empty())
     throw Error(MK_INVALID_ARGUMENT, "name either an IMAGE (a PNG or JPEG file) or rows with --data SPEC");
-  const StoredRun run(runtime, options.run);
+  const std::optional<node::ModelInputs> alone = node::read_inputs(options.run);
+  const StoredRun run = alone ? StoredRun(runtime, options.run, *alone) : StoredRun(runtime, options.run);
   run.warn();
   const mk_model& model = *runtime.registry().load(MK_PLUGIN_MODEL, run.config().model).model();
   const Ensemble ensemble(model, options.run);
   const Trained& first = ensemble.first();
-  const run::RunRecord record = run::read_run_record(options.run);
+  const run::RunRecord record = alone ? record_of(*alone) : run::read_run_record(options.run);
   if (!record.checked || !first.checked)
     say(stderr, "{} was written by an older version without checksums: damage to its files would not be noticed\n",
         options.run);

@@ -72,6 +72,13 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   config_.plugin_directories = runtime.named_directories();
 }
 
+StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const node::ModelInputs& inputs)
+    : runtime_(runtime), directory_(directory) {
+  config_.model = inputs.model;
+  config_.data = inputs.data;
+  config_.plugin_directories = runtime.named_directories();
+}
+
 void StoredRun::warn() const {
   if (unsearched_.empty()) return;
   if (const std::string model = "plugins/" + config_.model + ".so"; holds(unsearched_, model))

@@ -8,6 +8,7 @@
 #include "commands.hpp"
 #include "device/device.hpp"
 #include "device/select.hpp"
+#include "node/model_inputs.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::app {
@@ -39,6 +40,9 @@ class StoredRun {
   // its file is damaged.
   StoredRun(Runtime& runtime, const std::string& directory, const RunOptions& options = {},
             const std::vector<std::string>& others = {});
+
+  // A model without its run. Throws Error(MK_DEVICE_ERROR) if its library is not found.
+  StoredRun(Runtime& runtime, const std::string& directory, const node::ModelInputs& inputs);
 
   // With the directories that are searched in place of the recorded ones, for child processes and ranks.
   const config::Config& config() const { return config_; }

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config/seed.hpp"
-#include "data/measures.hpp"
+#include "data/scores/measures.hpp"
 #include "data/spec.hpp"
 
 namespace mokume::config {
@@ -33,13 +33,16 @@ constexpr Member kInSeed = {[](const Config& config) { return Json(config.seed_t
                               config.seed = seed_of(config.seed_text);
                             }};
 
-constexpr std::array kMissing = {"error", "drop", "mean"};  // in the order of data::Missing
-constexpr Member kInMissing = {
-    [](const Config& config) { return Json(kMissing.at(static_cast<size_t>(config.data.missing))); },
-    [](Config& config, const Json& value) {
-      const auto* word = std::find(kMissing.begin(), kMissing.end(), value.get<std::string>());
-      config.data.missing = static_cast<data::Missing>(word - kMissing.begin());
-    }};
+std::vector<std::string> words_for_missing() {
+  std::vector<std::string> words;
+  for (const auto& [missing, word] : names_of(data::Missing())) words.emplace_back(word);
+  return words;
+}
+constexpr Member kInMissing = {[](const Config& config) { return Json(base::name_of(config.data.missing)); },
+                               [](Config& config, const Json& value) {
+                                 for (const auto& [missing, word] : names_of(data::Missing()))
+                                   if (value == word) config.data.missing = missing;
+                               }};
 
 constexpr std::array kWithin = {"fold", "training"};  // in the order of data::Within
 constexpr Member kInWithin = {
@@ -164,7 +167,7 @@ std::vector<Parameter> data_keys() {
       Key("data", "missing", Type::text,
           "what a missing cell means: an error, a dropped row, or the column's mean (of words: its most frequent one)",
           kInPlan, kInMissing)
-          .one_of({kMissing.begin(), kMissing.end()})
+          .one_of(words_for_missing())
           .for_sources({"csv"}),
       Key("data", "size", Type::integer,
           "height and width in pixels to which pictures are cropped and scaled; needed if their sizes differ",

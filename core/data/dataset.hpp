@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
+
+#include "base/json.hpp"
 
 namespace mokume::data {
 
@@ -16,6 +19,12 @@ struct Standardize {
 
 enum class Missing { error, drop, mean };
 
+inline std::span<const base::EnumName<Missing>> names_of(Missing) {
+  static constexpr base::EnumName<Missing> kNames[] = {
+      {Missing::error, "error"}, {Missing::drop, "drop"}, {Missing::mean, "mean"}};
+  return kNames;
+}
+
 // The rows that scaling and fillers are fitted on: for each fold those that it trains on, or once on all training rows.
 // Models that are trained on all rows get the latter in both cases.
 enum class Within { fold, training };
@@ -26,7 +35,6 @@ inline constexpr const char* kOwnTest = "own";
 
 inline constexpr int64_t kMostImageSide = 2048;  // of source images, in pixels
 
-// [data] of an experiment, or `--data SPEC` on the command line.
 // The outer fold of a nested cross-validation whose rows are the test set.
 struct OuterFold {
   uint32_t fold = 0;   // from 1; 0: none
@@ -35,6 +43,7 @@ struct OuterFold {
   uint64_t seed = 0;
 };
 
+// [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
   std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | images
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/json.hpp"
-#include "data/calibration.hpp"
+#include "data/scores/calibration.hpp"
 #include "node/fit.hpp"
 
 namespace mokume::node {

@@ -10,6 +10,7 @@
 #include "data/npy.hpp"
 #include "node/calibration.hpp"
 #include "node/fit_sink.hpp"
+#include "node/model_inputs.hpp"
 #include "node/models.hpp"
 #include "node/prediction.hpp"
 #include "node/validated.hpp"
@@ -133,6 +134,7 @@ void train_and_test(const OpenModel& model, const cluster::Attempt& attempt, clu
   keep_model(model.run_directory, attempt.fits.front(), attempt.number, [&](const std::string& directory) {
     sdk::call(model.experiment.model().save, static_cast<const mk_fitted*>(fitted.get()), directory.c_str());
     if (tested && model.experiment.plan().bootstraps > 1) data::write_npy(directory + kTestPredictions, said.votes);
+    write_inputs(directory, model.experiment.config(), model.experiment.data());
     if (calibration) write_calibration(directory, *calibration);
     base::write_sums(directory);
   });

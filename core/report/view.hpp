@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "data/measures.hpp"
+#include "data/scores/measures.hpp"
 #include "device/profile.hpp"
 #include "journal/read.hpp"
 #include "search/plan.hpp"

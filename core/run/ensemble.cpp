@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/files.hpp"
+#include "node/model_inputs.hpp"
 #include "node/prediction.hpp"
 #include "run/run_directory.hpp"
 #include "run/score_names.hpp"
@@ -114,6 +115,7 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     checked = base::check_sums(directory);  // last, since the model's own error messages are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
+    if (directory == run) throw Error(MK_BAD_DATA, std::string(e.what()) + " (restore the model's files)");
     throw Error(MK_BAD_DATA,
                 fmt::format("{} (remove {}, and `mokume resume {}` trains the model again)", e.what(), directory, run));
   }
@@ -130,6 +132,7 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
 }
 
 std::vector<std::string> model_directories(const std::string& run) {
+  if (node::read_inputs(run)) return {run};  // a model on its own
   std::map<uint32_t, std::string> members;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(run + "/models", error))

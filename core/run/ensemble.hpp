@@ -36,7 +36,8 @@ class Trained {
   std::unique_ptr<mk_fitted, void (*)(mk_fitted*)> fitted_;
 };
 
-// Returns the directories of a run's models in ascending order, without members that could not be trained. Throws
+// Returns the directories of a run's models in ascending order, without members that could not be trained; for the
+// directory of a single model, itself. Throws
 // Error(MK_INVALID_ARGUMENT) if there are none yet.
 std::vector<std::string> model_directories(const std::string& run);
 

@@ -1,4 +1,4 @@
-#include "data/calibration.hpp"
+#include "data/scores/calibration.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "data/measures.hpp"
+#include "data/scores/measures.hpp"
 
 #include <algorithm>
 #include <array>

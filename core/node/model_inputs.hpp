@@ -1,0 +1,40 @@
+// inputs.json in a model's directory: how rows of data become what the model learnt from, so that a model predicts
+// without its run. What the model itself knows (classes, scaling) is in its own manifest.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/config.hpp"
+#include "data/dataset.hpp"
+
+namespace mokume::node {
+
+struct ModelInputs {
+  std::string model;    // the library that wrote it
+  data::DataSpec data;  // without paths, limits and scaling
+  std::vector<data::Column> columns;
+  std::optional<data::Shape> shape;  // of a row, for source "images"
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("model", self.model);
+    field("source", self.data.source);
+    field.optional("target", self.data.target);
+    field.optional("categorical", self.data.categorical);
+    field.optional("ignore", self.data.ignore);
+    field.optional("group", self.data.group);
+    field("missing", self.data.missing);
+    field.optional("size", self.data.size);
+    field.optional("channels", self.data.channels);
+    field.optional("columns", self.columns);
+    field("shape", self.shape);
+  }
+};
+
+void write_inputs(const std::string& model_directory, const config::Config& config, const data::Dataset& data);
+// Nothing if the directory holds none. Throws Error(MK_BAD_DATA) that names a damaged file.
+std::optional<ModelInputs> read_inputs(const std::string& model_directory);
+
+}  // namespace mokume::node
