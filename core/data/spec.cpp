@@ -105,9 +105,8 @@ int64_t parse_count(std::string_view part, const std::string& text, const char* 
 }
 
 Missing parse_missing(std::string_view part, const std::string& text) {
-  if (text == "error") return Missing::error;
-  if (text == "drop") return Missing::drop;
-  if (text == "mean") return Missing::mean;
+  for (const auto& [missing, word] : names_of(Missing()))
+    if (text == word) return missing;
   refuse(part, "is not missing=error, missing=drop or missing=mean");
 }
 
