@@ -66,6 +66,12 @@ Command command_of(const CLI::App& app, std::vector<std::string> path) {
 
 }  // namespace
 
+std::string joined(const std::vector<std::string>& words, const std::string& between) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
+  return text;
+}
+
 Command command_table(const CLI::App& cli) { return command_of(cli, {"mokume"}); }
 
 }  // namespace mokume::app

@@ -30,6 +30,9 @@ struct Command {
 // Without hidden commands.
 Command command_table(const CLI::App& cli);
 
+// For what is made of the table.
+std::string joined(const std::vector<std::string>& words, const std::string& between = " ");
+
 // A manual page in roff's man macros. `footer`: the exit codes, as help shows them.
 std::string manual(const Command& mokume, const std::string& version, const std::string& footer);
 

@@ -18,22 +18,16 @@ void for_each(const Command& command, const Visit& visit) {
   for (const Command& inner : command.inner) for_each(inner, visit);
 }
 
-std::string joined(const std::vector<std::string>& words, const std::string& between = " ") {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : between) + word;
-  return text;
-}
-
-std::string last(const Command& command) { return command.path.back(); }
+std::string last_word(const Command& command) { return command.path.back(); }
 
 std::vector<std::string> names_of(const std::vector<Command>& commands) {
   std::vector<std::string> names;
-  for (const Command& one : commands) names.push_back(last(one));
+  for (const Command& one : commands) names.push_back(last_word(one));
   return names;
 }
 
 // As a word of the shells, in single quotes.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string made = "'";
   for (const char c : text) made += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return made + "'";
@@ -42,7 +36,7 @@ std::string quoted(const std::string& text) {
 // --- bash ---
 
 std::string compgen(const std::vector<std::string>& words) {
-  return fmt::format("compgen -W {} -- \"$word\"", quoted(joined(words)));
+  return fmt::format("compgen -W {} -- \"$word\"", in_quotes(joined(words)));
 }
 
 std::string bash_words(const Argument& one) {
@@ -85,7 +79,7 @@ std::string bash_commands(const Command& mokume) {
     ways.erase("");
     std::string words;
     for (const std::string& way : ways) words += followed(way);
-    text += fmt::format("    {}) if [[ $word == -* ]]; then {}; {}fi ;;\n", quoted(joined(command.path)),
+    text += fmt::format("    {}) if [[ $word == -* ]]; then {}; {}fi ;;\n", in_quotes(joined(command.path)),
                         compgen(options), words.empty() ? "" : "else " + words);
   });
   return text;
@@ -94,7 +88,7 @@ std::string bash_commands(const Command& mokume) {
 std::string bash(const Command& mokume) {
   std::vector<std::string> deeper;
   for_each(mokume, [&](const Command& command) {
-    if (command.path.size() > 1) deeper.push_back(quoted(joined(command.path)));
+    if (command.path.size() > 1) deeper.push_back(in_quotes(joined(command.path)));
   });
   return fmt::format(R"(# Completion of mokume's command lines in bash. Made by `mokume completion bash`.
 _mokume_words() {{
@@ -153,10 +147,10 @@ std::string zsh_arguments(const Command& command) {
   for (const Argument& one : command.options) {
     std::string spec = (one.repeated ? "*" : "") + one.name + "[" + zsh_text(one.help) + "]";
     if (!one.value.empty()) spec += ":" + one.value + ":" + zsh_action(one);
-    text += " \\\n    " + quoted(spec);
+    text += " \\\n    " + in_quotes(spec);
   }
   for (const Argument& one : command.words)
-    text += " \\\n    " + quoted((one.required ? ":" : "::") + one.name + ":" + zsh_action(one));
+    text += " \\\n    " + in_quotes((one.required ? ":" : "::") + one.name + ":" + zsh_action(one));
   return text;
 }
 
@@ -165,8 +159,8 @@ std::string zsh_function(const Command& command) {
   if (command.inner.empty()) return fmt::format("{}() {{\n  _arguments{}\n}}\n\n", name, zsh_arguments(command));
   std::string commands, cases;
   for (const Command& inner : command.inner) {
-    commands += "    " + quoted(last(inner) + ":" + zsh_text(inner.help)) + "\n";
-    cases += fmt::format("        {}) _{} ;;\n", last(inner), joined(inner.path, "_"));
+    commands += "    " + in_quotes(last_word(inner) + ":" + zsh_text(inner.help)) + "\n";
+    cases += fmt::format("        {}) _{} ;;\n", last_word(inner), joined(inner.path, "_"));
   }
   return fmt::format(R"({0}() {{
   local line state
@@ -195,7 +189,7 @@ std::string zsh(const Command& mokume) {
 // --- fish ---
 
 std::string fish_proposals(const Argument& one) {
-  if (!one.words.empty()) return " -a " + quoted(joined(one.words));
+  if (!one.words.empty()) return " -a " + in_quotes(joined(one.words));
   switch (one.files) {
     case Files::directories:
       return " -a '(__fish_complete_directories)'";
@@ -224,15 +218,15 @@ complete -c mokume -f
   for_each(mokume, [&](const Command& command) {
     const std::string path = joined({command.path.begin() + 1, command.path.end()});
     for (const Command& inner : command.inner)
-      text += fmt::format("complete -c mokume -n {} -a {} -d {}\n", quoted("__mokume_next " + path), last(inner),
-                          quoted(inner.help));
-    const std::string at = quoted((command.inner.empty() ? "__mokume_at " : "__mokume_next ") + path);
+      text += fmt::format("complete -c mokume -n {} -a {} -d {}\n", in_quotes("__mokume_next " + path),
+                          last_word(inner), in_quotes(inner.help));
+    const std::string at = in_quotes((command.inner.empty() ? "__mokume_at " : "__mokume_next ") + path);
     for (const Argument& one : command.words)
       if (const std::string proposals = fish_proposals(one); !proposals.empty())
         text += fmt::format("complete -c mokume -n {}{}\n", at, proposals);
     for (const Argument& one : command.options)
       text += fmt::format("complete -c mokume -n {} -l {}{}{} -d {}\n", at, one.name.substr(2),
-                          one.value.empty() ? "" : " -r", fish_proposals(one), quoted(one.help));
+                          one.value.empty() ? "" : " -r", fish_proposals(one), in_quotes(one.help));
   });
   return text;
 }

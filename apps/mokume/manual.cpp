@@ -23,18 +23,12 @@ std::string plain(const std::string& text) {
   return made;
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
-  return text;
-}
-
 std::string capital(std::string text) {
   if (!text.empty()) text[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(text[0])));
   return text;
 }
 
-std::string usage(const Command& command) {
+std::string usage_of(const Command& command) {
   std::string line = fmt::format("\\fB{}\\fR", plain(joined(command.path)));
   if (!command.options.empty()) line += " [\\fIoptions\\fR]";
   if (!command.inner.empty()) line += " \\fIcommand\\fR";
@@ -44,7 +38,7 @@ std::string usage(const Command& command) {
   return line;
 }
 
-std::string entries(const std::vector<Argument>& arguments) {
+std::string entries_of(const std::vector<Argument>& arguments) {
   std::string text;
   for (const Argument& one : arguments) {
     const bool option = one.name.front() == '-';
@@ -55,12 +49,12 @@ std::string entries(const std::vector<Argument>& arguments) {
   return text;
 }
 
-std::string section(const Command& command) {
+std::string section_of(const Command& command) {
   std::string text;
   if (command.inner.empty())
-    text += fmt::format(".SS {}\n{}\n.PP\n{}.\n{}{}", plain(joined(command.path)), usage(command),
-                        plain(capital(command.help)), entries(command.words), entries(command.options));
-  for (const Command& inner : command.inner) text += section(inner);
+    text += fmt::format(".SS {}\n{}\n.PP\n{}.\n{}{}", plain(joined(command.path)), usage_of(command),
+                        plain(capital(command.help)), entries_of(command.words), entries_of(command.options));
+  for (const Command& inner : command.inner) text += section_of(inner);
   return text;
 }
 
@@ -92,7 +86,7 @@ std::string manual(const Command& mokume, const std::string& version, const std:
   std::string text = fmt::format(
       ".TH MOKUME 1 \"\" \"mokume {}\" \"User Commands\"\n.SH NAME\nmokume \\- machine-learning experiments on every "
       "device\n.SH SYNOPSIS\n{}\n.SH DESCRIPTION\n{}\n.SH OPTIONS\n{}.SH COMMANDS\n{}",
-      plain(version), usage(mokume), plain(mokume.help), entries(mokume.options), section(mokume));
+      plain(version), usage_of(mokume), plain(mokume.help), entries_of(mokume.options), section_of(mokume));
   return text + ".SH EXIT STATUS\n.nf\n" + plain(footer) + "\n.fi\n" + kFiles;
 }
 
