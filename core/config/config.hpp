@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -71,6 +72,7 @@ struct Config {
   std::vector<search::Space> spaces;              // in file order
   std::map<std::string, search::Value> options;   // [model_options], with defaults for what is not searched
   std::map<std::string, std::string> references;  // [model_options] name = "$searched"
+  std::set<std::string> unplanned;                // [model_options] that are not in the plan, with their defaults
   std::map<std::string, TaggedTables> tagged;     // [model_options]: optimizers, layers; with defaults
 
   std::string devices = "all";                  // [devices] use

@@ -44,6 +44,14 @@ constexpr Member kInMissing = {[](const Config& config) { return Json(base::name
                                    if (value == word) config.data.missing = missing;
                                }};
 
+constexpr std::array kLayout = {"", "nhwc", "nchw"};  // in the order of data::Layout
+constexpr Member kInLayout = {
+    [](const Config& config) { return Json(kLayout.at(static_cast<size_t>(config.data.layout))); },
+    [](Config& config, const Json& value) {
+      const auto* word = std::find(kLayout.begin(), kLayout.end(), value.get<std::string>());
+      config.data.layout = static_cast<data::Layout>(word - kLayout.begin());
+    }};
+
 constexpr std::array kWithin = {"fold", "training"};  // in the order of data::Within
 constexpr Member kInWithin = {
     [](const Config& config) { return Json(kWithin.at(static_cast<size_t>(config.data.within))); },
@@ -145,11 +153,22 @@ std::vector<Parameter> data_keys() {
       Key("data", "source", Type::text, "kind of data: digits and friedman are built in, mnist is looked up by name",
           kRequired | kInPlan, kIn<&DataSpec::source>)
           .one_of(data::source_names())
-          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv | images"),
+          .in_init("\"digits\"            # digits | friedman | mnist | idx | libsvm | csv | npy | images"),
       Key("data", "path", Type::text, "file or directory of the training data", kInPlan, kIn<&DataSpec::path>)
-          .for_sources({"mnist", "idx", "libsvm", "csv", "images"}),
+          .for_sources({"mnist", "idx", "libsvm", "csv", "npy", "images"}),
       Key("data", "test", Type::text, "file or directory of the test data", kInPlan, kIn<&DataSpec::test>)
-          .for_sources({"idx", "libsvm", "csv", "images"}),
+          .for_sources({"idx", "libsvm", "csv", "npy", "images"}),
+      Key("data", "labels", Type::text, "file of the labels: an array of one number for each row", kInPlan | kPlanIfSet,
+          kIn<&DataSpec::labels>)
+          .for_sources({"npy"}),
+      Key("data", "test_labels", Type::text, "file of the labels of the test data", kInPlan | kPlanIfSet,
+          kIn<&DataSpec::test_labels>)
+          .for_sources({"npy"}),
+      Key("data", "layout", Type::text,
+          "the order of the dimensions of pictures with channels: (N, H, W, C) or (N, C, H, W)", kInPlan | kPlanIfSet,
+          kInLayout)
+          .one_of({"nhwc", "nchw"})
+          .for_sources({"npy"}),
       Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
           kIn<&DataSpec::target>)
           .for_sources({"csv"}),
@@ -163,7 +182,7 @@ std::vector<Parameter> data_keys() {
           "what the targets are; else whole numbers with at most 1000 different values are classes, and others numbers",
           kInPlan | kPlanIfSet, kIn<&DataSpec::task>)
           .one_of({"classification", "regression"})
-          .for_sources({"libsvm", "csv"}),
+          .for_sources({"libsvm", "csv", "npy"}),
       Key("data", "missing", Type::text,
           "what a missing cell means: an error, a dropped row, or the column's mean (of words: its most frequent one)",
           kInPlan, kInMissing)
@@ -216,6 +235,10 @@ std::vector<Parameter> plan_keys() {
       Key("validation", "group", Type::text, "column that names the group of a row: one fold has all rows of a group",
           kInPlan | kPlanIfSet, kIn<&DataSpec::group>)
           .for_sources({"csv"}),
+      Key("validation", "file", Type::text,
+          "file with the fold of each training row, from 0 (-1: never validated): a number on each line, or an .npy "
+          "array",
+          kInPlan | kPlanIfSet | kFoldsOnly, kIn<&DataSpec::folds_file>),
       Key("validation", "repeats", Type::integer, "repeat the cross-validation with other folds, and average all",
           kInPlan | kPlanIfSet | kFoldsOnly, kIn<&Config::repeats>)
           .within(1, 1000),

@@ -38,6 +38,7 @@ class ModelValues {
     for (const Parameter& parameter : *reading_.schema) {
       try {
         fill_in(parameter);
+        if (parameter.has(kPlanIfSet)) note_default(parameter);
       } catch (const std::exception& error) {
         diagnostics_.add(model_location(), error.what());
       }
@@ -174,6 +175,12 @@ class ModelValues {
     if (!reading_.is_meant(kOptions, name) && !reading_.is_meant(kSearched, name))
       diagnostics_.add(model_location(), fmt::format("{} needs a value for '{}'", config_.model, name),
                        tagged ? "add it to [model_options]" : "add it to [model_options] or [search.params]");
+  }
+
+  void note_default(const Parameter& parameter) {
+    const auto option = config_.options.find(parameter.name);
+    if (option != config_.options.end() && default_value(parameter) == option->second)
+      config_.unplanned.insert(parameter.name);
   }
 
   Reading& reading_;

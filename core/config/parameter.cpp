@@ -40,7 +40,7 @@ Parameter parameter_of(const mk_param& param) {
   result.name = param.name;
   result.type = kTypes.at(static_cast<size_t>(param.type - 1));
   result.doc = text_of(param.doc);
-  result.flags = kOfModel;
+  result.flags = kOfModel | ((param.flags & MK_PARAM_YOUNGER) != 0 ? kPlanIfSet : 0);
   result.range = {param.minimum, param.maximum, (param.flags & MK_PARAM_EXCLUSIVE_MIN) != 0, false};
   if (const std::string choices = text_of(param.choices); !choices.empty()) result.choices = base::split(choices, '|');
   result.fallback = text_of(param.fallback);

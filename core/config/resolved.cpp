@@ -89,7 +89,8 @@ std::string canonical_json(const Config& config) {
     if (one.is_array()) one = {{"values", one}};
     one["name"] = space.name;
   }
-  result[kOptions] = options_of(config);
+  json& options = result[kOptions] = options_of(config);
+  for (const std::string& name : config.unplanned) options.erase(name);
   return result.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 

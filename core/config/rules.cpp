@@ -59,16 +59,20 @@ void settle_within(Config& config) {
   if (config.folds == 0 || !config.data.learns()) config.data.within = data::Within::training;
 }
 
+// Reports a key that has no say since `decider` decides where rows go.
+void refuse_choice(Reading& reading, const char* table, const char* name, const char* what, const char* decider) {
+  if (const Entry* entry = reading.find(table, name))
+    reading.diagnostics.add(entry->location, fmt::format("{} no choice to {}.{}", what, table, name),
+                            fmt::format("remove it, or {}", decider));
+}
+
 // Time decides where rows go.
 void check_order(Reading& reading) {
   Config& config = reading.config;
   const Entry* ordered = reading.find("validation", "ordered");
   if (ordered == nullptr || !config.ordered) return;
   const auto refuse = [&](const char* table, const char* name, bool given) {
-    if (const Entry* entry = given ? reading.find(table, name) : nullptr)
-      reading.diagnostics.add(entry->location,
-                              fmt::format("rows in the order of time leave no choice to {}.{}", table, name),
-                              "remove it, or validation.ordered");
+    if (given) refuse_choice(reading, table, name, "rows in the order of time leave", "validation.ordered");
   };
   refuse("validation", "shuffle", config.shuffle);
   refuse("validation", "stratified", config.stratified);
@@ -78,10 +82,30 @@ void check_order(Reading& reading) {
   config.shuffle = config.stratified = false;
 }
 
+// The file decides where rows go.
+void check_folds_file(Reading& reading) {
+  Config& config = reading.config;
+  const Entry* file = reading.find("validation", "file");
+  if (file == nullptr) return;
+  const auto refuse = [&](const char* table, const char* name, bool given) {
+    if (given) refuse_choice(reading, table, name, "folds from a file leave", "validation.file");
+  };
+  refuse("validation", "shuffle", config.shuffle);
+  refuse("validation", "stratified", config.stratified);
+  refuse("validation", "group", true);
+  refuse("validation", "repeats", config.repeats > 1);
+  refuse("validation", "ordered", config.ordered);
+  refuse("random", "compat", true);
+  if (reading.is_good("validation.folds") && config.folds == 0)
+    reading.diagnostics.add(file->location, "without folds there is nothing to read from validation.file",
+                            "set validation.folds to the number of folds in the file");
+  config.shuffle = config.stratified = false;
+}
+
 void check_repeats(Reading& reading) {
   const Config& config = reading.config;
   const Entry* repeats = reading.find("validation", "repeats");
-  if (repeats == nullptr || config.repeats < 2) return;
+  if (repeats == nullptr || config.repeats < 2 || !config.data.folds_file.empty()) return;
   if (config.bootstraps > 0)
     reading.diagnostics.add(repeats->location,
                             "bagging draws the folds of each bootstrap anew, so there are no repeats",
@@ -141,10 +165,14 @@ void check_data(Reading& reading) {
   if (!reading.is_meant("data", "path") && reading.find("data", "path") == nullptr)
     reading.diagnostics.add(reading.find("data", "source")->value.location,
                             fmt::format("source \"{}\" needs data.path", source), "add path = \"...\"");
+  if (source == "npy" && !reading.is_meant("data", "labels") && reading.find("data", "labels") == nullptr)
+    reading.diagnostics.add(reading.find("data", "source")->value.location, "source \"npy\" needs data.labels",
+                            "add labels = \"...\"");
 }
 
 void check_validation(Reading& reading) {
   check_order(reading);
+  check_folds_file(reading);
   check_share(reading);
   check_repeats(reading);
   check_outer(reading);

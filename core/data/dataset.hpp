@@ -29,6 +29,9 @@ inline std::span<const base::EnumName<Missing>> names_of(Missing) {
 // Models that are trained on all rows get the latter in both cases.
 enum class Within { fold, training };
 
+// The order of the dimensions of pictures in a NumPy array; `none` is right for arrays without a dimension of channels.
+enum class Layout { none, nhwc, nchw };
+
 // The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
 // files, folders of pictures with a folder test.
 inline constexpr const char* kOwnTest = "own";
@@ -45,13 +48,17 @@ struct OuterFold {
 
 // [data] of an experiment, or `--data SPEC` on the command line.
 struct DataSpec {
-  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | images
+  std::string source;                    // digits | friedman | mnist | idx | libsvm | csv | npy | images
   std::string path;                      // file, directory or ""; relative paths are relative to the working directory
   std::string test;                      // test file or "" (ignored by sources with their own test set)
   std::string target;                    // csv: name of the label column; "" = the last
   std::vector<std::string> categorical;  // csv: columns turned into one-hot features
   std::vector<std::string> ignore = {};  // csv: columns that are no features
   std::string group = {};                // csv: column whose equal values keep rows in one fold; no feature
+  std::string labels = {};               // npy: file of the labels of `path`; "" for rows to predict without labels
+  std::string test_labels = {};          // npy: file of the labels of `test`
+  Layout layout = Layout::none;          // npy: of pictures with channels
+  std::string folds_file = {};           // [validation] file: the fold of each training row; "": none
   std::string task = {};                 // "classification", "regression" or "": see learn_labels()
   int64_t size = 0;                      // images: height and width in pixels; 0 = as the pictures are
   int64_t channels = 0;                  // images: 1 (grey), 3 (colour) or 0 = as the pictures are
@@ -73,6 +80,7 @@ struct Table {
   std::vector<int32_t> labels;
   std::vector<float> targets;
   std::vector<uint32_t> groups = {};  // training rows with DataSpec::group: equal values are in one fold; from 0, dense
+  std::vector<int32_t> given_folds = {};  // training rows with DataSpec::folds_file: see read_folds()
 };
 
 inline constexpr int32_t kNoLabel = -2;  // label of a row to predict whose label is empty

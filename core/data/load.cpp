@@ -5,6 +5,7 @@
 #include "data/csv.hpp"
 #include "data/dataset.hpp"
 #include "data/digits.hpp"
+#include "data/fold_file.hpp"
 #include "data/friedman.hpp"
 #include "data/idx.hpp"
 #include "data/images/image_set.hpp"
@@ -12,6 +13,7 @@
 #include "data/labels.hpp"
 #include "data/libsvm.hpp"
 #include "data/locate.hpp"
+#include "data/npy_rows.hpp"
 #include "data/outer_fold.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"
@@ -30,6 +32,18 @@ Parts read_friedman(const DataSpec& spec) {
 
 RawTable read_pair(const IdxPair& pair, int64_t limit) { return read_idx(pair.images, pair.labels, limit); }
 
+// Throws unless test rows are like the training rows.
+void check_same_rows(const RawTable& train, const RawTable& test) {
+  if (test.table.rows == 0) return;
+  if (test.table.features != train.table.features)
+    bad_data(test.path, "",
+             "has " + std::to_string(test.table.features) + " features, but the training file '" + train.path +
+                 "' has " + std::to_string(train.table.features) + "; use the files of one set");
+  if (!(test.shape == train.shape))
+    bad_data(test.path, "",
+             "has images of a different size than the training file '" + train.path + "'; use the files of one set");
+}
+
 Parts read_idx_sets(const DataSpec& spec) {
   const std::string path = spec.path.empty() ? locate_name(spec.source) : locate(spec.path);
   Parts parts;
@@ -43,16 +57,7 @@ Parts read_idx_sets(const DataSpec& spec) {
       parts.test =
           read_pair(is_directory(spec.test) ? idx_in_directory(spec.test, "t10k") : idx_beside(spec.test, true), 0);
   }
-  if (parts.test.table.rows > 0 && !(parts.test.shape == parts.train.shape) &&
-      parts.test.table.features == parts.train.table.features)
-    bad_data(
-        parts.test.path, "",
-        "has images of a different size than the training file '" + parts.train.path + "'; use the files of one set");
-  if (parts.test.table.rows > 0 && parts.test.table.features != parts.train.table.features)
-    bad_data(parts.test.path, "",
-             "has " + std::to_string(parts.test.table.features) + " features, but the training file '" +
-                 parts.train.path + "' has " + std::to_string(parts.train.table.features) +
-                 "; use the files of one set");
+  check_same_rows(parts.train, parts.test);
   return parts;
 }
 
@@ -91,11 +96,24 @@ Parts read_csv_files(const DataSpec& spec) {
   return parts;
 }
 
+Parts read_npy_files(const DataSpec& spec) {
+  if (spec.labels.empty())
+    throw Error(MK_INVALID_ARGUMENT, "data.source 'npy' needs data.labels; name the file with the label of each row");
+  if (!spec.test.empty() && spec.test_labels.empty())
+    throw Error(MK_INVALID_ARGUMENT, "data.test of source 'npy' needs data.test_labels; name the file with its labels");
+  const std::string path = single_file(locate(spec.path));
+  Parts parts{stem(path), read_npy_rows({path, spec.labels, spec.layout}, spec.limit), {}, {}};
+  if (!spec.test.empty()) parts.test = read_npy_rows({spec.test, spec.test_labels, spec.layout}, 0);
+  check_same_rows(parts.train, parts.test);
+  return parts;
+}
+
 Parts read_parts(const DataSpec& spec) {
   if (spec.source == "digits") return read_digits(spec);
   if (spec.source == "friedman") return read_friedman(spec);
   if (spec.source == "libsvm") return read_libsvm_files(spec);
   if (spec.source == "csv") return read_csv_files(spec);
+  if (spec.source == "npy") return read_npy_files(spec);
   if (spec.source == "images") return read_image_sets(spec);
   return read_idx_sets(spec);
 }
@@ -143,10 +161,12 @@ Parts read_to_predict(const DataSpec& spec, int64_t features, const std::vector<
     return {"digits", draw_digits(test ? DigitSet::test : DigitSet::train, spec.limit), {}, {}};
   if (spec.source == "friedman") return {"friedman", draw_friedman(test, spec.limit), {}, {}};
   if (spec.source == "images") return read_images_to_predict(spec, shape);
-  if (spec.source != "libsvm" && spec.source != "csv") return read_idx_to_predict(spec);
+  if (spec.source != "libsvm" && spec.source != "csv" && spec.source != "npy") return read_idx_to_predict(spec);
   const bool standard = !test && spec.path == kStandardInput;
   const std::string path = standard ? spec.path : single_file(test ? spec.test : locate(spec.path));
   if (spec.source == "csv") return read_csv_to_predict(spec, path, columns, copied);
+  if (spec.source == "npy")
+    return {stem(path), read_npy_rows({path, test ? spec.test_labels : spec.labels, spec.layout}, spec.limit), {}, {}};
   return {stem(path), read_libsvm(path, spec.limit, features), {}, {}};
 }
 
@@ -177,11 +197,13 @@ Dataset load(const DataSpec& spec) {
   LabelMap map =
       learn_labels(parts.train.labels, parts.train.path, spec.source == "images" ? "classification" : spec.task);
   data.notes = std::move(parts.notes);
-  if (spec.source == "csv" || spec.source == "libsvm") data.notes.push_back(task_note(map, spec.task));
+  if (spec.source == "csv" || spec.source == "libsvm" || spec.source == "npy")
+    data.notes.push_back(task_note(map, spec.task));
   apply_labels(map, parts.train.path, parts.train.labels, Unknown::error, data.train);
   data.test.features = data.train.features;
   if (data.test.rows > 0) apply_labels(map, parts.test.path, parts.test.labels, Unknown::error, data.test);
   data.class_names = std::move(map.class_names);
+  if (!spec.folds_file.empty()) data.train.given_folds = read_folds(spec.folds_file, data.train.rows);
   if (spec.outer.fold > 0) hold_out(spec.outer, data, parts.gaps);
   data.sha256 = content_hash(data);
   if (spec.within == Within::fold && spec.learns()) {

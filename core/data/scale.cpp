@@ -139,6 +139,7 @@ std::string content_hash(const Dataset& data) {
     hash_number(hash, name.size());
     hash.update(name.data(), name.size());
   }
+  if (!data.train.given_folds.empty()) hash_values(hash, data.train.given_folds);  // fits depend on them
   return hash.hex();
 }
 

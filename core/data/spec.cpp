@@ -110,6 +110,12 @@ Missing parse_missing(std::string_view part, const std::string& text) {
   refuse(part, "is not missing=error, missing=drop or missing=mean");
 }
 
+Layout parse_layout(std::string_view part, const std::string& text) {
+  if (text == "nhwc") return Layout::nhwc;
+  if (text == "nchw") return Layout::nchw;
+  refuse(part, "is neither layout=nhwc nor layout=nchw");
+}
+
 void set_key(std::string_view part, const std::string& key, const std::string& value, DataSpec& spec) {
   if (key == "path") {
     if (!spec.path.empty()) refuse(part, "is a second path; name one");
@@ -122,6 +128,12 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
     spec.categorical = parse_list(value);
   } else if (key == "ignore") {
     spec.ignore = parse_list(value);
+  } else if (key == "labels") {
+    spec.labels = unquoted(value);
+  } else if (key == "test_labels") {
+    spec.test_labels = unquoted(value);
+  } else if (key == "layout") {
+    spec.layout = parse_layout(part, unquoted(value));
   } else if (key == "task") {
     spec.task = unquoted(value);
   } else if (key == "missing") {
@@ -147,7 +159,15 @@ void check_task(const DataSpec& spec) {
   if (spec.task.empty()) return;
   if (spec.task != "classification" && spec.task != "regression")
     contradiction("data.task is '" + spec.task + "'; it can be classification or regression");
-  if (!reads_text(spec.source)) contradiction("data.task is for the sources csv and libsvm only; remove it");
+  if (!reads_text(spec.source) && spec.source != "npy")
+    contradiction("data.task is for the sources csv, libsvm and npy only; remove it");
+}
+
+void check_npy(const DataSpec& spec) {
+  if (spec.source != "npy" && (!spec.labels.empty() || !spec.test_labels.empty() || spec.layout != Layout::none))
+    contradiction("data.labels, data.test_labels and data.layout are for source npy only; remove them");
+  if (!spec.test_labels.empty() && spec.test.empty())
+    contradiction("data.test_labels needs data.test; name the file with the rows of these labels");
 }
 
 void check_images(const DataSpec& spec) {
@@ -161,11 +181,13 @@ void check_images(const DataSpec& spec) {
 
 }  // namespace
 
-std::vector<std::string> source_names() { return {"digits", "friedman", "mnist", "idx", "libsvm", "csv", "images"}; }
+std::vector<std::string> source_names() {
+  return {"digits", "friedman", "mnist", "idx", "libsvm", "csv", "npy", "images"};
+}
 
 std::vector<std::string> spec_keys() {
-  return {"path",    "test", "target",   "categorical", "ignore",     "task",
-          "missing", "size", "channels", "limit",       "standardize"};
+  return {"path", "test",     "target", "categorical", "ignore", "task",        "missing",
+          "size", "channels", "limit",  "standardize", "labels", "test_labels", "layout"};
 }
 
 DataSpec parse_spec(std::string_view text, const DataSpec* like) {
@@ -190,6 +212,7 @@ DataSpec parse_spec(std::string_view text, const DataSpec* like) {
     spec.missing = like->missing;
     spec.size = like->size;
     spec.channels = like->channels;
+    spec.layout = like->layout;
   }
   if (colon != std::string::npos) {
     spec.path = unquoted(parts[0].substr(colon + 1));
@@ -225,6 +248,7 @@ void check_spec(const DataSpec& spec) {
       (!spec.target.empty() || !spec.categorical.empty() || !spec.ignore.empty() || spec.missing != Missing::error))
     contradiction("data.target, data.categorical, data.ignore and data.missing are for source csv only; remove them");
   check_task(spec);
+  check_npy(spec);
   check_images(spec);
   if (spec.limit < 0) contradiction("data.limit is negative; use 0 or leave it out for all rows");
   if (spec.standardize.kind == Standardize::Kind::fixed &&

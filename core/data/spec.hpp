@@ -15,8 +15,8 @@ std::vector<std::string> spec_keys();     // accepted keys of [data], except `so
 // Parses `source[:path][,key=value]...`, e.g. "digits", "csv:a.csv,target=price,categorical=[town,
 // street],missing=drop", "idx:mnist,limit=500,standardize={ mean = 127.5, scale = 73.61 }". Values may be quoted;
 // commas inside quotes, brackets and braces do not separate. If `like` has the same source, target, categorical,
-// ignore, missing, size and channels default to its values. The path "-" is standard input, and "-" alone is that in
-// the format of `like`. Throws Error(MK_INVALID_ARGUMENT) naming the offending part.
+// ignore, missing, size, channels and layout default to its values. The path "-" is standard input, and "-" alone is
+// that in the format of `like`. Throws Error(MK_INVALID_ARGUMENT) naming the offending part.
 DataSpec parse_spec(std::string_view text, const DataSpec* like = nullptr);
 
 // Throws Error(MK_INVALID_ARGUMENT) if the spec contradicts itself: an unknown source, a missing or superfluous path,

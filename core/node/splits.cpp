@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "data/fold_file.hpp"
 #include "data/folds.hpp"
 #include "search/published_draws.hpp"
 
@@ -45,6 +46,10 @@ void Splits::draw(const data::Dataset& data) {
 std::vector<int32_t> Splits::assign_rows(const data::Table& train, uint32_t draw) const {
   const config::Config& c = config_;
   if (c.folds == 0) return std::vector<int32_t>(static_cast<size_t>(train.rows), -1);
+  if (!train.given_folds.empty()) {
+    data::check_folds(c.data.folds_file, train.given_folds, c.folds);
+    return train.given_folds;
+  }
   const bool grouped = !train.groups.empty();
   if (c.share == 0 && grouped) return data::assign_group_folds(train, c.folds, c.shuffle, c.stratified, c.seed, draw);
   if (c.share == 0) return data::assign_folds(train, c.folds, c.shuffle, c.stratified, c.seed, draw);

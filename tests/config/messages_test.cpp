@@ -69,14 +69,14 @@ error: unknown key 'seed' in [data]
   |
 7 | seed = 4
   | ^^^^ 'seed' belongs to the top level
-  = [data] takes: source, path, test, target, categorical, ignore, task, missing, size, channels, limit, standardize, within
+  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, task, missing, size, channels, limit, standardize, within
 
 error: unknown data.source 'digit'
  --> svm.toml:8:10
   |
 8 | source = "digit"
   |          ^^^^^^^ did you mean 'digits'?
-  = data.source is one of: digits, friedman, mnist, idx, libsvm, csv, images
+  = data.source is one of: digits, friedman, mnist, idx, libsvm, csv, npy, images
 
 error: data.limit must be at least 1, not 0
  --> svm.toml:9:9
@@ -132,7 +132,7 @@ error: unknown key 'lmit' in [data]
   |
   | data.lmit=5
   |      ^^^^ did you mean 'limit'?
-  = [data] takes: source, path, test, target, categorical, ignore, task, missing, size, channels, limit, standardize, within
+  = [data] takes: source, path, test, labels, test_labels, layout, target, categorical, ignore, task, missing, size, channels, limit, standardize, within
 
 error: validation.folds must be from 2 to 1000, not 1
  --> --set argument 2, column 18
@@ -282,6 +282,9 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"data.path = \"x\"", 1, 6, 4, "no meaning"},
       {"data.source = \"csv\"", 1, 15, 5, "needs data.path"},
       {"data.source = \"idx\"", 1, 15, 5, "needs data.path"},
+      {"data.source = \"npy\"\ndata.path = \"x\"", 1, 15, 5, "needs data.labels"},
+      {"data.labels = \"x\"", 1, 6, 6, "no meaning for source \"digits\""},
+      {"data.source = \"npy\"\ndata.path = \"x\"\ndata.labels = \"y\"\ndata.layout = \"hwc\"", 4, 15, 5, "nhwc"},
       {"data.size = 8", 1, 6, 4, "no meaning for source \"digits\""},
       {"data.source = \"images\"\ndata.path = \"x\"\ndata.channels = 2", 3, 17, 1, "1 or 3 channels"},
       {"data.standardize = \"feature\"", 1, 20, 9, "'features'"},
@@ -300,6 +303,11 @@ TEST(Messages, EachBadSettingHasOneMessage) {
       {"validation.share = 1.0", 1, 20, 3, "above 0 and below 1"},
       {"validation.share = nan", 1, 20, 3, "finite"},
       {"validation.share = \"15 %\"", 1, 20, 6, "a number, not a string"},
+      {"validation.file = \"f\"\nvalidation.shuffle = true", 2, 12, 7, "leave no choice to validation.shuffle"},
+      {"validation.file = \"f\"\nvalidation.stratified = true", 2, 12, 10, "leave no choice"},
+      {"validation.file = \"f\"\nvalidation.repeats = 2", 2, 12, 7, "leave no choice"},
+      {"validation.file = \"f\"\nvalidation.folds = 0", 1, 12, 4, "without folds there is nothing to read"},
+      {"validation.file = \"f\"\nvalidation.share = 0.2", 1, 12, 4, "no meaning with validation.share"},
       {"validation.share = 0.2\nvalidation.folds = 5", 2, 12, 5, "folds has no meaning with validation.share"},
       {"validation.share = 0.2\nvalidation.shuffle = true", 2, 12, 7, "no meaning with"},
       {"validation.shuffle = 1", 1, 22, 1, "true or false"},

@@ -198,6 +198,13 @@ TEST(MakePlan, TheHashDependsOnEverythingElse) {
       {"data.source=csv", "data.path=x", "data.target=t"},
       {"data.source=csv", "data.path=x", "data.missing=drop"},
       {"data.source=csv", "data.path=x", "data.categorical=[\"t\"]"},
+      {"data.source=npy", "data.path=x", "data.labels=y"},
+      {"data.source=npy", "data.path=x", "data.labels=z"},
+      {"data.source=npy", "data.path=x", "data.labels=y", "data.test=t"},
+      {"data.source=npy", "data.path=x", "data.labels=y", "data.test=t", "data.test_labels=u"},
+      {"data.source=npy", "data.path=x", "data.labels=y", "data.layout=nhwc"},
+      {"data.source=npy", "data.path=x", "data.labels=y", "data.layout=nchw"},
+      {"validation.file=folds.txt"},
       {"data.source=images", "data.path=x"},
       {"data.source=images", "data.path=x", "data.size=8"},
       {"data.source=images", "data.path=x", "data.channels=1"},
@@ -226,6 +233,24 @@ TEST(MakePlan, TheHashDependsOnEverythingElse) {
   const std::string swapped = grid("gamma = [1, 2]\nC = [1, 2]\n");
   EXPECT_NE(make_plan(good(two), kData).hash, make_plan(good(swapped), kData).hash)
       << "candidates come in another order";
+}
+
+// Runs that were started before the parameter was added can be resumed.
+TEST(MakePlan, AYoungerParameterWithItsDefaultChangesNoHash) {
+  std::vector<mk_param> younger(kSvcParams.begin(), kSvcParams.end());
+  younger.push_back(
+      {"unit", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"one\"", "one|two", "a younger one", nullptr, 0, 0});
+  const ModelSchema schema = model_schema(younger);
+  const auto hash = [&](const std::string& more) {
+    const ParseResult result =
+        parse(grid("C = [1, 2]\n") + more, "svm.toml", {},
+              [&](const std::string&, const std::vector<std::string>&, std::string&) { return schema; });
+    return result.config ? make_plan(*result.config, kData).hash : all_messages(result);
+  };
+  EXPECT_EQ(hash(""), make_plan(good(grid("C = [1, 2]\n")), kData).hash);
+  EXPECT_EQ(hash("[model_options]\nunit = \"one\"\n"), hash("")) << "as the resolved file writes it";
+  EXPECT_NE(hash("[model_options]\nunit = \"two\"\n"), hash(""));
+  EXPECT_NE(hash("unit = [\"one\", \"two\"]\n"), hash(""));
 }
 
 TEST(MakePlan, RefusesTooManyCandidatesAndFits) {

@@ -8,7 +8,7 @@ namespace {
 TEST(Spec, ATaskBelongsToTablesOfUnknownTargets) {
   EXPECT_EQ(parse_spec("csv:a.csv,task=regression").task, "regression");
   expect_error(MK_INVALID_ARGUMENT, {"data.task", "regresion"}, [] { parse_spec("csv:a.csv,task=regresion"); });
-  expect_error(MK_INVALID_ARGUMENT, {"data.task", "csv and libsvm"}, [] { parse_spec("digits,task=regression"); });
+  expect_error(MK_INVALID_ARGUMENT, {"data.task", "csv, libsvm and npy"}, [] { parse_spec("digits,task=regression"); });
 }
 
 using Names = std::vector<std::string>;
@@ -64,7 +64,10 @@ TEST(Spec, RefusesUnknownSourcesAndKeys) {
   } cases[] = {
       {"", {"known source", "digits, friedman, mnist, idx, libsvm, csv"}},
       {"minst", {"'minst'", "did you mean 'mnist'?"}},
-      {"npy:a.npy", {"'npy:a.npy'", "known source"}},
+      {"numpy:a.npy", {"'numpy:a.npy'", "known source"}},
+      {"npy:a.npy,layout=hwc", {"'layout=hwc'", "layout=nchw"}},
+      {"npy:a.npy,test_labels=y.npy", {"data.test_labels", "data.test"}},
+      {"csv:a.csv,labels=y.npy", {"data.labels", "npy only"}},
       {"csv", {"csv", "data.path"}},
       {"csv:", {"'csv:'", "no path"}},
       {"digits:a", {"data.path", "remove"}},

@@ -1,0 +1,20 @@
+// The folds of a validation as a file: [validation] file.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::data {
+
+inline constexpr int32_t kMostGivenFolds = 1000;
+
+// Returns the fold in which each of `rows` training rows is validated, from 0; -1: in none. The file is a NumPy array
+// of whole numbers (.npy), or text with one whole number on each line. Error(MK_BAD_DATA) names the file, the place and
+// the cure.
+std::vector<int32_t> read_folds(const std::string& path, int64_t rows);
+
+// Throws Error(MK_BAD_DATA) unless each of `folds` folds validates a row and trains on one, and there is no other fold.
+void check_folds(const std::string& path, const std::vector<int32_t>& fold_of, uint32_t folds);
+
+}  // namespace mokume::data

@@ -1,0 +1,121 @@
+#include "data/npy_file.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+namespace mokume::data {
+namespace {
+
+static_assert(std::endian::native == std::endian::little, "numbers in files are little-endian");
+
+constexpr std::string_view kNpyMagic("\x93NUMPY\x01\x00", 8);
+constexpr size_t kMostDimensions = 8;
+
+template <class From>
+void widen(const char* bytes, size_t count, double* to) {
+  for (size_t i = 0; i < count; ++i) {
+    From value;
+    std::memcpy(&value, bytes + i * sizeof(From), sizeof(From));
+    to[i] = static_cast<double>(value);
+  }
+}
+
+struct NumberType {
+  std::string_view name;
+  size_t bytes;
+  void (*convert)(const char*, size_t, double*);
+};
+
+constexpr std::array kNumberTypes = {
+    NumberType{"<f4", 4, widen<float>},    NumberType{"<f8", 8, widen<double>},   NumberType{"|b1", 1, widen<uint8_t>},
+    NumberType{"|u1", 1, widen<uint8_t>},  NumberType{"|i1", 1, widen<int8_t>},   NumberType{"<u2", 2, widen<uint16_t>},
+    NumberType{"<i2", 2, widen<int16_t>},  NumberType{"<u4", 4, widen<uint32_t>}, NumberType{"<i4", 4, widen<int32_t>},
+    NumberType{"<u8", 8, widen<uint64_t>}, NumberType{"<i8", 8, widen<int64_t>},
+};
+
+const NumberType* find_type(std::string_view name) {
+  const auto* found =
+      std::find_if(kNumberTypes.begin(), kNumberTypes.end(), [&](const NumberType& t) { return t.name == name; });
+  return found == kNumberTypes.end() ? nullptr : found;
+}
+
+// Returns the text after `'key': `, or "" if the header does not have that key.
+std::string_view value_of(std::string_view header, std::string_view key) {
+  const std::string quoted_key = "'" + std::string(key) + "': ";
+  const size_t at = header.find(quoted_key);
+  return at == std::string_view::npos ? std::string_view() : header.substr(at + quoted_key.size());
+}
+
+}  // namespace
+
+NpyFile::NpyFile(const std::string& path) : path_(path), input_(path) {
+  std::array<unsigned char, kNpyMagic.size() + 2> start{};
+  if (input_.read(start.data(), start.size()) != start.size() ||
+      std::memcmp(start.data(), kNpyMagic.data(), kNpyMagic.size()) != 0)
+    bad_data(path, "", "is not a NumPy array of version 1.0; save the array with numpy.save");
+  std::string header(start[kNpyMagic.size()] + 256 * size_t{start[kNpyMagic.size() + 1]}, '\0');
+  if (input_.read(header.data(), header.size()) != header.size())
+    bad_data(path, "", "ends inside its header: it is damaged");
+  parse(header);
+}
+
+void NpyFile::parse(const std::string& header) {
+  const std::string_view type = value_of(header, "descr");
+  if (type.size() >= 5 && type[0] == '\'' && type[4] == '\'') type_ = type.substr(1, 3);
+  const NumberType* const known = find_type(type_);
+  if (known == nullptr)
+    bad_data(path_, "",
+             "holds elements of the type " + quoted(type.substr(0, type.find(", "))) +
+                 ", not little-endian numbers; save it with astype('<f4')");
+  bytes_each_ = known->bytes;
+  if (!value_of(header, "fortran_order").starts_with("False"))
+    bad_data(path_, "", "is not in row-major order; save np.ascontiguousarray of it");
+  parse_shape(header);
+  const uint64_t most = std::min(input_.most_bytes(), kMaxFileBytes) / bytes_each_;
+  for (const int64_t edge : shape_) {
+    // Both factors are below 2^33, so the product does not overflow.
+    count_ *= static_cast<uint64_t>(edge);
+    if (count_ > most) bad_data(path_, "", "has a shape of more elements than the file can hold: it is damaged");
+  }
+}
+
+void NpyFile::parse_shape(const std::string& header) {
+  std::string_view text = value_of(header, "shape");
+  const size_t close = text.find(')');
+  if (text.empty() || text[0] != '(' || close == std::string_view::npos) bad_data(path_, "", "has no shape");
+  text = text.substr(1, close - 1);
+  const auto skip = [&](std::string_view these) {
+    text.remove_prefix(std::min(text.find_first_not_of(these), text.size()));
+  };
+  for (skip(" "); !text.empty(); skip(", ")) {
+    int64_t edge = 0;
+    const auto [end, fault] = std::from_chars(text.data(), text.data() + text.size(), edge);
+    if (fault != std::errc() || edge < 0 || edge > INT32_MAX || shape_.size() == kMostDimensions)
+      bad_data(path_, "", "has a shape that is not one to eight whole numbers below 2^31");
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    shape_.push_back(edge);
+  }
+  if (shape_.empty()) bad_data(path_, "", "has a shape without dimensions; save an array, not a single number");
+}
+
+void NpyFile::read(const std::function<void(const double*, size_t)>& take) {
+  constexpr size_t kPiece = 8192;
+  std::vector<char> bytes(kPiece * bytes_each_);
+  std::vector<double> numbers(kPiece);
+  const auto convert = find_type(type_)->convert;
+  for (uint64_t left = count_; left > 0;) {
+    const auto count = static_cast<size_t>(std::min<uint64_t>(left, kPiece));
+    if (input_.read(bytes.data(), count * bytes_each_) != count * bytes_each_)
+      bad_data(path_, "", "ends before the last element of its shape: it is damaged");
+    convert(bytes.data(), count, numbers.data());
+    take(numbers.data(), count);
+    left -= count;
+  }
+  if (input_.read(bytes.data(), 1) != 0) bad_data(path_, "", "has a size that does not match its shape: it is damaged");
+}
+
+}  // namespace mokume::data

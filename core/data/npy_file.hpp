@@ -1,0 +1,40 @@
+// The header and the numbers of one file in NumPy's array format (NEP 1, version 1.0), little-endian and row-major.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "data/input.hpp"
+
+namespace mokume::data {
+
+class NpyFile {
+ public:
+  // Reads the header. Error(MK_BAD_DATA) names the file, the problem and the cure if it is no such array, if its type
+  // is not a real number or a boolean, or if the file cannot hold as many numbers as its shape says.
+  explicit NpyFile(const std::string& path);
+
+  const std::string& path() const { return path_; }
+  const std::string& type() const { return type_; }             // as NumPy writes it: "<f4"
+  const std::vector<int64_t>& shape() const { return shape_; }  // one or more dimensions, each below 2^31
+  bool whole() const { return type_[1] != 'f'; }                // integers or booleans
+  uint64_t count() const { return count_; }                     // the product of the shape
+
+  // Calls take(numbers, count) with consecutive parts of the array; checks that the file ends where the array does.
+  void read(const std::function<void(const double*, size_t)>& take);
+
+ private:
+  void parse(const std::string& header);
+  void parse_shape(const std::string& header);
+
+  std::string path_;
+  Input input_;
+  std::string type_;
+  std::vector<int64_t> shape_;
+  uint64_t count_ = 1;
+  size_t bytes_each_ = 0;
+};
+
+}  // namespace mokume::data
