@@ -18,6 +18,7 @@
 #include "sdk/error.hpp"
 #include "signals.hpp"
 #include "stored_run.hpp"
+#include "version.hpp"
 
 namespace mokume::app {
 namespace {
@@ -144,6 +145,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.config = *config;
   request.config.plugin_directories = runtime.named_directories();
   request.command = options.command;
+  request.version = kVersion;
   request.fresh = options.fresh;
   request.profile = options.profile;
   return execute_all(runtime, request, watch);
@@ -155,6 +157,7 @@ int resume_run(Runtime& runtime, const std::string& directory, const RunOptions&
   run::RunRequest request;
   request.config = stored.config();
   request.command = options.command;
+  request.version = kVersion;
   request.directory = directory;
   return stored.with_devices([&] { return execute_all(runtime, request, watch, &stored); });
 }

@@ -7,9 +7,9 @@
 
 #include "base/files.hpp"
 #include "data/images/image_files.hpp"
+#include "data/images/picture.hpp"
+#include "data/images/picture_image.hpp"
 #include "data/locate.hpp"
-#include "data/picture.hpp"
-#include "data/picture_image.hpp"
 #include "data/scale.hpp"
 #include "predictor.hpp"
 #include "report/charts/certainty_plot.hpp"

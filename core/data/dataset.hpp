@@ -32,6 +32,12 @@ enum class Within { fold, training };
 // The order of the dimensions of pictures in a NumPy array; `none` is right for arrays without a dimension of channels.
 enum class Layout { none, nhwc, nchw };
 
+inline std::span<const base::EnumName<Layout>> names_of(Layout) {
+  static constexpr base::EnumName<Layout> kNames[] = {
+      {Layout::none, "none"}, {Layout::nhwc, "nhwc"}, {Layout::nchw, "nchw"}};
+  return kNames;
+}
+
 // The value of `test` on a command line for sources with their own test set: digits, friedman, mnist, folders of IDX
 // files, folders of pictures with a folder test.
 inline constexpr const char* kOwnTest = "own";

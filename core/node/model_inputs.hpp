@@ -26,6 +26,7 @@ struct ModelInputs {
     field.optional("ignore", self.data.ignore);
     field.optional("group", self.data.group);
     field("missing", self.data.missing);
+    field("layout", self.data.layout);
     field.optional("size", self.data.size);
     field.optional("channels", self.data.channels);
     field.optional("columns", self.columns);

@@ -55,7 +55,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
                   d.test.rows, d.sha256,     d.columns,        guess_of(d.train)};
   record_.data.class_names = d.class_names;
   if (request.config.data.source == "images") record_.data.shape = d.shape;
-  record_.environment = {MOKUME_VERSION, __VERSION__, request.command};
+  record_.environment = {request.version, __VERSION__, request.command};
   std::filesystem::create_directories(directory_.path() + "/logs");
   write();
 }

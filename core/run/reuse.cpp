@@ -168,7 +168,7 @@ std::vector<std::string> newest_runs(const std::string& output) {
 }  // namespace
 
 std::optional<Reusable> find_reusable(registry::Registry& registry, const node::Experiment& experiment,
-                                      const std::string& output) {
+                                      const std::string& output, const std::string& version) {
   if (experiment.config().team || experiment.plan().n_fits() == 0) return std::nullopt;
   const Search search(registry, experiment);
   Reusable best;
@@ -177,7 +177,7 @@ std::optional<Reusable> find_reusable(registry::Registry& registry, const node::
     if (read == kMostRuns) break;
     try {
       const RunRecord record = read_run_record(directory);
-      if (record.data.sha256 != experiment.data().sha256 || record.environment.version != MOKUME_VERSION ||
+      if (record.data.sha256 != experiment.data().sha256 || record.environment.version != version ||
           !record.checked || is_held(directory))
         continue;
       ++read;

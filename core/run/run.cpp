@@ -134,7 +134,7 @@ class NodeRun {
     if (finished_) return;
     if (leads()) recorded_ = std::make_unique<RecordedRun>(request_, *experiment_);
     if (leads() && !recorded_->directory().existed() && !request_.fresh) {
-      reusable_ = find_reusable(registry_, *experiment_, request_.config.output);
+      reusable_ = find_reusable(registry_, *experiment_, request_.config.output, request_.version);
       if (reusable_) recorded_->record().choices = reusable_->choices;
     }
     const cluster::ClassChoices recorded = leads() ? recorded_->record().choices : cluster::ClassChoices();

@@ -23,6 +23,7 @@ struct RunRequest {
   config::Config config;
   std::string source_text;  // the unmodified experiment file
   std::string command;      // for the report
+  std::string version;      // of the program, to the commit: fits of another one are not taken over
   bool fresh = false;
   bool profile = false;                      // time every op and transfer; shown at the end and in the report
   std::optional<std::string> directory;      // resume this one

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "data/picture.hpp"
-#include "data/picture_image.hpp"
+#include "data/images/picture.hpp"
+#include "data/images/picture_image.hpp"
 #include "pictures.hpp"
 #include "support.hpp"
 

@@ -1,6 +1,6 @@
 // Pictures as users have them, and malicious ones.
-#include "data/picture.hpp"
-#include "data/picture_image.hpp"
+#include "data/images/picture.hpp"
+#include "data/images/picture_image.hpp"
 
 #include <algorithm>
 

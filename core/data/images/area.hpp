@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/picture.hpp"
+#include "data/images/picture.hpp"
 
 namespace mokume::data {
 

@@ -9,12 +9,12 @@
 #include <utility>
 
 #include "data/images/image_files.hpp"
+#include "data/images/picture.hpp"
 #include "data/images/picture_cache.hpp"
+#include "data/images/picture_image.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
 #include "data/locate.hpp"
-#include "data/picture.hpp"
-#include "data/picture_image.hpp"
 
 namespace mokume::data {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "data/picture.hpp"
+#include "data/images/picture.hpp"
 
 namespace mokume::data {
 

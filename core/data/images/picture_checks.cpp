@@ -1,9 +1,9 @@
-#include "data/picture_checks.hpp"
+#include "data/images/picture_checks.hpp"
 
 #include <fmt/format.h>
 
+#include "data/images/picture.hpp"
 #include "data/input.hpp"
-#include "data/picture.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {

@@ -1,4 +1,4 @@
-#include "data/picture.hpp"
+#include "data/images/picture.hpp"
 
 #include <png.h>
 
@@ -8,9 +8,9 @@
 
 #include "base/files.hpp"
 #include "base/text.hpp"
+#include "data/images/picture_checks.hpp"
+#include "data/images/picture_jpeg.hpp"
 #include "data/input.hpp"
-#include "data/picture_checks.hpp"
-#include "data/picture_jpeg.hpp"
 
 namespace mokume::data {
 namespace {

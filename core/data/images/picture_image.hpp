@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/dataset.hpp"
-#include "data/picture.hpp"
+#include "data/images/picture.hpp"
 
 namespace mokume::data {
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "data/images/area.hpp"
-#include "data/picture_image.hpp"
+#include "data/images/picture_image.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::data {

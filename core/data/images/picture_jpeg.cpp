@@ -1,4 +1,4 @@
-#include "data/picture_jpeg.hpp"
+#include "data/images/picture_jpeg.hpp"
 
 // JPEG by libjpeg-turbo. libjpeg leaves a failed call with longjmp(), which runs no destructors. So the functions that
 // it may leave (JpegReader::begin, JpegReader::read and the callbacks) have no objects with destructors, and everything
@@ -12,8 +12,8 @@
 
 #include <jerror.h>
 
+#include "data/images/picture_checks.hpp"
 #include "data/input.hpp"
-#include "data/picture_checks.hpp"
 
 namespace mokume::data {
 namespace {
