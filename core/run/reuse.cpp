@@ -19,7 +19,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr size_t kMostRuns = 8;  // to read; older ones rarely offer more
+constexpr uint32_t kMostFits = 1'000'000;  // whose keys fit into memory
+constexpr size_t kMostRuns = 8;            // to read; older ones rarely offer more
 
 // An experiment without its data, which another one shares.
 struct Planned {
@@ -169,19 +170,21 @@ std::vector<std::string> newest_runs(const std::string& output) {
 
 std::optional<Reusable> find_reusable(registry::Registry& registry, const node::Experiment& experiment,
                                       const std::string& output, const std::string& version) {
-  if (experiment.config().team || experiment.plan().n_fits() == 0) return std::nullopt;
-  const Search search(registry, experiment);
+  const uint32_t fits = experiment.plan().n_fits();
+  if (experiment.config().team || fits == 0 || fits > kMostFits) return std::nullopt;
+  std::optional<Search> search;
   Reusable best;
   size_t read = 0;
   for (const std::string& directory : newest_runs(output)) {
     if (read == kMostRuns) break;
     try {
       const RunRecord record = read_run_record(directory);
-      if (record.data.sha256 != experiment.data().sha256 || record.environment.version != version ||
-          !record.checked || is_held(directory))
+      if (record.data.sha256 != experiment.data().sha256 || record.environment.version != version || !record.checked ||
+          is_held(directory))
         continue;
       ++read;
-      Reusable offer = search.look(directory, record);
+      if (!search) search.emplace(registry, experiment);
+      Reusable offer = search->look(directory, record);
       if (offer.records.size() > best.records.size()) best = std::move(offer);
     } catch (const std::exception&) {
       continue;  // whatever is wrong there, nothing of it is needed
