@@ -6,9 +6,9 @@
 
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
-#include "progress.hpp"
 #include "run/run.hpp"
 #include "sdk/error.hpp"
 #include "signals.hpp"
@@ -26,67 +26,66 @@ std::optional<double> max_seconds(const RunOptions& options) {
   return seconds;
 }
 
-// Shows a run on the terminal, and applies its settings to the process.
-class Shown : public run::Frontend {
+// While this object exists, lines of the log interrupt the display, and are events if these are wanted.
+class Attached {
  public:
-  Shown(Runtime& runtime, Progress& progress, StopWatch& watch)
-      : runtime_(runtime), progress_(progress), watch_(watch) {}
-
-  void phase(const std::string& text) override { progress_.phase(text); }
-  void begin_fits(const run::FitCounts& total, const run::FitCounts& done) override {
-    progress_.begin_fits(total, done);
+  Attached(base::Log& log, Progress& progress, Events* events) : log_(log) {
+    log.set_around(Progress::before_log, Progress::after_log, &progress);
+    if (events != nullptr)
+      log.set_listener([events](mk_log_level level, const std::string& line) { events->logged(level, line); });
   }
-  void fit_done(const journal::FitRecord& record) override {
-    progress_.fit_done(record);
-    progress_.tick();
+  ~Attached() {
+    log_.set_around(nullptr, nullptr, nullptr);
+    log_.set_listener({});
   }
-  void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                    double share) override {
-    progress_.device(node, id, name, what, share);
-    progress_.tick();
-  }
-  void end_fits() override { progress_.end_fits(); }
-  std::string stop_cause() override { return watch_.cause(); }
-  void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
-  void leave_threads() override { runtime_.leave_threads(); }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
 
  private:
-  Runtime& runtime_;
-  Progress& progress_;
-  StopWatch& watch_;
+  base::Log& log_;
 };
 
-// `stored` is the run that is resumed by its directory, or null.
-int execute(Runtime& runtime, run::RunRequest& request, StopWatch& watch, const StoredRun* stored = nullptr) {
-  registry::Registry& registry = runtime.registry();
-  cluster::Transport& transport = runtime.transport();
-  const bool leads = transport.rank() == 0;
-  Progress progress(isatty(STDERR_FILENO) != 0, !leads);
-  if (!leads) runtime.log().set_level(MK_LOG_ERROR);
-  runtime.log().set_around(Progress::before_log, Progress::after_log, &progress);
+// Runs with a display. `stored` is the run that is resumed by its directory, or null.
+run::RunResult shown_run(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk,
+                         run::Frontend& frontend, const StoredRun* stored) {
   if (stored != nullptr) {
     stored->warn();
     stored->warn_of_backends();
   }
-
+  if (talk == Talk::verbose) runtime.log().set_level(MK_LOG_INFO);
+  if (runtime.transport().rank() != 0) runtime.log().set_level(MK_LOG_ERROR);
   watch.announce();
-  Shown shown(runtime, progress, watch);
-  run::RunResult result;
   try {
-    result = run::run(registry, runtime.log(), transport, request, shown, watch.stop());
+    return run::run(runtime.registry(), runtime.log(), runtime.transport(), request, frontend, watch.stop());
   } catch (const Error& error) {
-    runtime.log().set_around(nullptr, nullptr, nullptr);
     const std::string cause = error.status() == MK_CANCELLED ? watch.cause() : "";
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, fmt::format("{}: {}", error.what(), cause));
-  } catch (...) {
-    runtime.log().set_around(nullptr, nullptr, nullptr);
+  }
+}
+
+int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk,
+            const StoredRun* stored = nullptr) {
+  const bool leads = runtime.transport().rank() == 0;
+  const bool silent = !leads || talk == Talk::quiet || talk == Talk::json;
+  Progress progress(isatty(STDERR_FILENO) != 0, silent);
+  Terminal terminal(runtime, watch, progress);
+  Events events(runtime, watch);
+  const bool tells_events = leads && talk == Talk::json;
+  run::RunResult result;
+  try {
+    const Attached attached(runtime.log(), progress, tells_events ? &events : nullptr);
+    run::Frontend& frontend = tells_events ? static_cast<run::Frontend&>(events) : terminal;
+    result = shown_run(runtime, request, watch, talk, frontend, stored);
+  } catch (const std::exception& error) {
+    if (tells_events) events.failed(error.what());
     throw;
   }
-  runtime.log().set_around(nullptr, nullptr, nullptr);
   std::fputs(result.profile.c_str(), stderr);
   if (!leads) return result.state == "stopped" ? kStopped : kDone;
-  return conclude(result);
+  if (tells_events) events.summary(result, exit_code(result));
+  if (talk != Talk::json) tell(result, talk == Talk::quiet);
+  return exit_code(result);
 }
 
 }  // namespace
@@ -109,7 +108,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.command = options.command;
   request.fresh = options.fresh;
   request.profile = options.profile;
-  return execute(runtime, request, watch);
+  return execute(runtime, request, watch, options.talk());
 }
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
@@ -119,7 +118,7 @@ int resume_run(Runtime& runtime, const std::string& directory, const RunOptions&
   request.config = stored.config();
   request.command = options.command;
   request.directory = directory;
-  return stored.with_devices([&] { return execute(runtime, request, watch, &stored); });
+  return stored.with_devices([&] { return execute(runtime, request, watch, options.talk(), &stored); });
 }
 
 }  // namespace mokume::app
