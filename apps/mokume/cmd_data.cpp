@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "base/files.hpp"
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "data/dataset.hpp"
@@ -32,10 +33,13 @@ int list_data() {
 
 int data_info(const std::string& spec) {
   const data::Dataset d = data::load(data::parse_spec(spec));
+  const auto counted = [](int64_t count, const char* noun) {
+    return base::counted(static_cast<uint64_t>(count), noun);
+  };
   std::string text = fmt::format(
-      "{}\n{} training rows, {} test rows, {} features, {}\nsha256 {}\n", d.name, d.train.rows, d.test.rows,
-      d.train.features, d.class_names.empty() ? "numeric targets" : fmt::format("{} classes", d.class_names.size()),
-      d.sha256);
+      "{}\n{}, {}, {}, {}\nsha256 {}\n", d.name, counted(d.train.rows, "training row"),
+      counted(d.test.rows, "test row"), counted(d.train.features, "feature"),
+      d.class_names.empty() ? "numeric targets" : base::counted(d.class_names.size(), "class", "classes"), d.sha256);
   for (const std::string& note : d.notes) text += note + "\n";
   if (!d.train.labels.empty()) {
     std::vector<int64_t> counts(d.class_names.size(), 0);

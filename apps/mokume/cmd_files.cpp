@@ -1,21 +1,45 @@
 // The commands report, schema and init, for run directories and files.
 
+#include <chrono>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 #include "commands.hpp"
 #include "config/schema.hpp"
 #include "config/starter.hpp"
 #include "node/experiment.hpp"
+#include "report/pages/html.hpp"
+#include "run/run_directory.hpp"
 #include "run/view.hpp"
 #include "sdk/error.hpp"
 #include "stored_run.hpp"
 
 namespace mokume::app {
 
-int rebuild_report(Runtime& runtime, const std::string& directory) {
+namespace {
+
+// Returns after the interval between two reports, or when the run ends.
+void wait_for_end(const std::string& directory) {
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(report::kRefreshSeconds);
+  while (std::chrono::steady_clock::now() < until && run::is_held(directory))
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+}
+
+}  // namespace
+
+int rebuild_report(Runtime& runtime, const std::string& directory, bool watch) {
   StoredRun(runtime, directory).warn();
-  run::rebuild_report(runtime.registry(), directory);
+  bool live = watch && run::is_held(directory);
+  if (live)
+    say(stderr, "{}/report.html is written every {} s until the run ends\n", directory, report::kRefreshSeconds);
+  run::rebuild_report(runtime.registry(), directory, live);
+  while (live) {
+    wait_for_end(directory);
+    // Checked before the files are read: a run that ends in between gets one more report.
+    live = run::is_held(directory);
+    run::rebuild_report(runtime.registry(), directory, live);
+  }
   std::fprintf(stderr, "report: %s/report.html\n", directory.c_str());
   return kDone;
 }

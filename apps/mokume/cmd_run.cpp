@@ -8,9 +8,9 @@
 #include "base/files.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
-#include "progress.hpp"
 #include "report/tables/stats.hpp"
 #include "run/nested.hpp"
 #include "run/run.hpp"
@@ -32,71 +32,65 @@ std::optional<double> max_seconds(const RunOptions& options) {
   return seconds;
 }
 
-// Shows a run on the terminal, and applies its settings to the process.
-class Shown : public run::Frontend {
+// While this object exists, lines of the log interrupt the display, and are events if these are wanted.
+class Attached {
  public:
-  Shown(Runtime& runtime, Progress& progress, StopWatch& watch)
-      : runtime_(runtime), progress_(progress), watch_(watch) {}
-
-  void phase(const std::string& text) override { progress_.phase(text); }
-  void begin_fits(const run::FitCounts& total, const run::FitCounts& done) override {
-    progress_.begin_fits(total, done);
+  Attached(base::Log& log, Progress& progress, Events* events) : log_(log) {
+    log.set_around(Progress::before_log, Progress::after_log, &progress);
+    if (events != nullptr)
+      log.set_listener([events](mk_log_level level, const std::string& line) { events->logged(level, line); });
   }
-  void fit_done(const journal::FitRecord& record) override {
-    progress_.fit_done(record);
-    progress_.tick();
+  ~Attached() {
+    log_.set_around(nullptr, nullptr, nullptr);
+    log_.set_listener({});
   }
-  void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
-                    double share) override {
-    progress_.device(node, id, name, what, share);
-    progress_.tick();
-  }
-  void end_fits() override { progress_.end_fits(); }
-  std::string stop_cause() override { return watch_.cause(); }
-  void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
-  void leave_threads() override { runtime_.leave_threads(); }
+  Attached(const Attached&) = delete;
+  Attached& operator=(const Attached&) = delete;
 
  private:
-  Runtime& runtime_;
-  Progress& progress_;
-  StopWatch& watch_;
+  base::Log& log_;
 };
 
-// `stored` is the run that is resumed by its directory, or null. Only the result of rank 0 is complete.
-run::RunResult execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch,
-                       const StoredRun* stored = nullptr) {
-  registry::Registry& registry = runtime.registry();
-  cluster::Transport& transport = runtime.transport();
-  const bool leads = transport.rank() == 0;
-  Progress progress(isatty(STDERR_FILENO) != 0, !leads);
-  if (!leads) runtime.log().set_level(MK_LOG_ERROR);
-  runtime.log().set_around(Progress::before_log, Progress::after_log, &progress);
+// Runs with a display. `stored` is the run that is resumed by its directory, or null.
+run::RunResult shown_run(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, run::Frontend& frontend,
+                         const StoredRun* stored) {
   if (stored != nullptr) {
     stored->warn();
     stored->warn_of_backends();
   }
-
-  Shown shown(runtime, progress, watch);
-  run::RunResult result;
   try {
-    result = run::run(registry, runtime.log(), transport, request, shown, watch.stop());
+    return run::run(runtime.registry(), runtime.log(), runtime.transport(), request, frontend, watch.stop());
   } catch (const Error& error) {
-    runtime.log().set_around(nullptr, nullptr, nullptr);
     const std::string cause = error.status() == MK_CANCELLED ? watch.cause() : "";
     if (cause.empty()) throw;
     throw Error(MK_CANCELLED, fmt::format("{}: {}", error.what(), cause));
-  } catch (...) {
-    runtime.log().set_around(nullptr, nullptr, nullptr);
+  }
+}
+
+// `events` is null unless rank 0 prints them. Only the result of rank 0 is complete.
+run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk, Events* events,
+                       const StoredRun* stored = nullptr) {
+  const bool silent = runtime.transport().rank() != 0 || talk == Talk::quiet || talk == Talk::json;
+  Progress progress(isatty(STDERR_FILENO) != 0, silent);
+  Terminal terminal(runtime, watch, progress);
+  run::RunResult result;
+  try {
+    const Attached attached(runtime.log(), progress, events);
+    run::Frontend& frontend = events != nullptr ? static_cast<run::Frontend&>(*events) : terminal;
+    result = shown_run(runtime, request, watch, frontend, stored);
+  } catch (const std::exception& error) {
+    if (events != nullptr) events->failed(error.what());
     throw;
   }
-  runtime.log().set_around(nullptr, nullptr, nullptr);
   std::fputs(result.profile.c_str(), stderr);
   return result;
 }
 
 // Runs the outer folds of a nested cross-validation that are not finished, and returns the exit code.
-int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::string& directory, StopWatch& watch) {
+int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::string& directory, StopWatch& watch,
+                    Talk talk) {
   const bool leads = runtime.transport().rank() == 0;
+  const bool told = leads && talk != Talk::quiet && talk != Talk::json;
   int code = kDone;
   for (uint32_t fold = 1; fold <= whole.config.outer; ++fold) {
     run::RunRequest request = whole;
@@ -104,27 +98,36 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
     request.directory.reset();
     request.fresh = false;
     if (leads) request.source_text = base::read_file(directory + "/experiment.toml", 1U << 24);
-    if (leads) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
-    const run::RunResult result = execute(runtime, request, watch);
-    if (result.state == "stopped") return leads ? conclude(result) : kStopped;
+    if (told) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
+    const run::RunResult result = perform(runtime, request, watch, talk, nullptr);
+    if (result.state == "stopped" && leads && talk != Talk::json) tell(result, talk == Talk::quiet);
+    if (result.state == "stopped") return kStopped;
     if (!leads) continue;
-    if (result.failed > 0 || result.refit_failed) code = kFailedFits;
+    code = std::max(code, exit_code(result));
     run::keep_outer_result(directory, whole.config.outer, fold, result);
   }
   if (!leads) return code;
   const report::RunView view = run::rebuild_report(runtime.registry(), directory);
-  if (view.nested) say(stderr, "nested cross-validation: {}\n", report::nested_text(*view.nested));
+  if (told && view.nested) say(stderr, "nested cross-validation: {}\n", report::nested_text(*view.nested));
   return code;
 }
 
 // Runs an experiment with its outer folds, and returns the exit code.
-int execute_all(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, const StoredRun* stored = nullptr) {
-  watch.announce();
-  const run::RunResult result = execute(runtime, request, watch, stored);
+int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk,
+            const StoredRun* stored = nullptr) {
   const bool leads = runtime.transport().rank() == 0;
-  const int code = leads ? conclude(result) : result.state == "stopped" ? kStopped : kDone;
-  if (request.config.outer == 0 || request.config.outer_fold > 0 || code == kStopped) return code;
-  return std::max(code, run_outer_folds(runtime, request, result.directory, watch));
+  if (talk == Talk::verbose) runtime.log().set_level(MK_LOG_INFO);
+  if (!leads) runtime.log().set_level(MK_LOG_ERROR);
+  watch.announce();
+  Events events(runtime, watch);
+  const bool tells_events = leads && talk == Talk::json;
+  const run::RunResult result = perform(runtime, request, watch, talk, tells_events ? &events : nullptr, stored);
+  int code = leads ? exit_code(result) : result.state == "stopped" ? kStopped : kDone;
+  if (leads && talk != Talk::json) tell(result, talk == Talk::quiet);
+  if (request.config.outer > 0 && request.config.outer_fold == 0 && code != kStopped)
+    code = std::max(code, run_outer_folds(runtime, request, result.directory, watch, talk));
+  if (tells_events) events.summary(result, code);
+  return code;
 }
 
 }  // namespace
@@ -148,7 +151,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   request.version = kVersion;
   request.fresh = options.fresh;
   request.profile = options.profile;
-  return execute_all(runtime, request, watch);
+  return execute(runtime, request, watch, options.talk());
 }
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
@@ -159,7 +162,7 @@ int resume_run(Runtime& runtime, const std::string& directory, const RunOptions&
   request.command = options.command;
   request.version = kVersion;
   request.directory = directory;
-  return stored.with_devices([&] { return execute_all(runtime, request, watch, &stored); });
+  return stored.with_devices([&] { return execute(runtime, request, watch, options.talk(), &stored); });
 }
 
 }  // namespace mokume::app

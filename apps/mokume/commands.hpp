@@ -31,21 +31,38 @@ enum ExitCode : int {
   kStopped = 75
 };
 
+// How much a run tells: progress and result, errors and warnings only, also what the log file gets, or events as JSON.
+enum class Talk { usual, quiet, verbose, json };
+
 struct RunOptions {
   std::string config;             // path of the experiment file
   std::vector<std::string> sets;  // --set texts
   std::optional<std::string> devices, out, seed, max_time, formations;
   bool dry_run = false, fresh = false, profile = false;
-  std::string command;  // as typed, for the report
+  bool json = false, quiet = false, verbose = false;  // at most one
+  std::string command;                                // as typed, for the report
+
+  Talk talk() const { return json ? Talk::json : quiet ? Talk::quiet : verbose ? Talk::verbose : Talk::usual; }
 };
 int run_experiment(Runtime& runtime, const RunOptions& options);
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options);
 int check_config(Runtime& runtime, const RunOptions& options);
 
+int list_runs(Runtime& runtime, const std::string& directory, bool json);
+
+struct PruneOptions {
+  std::string directory = "runs";
+  std::optional<std::string> older_than, larger_than;  // exactly one of these and the next
+  std::optional<uint64_t> keep;
+  bool unfinished = false, yes = false;
+};
+int prune(Runtime& runtime, const PruneOptions& options);
+
 int show_status(Runtime& runtime, const std::string& directory, bool json);
 int explain(Runtime& runtime, const std::string& directory, const std::string& fit);  // "": the whole run
 int compare(Runtime& runtime, const std::string& a, const std::string& b);            // directories
-int rebuild_report(Runtime& runtime, const std::string& directory);
+// With `watch`, again and again until the run ends.
+int rebuild_report(Runtime& runtime, const std::string& directory, bool watch);
 
 struct PredictOptions {
   std::string run;                   // directory

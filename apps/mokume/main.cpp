@@ -85,6 +85,10 @@ void add_run_options(CLI::App* command, RunOptions& options, bool all) {
   command->add_option("--devices", options.devices,
                       "devices to use: all, every, opencl, opencl:gpu, opencl:0, pocl, host, ...");
   command->add_option("--max-time", options.max_time, "stop cleanly after this time, e.g. 11h30m; run again to resume");
+  CLI::Option* json =
+      command->add_flag("--json", options.json, "print events as lines of JSON on stdout, the summary as the last one");
+  CLI::Option* quiet = command->add_flag("--quiet", options.quiet, "print errors and warnings only")->excludes(json);
+  command->add_flag("--verbose", options.verbose, "also print what the log file gets")->excludes(json)->excludes(quiet);
   if (!all) return;
   command->add_option("--set", options.sets, "replaces a key of the file, e.g. data.limit=5000; may be repeated")
       ->take_all();
@@ -120,11 +124,12 @@ class Commands {
     options_.command = quoted_command(argc, argv);
     add_runs();
     add_readers();
+    add_prune();
     add_machine();
     add_data();
     add_texts();
-    for (CLI::App* command :
-         {run_, resume_, check_, status_, explain_, report_, compare_, predict_, devices_, doctor_, schema_, init_})
+    for (CLI::App* command : {run_, resume_, check_, list_, prune_, status_, explain_, report_, compare_, predict_,
+                              devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
     cli_.footer(kExitCodes);  // last, because commands inherit it
@@ -163,10 +168,12 @@ class Commands {
     if (run_->parsed()) return run_experiment(runtime, options_);
     if (resume_->parsed()) return resume_run(runtime, path_, options_);
     if (check_->parsed()) return check_config(runtime, options_);
+    if (list_->parsed()) return list_runs(runtime, out_, json_);
+    if (prune_->parsed()) return prune(runtime, pruned_);
     if (status_->parsed()) return show_status(runtime, path_, json_);
     if (explain_->parsed()) return explain(runtime, path_, name_);
     if (compare_->parsed()) return compare(runtime, path_, other_);
-    if (report_->parsed()) return rebuild_report(runtime, path_);
+    if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
     if (devices_->parsed()) return list_devices(runtime, json_, probe_);
     if (doctor_->parsed()) return doctor(runtime, out_);
@@ -186,7 +193,8 @@ class Commands {
     run_ = add("run", "run an experiment, resume its unfinished run, or show the result of its finished run");
     run_->add_option("CONFIG", options_.config, "experiment file")->required();
     add_run_options(run_, options_, true);
-    run_->add_flag("--dry-run", options_.dry_run, "show plan, memory and devices, and stop");
+    run_->add_flag("--dry-run", options_.dry_run, "show plan, memory and devices, and stop")
+        ->excludes(run_->get_option("--json"));
     run_->add_option("--formations", options_.formations,
                      "with --dry-run: hours and efficiency on nodes x devices of each, e.g. 1x3,3x1,4x3");
     run_->add_flag("--profile", options_.profile, "time every op and transfer, and show where the time goes");
@@ -201,6 +209,9 @@ class Commands {
   }
 
   void add_readers() {
+    list_ = add("list", "list runs with state, best value, age and size, the newest first");
+    list_->add_option("DIR", out_, "directory for run directories (default: runs)");
+    list_->add_flag("--json", json_, "as JSON");
     status_ = add_for_run("status", "show the progress of a run, and whether it is alive");
     status_->add_flag("--json", json_, "as JSON");
     explain_ = add_for_run("explain", "explain why a fit waits, moved or failed, or what went wrong in a run");
@@ -208,11 +219,26 @@ class Commands {
         "FIT", name_,
         "id, candidate,fold, candidate,bootstrap,fold, refit or refit,bootstrap (default: the whole run)");
     report_ = add_for_run("report", "rewrite tables, plots and report.html of a run");
+    report_->add_flag("--watch", watch_, "again every 30 s until the run ends; the page reloads itself meanwhile");
     compare_ = add("compare", "show how two runs differ; the exit code is 1 if their fits differ");
     compare_->add_option("A", path_, "run directory")->required();
     compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
+  }
+
+  void add_prune() {
+    prune_ = add("prune", "show which old runs, checkpoints and built kernels can go; --yes removes them");
+    prune_->add_option("DIR", pruned_.directory, "directory for run directories (default: runs)");
+    CLI::Option_group* rule = prune_->add_option_group("Which", "one of");
+    rule->add_option("--older-than", pruned_.older_than, "finished runs and built kernels older than e.g. 30d or 12h");
+    rule->add_option("--larger-than", pruned_.larger_than,
+                     "finished runs, and the cache of built kernels, with more than e.g. 10G or 500 MiB");
+    rule->add_option("--keep", pruned_.keep, "all finished runs except the newest so many of each experiment");
+    rule->get_option("--keep")->check(CLI::NonNegativeNumber.description(""));  // "-1" would be a huge number
+    rule->require_option(1);
+    prune_->add_flag("--unfinished", pruned_.unfinished, "unfinished runs as well, but never one that is running");
+    prune_->add_flag("--yes", pruned_.yes, "remove what is shown");
   }
 
   void add_machine() {
@@ -249,13 +275,14 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
-  CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *devices_, *doctor_, *schema_,
-      *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
+  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *devices_,
+      *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
+  PruneOptions pruned_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
-  bool json_ = false, probe_ = false;
+  bool json_ = false, probe_ = false, watch_ = false;
   int parent_ = 0;
 };
 

@@ -9,10 +9,12 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "inspect/inspect.hpp"
+#include "report/tables/best.hpp"
 #include "report/tables/class_scores.hpp"
-#include "report/tables/format.hpp"
 #include "report/tables/stats.hpp"
 
 namespace mokume::app {
@@ -28,67 +30,70 @@ void tell_earlier(const std::string& directory, double end_s) {
   say(stderr, "mokume: {} finished{}, and nothing is left to compute; --fresh starts another run\n", directory, when);
 }
 
+std::string rows(int64_t count) { return base::counted(static_cast<uint64_t>(std::max<int64_t>(0, count)), "row"); }
+
 // Prints the members' individual results on the test rows.
 void tell_members(const run::RunResult& result) {
   const bool numbers = result.member_tests.front().mse.has_value();
+  const std::string metric = numbers ? "mse" : "error";
   std::vector<double> each;
-  for (const report::TestResult& test : result.member_tests)
-    each.push_back(test.mse ? *test.mse : 100 * static_cast<double>(test.errors) / static_cast<double>(test.n));
+  for (const report::TestResult& test : result.member_tests) each.push_back(test.value());
   std::sort(each.begin(), each.end());
-  const double median = report::quantile(each, 0.5);
-  const std::string members = each.size() < result.members ? fmt::format("{} of {}", each.size(), result.members)
-                                                           : fmt::format("{}", each.size());
-  const char* together = !result.test ? "" : numbers ? "; their mean:" : "; their vote:";
-  if (numbers)
-    say(stderr, "{} members, test mse {:.6g} to {:.6g}, median {:.6g}{}\n", members, each.front(), each.back(), median,
-        together);
+  const std::string members = each.size() < result.members
+                                  ? fmt::format("{} of {} members", each.size(), result.members)
+                                  : base::counted(each.size(), "member");
+  const auto text = [&](double value) { return report::score_text(metric, value); };
+  say(stderr, "{}, test {} {} to {}, median {}{}\n", members, metric, text(each.front()), text(each.back()),
+      text(report::quantile(each, 0.5)),
+      !result.test ? ""
+      : numbers    ? "; their mean:"
+                   : "; their vote:");
+}
+
+// Prints the best candidate with its score.
+void tell_score(const run::RunResult& result) {
+  if (result.best.empty()) return;
+  say(stderr, "best candidate: {}\n", result.best);
+  if (result.metric.empty()) return;
+  // A single fold has no spread.
+  const std::string spread =
+      result.folds <= 1 ? "" : fmt::format(" (sd {})", report::score_spread(result.metric, result.best_sd));
+  say(stderr, "{} {}: {}{}\n", result.folds > 1 ? "cross-validation" : "validation", result.metric,
+      report::score_text(result.metric, result.best_mean), spread);
+}
+
+void tell_test(const report::TestResult& test) {
+  if (test.mse)
+    say(stderr, "test mse: {} ({})\n", report::score_text("mse", *test.mse), rows(test.n));
   else
-    say(stderr, "{} members, test error {:.3f} to {:.3f} %, median {:.3f} %{}\n", members, each.front(), each.back(),
-        median, together);
+    say(stderr, "test error: {} ({} of {})\n", report::score_text("error", test.value()), test.errors, test.n);
+  if (const std::string measures = report::measures_text(test); !measures.empty()) say(stderr, "test {}\n", measures);
 }
 
 }  // namespace
 
-int conclude(const run::RunResult& result) {
-  const std::string report = result.directory + "/report.html";
-  if (result.earlier_end_s) tell_earlier(result.directory, *result.earlier_end_s);
-  if (!result.best.empty()) {
-    std::fprintf(stderr, "best candidate: %s\n", result.best.c_str());
-    // A single fold has no spread.
-    const std::string how = result.folds > 1 ? "cross-validation" : "validation";
-    const bool share = result.metric == "error";
-    const std::string spread = result.folds <= 1 ? ""
-                               : share           ? fmt::format(" (sd {:.3f})", 100 * result.best_sd)
-                                                 : fmt::format(" (sd {:.3g})", result.best_sd);
-    if (share) {
-      say(stderr, "{} error: {:.3f} %{}\n", how, 100 * result.best_mean, spread);
-    } else if (!result.metric.empty()) {
-      say(stderr, "{} {}: {:.6g}{}\n", how, result.metric, result.best_mean, spread);
-    }
+int exit_code(const run::RunResult& result) {
+  if (result.state == "stopped") return kStopped;
+  return result.failed > 0 || result.refit_failed ? kFailedFits : kDone;
+}
+
+void tell(const run::RunResult& result, bool quiet) {
+  if (!quiet) {
+    if (result.earlier_end_s) tell_earlier(result.directory, *result.earlier_end_s);
+    tell_score(result);
+    if (!result.member_tests.empty()) tell_members(result);
+    if (result.test) tell_test(*result.test);
   }
-  if (!result.member_tests.empty()) tell_members(result);
-  if (result.test && result.test->mse)
-    std::fprintf(stderr, "test mse: %.6g (%lld rows)\n", *result.test->mse, static_cast<long long>(result.test->n));
-  if (result.test && !result.test->mse)
-    std::fprintf(stderr, "test error: %.3f %% (%lld of %lld)\n",
-                 100.0 * static_cast<double>(result.test->errors) / static_cast<double>(result.test->n),
-                 static_cast<long long>(result.test->errors), static_cast<long long>(result.test->n));
-  if (const std::string measures = result.test ? report::measures_text(*result.test) : ""; !measures.empty())
-    say(stderr, "test {}\n", measures);
   for (const std::string& caution : result.cautions) say(stderr, "warning: {}\n", caution);
-  if (!result.reproducibility.empty()) std::fprintf(stderr, "reproducible: %s\n", result.reproducibility.c_str());
-  std::fprintf(stderr, "report: %s\n", report.c_str());
+  if (!quiet && !result.reproducibility.empty()) say(stderr, "reproducible: {}\n", result.reproducibility);
+  if (!quiet) say(stderr, "report: {}/report.html\n", result.directory);
   if (result.state == "stopped") {
-    std::fprintf(stderr, "stopped (%s); the same command resumes it\n",
-                 result.reason.empty() ? "asked to" : result.reason.c_str());
-    return kStopped;
+    say(stderr, "{}; the same command resumes it\n", inspect::stop_text(result.reason));
+    return;
   }
-  if (result.refit_failed) std::fprintf(stderr, "%s\n", result.reason.c_str());
-  if (result.failed > 0) {
-    say(stderr, "{} failed; the report shows why\n", report::counted(result.failed, "fit"));
-    return kFailedFits;
-  }
-  return result.refit_failed ? kFailedFits : kDone;
+  if (result.refit_failed) say(stderr, "{}\n", result.reason);
+  if (!result.failure.empty()) say(stderr, "{}\n", result.failure);
+  if (result.failed > 0) say(stderr, "{} failed; the report shows why\n", base::counted(result.failed, "fit"));
 }
 
 }  // namespace mokume::app

@@ -5,7 +5,9 @@
 
 namespace mokume::app {
 
-// Returns the exit code.
-int conclude(const run::RunResult& result);
+int exit_code(const run::RunResult& result);
+
+// Prints the result, or only what went wrong.
+void tell(const run::RunResult& result, bool quiet);
 
 }  // namespace mokume::app

@@ -60,6 +60,11 @@ void Progress::begin_fits(const run::FitCounts& total, const run::FitCounts& don
   last_share_ = total_ == 0 ? 1 : static_cast<double>(done_) / static_cast<double>(total_);
 }
 
+void Progress::best(const std::string& text) {
+  const std::lock_guard lock(mutex_);
+  best_ = "best so far: " + text;
+}
+
 void Progress::fit_done(const journal::FitRecord& record) {
   const std::lock_guard lock(mutex_);
   const bool failed = record.status == journal::FitStatus::failed;
@@ -100,6 +105,7 @@ void Progress::tick() {
   last_line_ = now;
   last_share_ = share();
   put("mokume: " + total_line() + "\n");
+  if (!best_.empty()) put("mokume:   " + best_ + "\n");
   size_t lines = 0;
   for (const auto& [key, device] : devices_)
     if (!device.what.empty() && ++lines <= kMaxPlainDevices)
@@ -148,8 +154,13 @@ void Progress::draw() {
     ++lines;
   }
   out += fmt::format("[{}] {}", bar(share(), 30), total_line()).substr(0, width) + "\n";
+  ++lines;
+  if (!best_.empty()) {
+    out += "  " + best_.substr(0, width - 2) + "\n";
+    ++lines;
+  }
   put(out);
-  drawn_lines_ = lines + 1;
+  drawn_lines_ = lines;
 }
 
 void Progress::clear() {

@@ -25,6 +25,7 @@ class Progress {
   // A step of the run other than fitting: "loading mnist".
   void phase(const std::string& text);
   void begin_fits(const run::FitCounts& total, const run::FitCounts& done);
+  void best(const std::string& text);  // of the best candidate so far
   void fit_done(const journal::FitRecord& record);
   void device(uint32_t node, const std::string& id, const std::string& name, const std::string& what, double share);
   void end_fits();
@@ -52,6 +53,7 @@ class Progress {
   std::recursive_mutex mutex_;
   std::map<std::pair<uint32_t, std::string>, DeviceLine> devices_;
   run::FitCounts counts_;  // of the plan
+  std::string best_;       // shown below the total
   uint64_t refits_done_ = 0;
   uint64_t total_ = 0, done_ = 0, done_before_ = 0, failed_ = 0;
   bool fitting_ = false;

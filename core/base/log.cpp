@@ -8,6 +8,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "sdk/error.hpp"
 
@@ -48,6 +49,7 @@ struct Log::State {
   void (*before)(void*) = nullptr;
   void (*after)(void*) = nullptr;
   void* context = nullptr;
+  std::function<void(mk_log_level, const std::string&)> listener;
 
   void to_console(const spdlog::details::log_msg& message) {
     if (before != nullptr) before(context);
@@ -78,6 +80,7 @@ void Log::write(mk_log_level level, const std::string& source, const std::string
   const spdlog::details::log_msg message("mokume", level_of(level), line);
   const std::lock_guard lock(state_->mutex);
   if (message.level >= state_->level) state_->to_console(message);
+  if (message.level >= state_->level && state_->listener) state_->listener(level, line);
   if (state_->file && message.level >= spdlog::level::info) state_->to_file(message);
 }
 
@@ -96,6 +99,11 @@ void Log::open_file(const std::string& path) {
   file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
   const std::lock_guard lock(state_->mutex);
   state_->file = std::move(file);
+}
+
+void Log::set_listener(std::function<void(mk_log_level, const std::string& line)> listener) {
+  const std::lock_guard lock(state_->mutex);
+  state_->listener = std::move(listener);
 }
 
 void Log::set_around(void (*before)(void*), void (*after)(void*), void* context) {

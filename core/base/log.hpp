@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <functional>
 #include <string>
 
 #include "abi/host.h"
@@ -22,6 +23,9 @@ class Log {
   void open_file(const std::string& path);  // appends
   // A hook that clears and redraws a progress display around each line on stderr.
   void set_around(void (*before)(void*), void (*after)(void*), void* context);
+
+  // A function that gets every line that stderr gets, from any thread.
+  void set_listener(std::function<void(mk_log_level, const std::string& line)> listener);
 
   void info(const std::string& source, const std::string& text) { write(MK_LOG_INFO, source, text); }
   void warn(const std::string& source, const std::string& text) { write(MK_LOG_WARNING, source, text); }

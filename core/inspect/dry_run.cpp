@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "node/candidate_text.hpp"
 #include "node/experiment.hpp"
@@ -41,24 +42,29 @@ std::string summaries(const node::Experiment& experiment) {
   return all;
 }
 
+std::string counted_rows(const data::Table& table, const char* noun) {
+  return base::counted(static_cast<uint64_t>(table.rows), noun);
+}
+
 std::string fits_text(const search::Plan& plan, const scheduler::Workload& workload) {
   const bool bagged = plan.bootstraps > 1;
-  const std::string refits = bagged ? fmt::format("{} refits", plan.bootstraps) : "one refit";
+  const std::string refits = bagged ? base::counted(plan.bootstraps, "refit") : "one refit";
   if (plan.folds == 0) return fmt::format("no validation: {}\n", refits);
   std::set<uint32_t> together;
   for (const scheduler::Bundle& bundle : workload.bundles) together.insert(bundle.affinity);
   const std::string cut = together.size() == workload.bundles.size()
                               ? ""
                               : fmt::format(", split into {} where that helps", workload.bundles.size());
+  const std::string candidates = base::counted(plan.n_candidates(), "candidate");
   const std::string sets =
       !bagged ? std::string()
       : plan.own_candidates > 0
-          ? fmt::format("{} bootstraps x {} separate candidates", plan.bootstraps, plan.own_candidates)
-          : fmt::format("{} bootstraps x {} candidates", plan.bootstraps, plan.n_candidates());
+          ? fmt::format("{} bootstraps x {}", plan.bootstraps, base::counted(plan.own_candidates, "separate candidate"))
+          : fmt::format("{} bootstraps x {}", plan.bootstraps, candidates);
   const std::string repeated = plan.repeats > 1 ? fmt::format("{} repeats x ", plan.repeats) : "";
-  return fmt::format("{} x {}{} folds = {} fits in {} bundles{}, then {}\n",
-                     bagged ? sets : fmt::format("{} candidates", plan.n_candidates()), repeated, plan.folds_each(),
-                     plan.n_fits(), together.size(), cut, refits);
+  return fmt::format("{} x {}{} = {} in {}{}, then {}\n", bagged ? sets : candidates, repeated,
+                     base::counted(plan.folds_each(), "fold"), base::counted(plan.n_fits(), "fit"),
+                     base::counted(together.size(), "bundle"), cut, refits);
 }
 
 }  // namespace
@@ -77,15 +83,16 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
   const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);
   const search::Plan& plan = experiment.plan();
   const data::Dataset& data = experiment.data();
-  std::string text =
-      fmt::format("{}: model {}, data {} ({} training rows, {} test rows, {} features, {})\n", config.name,
-                  config.model, data.name, data.train.rows, data.test.rows, data.train.features,
-                  data.class_names.empty() ? "numbers as targets" : fmt::format("{} classes", data.class_names.size()));
+  std::string text = fmt::format(
+      "{}: model {}, data {} ({}, {}, {}, {})\n", config.name, config.model, data.name,
+      counted_rows(data.train, "training row"), counted_rows(data.test, "test row"),
+      base::counted(static_cast<uint64_t>(data.train.features), "feature"),
+      data.class_names.empty() ? "numbers as targets" : base::counted(data.class_names.size(), "class", "classes"));
   text += fits_text(plan, workload);
   for (size_t p = 0; p < plan.params.size(); ++p) {
     std::set<std::string> values;
     for (const auto& candidate : plan.candidates) values.insert(search::to_text(candidate[p]));
-    text += fmt::format("  {}: {} values\n", plan.params[p], values.size());
+    text += fmt::format("  {}: {}\n", plan.params[p], base::counted(values.size(), "value"));
   }
   uint64_t needed = 0;
   for (const scheduler::Bundle& bundle : workload.bundles) needed = std::max(needed, bundle.bytes);

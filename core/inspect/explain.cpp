@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 
+#include "base/plural.hpp"
 #include "base/text.hpp"
 #include "node/models.hpp"
 #include "report/tables/format.hpp"
@@ -84,7 +85,7 @@ std::string refit_result_text(const Inspection& run, const FitRecord& record) {
   if (record.status == journal::FitStatus::failed) return text;
   const auto test = report::test_of(record, run.view.data_classes);
   if (!test) return text + ", there are no test rows";
-  if (test->mse) return text + fmt::format(", test mse {} on {} rows", report::pretty(*test->mse, 6), test->n);
+  if (test->mse) return text + fmt::format(", test mse {} on {} rows", report::pretty(*test->mse), test->n);
   return text + fmt::format(", {} of {} test rows wrong", test->errors, test->n);
 }
 
@@ -341,9 +342,9 @@ std::string explain_fit(const Inspection& run, uint32_t fit) {
 
 std::string explain_run(const Inspection& run) {
   const search::Plan& plan = run.view.plan;
-  std::string text = fmt::format("{}: {}{}, ", run.directory, state_of(run),
-                                 run.live || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")");
-  if (plan.n_fits() > 0) text += fmt::format("{} of {} fits, ", run.view.records.size(), plan.n_fits());
+  std::string text = fmt::format("{}: {}, ", run.directory, ended_state(run));
+  if (plan.n_fits() > 0)
+    text += fmt::format("{} of {}, ", run.view.records.size(), base::counted(plan.n_fits(), "fit"));
   text += fmt::format("{} of {} refit{}\n", run.view.refits.size(), plan.bootstraps, plan.bootstraps == 1 ? "" : "s");
   const std::string trouble = events_text(run, "retired devices:", {Kind::retired}) +
                               events_text(run, "lost nodes:", {Kind::lost, Kind::returned}) + failed_text(run) +

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/plural.hpp"
 #include "base/text.hpp"
+#include "report/tables/best.hpp"
 #include "run/run_directory.hpp"
 #include "run/view.hpp"
 
@@ -39,14 +41,15 @@ std::string doing(const Inspection& run, const run::DeviceStatus& device) {
 std::string progress(const Inspection& run) {
   const report::RunView& view = run.view;
   if (view.plan.n_fits() == 0)
-    return view.plan.bootstraps == 1
-               ? "no validation, one refit"
-               : fmt::format("no validation, {} of {} refits", view.refits.size(), view.plan.bootstraps);
+    return view.plan.bootstraps == 1 ? "no validation, one refit"
+                                     : fmt::format("no validation, {} of {}", view.refits.size(),
+                                                   base::counted(view.plan.bootstraps, "refit"));
   const auto failed = std::count_if(view.records.begin(), view.records.end(),
                                     [](const auto& r) { return r.status == journal::FitStatus::failed; });
-  const std::string refits =
-      view.plan.bootstraps > 1 ? fmt::format(", {} of {} refits", view.refits.size(), view.plan.bootstraps) : "";
-  return fmt::format("{} of {} fits{}{}", view.records.size(), view.plan.n_fits(), refits,
+  const std::string refits = view.plan.bootstraps > 1 ? fmt::format(", {} of {}", view.refits.size(),
+                                                                    base::counted(view.plan.bootstraps, "refit"))
+                                                      : "";
+  return fmt::format("{} of {}{}{}", view.records.size(), base::counted(view.plan.n_fits(), "fit"), refits,
                      failed > 0 ? fmt::format(", {} failed", failed) : "");
 }
 
@@ -67,9 +70,21 @@ Inspection inspect(registry::Registry& registry, const std::string& directory) {
   return run;
 }
 
+std::string stop_text(const std::string& reason) {
+  if (reason.empty()) return "stopped";
+  return reason.starts_with("stopped") ? reason : "stopped (" + reason + ")";
+}
+
 std::string state_of(const Inspection& run) {
   if (run.live) return "live";
   return run.view.state == "running" ? "dead (killed)" : run.view.state;
+}
+
+std::string ended_state(const Inspection& run) {
+  const std::string state = state_of(run);
+  if (state == "stopped") return stop_text(run.exit_reason);
+  return run.live || run.view.state == "running" || run.exit_reason.empty() ? state
+                                                                            : state + " (" + run.exit_reason + ")";
 }
 
 std::string next_step(const Inspection& run) {
@@ -91,16 +106,31 @@ std::string live_text(const Inspection& run) {
 
 std::string ended_text(const Inspection& run) {
   const bool killed = run.view.state == "running";
-  const std::string why = killed || run.exit_reason.empty() ? "" : " (" + run.exit_reason + ")";
   const std::string last =
       killed && run.last ? "  last heard from " + ago(run, run.last->time_s) + " ago\n" : std::string();
-  return why + ", " + progress(run) + "\n" + last;
+  return ", " + progress(run) + "\n" + last;
+}
+
+std::string best_text(const Inspection& run) {
+  const std::string best = report::best_so_far(run.view).text();
+  if (best.empty()) return "";
+  return fmt::format("  best{}: {}\n", fits_left(run) ? " so far" : "", best);
+}
+
+Json best_json(const report::RunView& view) {
+  const report::BestSoFar found = report::best_so_far(view);
+  if (!found.best()) return nullptr;
+  return {{"candidate", found.best()->candidate},
+          {"params", report::params_json(view.plan, found.best()->candidate)},
+          {"metric", found.metric()},
+          {"mean", found.best()->mean}};
 }
 
 }  // namespace
 
 std::string status_text(const Inspection& run) {
-  std::string text = run.directory + ": " + state_of(run) + (run.live ? live_text(run) : ended_text(run));
+  std::string text = run.directory + ": " + ended_state(run) + (run.live ? live_text(run) : ended_text(run));
+  text += best_text(run);
   for (const report::DeviceUse& d : run.view.devices) {
     const run::DeviceStatus* last = last_of(run, d.node, d.id);
     const std::string now = last == nullptr ? "" : doing(run, *last);
@@ -146,6 +176,7 @@ Json status_json(const Inspection& run) {
                {"heard_s", last([&](const run::LiveStatus& s) { return std::max(0.0, run.now_s - s.time_s); })},
                {"eta_s", nullptr}};
   if (run.live && run.last && run.last->eta_s) json["eta_s"] = *run.last->eta_s;
+  json["best"] = best_json(run.view);
   json["devices"] = devices;
   json["events"] = run.view.events.size();
   json["disagreements"] = disagreements;

@@ -29,6 +29,12 @@ Inspection inspect(registry::Registry& registry, const std::string& directory);
 // "live", "dead (killed)", "stopped", "done" or "failed fits".
 std::string state_of(const Inspection& run);
 
+// "stopped on request: Ctrl-C", "stopped (node 1 was lost)": a stop with the reason that the run recorded.
+std::string stop_text(const std::string& reason);
+
+// The state with the reason of its end.
+std::string ended_state(const Inspection& run);
+
 // Suggests the next step; "" if none is needed.
 std::string next_step(const Inspection& run);
 

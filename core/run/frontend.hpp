@@ -3,13 +3,26 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "journal/record.hpp"
+#include "report/tables/best.hpp"
+#include "search/plan.hpp"
 
 namespace mokume::run {
 
 struct FitCounts {
   uint64_t fits = 0, refits = 0;
+};
+
+// What a session begins with. References are valid during the call.
+struct SessionStart {
+  const std::string& directory;
+  bool resumed = false;
+  const search::Plan& plan;
+  const std::vector<report::Metric>& metrics;
+  FitCounts total;  // of the plan
+  FitCounts done;   // of earlier sessions
 };
 
 // All calls come from the thread of run(). Overriding any of these functions is optional.
@@ -20,11 +33,10 @@ class Frontend {
   // ---- display
 
   virtual void phase(const std::string& text) { static_cast<void>(text); }
-  // `total` are those of the plan, and `done` those of earlier sessions.
-  virtual void begin_fits(const FitCounts& total, const FitCounts& done) {
-    static_cast<void>(total), static_cast<void>(done);
-  }
+  virtual void begin_fits(const SessionStart& start) { static_cast<void>(start); }
   virtual void fit_done(const journal::FitRecord& record) { static_cast<void>(record); }  // or a refit
+  // There is a better candidate than before, or there is one from earlier sessions.
+  virtual void best_so_far(const report::BestSoFar& best) { static_cast<void>(best); }
   virtual void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
                             double share) {
     static_cast<void>(node), static_cast<void>(id), static_cast<void>(name), static_cast<void>(what);

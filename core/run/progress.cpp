@@ -1,21 +1,31 @@
 #include "run/progress.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
 
 namespace mokume::run {
 
-Progress::Progress(Frontend& frontend, const std::string& run_directory,
-                   std::vector<std::vector<cluster::LocalDevice>> nodes, const search::Plan& plan,
+Progress::Progress(Frontend& frontend, const Run& run, std::vector<std::vector<cluster::LocalDevice>> nodes,
                    const std::vector<journal::FitRecord>& done)
     : frontend_(frontend),
       nodes_(std::move(nodes)),
-      status_(run_directory, nodes_, plan.n_slots(), done, base::wall_s) {
-  const auto refits = static_cast<uint64_t>(
-      std::count_if(done.begin(), done.end(), [&](const journal::FitRecord& one) { return plan.is_refit(one.fit); }));
-  frontend_.begin_fits({plan.n_fits(), plan.n_slots() - plan.n_fits()}, {done.size() - refits, refits});
+      status_(run.directory, nodes_, run.plan.n_slots(), done, base::wall_s),
+      metrics_(run.metrics),
+      best_(run.plan, metrics_) {
+  uint64_t refits = 0;
+  for (const journal::FitRecord& one : done) {
+    refits += run.plan.is_refit(one.fit) ? 1 : 0;
+    best_.add(one);
+  }
+  const uint64_t fits = run.plan.n_fits();
+  frontend_.begin_fits({run.directory,
+                        run.resumed,
+                        run.plan,
+                        metrics_,
+                        {fits, run.plan.n_slots() - fits},
+                        {done.size() - refits, refits}});
+  if (best_.best()) frontend_.best_so_far(best_);
 }
 
 void Progress::phase(const std::string& text) {
@@ -26,6 +36,7 @@ void Progress::phase(const std::string& text) {
 void Progress::fit_done(const journal::FitRecord& record) {
   status_.record(record);
   frontend_.fit_done(record);
+  if (best_.add(record)) frontend_.best_so_far(best_);
 }
 
 void Progress::event(const journal::EventRecord& event) { status_.event(event); }

@@ -13,9 +13,15 @@ namespace mokume::run {
 
 class Progress : public cluster::Observer {
  public:
-  // `nodes` holds the devices of each node. `frontend` must outlive this object.
-  Progress(Frontend& frontend, const std::string& run_directory, std::vector<std::vector<cluster::LocalDevice>> nodes,
-           const search::Plan& plan, const std::vector<journal::FitRecord>& done);
+  struct Run {
+    const std::string& directory;
+    bool resumed = false;
+    const search::Plan& plan;
+    std::vector<report::Metric> metrics;
+  };
+  // `nodes` holds the devices of each node. `frontend` and the plan must outlive this object.
+  Progress(Frontend& frontend, const Run& run, std::vector<std::vector<cluster::LocalDevice>> nodes,
+           const std::vector<journal::FitRecord>& done);
 
   void phase(const std::string& text);
 
@@ -27,6 +33,8 @@ class Progress : public cluster::Observer {
   Frontend& frontend_;
   const std::vector<std::vector<cluster::LocalDevice>> nodes_;
   StatusFile status_;
+  const std::vector<report::Metric> metrics_;
+  report::BestSoFar best_;
 };
 
 }  // namespace mokume::run

@@ -22,6 +22,9 @@ bool has_failed(const journal::FitRecord& record) { return record.status == jour
 void tell_failures(const search::Plan& plan, const std::vector<journal::FitRecord>& records,
                    const std::vector<journal::FitRecord>& refits, RunResult& result) {
   result.failed = static_cast<uint64_t>(std::count_if(records.begin(), records.end(), has_failed));
+  if (const auto first = std::find_if(records.begin(), records.end(), has_failed); first != records.end())
+    result.failure = fmt::format("{} failed: {}{}", report::fit_name(plan, first->fit), first->note,
+                                 result.failed > 1 ? fmt::format(" (and {} more)", result.failed - 1) : "");
   const bool bagging = plan.bootstraps > 1;
   uint32_t failed = 0;
   for (const journal::FitRecord& refit : refits) {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/clock.hpp"
+#include "base/plural.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/run.hpp"
 #include "config/resolved.hpp"
@@ -38,8 +39,8 @@ void note_fallbacks(const node::Devices& devices, base::Log& log) {
   const auto fallbacks = devices.fallbacks();
   for (size_t d = 0; d < infos.size(); ++d)
     for (const auto& [op, count] : fallbacks[d])
-      log.warn("device", fmt::format("{}: {} ran on the host {} times, since the device does not support it",
-                                     infos[d].id, op, count));
+      log.warn("device", fmt::format("{}: {} ran on the host {}, since the device does not support it", infos[d].id, op,
+                                     base::counted(count, "time")));
 }
 
 // Announces the refitted candidate if the run has a single refit.
@@ -51,8 +52,8 @@ class AnnouncedRefit : public BestCandidates {
   cluster::Refit choose(uint32_t bootstrap, const std::vector<journal::FitRecord>& fits) override {
     const cluster::Refit refit = BestCandidates::choose(bootstrap, fits);
     if (refit.candidate && experiment_.plan().bootstraps == 1)
-      progress_.phase(fmt::format("refitting {} on {} rows", node::candidate_text(experiment_.plan(), *refit.candidate),
-                                  experiment_.data().train.rows));
+      progress_.phase(fmt::format("refitting {} on {}", node::candidate_text(experiment_.plan(), *refit.candidate),
+                                  base::counted(static_cast<uint64_t>(experiment_.data().train.rows), "row")));
     return refit;
   }
 
@@ -201,8 +202,8 @@ class NodeRun {
     write_bundles(directory, work.bundles.bundles);
     work.timed = timed_work(contents.records);
     if (recorded_->directory().existed())
-      frontend_.phase(
-          fmt::format("resuming {}: {} of {} fits are done", directory, contents.records.size(), plan.n_fits()));
+      frontend_.phase(fmt::format("resuming {}: {} of {} are done", directory, contents.records.size(),
+                                  base::counted(plan.n_fits(), "fit")));
     Before earlier = done_before(*experiment_, directory, std::move(contents));
     for (const journal::FitRecord& refit : earlier.to_redo)
       journal_->append(journal::supersede(refit, base::wall_s(),
@@ -210,7 +211,8 @@ class NodeRun {
                                           "now the best: it is trained again"));
     work.done = std::move(earlier.done);
     work.attempts = std::move(earlier.attempts);
-    progress_ = std::make_unique<Progress>(frontend_, directory, handshake.nodes, plan, work.done);
+    const Progress::Run started{directory, recorded_->directory().existed(), plan, experiment_->metrics()};
+    progress_ = std::make_unique<Progress>(frontend_, started, handshake.nodes, work.done);
     rules_ = std::make_unique<AnnouncedRefit>(*experiment_, work.bundles.bundles, *progress_);
     return std::make_unique<cluster::Leading>(cluster::Leading{std::move(work), *rules_, *progress_});
   }

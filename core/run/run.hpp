@@ -36,6 +36,7 @@ struct RunResult {
   // The run had already finished, and nothing was computed: when its last fit ended, in seconds since the epoch.
   std::optional<double> earlier_end_s = {};
   uint64_t failed = 0;
+  std::string failure;        // of the first failed fit: what happened, and the cure if the model knows one
   bool refit_failed = false;  // `reason` explains why
   std::string best;           // "C = 10, gamma = 0.01", or ""
   uint32_t folds = 0;

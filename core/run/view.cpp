@@ -165,8 +165,10 @@ report::RunView write_report(registry::Registry& registry, const std::string& di
   return view;
 }
 
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory) {
-  return write_report(registry, directory, read_run_record(directory));
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory, bool live) {
+  report::RunView view = read_view(registry, directory);
+  report::write(view, directory, live);
+  return view;
 }
 
 }  // namespace mokume::run

@@ -15,6 +15,7 @@ report::RunView read_view(registry::Registry& registry, const std::string& direc
 // Writes every file of a run directory that is derived from the journal, and returns the view used for them. `record`
 // is the content of run.json, or its content to be once these files are written.
 report::RunView write_report(registry::Registry& registry, const std::string& directory, const RunRecord& record);
-report::RunView rebuild_report(registry::Registry& registry, const std::string& directory);  // uses run.json as it is
+// Uses run.json as it is. The page of a `live` run reloads itself.
+report::RunView rebuild_report(registry::Registry& registry, const std::string& directory, bool live = false);
 
 }  // namespace mokume::run

@@ -227,7 +227,7 @@ TEST_F(Kinds, RowsInTheOrderOfTimeAreValidatedByWhatCameBefore) {
 
 TEST_F(Kinds, RepeatsHaveFoldsOfTheirOwn) {
   const Ended dry = run(kCsv, "validation = { folds = 2, repeats = 3 }\n", "--dry-run");
-  EXPECT_NE(dry.err.find("1 candidates x 3 repeats x 2 folds = 6 fits"), std::string::npos) << dry.err;
+  EXPECT_NE(dry.err.find("1 candidate x 3 repeats x 2 folds = 6 fits"), std::string::npos) << dry.err;
   const Ended ended = run(kCsv, "validation = { folds = 2, repeats = 3 }\n");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(column(file("results.csv"), 2), (std::vector<double>{0, 1, 2, 3, 4, 5}));

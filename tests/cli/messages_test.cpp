@@ -133,6 +133,21 @@ TEST_F(Messages, AStopNamesItsCause) {
   EXPECT_FALSE(said("time limit")) << last_;
 }
 
+TEST_F(Messages, NumbersAgreeWithTheirNouns) {
+  says("run e.toml --dry-run --set search.params.C=[1] --set search.params.gamma=[0.1] --set data.limit=100", 0,
+       {"1 candidate x 3 folds = 3 fits in 1 bundle, split into 3 where that helps, then one refit\n",
+        "  C: 1 value\n"});
+  place_.write("one.csv", "x,label\n1,a\n2,b\n3,a\n4,b\n");
+  says("data info csv:one.csv", 0, {"4 training rows, 0 test rows, 1 feature, 2 classes\n"});
+}
+
+TEST_F(Messages, ADivergedTrainingNamesItsCure) {
+  says("run cnn.toml --set 'model_options.optimizer={ type = \"sgd\", lr = 1e5 }'", 5,
+       {"fold 0 failed: the training diverged: its loss is not finite in epoch 1; lower lr or scale the data (and 1 "
+        "more)\n",
+        "2 fits failed; the report shows why\n"});
+}
+
 TEST_F(Messages, CompareTellsAProgramWhetherFitsDiffer) {
   for (const char* run : {"a", "b", "c --set data.limit=400"}) says(std::string("run e.toml --out ") + run, 0, {});
   const auto run = [&](const char* out) {

@@ -62,6 +62,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   EXPECT_TRUE(has(waits.out, fmt::format("fit {}: candidate {}, fold {} (", fit, fit / 3, fit % 3))) << waits.out;
   EXPECT_TRUE(has(waits.out, "needs ")) << waits.out;
   EXPECT_EQ(nlohmann::json::parse(json.out)["state"], "live");
+  EXPECT_TRUE(nlohmann::json::parse(json.out).contains("best"));
 
   EXPECT_EQ(nlohmann::json::parse(slurp(fs::path(run) / "run.json"))["state"], "running") << "nobody could change it";
   const Ended dead = place.mokume("status " + run);
@@ -73,6 +74,7 @@ TEST(Status, DistinguishesLiveAndDeadRuns) {
   ASSERT_EQ(place.mokume("resume " + run).code, 0);
   const Ended done = place.mokume("status " + run);
   EXPECT_TRUE(has(done.out, ": done, 36 of 36 fits")) << done.out;
+  EXPECT_TRUE(has(done.out, "\n  best: error ") && has(done.out, " % with C = ")) << done.out;
   const Ended ran = place.mokume("explain " + run + " 35");
   EXPECT_TRUE(has(ran.out, "computed by node 0, host:0 (")) << ran.out;
   EXPECT_TRUE(has(ran.out, "errors ")) << ran.out;

@@ -269,7 +269,7 @@ TEST(ExplainRun, ReportsThatNothingWentWrong) {
   EXPECT_HAS(explain_run(run), "next: mokume resume");
   run.view.state = "stopped";
   run.exit_reason = "stopped on request";
-  EXPECT_HAS(explain_run(run), ": stopped (stopped on request), 4 of 6 fits, 0 of 1 refit\n");
+  EXPECT_HAS(explain_run(run), ": stopped on request, 4 of 6 fits, 0 of 1 refit\n");
 }
 
 }  // namespace

@@ -33,6 +33,19 @@ TEST(Inspect, ALiveRunShowsWhatEachDeviceDoesAndForHowLong) {
   EXPECT_HAS(status_text(run), "runs/tiny/1: live, starting, 4 of 6 fits\n");
 }
 
+TEST(Inspect, TheBestCandidateSoFarIsShown) {
+  Inspection run = running();
+  EXPECT_HAS(status_text(run), "\n  best so far: error 30 % with C = 0.1\n");
+  const auto best = status_json(run)["best"];
+  EXPECT_EQ(best["candidate"], 0);
+  EXPECT_EQ(best["metric"], "error");
+  EXPECT_DOUBLE_EQ(best["mean"].get<double>(), 0.3);
+  EXPECT_EQ(best["params"], (nlohmann::ordered_json{{"C", 0.1}}));
+  run.view.records.resize(1);
+  EXPECT_HAS_NOT(status_text(run), "best");
+  EXPECT_TRUE(status_json(run)["best"].is_null());
+}
+
 TEST(Inspect, ARunThatNoProcessHoldsIsDeadWhateverItsRecord) {
   const Inspection run = killed();
   EXPECT_EQ(state_of(run), "dead (killed)");
@@ -53,12 +66,18 @@ TEST(Inspect, ARunWithoutAStatusFileShowsOnlyItsJournal) {
   EXPECT_TRUE(status_json(run)["host"].is_null());
 }
 
+TEST(Inspect, AStopIsToldOnce) {
+  EXPECT_EQ(stop_text(""), "stopped");
+  EXPECT_EQ(stop_text("stopped on request: Ctrl-C"), "stopped on request: Ctrl-C");
+  EXPECT_EQ(stop_text("node 1 was lost"), "stopped (node 1 was lost)");
+}
+
 TEST(Inspect, AStoppedRunReportsWhyAndHowToResume) {
   Inspection run = killed();
   run.view.state = "stopped";
   run.exit_reason = "stopped on request";
   const std::string text = status_text(run);
-  EXPECT_HAS(text, ": stopped (stopped on request), 4 of 6 fits\n");
+  EXPECT_HAS(text, ": stopped on request, 4 of 6 fits\n");
   EXPECT_HAS(text, "next: mokume resume");
   EXPECT_HAS_NOT(text, "last heard");
 }

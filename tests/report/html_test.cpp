@@ -5,6 +5,7 @@
 
 #include "base/files.hpp"
 #include "report/charts/gantt.hpp"
+#include "report/pages/html.hpp"
 #include "report/pages/write.hpp"
 #include "report/support.hpp"
 #include "report/tables/tables.hpp"
@@ -32,6 +33,15 @@ TEST(Html, HoldsTheHeadlineAndEveryPlot) {
   EXPECT_EQ(occurrences(text, "<style>"), 1U);
   EXPECT_HAS(text, "mokume run tiny.toml");
   EXPECT_HAS(text, "name = &quot;tiny&quot;");
+}
+
+TEST(Html, OnlyThePageOfALiveRunReloadsItself) {
+  const RunView view = grid(5, 3);
+  const std::string meta = "<meta http-equiv=\"refresh\" content=\"30\"/>";
+  EXPECT_HAS_NOT(page(view), "refresh");
+  const std::string live = report_html(view, {}, true);
+  EXPECT_HAS(live, meta);
+  EXPECT_EQ(xml_fault(live), "");
 }
 
 TEST(Html, RefersToNoOtherFile) {

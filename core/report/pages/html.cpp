@@ -231,12 +231,13 @@ std::string environment_section(const RunView& view) {
 
 }  // namespace
 
-std::string report_html(const RunView& view, const std::vector<NamedFile>& plots) {
+std::string report_html(const RunView& view, const std::vector<NamedFile>& plots, bool live) {
   const Figure figure(view);
   std::string out = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n"
-      "<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
+      "{}<title>{} – mokume report</title>\n<style>\n{}{}{}</style>\n</head>\n<body>\n<main>\n",
+      live ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\"/>\n", kRefreshSeconds) : "",
       escape(elide(view.name, 80)), palette_css(), kReport, plot_css());
   out += headline(figure) + members_section(view, plots) + nested_section(view) + classes_section(view, plots) +
          surface_section(figure, plots) + box_section(figure, plots) + training_section(view, plots);

@@ -8,7 +8,10 @@
 
 namespace mokume::report {
 
-// Returns the page with these plots, which are those of plots(view).
-std::string report_html(const RunView& view, const std::vector<NamedFile>& plots);
+inline constexpr int kRefreshSeconds = 30;
+
+// Returns the page with these plots, which are those of plots(view). The page of a `live` run reloads itself every
+// kRefreshSeconds.
+std::string report_html(const RunView& view, const std::vector<NamedFile>& plots, bool live = false);
 
 }  // namespace mokume::report

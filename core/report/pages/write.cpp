@@ -39,7 +39,7 @@ void remove_stale(const fs::path& folder, const std::set<std::string>& wanted) {
 
 }  // namespace
 
-void write(const RunView& view, const std::string& directory) {
+void write(const RunView& view, const std::string& directory, bool live) {
   const fs::path root(directory);
   const auto put = [&](const std::string& name, const std::string& content) {
     base::write_file((root / name).string(), content);
@@ -63,7 +63,7 @@ void write(const RunView& view, const std::string& directory) {
   put("summary.json", summary_json(view));
   write_event_files(view, (root / "logs/tensorboard").string());
   // Written last: when it exists, so does everything it refers to.
-  put("report.html", report_html(view, files));
+  put("report.html", report_html(view, files, live));
 }
 
 }  // namespace mokume::report

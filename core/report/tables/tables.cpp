@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text.hpp"
+#include "report/tables/best.hpp"
 #include "report/tables/class_scores.hpp"
 #include "report/tables/efficiency.hpp"
 #include "report/tables/format.hpp"
@@ -56,13 +57,9 @@ std::string metric_text(const Metric& metric, double value) {
 
 Json json_best(const RunView& view) {
   if (!view.best || *view.best >= view.plan.candidates.size()) return nullptr;
-  const auto& values = view.plan.candidates[*view.best];
-  Json params = Json::object();
-  for (size_t p = 0; p < std::min(view.plan.params.size(), values.size()); ++p)
-    std::visit([&](const auto& value) { params[view.plan.params[p]] = value; }, values[p]);
   const CandidateRow row = pool(view)[*view.best];
   return {{"candidate", *view.best},
-          {"params", params},
+          {"params", params_json(view.plan, *view.best)},
           {"mean", row.complete ? Json(row.mean) : Json()},
           {"sd", row.complete ? Json(row.sd) : Json()}};
 }

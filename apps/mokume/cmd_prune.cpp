@@ -1,0 +1,64 @@
+// The command prune: removes old runs, checkpoints and built kernels.
+#include <cstdio>
+
+#include "base/clock.hpp"
+#include "base/files.hpp"
+#include "base/text.hpp"
+#include "commands.hpp"
+#include "inspect/prune.hpp"
+#include "report/tables/format.hpp"
+#include "sdk/error.hpp"
+
+namespace mokume::app {
+namespace {
+
+inspect::PruneRule rule_of(const PruneOptions& options) {
+  inspect::PruneRule rule;
+  rule.unfinished = options.unfinished;
+  rule.keep = options.keep;
+  if (options.older_than) {
+    rule.older_than_s = base::parse_duration(*options.older_than);
+    if (!rule.older_than_s)
+      throw Error(MK_INVALID_ARGUMENT, "--older-than " + *options.older_than + " is not a duration: write 30d or 12h");
+  }
+  if (options.larger_than) {
+    rule.larger_than = base::parse_bytes(*options.larger_than);
+    if (!rule.larger_than) rule.larger_than = base::parse_bytes(*options.larger_than + "B");  // "10G"
+    if (!rule.larger_than)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "--larger-than " + *options.larger_than + " is not a size: write 10G or 500 MiB");
+  }
+  return rule;
+}
+
+}  // namespace
+
+int prune(Runtime& runtime, const PruneOptions& options) {
+  const inspect::PruneRule rule = rule_of(options);
+  const auto runs = inspect::list_runs(runtime.registry(), options.directory);
+  const auto all = inspect::removals(runs, rule, base::cache_directory(), base::wall_s());
+  uint64_t bytes = 0;
+  int code = kDone;
+  for (const inspect::Removal& one : all) {
+    const std::string why = options.yes ? inspect::remove(one) : "";
+    say(stdout, "{} {} ({}, {}){}\n", why.empty() ? options.yes ? "removed" : "would remove" : "kept", shown(one.path),
+        one.what, base::human_bytes(one.bytes), why.empty() ? "" : ": " + why);
+    if (why.empty())
+      bytes += one.bytes;
+    else
+      code = kStopped;
+  }
+  for (const auto& run : runs)
+    if (run.state == inspect::ListedRun::State::damaged)
+      say(stderr, "{} is damaged and stays: remove it yourself if you do not need it\n", shown(run.directory));
+  if (all.empty())
+    say(stderr, "there is nothing to remove\n");
+  else if (options.yes)
+    say(stderr, "freed {}\n", base::human_bytes(bytes));
+  else
+    say(stderr, "this would free {}; nothing was removed: add --yes to remove {}\n", base::human_bytes(bytes),
+        all.size() == 1 ? "it" : "them");
+  return code;
+}
+
+}  // namespace mokume::app

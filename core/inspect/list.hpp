@@ -1,0 +1,39 @@
+// The runs below a directory: `mokume list`.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "registry/registry.hpp"
+
+namespace mokume::inspect {
+
+struct ListedRun {
+  enum class State { finished, unfinished, running, damaged };
+
+  std::string directory, name, stamp;  // "runs/quickstart/2026-11-25_101500", "quickstart", "2026-11-25_101500"
+  State state = State::damaged;
+  uint64_t fits = 0, planned = 0;
+  uint64_t failed = 0;         // fits, or refits if no fit failed
+  std::optional<double> best;  // the mean of the best candidate so far
+  std::string metric;          // of this mean
+  nlohmann::ordered_json params;
+  double worked_s = 0;  // when it last wrote its record or a journal; seconds since the epoch
+  uint64_t bytes = 0;
+  std::string trouble;  // damaged: why it cannot be read
+};
+
+// Returns the runs in DIRECTORY/STAMP and DIRECTORY/NAME/STAMP, the newest stamp first. Does not follow symbolic links,
+// only reads, and never throws because of one run. Throws Error(MK_INVALID_ARGUMENT) if there is no such directory.
+std::vector<ListedRun> list_runs(registry::Registry& registry, const std::string& directory);
+
+const char* name_of(ListedRun::State state);
+
+// Returns whole lines. `now_s` is in seconds since the epoch.
+std::string list_text(const std::vector<ListedRun>& runs, double now_s);
+nlohmann::ordered_json list_json(const std::vector<ListedRun>& runs, double now_s);
+
+}  // namespace mokume::inspect
