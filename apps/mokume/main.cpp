@@ -95,8 +95,8 @@ class Commands {
     add_readers();
     add_machine();
     add_data();
-    for (CLI::App* command :
-         {run_, resume_, check_, status_, explain_, report_, compare_, predict_, devices_, doctor_, schema_, init_})
+    for (CLI::App* command : {run_, resume_, check_, status_, explain_, report_, compare_, predict_, export_, devices_,
+                              doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
   }
 
@@ -131,6 +131,7 @@ class Commands {
     if (compare_->parsed()) return compare(runtime, path_, other_);
     if (report_->parsed()) return rebuild_report(runtime, path_);
     if (predict_->parsed()) return predict(runtime, asked_);
+    if (export_->parsed()) return export_models(runtime, exported_);
     if (devices_->parsed()) return list_devices(runtime, json_, probe_);
     if (doctor_->parsed()) return doctor(runtime, out_);
     if (schema_->parsed()) return print_schema(runtime);
@@ -176,6 +177,10 @@ class Commands {
     compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
+    export_ = add("export", "write a run's models as ONNX files");
+    export_->add_option("RUN", exported_.run, "run directory")->required();
+    export_->add_option("--onnx", exported_.onnx,
+                        "file to write (default: NAME.onnx); the members of an ensemble are numbered");
   }
 
   void add_machine() {
@@ -203,11 +208,12 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
-  CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *devices_, *doctor_, *schema_,
-      *init_, *data_list_, *data_info_, *data_fetch_, *child_;
+  CLI::App *run_, *resume_, *check_, *status_, *explain_, *report_, *compare_, *predict_, *export_, *devices_, *doctor_,
+      *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
+  ExportOptions exported_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
   bool json_ = false, probe_ = false;
   int parent_ = 0;

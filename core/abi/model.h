@@ -1,7 +1,7 @@
 /* The interface of a model: a parameter schema, bundling of fits, fitting, predicting, saving and loading.
  *
- * Threads: describe, check, bundle, save and load may be called from any thread. A session is bound to one device and
- * used by one thread at a time; sessions on different devices run concurrently.
+ * Threads: describe, check, bundle, save, load and export_onnx may be called from any thread. A session is bound to one
+ * device and used by one thread at a time; sessions on different devices run concurrently.
  */
 #ifndef MOKUME_ABI_MODEL_H
 #define MOKUME_ABI_MODEL_H
@@ -350,6 +350,10 @@ typedef struct mk_model {
   void (*fitted_destroy)(mk_fitted* fitted);
 
   void (*shutdown)(void* self);
+
+  /* Writes the model with its scaling as an ONNX file to `path`, which does not exist (sdk/onnx.hpp). NULL: the model
+   * has no such form. MK_UNSUPPORTED: this one has none, for the stated reason. */
+  int32_t (*export_onnx)(const mk_fitted* fitted, const char* path, mk_error* error);
 } mk_model;
 
 #ifdef __cplusplus

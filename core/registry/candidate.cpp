@@ -156,7 +156,9 @@ void check_table(mk_plugin_kind kind, const void* table) {
     case MK_PLUGIN_BACKEND:
       return check_slots(table, offsetof(mk_backend, enumerate), sizeof(mk_backend));
     case MK_PLUGIN_MODEL:
-      return check_slots(table, offsetof(mk_model, check), sizeof(mk_model), offsetof(mk_model, summary));
+      // The last slot, export_onnx, is optional too.
+      return check_slots(table, offsetof(mk_model, check), offsetof(mk_model, export_onnx),
+                         offsetof(mk_model, summary));
     case MK_PLUGIN_TRANSPORT:
       return check_slots(table, offsetof(mk_transport, rank), sizeof(mk_transport));
   }

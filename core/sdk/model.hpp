@@ -10,6 +10,7 @@
 //     //   void predict(const sdk::Device&, const float* x, int64_t rows, int32_t* labels, float* scores) const
 //     //   void save(const std::string& directory) const
 //     //   static Fitted load(const std::string& directory)
+//     //   void export_onnx(const std::string& path) const                              optional; see sdk/onnx.hpp
 //     static constexpr ... params, metrics, regression_metrics;  // std::arrays; no regression_metrics: no regression
 //     static void check(const mk_experiment&);
 //     static void bundle(const mk_experiment&, uint32_t parts, const mk_bundle_sink&);
@@ -106,6 +107,10 @@ class ModelTable {
     };
     table_.save = save;
     table_.load = load;
+    if constexpr (requires(const Fitted& f) { f.export_onnx(std::string()); })
+      table_.export_onnx = [](const mk_fitted* f, const char* path, mk_error* error) -> int32_t {
+        return guard(error, [&] { handle(f)->fitted.export_onnx(path); });
+      };
     table_.describe = describe;
     table_.fitted_destroy = [](mk_fitted* f) { delete reinterpret_cast<Handle*>(f); };
     table_.shutdown = [](void* self) { delete static_cast<ModelTable*>(self); };
