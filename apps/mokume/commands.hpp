@@ -75,6 +75,12 @@ struct PredictOptions {
 };
 int predict(Runtime& runtime, const PredictOptions& options);
 
+struct ExportOptions {
+  std::string run;   // directory
+  std::string onnx;  // file, or "": NAME.onnx
+};
+int export_models(Runtime& runtime, const ExportOptions& options);
+
 int list_devices(Runtime& runtime, bool json, bool probe);
 // `out`: the directory of run directories. Under an MPI launcher every rank takes part and rank 0 prints.
 int doctor(Runtime& runtime, const std::string& out);

@@ -129,7 +129,7 @@ class Commands {
     add_data();
     add_texts();
     for (CLI::App* command : {run_, resume_, check_, list_, prune_, status_, explain_, report_, compare_, predict_,
-                              devices_, doctor_, schema_, init_})
+                              export_, devices_, doctor_, schema_, init_})
       add_plugins_option(command, line_.plugins);
     name_values(&cli_);
     cli_.footer(kExitCodes);  // last, because commands inherit it
@@ -175,6 +175,7 @@ class Commands {
     if (compare_->parsed()) return compare(runtime, path_, other_);
     if (report_->parsed()) return rebuild_report(runtime, path_, watch_);
     if (predict_->parsed()) return predict(runtime, asked_);
+    if (export_->parsed()) return export_models(runtime, exported_);
     if (devices_->parsed()) return list_devices(runtime, json_, probe_);
     if (doctor_->parsed()) return doctor(runtime, out_);
     if (schema_->parsed()) return print_schema(runtime);
@@ -225,6 +226,10 @@ class Commands {
     compare_->add_option("B", other_, "run directory to compare with")->required();
     predict_ = add("predict", "predict pictures, or rows of a table, with a run's models");
     add_predict_options(predict_, asked_);
+    export_ = add("export", "write a run's models as ONNX files");
+    export_->add_option("RUN", exported_.run, "run directory")->required();
+    export_->add_option("--onnx", exported_.onnx,
+                        "file to write (default: NAME.onnx); the members of an ensemble are numbered");
   }
 
   void add_prune() {
@@ -275,7 +280,7 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
-  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *devices_,
+  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_, *devices_,
       *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;

@@ -30,6 +30,8 @@ struct Fitted {
   // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
+  // Writes the layers as operators, with the scaling of the rows before them.
+  void export_onnx(const std::string& path) const;
 };
 
 }  // namespace mokume::cnn

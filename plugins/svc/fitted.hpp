@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "abi/model.h"
+#include "libsvm_file.hpp"
 #include "sdk/device.hpp"
 #include "settings.hpp"
 
@@ -36,11 +37,18 @@ struct Fitted {
   // manifest.json.
   void save(const std::string& directory) const;
   static Fitted load(const std::string& directory);
+  // One-vs-one and two classes become an SVMClassifier, one-vs-rest an SVMRegressor for each class.
+  void export_onnx(const std::string& path) const;
 
  private:
   std::vector<float> rounding_bounds() const;
   bool in_doubt(const float* decisions, const std::vector<float>& bounds) const;
   void decide_in_double(const float* x, float* decisions) const;
 };
+
+// The coefficients of one problem that are not 0, as a two-class model with these labels; the class +1 comes first.
+LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels);
+// All problems of a one-vs-one model.
+LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels);
 
 }  // namespace mokume::svc

@@ -33,7 +33,8 @@ std::vector<int64_t> numeric_labels(const std::vector<std::string>& names) {
   return labels;
 }
 
-// Writes one problem's coefficients for the vectors in `which` as a two-class model, class +1 first.
+}  // namespace
+
 LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int64_t>& labels) {
   LibsvmModel m;
   m.kernel = f.settings.kernel;
@@ -52,10 +53,10 @@ LibsvmModel binary_model(const Fitted& f, int64_t problem, const std::vector<int
   return m;
 }
 
-LibsvmModel pairs_model(const Fitted& f) {
+LibsvmModel pairs_model(const Fitted& f, const std::vector<int64_t>& labels) {
   LibsvmModel m;
   m.kernel = f.settings.kernel;
-  m.labels = numeric_labels(f.class_names);
+  m.labels = labels;
   m.rho.assign(f.rho.begin(), f.rho.end());
   m.features = f.features;
   m.vectors = f.vectors;
@@ -73,6 +74,8 @@ LibsvmModel pairs_model(const Fitted& f) {
       }
   return m;
 }
+
+namespace {
 
 bool one_file(const Fitted& f) { return f.classes() == 2 || f.settings.multiclass == Multiclass::one_vs_one; }
 
@@ -125,8 +128,8 @@ void load_rest(Fitted& f, const std::string& directory) {
 void Fitted::save(const std::string& directory) const {
   json files = json::array();
   if (one_file(*this)) {
-    write_libsvm(directory + "/model.libsvm",
-                 classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names)) : pairs_model(*this));
+    write_libsvm(directory + "/model.libsvm", classes() == 2 ? binary_model(*this, 0, numeric_labels(class_names))
+                                                             : pairs_model(*this, numeric_labels(class_names)));
     files.push_back("model.libsvm");
   } else {
     for (int64_t k = 0; k < problems(); ++k) {

@@ -1,4 +1,5 @@
 // adaptive_avg_pool2d: means over the cells of a square grid, as PyTorch's AdaptiveAvgPool2d.
+#include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/avg_pool.hpp"
 
@@ -17,8 +18,33 @@ class AdaptiveAvgPool2d : public Layer {
 
   void forward(const Pass& p) const override { p.submit(ops::avg_pool(p.x, pool_, p.y)); }
   void backward(Pass& p) const override { p.submit(ops::avg_pool_grad(p.dy, pool_, p.dx)); }
+  // Areas of one size are an AveragePool. Others, which may overlap, are means over rows and columns: two products.
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    if (in.height % out.height == 0 && in.width % out.width == 0) {
+      const std::vector<int64_t> area{in.height / out.height, in.width / out.width};
+      return to.graph.add("AveragePool", {x}, sdk::onnx::Attributes().set("kernel_shape", area).set("strides", area));
+    }
+    const std::string name = std::to_string(index);
+    const std::string rows = to.graph.constant(name + ".rows", {out.height, in.height}, means(in.height, out.height));
+    const std::vector<float> w = means(in.width, out.width);
+    std::vector<float> columns(w.size());
+    for (int64_t o = 0; o < out.width; ++o)
+      for (int64_t i = 0; i < in.width; ++i) columns[i * out.width + o] = w[o * in.width + i];
+    return to.graph.add("MatMul", {to.graph.add("MatMul", {rows, x}),
+                                   to.graph.constant(name + ".columns", {in.width, out.width}, columns)});
+  }
 
  private:
+  // A row for each cell of a side, with the weights of the pixels of its area.
+  static std::vector<float> means(int64_t size, int64_t cells) {
+    std::vector<float> weights(size * cells);
+    for (int64_t cell = 0; cell < cells; ++cell) {
+      const int64_t begin = ops::avg_pool_begin(cell, size, cells), end = ops::avg_pool_end(cell, size, cells);
+      for (int64_t i = begin; i < end; ++i) weights[cell * size + i] = 1.0F / float(end - begin);
+    }
+    return weights;
+  }
+
   ops::AvgPool pool_;
 };
 

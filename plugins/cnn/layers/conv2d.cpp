@@ -1,6 +1,7 @@
 // conv2d: a convolution with a square window, as PyTorch's Conv2d. It absorbs a relu that follows it into its own op.
 #include "sdk/ops/conv2d.hpp"
 
+#include "layers/export.hpp"
 #include "layers/sliding_window.hpp"
 
 namespace mokume::cnn {
@@ -37,6 +38,11 @@ class Conv2d : public Layer {
   }
   void backward(Pass& p) const override {
     p.submit(ops::conv2d_grad_input(p.dy, p.weights.whole(weight_), window_, p.dx));
+  }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    std::vector<std::string> inputs{x, to.parameter(weight_)};
+    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
+    return to.graph.add("Conv", inputs, onnx_window(window_));
   }
 
  private:

@@ -17,6 +17,7 @@ class Dropout : public Layer {
     if (p.dropout != nullptr) drop(p, p.x, p.y);
   }
   void backward(Pass& p) const override { drop(p, p.dy, p.dx); }
+  std::string to_onnx(Export&, const std::string& x) const override { return x; }  // predictions drop nothing
 
  private:
   void drop(const Pass& p, const mk_tensor& from, const mk_tensor& to) const {

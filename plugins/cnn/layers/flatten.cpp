@@ -1,5 +1,6 @@
 // flatten: treats an image as a row of features. No data moves; the shape keeps the image's dimensions, because PyTorch
 // orders the inputs of a linear layer by them.
+#include "layers/export.hpp"
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {
@@ -10,6 +11,9 @@ class Flatten : public Layer {
   Flatten(const Values&, Plan& plan) : Layer(plan) {
     runs = false;
     out.flat = true;
+  }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    return in.flat ? x : to.graph.add("Flatten", {x}, sdk::onnx::Attributes().set("axis", int64_t{1}));
   }
 };
 

@@ -21,6 +21,7 @@ namespace mokume::cnn {
 
 class Layer;
 class Plan;
+struct Export;
 
 // The values of a layer's keys, within the ranges of its description.
 class Values {
@@ -141,6 +142,12 @@ class Layer {
   virtual int stepped_parameter(const ops::OptimizerSettings&, int64_t /*batch*/) const { return -1; }
   // Replaces gradients() and backward().
   virtual void backward_with_step(Pass&, const OwnStep&) const {}
+
+  // Adds its operators on `x` to an ONNX graph and returns the name of their output (layers/export.hpp).
+  virtual std::string to_onnx(Export&, const std::string& x) const {
+    if (runs) throw Error(MK_UNSUPPORTED, std::string("the layer ") + type.form.name + " has no ONNX form");
+    return x;
+  }
 
   // ---- set by the network ----
 

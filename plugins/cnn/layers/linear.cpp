@@ -1,5 +1,6 @@
 // linear: a fully connected layer, as PyTorch's Linear. It absorbs a relu that follows it into its own op. If the
 // optimizer has a fused op, the layer takes its step in the backward pass, in one pass over its weight (docs/adr/0010).
+#include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/gemm.hpp"
 #include "sdk/ops/linear_update.hpp"
@@ -64,6 +65,11 @@ class Linear : public Layer {
       p.submit(ops::linear_update(columns_of(p.x, e), p.dy, p.weights.at(e),
                                   step.states.empty() ? mk_tensor{} : step.states[0].at(e), columns_of(p.dx, e),
                                   step.settings, step.t, p.relu_done));
+  }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    std::vector<std::string> inputs{x, to.parameter(weight_)};
+    if (bias_ >= 0) inputs.push_back(to.parameter(bias_));
+    return to.graph.add("Gemm", inputs, sdk::onnx::Attributes().set("transB", int64_t{1}));
   }
 
  private:

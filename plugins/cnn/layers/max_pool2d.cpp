@@ -1,6 +1,7 @@
 // max_pool2d: the largest element under a square window, as PyTorch's MaxPool2d.
 #include "sdk/ops/max_pool.hpp"
 
+#include "layers/export.hpp"
 #include "layers/sliding_window.hpp"
 
 namespace mokume::cnn {
@@ -24,6 +25,9 @@ class MaxPool2d : public Layer {
 
   void forward(const Pass& p) const override { p.submit(ops::max_pool(p.x, window_, p.y, chosen(p))); }
   void backward(Pass& p) const override { p.submit(ops::max_pool_grad(p.dy, chosen(p), window_, p.dx)); }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    return to.graph.add("MaxPool", {x}, onnx_window(window_));
+  }
 
  private:
   static mk_tensor chosen(const Pass& p) { return p.buffers[0].matrix(p.y.rows, p.y.columns, 0, MK_I32); }

@@ -1,4 +1,5 @@
 // normalise: (x - mean) / std, with constants or with the moments of each feature over the training rows.
+#include "layers/export.hpp"
 #include "layers/layer.hpp"
 #include "sdk/ops/affine_columns.hpp"
 
@@ -29,8 +30,7 @@ class Normalise : public Layer {
   }
   void use_moments(const sdk::Device& device, std::span<const Slice> to, const std::vector<float>& mean,
                    const std::vector<float>& deviation) const override {
-    std::vector<float> scale;
-    for (const float d : deviation) scale.push_back(d > 0 ? 1.0F / d : 1.0F);
+    const std::vector<float> scale = scales(deviation);
     to[kShift].write(device, mean.data(), mean.size());
     to[kScale].write(device, scale.data(), scale.size());
   }
@@ -39,8 +39,24 @@ class Normalise : public Layer {
     p.submit(ops::affine_columns(p.x, vector(p, kScale), vector(p, kShift), p.y));
   }
   void backward(Pass& p) const override { p.submit(ops::affine_columns(p.dy, vector(p, kScale), {}, p.dx)); }
+  std::string to_onnx(Export& to, const std::string& x) const override {
+    std::vector<float> shift{static_cast<float>(mean_)}, scale{static_cast<float>(1 / deviation_)};
+    if (per_feature) {
+      shift = channels_first(to.mean, in);
+      scale = channels_first(scales(to.deviation), in);
+    }
+    const std::vector<int64_t> shape = per_feature ? onnx_shape(in) : std::vector<int64_t>{1};
+    const std::string name = std::to_string(index);
+    const std::string shifted = to.graph.add("Sub", {x, to.graph.constant(name + ".mean", shape, shift)});
+    return to.graph.add("Mul", {shifted, to.graph.constant(name + ".scale", shape, scale)});
+  }
 
  private:
+  static std::vector<float> scales(const std::vector<float>& deviation) {
+    std::vector<float> scale;
+    for (const float d : deviation) scale.push_back(d > 0 ? 1.0F / d : 1.0F);
+    return scale;
+  }
   static mk_tensor vector(const Pass& p, int buffer) { return p.buffers[buffer].vector(p.x.columns); }
 
   double mean_, deviation_;

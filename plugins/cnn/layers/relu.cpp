@@ -1,4 +1,5 @@
 // relu: max(0, x). A convolution or linear layer absorbs a relu that follows it directly.
+#include "layers/export.hpp"
 #include "layers/layer.hpp"
 
 namespace mokume::cnn {
@@ -12,6 +13,7 @@ class Relu : public Layer {
   }
 
   void forward(const Pass& p) const override { p.submit(ops::bias_act(p.x, {}, activation, p.y)); }
+  std::string to_onnx(Export& to, const std::string& x) const override { return to.graph.add("Relu", {x}); }
 };
 
 }  // namespace

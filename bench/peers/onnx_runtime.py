@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Compares predictions of exported models with ONNX Runtime's: the same 1,000 rows, by mokume and from the ONNX file.
+
+    python3 bench/peers/onnx_runtime.py [--mokume build/release/bin/mokume] [--rows 1000] [--out FILE]
+
+Trains networks and support vector machines on the built-in data in a temporary directory, exports them, and writes the
+rows as mokume's CSV. Prints, for each model, how many labels agree and the largest difference of a score, absolute and
+relative to the largest score. Fails if a model has fewer than 99.9 % of equal labels. Needs onnx and onnxruntime.
+"""
+import argparse
+import csv
+import glob
+import io
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import onnx
+import onnxruntime
+
+IMAGES = """{ type = "conv2d", out_channels = 8, kernel_size = 5, padding = 2 }, { type = "relu" },
+  { type = "max_pool2d", kernel_size = 2 }, { type = "conv2d", out_channels = 12, kernel_size = 3, stride = 2 },
+  { type = "relu" }, { type = "adaptive_avg_pool2d", output_size = 4 }, { type = "dropout", p = 0.2 }, { type = "flatten" },
+  { type = "linear", out_features = 10 }, { type = "log_softmax" }"""
+ROWS = """{ type = "normalise", per_feature = true }, { type = "flatten" }, { type = "linear", out_features = 60 },
+  { type = "relu" }, { type = "linear", out_features = 10, bias = false }"""
+NUMBERS = """{ type = "normalise", per_feature = true }, { type = "linear", out_features = 30 }, { type = "relu" },
+  { type = "linear", out_features = 1 }"""
+FIXED = 'limit = 1000, standardize = { mean = 127.5, scale = 73.61 }'
+FEATURES = 'limit = 1000, standardize = "features"'
+
+
+def network(layers):
+    return f'model = "cnn"\n[model_options]\nepochs = 2\nbatch_size = 25\nlayers = [{layers}]\n'
+
+
+def machine(**options):
+    values = {"multiclass": "ovr", "kernel": "rbf", "C": 10, "gamma": 0.002, **options}
+    return 'model = "svc"\n[model_options]\n' + "".join(f"{k} = {json.dumps(v)}\n" for k, v in values.items())
+
+
+# Name, data and model. Tables are made here (write_tables).
+MODELS = [
+    ("cnn images", "digits", FIXED, network(IMAGES)),
+    ("cnn rows", "digits", 'limit = 1000', network(ROWS)),
+    ("cnn regression", "curve", 'standardize = "features"', network(NUMBERS)),
+    ("svc one-vs-rest", "digits", FIXED, machine()),
+    ("svc one-vs-one", "digits", FEATURES, machine(multiclass="ovo", gamma=0.001)),
+    ("svc linear", "digits", FIXED, machine(kernel="linear", multiclass="ovo", C=0.01)),
+    ("svc polynomial", "digits", FIXED, machine(kernel="polynomial", coef0=1.0)),
+    ("svc sigmoid", "digits", FIXED, machine(kernel="sigmoid", gamma=0.0005)),
+    ("svc two classes", "pair", 'standardize = "features"', machine(gamma=0.1)),
+]
+
+
+TABLES = ("pair", "curve")
+
+
+def write_tables(place, rows):
+    """Two noisy crescents that overlap a little, and numbers on a bent surface."""
+    random = numpy.random.default_rng(1)
+    label = random.integers(0, 2, rows)
+    angle = random.uniform(0, numpy.pi, rows)
+    x = numpy.where(label == 0, numpy.cos(angle), 1 - numpy.cos(angle)) + random.normal(0, 0.25, rows)
+    y = numpy.where(label == 0, numpy.sin(angle), 0.5 - numpy.sin(angle)) + random.normal(0, 0.25, rows)
+    number = 40 + 3 * x * y + random.normal(0, 0.1, rows)
+    for name, target in ("pair", ["yes" if k else "no" for k in label]), ("curve", [f"{n:.6g}" for n in number]):
+        lines = [f"{a:.6g},{b:.6g},{t}" for a, b, t in zip(x, y, target)]
+        (place / f"{name}.csv").write_text("x,y,target\n" + "\n".join(lines) + "\n")
+
+
+def table(text):
+    rows = list(csv.reader(io.StringIO(text)))
+    return {name: [row[k] for row in rows[1:]] for k, name in enumerate(rows[0])}
+
+
+class Bench:
+    def __init__(self, program, place):
+        self.program, self.place = program, place
+
+    def mokume(self, *arguments):
+        done = subprocess.run([self.program, *arguments], cwd=self.place, capture_output=True, text=True)
+        if done.returncode != 0:
+            sys.exit(f"mokume {' '.join(arguments)}: {done.stderr}")
+        return done.stdout
+
+    def compare(self, name, source, data, model):
+        made = source in TABLES
+        text = f'source = "csv", path = "./{source}.csv", ' if made else f'source = "{source}", '
+        title = name.replace(" ", "-")
+        (self.place / "e.toml").write_text(
+            f'name = "{title}"\nseed = 1\ndevices.use = "host"\nvalidation.folds = 0\ndata = {{ {text}{data} }}\n{model}')
+        self.mokume("run", "e.toml")
+        run = glob.glob(str(self.place / "runs" / title / "*"))[0]
+        self.mokume("export", run, "--onnx", f"{title}.onnx")
+        path = str(self.place / f"{title}.onnx")
+        onnx.checker.check_model(path, full_check=True)
+        if made:
+            rows = numpy.loadtxt(self.place / f"{source}.csv", numpy.float32, delimiter=",", skiprows=1, usecols=(0, 1))
+        else:
+            rows = numpy.load(self.place / f"{source}.npy")
+        spec = f"csv:./{source}.csv" if made else f"libsvm:./{source}.libsvm"
+        said = table(self.mokume("predict", run, "--devices", "host", "--data", spec))
+        names = list(said)
+        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        given = dict(zip([o.name for o in session.get_outputs()], session.run(None, {"rows": rows})))
+        scores = next(given[key] for key in ("probabilities", "decisions", "predicted") if key in given)
+        first = "predicted" if "predicted" in given else next(n for n in names if n.startswith(("prob", "decision")))
+        columns = names[names.index(first):][: scores.shape[1]]
+        own = numpy.array([[float(v) for v in said[c]] for c in columns]).T
+        off = float(numpy.abs(own - scores).max())
+        equal = sum(a == b for a, b in zip(said["predicted"], given["label"])) if "label" in given else None
+        return {"model": name, "rows": len(rows), "equal_labels": equal, "largest_difference": off,
+                "relative": off / float(numpy.abs(own).max())}
+
+
+def write_digits(place, rows):
+    """Writes images of blurred blocks, as LIBSVM text for mokume and as an array."""
+    random = numpy.random.default_rng(2)
+    x = numpy.zeros((rows, 28, 28), numpy.float32)
+    for k in range(rows):
+        for _ in range(random.integers(3, 8)):
+            row, column, down, right = *random.integers(3, 22, 2), *random.integers(1, 5, 2)
+            x[k, row:row + down, column:column + right] = random.integers(80, 256)
+    x = numpy.floor((x + numpy.roll(x, 1, 1) + numpy.roll(x, 1, 2)) / 3).reshape(rows, -1)
+    numpy.save(place / "digits.npy", x)
+    lines = ["0 " + " ".join(f"{k + 1}:{v:g}" for k, v in enumerate(row) if v != 0) for row in x]
+    (place / "digits.libsvm").write_text("\n".join(lines) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--mokume", default="build/release/bin/mokume")
+    parser.add_argument("--rows", type=int, default=1000)
+    parser.add_argument("--out")
+    options = parser.parse_args()
+    results = []
+    with tempfile.TemporaryDirectory() as directory:
+        bench = Bench(str(pathlib.Path(options.mokume).resolve()), pathlib.Path(directory))
+        write_tables(bench.place, options.rows)
+        write_digits(bench.place, options.rows)
+        for one in MODELS:
+            result = bench.compare(*one)
+            results.append(result)
+            labels = "" if result["equal_labels"] is None else f"{result['equal_labels']} of {result['rows']} labels equal, "
+            print(f"{result['model']:18}{labels}largest difference {result['largest_difference']:.2e} "
+                  f"({result['relative']:.1e} of the largest score)", flush=True)
+    if options.out:
+        pathlib.Path(options.out).write_text(json.dumps({"onnxruntime": onnxruntime.__version__, "models": results}, indent=1))
+    return 0 if all(r["equal_labels"] is None or r["equal_labels"] >= 0.999 * r["rows"] for r in results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

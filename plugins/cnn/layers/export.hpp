@@ -1,0 +1,44 @@
+// What a layer needs to add itself to an ONNX graph. Images are channels first there, and weights are as in PyTorch.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "layers/layer.hpp"
+#include "sdk/onnx.hpp"
+#include "sdk/ops/window.hpp"
+
+namespace mokume::cnn {
+
+struct Export {
+  sdk::onnx::Graph& graph;
+  // Returns the name of a parameter of the network, in PyTorch's shape.
+  std::function<std::string(int parameter)> parameter;
+  // The moments of the features; empty unless the first layer normalises each of them.
+  const std::vector<float>&mean, &deviation;
+};
+
+// The shape of a row's tensor, after the number of rows.
+inline std::vector<int64_t> onnx_shape(const Shape& shape) {
+  if (shape.flat) return {shape.elements()};
+  return {shape.channels, shape.height, shape.width};
+}
+
+inline sdk::onnx::Attributes onnx_window(const ops::Window& w) {
+  return sdk::onnx::Attributes()
+      .set("kernel_shape", std::vector<int64_t>{w.kernel_h, w.kernel_w})
+      .set("strides", std::vector<int64_t>{w.stride_h, w.stride_w})
+      .set("pads", std::vector<int64_t>{w.pad_h, w.pad_w, w.pad_h, w.pad_w});
+}
+
+// Reorders values of an image from channels innermost to channels first.
+inline std::vector<float> channels_first(const std::vector<float>& values, const Shape& shape) {
+  std::vector<float> result(values.size());
+  const int64_t pixels = shape.height * shape.width;
+  for (int64_t p = 0; p < pixels; ++p)
+    for (int64_t c = 0; c < shape.channels; ++c) result[c * pixels + p] = values[p * shape.channels + c];
+  return result;
+}
+
+}  // namespace mokume::cnn

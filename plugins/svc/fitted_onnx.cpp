@@ -1,0 +1,83 @@
+// Writes a fitted model as an ONNX file, whose operators for support vector machines work as LIBSVM does.
+#include <algorithm>
+
+#include "fitted.hpp"
+#include "sdk/onnx.hpp"
+
+namespace mokume::svc {
+namespace {
+
+using namespace sdk::onnx;
+
+constexpr const char* kKernelTypes[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
+
+template <class From>
+std::vector<float> floats(const std::vector<From>& values) {
+  return {values.begin(), values.end()};
+}
+
+// What both operators have. `rho` is added in ONNX and subtracted in LIBSVM.
+Attributes support_vectors(const LibsvmModel& m) {
+  const ops::KernelFunction& k = m.kernel;
+  std::vector<float> added;
+  for (const double rho : m.rho) added.push_back(static_cast<float>(-rho));
+  return Attributes()
+      .set("kernel_type", kKernelTypes[static_cast<int>(k.kind)])
+      .set("kernel_params",
+           std::vector<float>{static_cast<float>(k.gamma), static_cast<float>(k.coef0), static_cast<float>(k.degree)})
+      .set("support_vectors", m.vectors)
+      .set("coefficients", floats(m.coefficients))
+      .set("rho", added)
+      .set("post_transform", "NONE");
+}
+
+// Without a support vector, both operators would take the model for a linear one: a vector without weight replaces it.
+LibsvmModel with_a_vector(LibsvmModel m) {
+  if (m.n_vectors() > 0) return m;
+  m.vectors.assign(static_cast<size_t>(m.features), 0.0F);
+  m.coefficients.assign(m.labels.size() - 1, 0.0);
+  m.vectors_per_class[0] = 1;
+  return m;
+}
+
+void add_classifier(Graph& graph, const std::string& x, const LibsvmModel& m, const std::vector<std::string>& classes) {
+  const bool two = classes.size() == 2;
+  graph.add_node("SVMClassifier", {x},
+                 support_vectors(m).set("classlabels_strings", classes).set("vectors_per_class", m.vectors_per_class),
+                 {"label", two ? "both_sides" : "decisions"}, kMl);
+  graph.output("label", kString, {Graph::kRows});
+  // Of two classes, ONNX Runtime gives the decision value of both sides, and that of the first class is the second
+  // column.
+  if (two)
+    graph.add("Gather", {"both_sides", graph.constant("second", {1}, std::vector<int64_t>{1})},
+              Attributes().set("axis", int64_t{1}), "decisions");
+  graph.output("decisions", kFloat, {Graph::kRows, static_cast<int64_t>(m.rho.size())});
+}
+
+void add_regressors(Graph& graph, const std::string& x, const Fitted& f) {
+  std::vector<std::string> decisions;
+  for (int64_t k = 0; k < f.problems(); ++k) {
+    const LibsvmModel m = with_a_vector(binary_model(f, k, {1, -1}));
+    decisions.push_back(graph.add("SVMRegressor", {x}, support_vectors(m).set("n_supports", m.n_vectors()), "", kMl));
+  }
+  graph.add("Concat", decisions, Attributes().set("axis", int64_t{1}), "decisions");
+  graph.label_of_largest("decisions", f.class_names);
+  graph.output("decisions", kFloat, {Graph::kRows, f.problems()});
+}
+
+}  // namespace
+
+void Fitted::export_onnx(const std::string& path) const {
+  Graph graph("mokume svc");
+  const std::string x = graph.scaled(graph.input("rows", kFloat, {Graph::kRows, features}), mean, scale);
+  if (classes() > 2 && settings.multiclass == Multiclass::one_vs_rest)
+    add_regressors(graph, x, *this);
+  else
+    add_classifier(graph, x,
+                   with_a_vector(classes() == 2 ? binary_model(*this, 0, {1, -1})
+                                                : pairs_model(*this, std::vector<int64_t>(class_names.size()))),
+                   class_names);
+  graph.write(path);
+}
+
+}  // namespace mokume::svc
