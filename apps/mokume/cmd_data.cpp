@@ -1,5 +1,7 @@
 // The commands data list, data info and data fetch.
+#ifdef MOKUME_NETWORK
 #include <curl/curl.h>
+#endif
 #include <fmt/format.h>
 
 #include <array>
@@ -34,6 +36,7 @@ constexpr std::array<Download, 4> kMnist = {{
     {"t10k-labels-idx1-ubyte.gz", "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6"},
 }};
 
+#ifdef MOKUME_NETWORK
 constexpr size_t kMaxDownload = size_t{1} << 30;
 
 size_t take(char* bytes, size_t size, size_t count, void* into) {
@@ -65,6 +68,12 @@ std::string download(const std::string& url) {
                                          why[0] != '\0' ? why.data() : curl_easy_strerror(code)));
   return text;
 }
+#else
+std::string download(const std::string& url) {
+  throw Error(MK_UNSUPPORTED, "this mokume was built without downloads: fetch " + url +
+                                  " with another program, into $MOKUME_DATA/mnist or the cache directory");
+}
+#endif
 
 }  // namespace
 

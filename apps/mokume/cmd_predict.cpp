@@ -36,7 +36,7 @@ using run::Trained;
 // The selected device, opened.
 struct Opened {
   Opened(Runtime& runtime, const StoredRun& run, const std::string& devices)
-      : machine(runtime.registry(), runtime.log()) {
+      : machine(runtime.registry(), runtime.log(), devices) {
     const std::vector<device::Listed> chosen{run.with_devices([&] { return machine.select(devices).front(); })};
     device = machine.open(chosen[0], {}, node::Machine::budgets(chosen, 1, run.config().memory_bytes)[0]);
   }

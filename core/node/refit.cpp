@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/files.hpp"
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 #include "node/fit_sink.hpp"
 #include "node/models.hpp"
 #include "node/prediction.hpp"

@@ -110,7 +110,7 @@ class NodeRun {
 
   // Loads the data, makes the plan, and opens the run directory and devices.
   void prepare() {
-    machine_ = std::make_unique<node::Machine>(registry_, log_);
+    machine_ = std::make_unique<node::Machine>(registry_, log_, request_.config.devices);
     const cluster::HostShare share = share_host();
     frontend_.phase(fmt::format("loading {}", request_.config.data.source));
     experiment_ = std::make_unique<node::Experiment>(registry_, request_.config);
