@@ -1,5 +1,7 @@
 // The command data fetch: downloads a data set into the cache.
+#ifdef MOKUME_NETWORK
 #include <curl/curl.h>
+#endif
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -16,6 +18,7 @@
 #include "sdk/error.hpp"
 
 namespace mokume::app {
+#ifdef MOKUME_NETWORK
 namespace {
 
 namespace fs = std::filesystem;
@@ -129,5 +132,15 @@ int fetch_data(const std::string& name, const std::string& from) {
   std::fprintf(stderr, "mnist is in %s\n", directory.c_str());
   return kDone;
 }
+#else
+
+int fetch_data(const std::string&, const std::string&) {
+  throw Error(
+      MK_UNSUPPORTED,
+      "this mokume was built without downloads: fetch the files with another program, into $MOKUME_DATA/mnist or "
+      "the cache directory");
+}
+
+#endif
 
 }  // namespace mokume::app

@@ -7,7 +7,7 @@
 
 namespace mokume::app {
 
-Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runtime.log()) {
+Opened::Opened(const Models& with) : machine_(with.runtime.registry(), with.runtime.log(), with.options.devices) {
   const std::vector<device::Listed> chosen{
       with.run.with_devices([&] { return machine_.select(with.options.devices).front(); })};
   device_ = machine_.open(chosen[0], {}, node::Machine::budgets(chosen, 1, with.run.config().memory_bytes)[0]);

@@ -7,7 +7,7 @@
 #include "base/text.hpp"
 #include "data/input.hpp"
 #include "data/labels.hpp"
-#include "data/npy_file.hpp"
+#include "data/npy/npy_file.hpp"
 
 namespace mokume::data {
 namespace {

@@ -13,7 +13,7 @@
 #include "data/labels.hpp"
 #include "data/libsvm.hpp"
 #include "data/locate.hpp"
-#include "data/npy_rows.hpp"
+#include "data/npy/npy_rows.hpp"
 #include "data/outer_fold.hpp"
 #include "data/scale.hpp"
 #include "data/spec.hpp"

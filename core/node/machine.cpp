@@ -1,7 +1,9 @@
 #include "node/machine.hpp"
 
 #include <algorithm>
+#include <iterator>
 
+#include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "device/budget.hpp"
 #include "device/core_plan.hpp"
@@ -11,8 +13,28 @@
 
 namespace mokume::node {
 
-Machine::Machine(registry::Registry& registry, base::Log& log) : log_(log) {
-  for (const std::string& name : registry.available(MK_PLUGIN_BACKEND)) {
+namespace {
+
+// Returns the backends that the words of a selection begin with, and the host, which computes what other devices do not
+// support; all of them if a word may be a name of a device.
+std::vector<std::string> backends_of(const std::string& selection, const std::vector<std::string>& all) {
+  std::vector<std::string> named = {"host"};
+  for (const std::string& part : base::split(selection, ',')) {
+    const std::string word = base::trim(part);
+    const std::string first = word.substr(0, word.find(':'));
+    if (std::find(all.begin(), all.end(), first) == all.end()) return all;
+    named.push_back(first);
+  }
+  std::vector<std::string> found;
+  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
+               [&](const std::string& one) { return std::find(named.begin(), named.end(), one) != named.end(); });
+  return found;
+}
+
+}  // namespace
+
+Machine::Machine(registry::Registry& registry, base::Log& log, const std::string& selection) : log_(log) {
+  for (const std::string& name : backends_of(selection, registry.available(MK_PLUGIN_BACKEND))) {
     const registry::Library* library = registry.try_load(MK_PLUGIN_BACKEND, name);
     if (library == nullptr) {
       for (const registry::LoadEntry& entry : registry.report())

@@ -19,8 +19,9 @@ namespace mokume::node {
 class Machine {
  public:
   // Loads every backend that is found; one that cannot be loaded or enumerated is logged and left out. The log must
-  // outlive it.
-  Machine(registry::Registry& registry, base::Log& log);
+  // outlive it. If `selection` names backends only ("host", "opencl:0"), the drivers of others are left in peace, which
+  // saves the time of asking them.
+  Machine(registry::Registry& registry, base::Log& log, const std::string& selection = "");
 
   const std::vector<device::Listed>& listed() const { return listed_; }
   // See device::select. After take(), only devices assigned to this process.

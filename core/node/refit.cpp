@@ -7,7 +7,7 @@
 #include <memory>
 
 #include "base/files.hpp"
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 #include "node/calibration.hpp"
 #include "node/fit_sink.hpp"
 #include "node/model_inputs.hpp"

@@ -124,7 +124,7 @@ class NodeRun {
   // Loads the data, makes the plan, and opens the run directory and devices. If this plan's run is already finished,
   // rank 0 opens neither.
   void prepare() {
-    machine_ = std::make_unique<node::Machine>(registry_, log_);
+    machine_ = std::make_unique<node::Machine>(registry_, log_, request_.config.devices);
     const cluster::HostShare share = share_host();
     frontend_.phase(fmt::format("loading {}", request_.config.data.source));
     experiment_ = std::make_unique<node::Experiment>(registry_, request_.config);

@@ -8,7 +8,7 @@
 #include "base/files.hpp"
 #include "base/json.hpp"
 #include "base/sealed.hpp"
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 #include "node/models.hpp"
 #include "node/validated.hpp"
 #include "run/exemplars.hpp"

@@ -59,7 +59,7 @@ ChainRunner::ChainRunner(const sdk::Device& device, const RowOrder& order, Kerne
       store_(store),
       bench_(bench),
       settings_(settings),
-      problems_(binary_problems(order.classes(), settings.multiclass, 0)),
+      problems_(weighted_problems(order.classes(), settings, 0)),
       rows_per_fold_(coef_rows_per_fold(static_cast<int64_t>(problems_.size()))) {
   int64_t most = 1;
   for (uint32_t f = 0; f < order.folds(); ++f) most = std::max(most, order.fold_rows(f));

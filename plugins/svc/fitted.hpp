@@ -18,11 +18,13 @@ struct Fitted {
   Settings settings;
   int64_t features = 0;
   std::vector<std::string> class_names;
-  std::vector<float> vectors;         // n_vectors x features
-  std::vector<int32_t> vector_class;  // n_vectors
-  std::vector<float> coefficients;    // problems x n_vectors
-  std::vector<float> rho;             // problems
-  std::vector<double> mean, scale;    // of the training data; empty, one value, or one per feature
+  std::vector<float> vectors;          // n_vectors x features
+  std::vector<int32_t> vector_class;   // n_vectors
+  std::vector<float> coefficients;     // problems x n_vectors
+  std::vector<float> rho;              // problems
+  std::vector<int64_t> training_rows;  // n_vectors: where each vector is in the training rows; empty once loaded
+  std::vector<int64_t> steps;          // problems: that the solver took; empty once loaded
+  std::vector<double> mean, scale;     // of the training data; empty, one value, or one per feature
 
   int32_t classes() const { return static_cast<int32_t>(class_names.size()); }
   int64_t n_vectors() const { return static_cast<int64_t>(vector_class.size()); }

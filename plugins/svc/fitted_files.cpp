@@ -137,16 +137,18 @@ void Fitted::save(const std::string& directory) const {
       files.push_back(class_file(k));
     }
   }
-  const json manifest = {{"format", "mokume-svc"},
-                         {"version", 1},
-                         {"multiclass", one_file(*this) ? "ovo" : "ovr"},
-                         {"classes", class_names},
-                         {"labels", numeric_labels(class_names)},
-                         {"features", features},
-                         {"scaling", {{"mean", mean}, {"scale", scale}}},
-                         {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
-                         {"C", settings.c},
-                         {"files", files}};
+  json manifest = {{"format", "mokume-svc"},
+                   {"version", 1},
+                   {"multiclass", one_file(*this) ? "ovo" : "ovr"},
+                   {"classes", class_names},
+                   {"labels", numeric_labels(class_names)},
+                   {"features", features},
+                   {"scaling", {{"mean", mean}, {"scale", scale}}},
+                   {"kernel", kKernelWords[static_cast<int>(settings.kernel.kind)]},
+                   {"C", settings.c},
+                   {"files", files}};
+  if (one_file(*this) && !training_rows.empty()) manifest["training_rows"] = training_rows;  // in the order of the file
+  if (!steps.empty()) manifest["steps"] = steps;
   std::ofstream out(directory + "/manifest.json", std::ios::binary | std::ios::trunc);
   out << manifest.dump(2) << "\n";
   out.close();

@@ -42,6 +42,16 @@ std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclas
   return problems;
 }
 
+std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold) {
+  std::vector<BinaryProblem> problems = binary_problems(classes, settings.multiclass, fold);
+  if (settings.class_weights.empty()) return problems;
+  for (BinaryProblem& problem : problems) {
+    problem.positive_weight = settings.class_weights[static_cast<size_t>(problem.positive)];
+    problem.negative_weight = settings.class_weights[static_cast<size_t>(problem.negative)];
+  }
+  return problems;
+}
+
 int32_t predict_class(const float* decisions, int32_t classes, Multiclass multiclass) {
   if (classes == 2) return decisions[0] > 0 ? 0 : 1;
   if (multiclass == Multiclass::one_vs_rest)

@@ -43,6 +43,8 @@ struct BinaryProblem {
   int32_t fold = MK_ALL_ROWS;
   int32_t positive = 0;
   int32_t negative = kRest;
+  double positive_weight = 1;  // C times this bounds the multipliers of the class
+  double negative_weight = 1;
 
   // The sign of the rows of `positive` in the dual problem. A loose tolerance admits many solutions, and the one the
   // solver finds depends on which class is positive. LIBSVM's users label the class 1 and the rest 0, which makes the
@@ -53,6 +55,9 @@ struct BinaryProblem {
 // Returns the binary problems of one fit in decision order: one per class, or one per pair in LIBSVM's order (0,1),
 // (0,2), ... Two classes make one problem, with class 0 positive.
 std::vector<BinaryProblem> binary_problems(int32_t classes, Multiclass multiclass, int32_t fold);
+
+// The same with the weights of the settings.
+std::vector<BinaryProblem> weighted_problems(int32_t classes, const Settings& settings, int32_t fold);
 
 // Returns the class given the decision values of those problems: the largest value (one-vs-rest) or the most votes
 // (one-vs-one). Ties go to the lower class.

@@ -40,9 +40,9 @@ double spread(const mk_data& data) {
 
 // Guesses the relative duration of a fit until it has been learned: wide kernels take many steps, narrow ones have many
 // support vectors. Fitted to a grid on MNIST over four decades of gamma (bench/results/svc-grid-times.csv).
-double guessed_cost(const ops::KernelFunction& kernel, double spread) {
+double guessed_cost(const ops::KernelFunction& kernel, double gamma, double spread) {
   if (kernel.kind != ops::KernelKind::rbf) return 1;
-  const double narrowness = std::clamp(kernel.gamma * spread, 1e-6, 1e3);
+  const double narrowness = std::clamp(gamma * spread, 1e-6, 1e3);
   return 1 / std::cbrt(narrowness) + narrowness / 2;
 }
 
@@ -50,8 +50,16 @@ double guessed_cost(const ops::KernelFunction& kernel, double spread) {
 struct Group {
   uint32_t bootstrap = 0;
   ops::KernelFunction kernel;
+  GammaUnit gamma_unit = GammaUnit::one;
   std::vector<uint32_t> candidates;
 };
+
+// The gamma of a group in the unit 1, estimated from all rows.
+double gamma_in_one(const Group& group, const mk_data& data, double spread) {
+  const double gamma = group.kernel.gamma;
+  if (group.gamma_unit == GammaUnit::automatic) return gamma / static_cast<double>(data.features);
+  return group.gamma_unit == GammaUnit::scale && spread > 0 ? gamma / spread : gamma;
+}
 
 std::vector<Group> kernel_groups(const mk_experiment& experiment) {
   std::vector<Group> groups;
@@ -61,8 +69,9 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
       if (!sdk::has(experiment, c, b)) continue;
       const Settings s = candidate_settings(experiment, c);
       size_t g = first;
-      while (g < groups.size() && !same_kernel(groups[g].kernel, s.kernel)) ++g;
-      if (g == groups.size()) groups.push_back({b, s.kernel, {}});
+      while (g < groups.size() && !(same_kernel(groups[g].kernel, s.kernel) && groups[g].gamma_unit == s.gamma_unit))
+        ++g;
+      if (g == groups.size()) groups.push_back({b, s.kernel, s.gamma_unit, {}});
       groups[g].candidates.push_back(c);
     }
   }
@@ -77,6 +86,16 @@ std::vector<Group> kernel_groups(const mk_experiment& experiment) {
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate) {
   return settings_of(experiment.values + static_cast<size_t>(candidate) * kParams.size());
+}
+
+Settings Session::settings_for(const mk_fit& fit) {
+  Settings settings = candidate_settings(experiment_, fit.candidate);
+  const auto [known, fresh] = gamma_units_.try_emplace({settings.gamma_unit, fit.bootstrap, fit.fold}, 1.0);
+  if (fresh) known->second = size_of(settings.gamma_unit, experiment_, fit.bootstrap, fit.fold);
+  settings.kernel.gamma *= known->second;
+  settings.gamma_unit = GammaUnit::one;
+  settings.class_weights = weights_of(settings.class_weight, experiment_, fit.bootstrap, fit.fold);
+  return settings;
 }
 
 Session::Session(const sdk::Host& host, const mk_experiment& experiment, const mk_device_services* device)
@@ -111,7 +130,7 @@ void Session::prepare(uint32_t bootstrap) {
 
 void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
   std::vector<Settings> settings;
-  for (const mk_fit& fit : fits) settings.push_back(candidate_settings(experiment_, fit.candidate));
+  for (const mk_fit& fit : fits) settings.push_back(settings_for(fit));
 
   // Groups fits that differ only in C and fold, in order of first appearance.
   const auto share_chain = [&](size_t a, size_t b) {
@@ -143,8 +162,8 @@ void Session::fit(std::span<const mk_fit> fits, const mk_fit_sink& sink) {
 
 std::unique_ptr<Fitted> Session::refit(const mk_fit& fit, const mk_fit_sink& sink) {
   prepare(fit.bootstrap);
-  const Settings settings = candidate_settings(experiment_, fit.candidate);
-  const auto problems = binary_problems(order_->classes(), settings.multiclass, MK_ALL_ROWS);
+  const Settings settings = settings_for(fit);
+  const auto problems = weighted_problems(order_->classes(), settings, MK_ALL_ROWS);
   store_->select(settings.kernel);
   std::vector<Solution> solutions(problems.size());
   for (size_t at = 0; at < problems.size(); at += static_cast<size_t>(bench_->places())) {
@@ -193,12 +212,14 @@ std::unique_ptr<Fitted> Session::collect(const Settings& settings, const std::ve
     const float* x = train.x + order_->original(r) * d;
     fitted->vectors.insert(fitted->vectors.end(), x, x + d);
     fitted->vector_class.push_back(order_->label(r));
+    fitted->training_rows.push_back(order_->original(r));
   }
   for (size_t p = 0; p < problems.size(); ++p) {
     const auto sign = static_cast<float>(problems[p].sign());
     for (const int64_t r : used)
       fitted->coefficients.push_back(sign * coef[p * static_cast<size_t>(ld) + static_cast<size_t>(r)]);
     fitted->rho.push_back(sign * solutions[p].rho);
+    fitted->steps.push_back(solutions[p].steps);
     if (!std::isfinite(solutions[p].rho))
       throw Error(MK_INVALID_ARGUMENT,
                   "the refit's kernel values overflow: scale the data or lower gamma, coef0 or degree");
@@ -216,6 +237,13 @@ void check(const mk_experiment& experiment) {
     throw Error(MK_BAD_DATA, "svc needs at least two classes, but the training rows have only one");
   if (train.rows >= (int64_t{1} << 31) - kBlock)
     throw Error(MK_BAD_DATA, "svc supports at most 2^31 rows: set data.limit");
+  for (uint32_t c = 0; c < experiment.n_candidates; ++c) {
+    const Settings settings = candidate_settings(experiment, c);
+    const bool weighs = !weights_of(settings.class_weight, experiment, 0, MK_ALL_ROWS).empty();
+    if (weighs && train.n_classes > 2 && settings.multiclass == Multiclass::one_vs_rest)
+      throw Error(MK_INVALID_ARGUMENT,
+                  "class_weight needs multiclass = \"ovo\": against the rest, the other side has rows of many classes");
+  }
 }
 
 void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bundle_sink& sink) {
@@ -228,7 +256,8 @@ void make_bundles(const mk_experiment& experiment, uint32_t parts, const mk_bund
   const uint64_t bytes = n * d * sizeof(float) + 256 * n * sizeof(float);  // training rows, and kernel rows on the fly
   const double rows_spread = spread(*experiment.train);
   for (size_t g = 0; g < groups.size(); ++g) {
-    const double each = guessed_cost(groups[g].kernel, rows_spread);
+    const double each =
+        guessed_cost(groups[g].kernel, gamma_in_one(groups[g], *experiment.train, rows_spread), rows_spread);
     for (uint32_t piece = 0; piece < pieces; ++piece) {
       std::vector<mk_fit> fits;
       for (const uint32_t c : groups[g].candidates)

@@ -2,9 +2,11 @@
 // share.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "chain_runner.hpp"
@@ -25,6 +27,7 @@ class Session {
   std::unique_ptr<Fitted> refit(const mk_fit& fit, const mk_fit_sink& sink);
 
  private:
+  Settings settings_for(const mk_fit& fit);  // with gamma in the unit 1
   void prepare(uint32_t bootstrap);
   std::unique_ptr<Fitted> collect(const Settings& settings, const std::vector<BinaryProblem>& problems,
                                   const std::vector<Solution>& solutions);
@@ -36,6 +39,7 @@ class Session {
   std::optional<RowOrder> order_;
   std::optional<KernelStore> store_;
   std::optional<SmoBench> bench_;
+  std::map<std::tuple<GammaUnit, uint32_t, int32_t>, double> gamma_units_;  // by bootstrap and fold
 };
 
 Settings candidate_settings(const mk_experiment& experiment, uint32_t candidate);

@@ -1,11 +1,15 @@
 #include "settings.hpp"
 
+#include <algorithm>
+#include <charconv>
 #include <string_view>
+
+#include "sdk/error.hpp"
 
 namespace mokume::svc {
 namespace {
 
-enum Param { kC, kGamma, kKernel, kDegree, kCoef0, kMulticlass, kTol, kMaxIterations };
+enum Param { kC, kGamma, kKernel, kDegree, kCoef0, kMulticlass, kTol, kMaxIterations, kGammaUnit, kClassWeight };
 
 ops::KernelKind kernel_kind(std::string_view name) {
   if (name == "linear") return ops::KernelKind::linear;
@@ -13,6 +17,70 @@ ops::KernelKind kernel_kind(std::string_view name) {
   if (name == "rbf") return ops::KernelKind::rbf;
   if (name == "sigmoid") return ops::KernelKind::sigmoid;
   throw Error(MK_INVALID_ARGUMENT, "unknown kernel '" + std::string(name) + "'");
+}
+
+// Calls take(x) with every input of the rows that a fit of this fold trains on.
+template <class Take>
+void for_each_input(const mk_data& data, const mk_sample& sample, int32_t fold, Take&& take) {
+  for (int64_t i = 0; i < sample.places; ++i) {
+    if (fold != MK_ALL_ROWS && sample.fold_of[i] == fold) continue;
+    const float* const x = data.x + sample.row[i] * data.features;
+    for (int64_t j = 0; j < data.features; ++j) take(double{x[j]});
+  }
+}
+
+double input_variance(const mk_data& data, const mk_sample& sample, int32_t fold) {
+  double sum = 0, squares = 0, count = 0;
+  for_each_input(data, sample, fold, [&](double x) {
+    sum += x;
+    ++count;
+  });
+  if (count == 0) return 0;
+  for_each_input(data, sample, fold, [&](double x) { squares += (x - sum / count) * (x - sum / count); });
+  return squares / count;
+}
+
+// Classes without rows do not count.
+std::vector<double> balanced_weights(const mk_experiment& experiment, const mk_sample& sample, int32_t fold) {
+  std::vector<double> rows(static_cast<size_t>(experiment.train->n_classes), 0);
+  double all = 0;
+  for (int64_t i = 0; i < sample.places; ++i) {
+    if (fold != MK_ALL_ROWS && sample.fold_of[i] == fold) continue;
+    ++rows[static_cast<size_t>(experiment.train->labels[sample.row[i]])];
+    ++all;
+  }
+  const auto classes = static_cast<double>(rows.size()) - static_cast<double>(std::count(rows.begin(), rows.end(), 0));
+  for (double& one : rows) one = one > 0 ? all / (classes * one) : 1;
+  return rows;
+}
+
+// "cat=2, dog=0.5". A name may contain '=', but no comma.
+std::vector<double> named_weights(const std::string& text, const mk_data& data) {
+  std::vector<double> weights(static_cast<size_t>(data.n_classes), 1);
+  const auto trimmed = [](std::string_view word) {
+    const size_t first = std::min(word.find_first_not_of(' '), word.size());
+    return word.substr(first, word.find_last_not_of(' ') + 1 - first);
+  };
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string_view part = trimmed(std::string_view(text).substr(at, end - at));
+    const size_t equals = part.rfind('=');
+    const auto refuse = [&](const std::string& what) {
+      throw Error(MK_INVALID_ARGUMENT, "class_weight: '" + std::string(part) + "' " + what);
+    };
+    double weight = 0;
+    if (equals == std::string_view::npos) refuse("is neither balanced nor NAME=WEIGHT");
+    const std::string_view number = trimmed(part.substr(equals + 1));
+    const auto [stop, fault] = std::from_chars(number.data(), number.data() + number.size(), weight);
+    if (fault != std::errc() || stop != number.data() + number.size() || !(weight > 0) || !(weight <= 1e12))
+      refuse("does not end in a weight above 0 and at most 1e12");
+    const std::string_view name = trimmed(part.substr(0, equals));
+    const auto* const known = std::find(data.class_names, data.class_names + data.n_classes, name);
+    if (known == data.class_names + data.n_classes) refuse("names no class of the data");
+    weights[static_cast<size_t>(known - data.class_names)] = weight;
+    at = end + 1;
+  }
+  return weights;
 }
 
 }  // namespace
@@ -31,6 +99,14 @@ const std::vector<mk_param> kParams = {
      "LIBSVM's stopping tolerance: the largest remaining violation", nullptr, 0, 0},
     {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "",
      "limit per binary problem; a fit that reaches it is marked capped", nullptr, 0, 0},
+    {"gamma_unit", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"one\"", "one|auto|scale",
+     "gamma is a multiple of 1, of 1 / features (auto), or of 1 / (features * variance of the inputs that a fit trains "
+     "on) (scale)",
+     nullptr, 0, 0},
+    {"class_weight", MK_PARAM_TEXT, MK_PARAM_YOUNGER, 0, 0, "\"\"", "",
+     "C is multiplied by the weight of a row's class: \"balanced\" (rows / (classes * rows of the class)) or "
+     "\"NAME=WEIGHT,...\" (others: 1); for two classes or one-vs-one",
+     nullptr, 0, 0},
 };
 
 const std::vector<mk_metric> kMetrics = {{"errors", 1, 0}, {"error", 0, 1}};
@@ -45,7 +121,25 @@ Settings settings_of(const mk_value* v) {
   s.multiclass = std::string_view(v[kMulticlass].text) == "ovo" ? Multiclass::one_vs_one : Multiclass::one_vs_rest;
   s.tol = v[kTol].real;
   s.max_iterations = v[kMaxIterations].integer;
+  const std::string_view unit = v[kGammaUnit].text;
+  s.gamma_unit = unit == "auto" ? GammaUnit::automatic : unit == "scale" ? GammaUnit::scale : GammaUnit::one;
+  s.class_weight = v[kClassWeight].text;
   return s;
+}
+
+std::vector<double> weights_of(const std::string& text, const mk_experiment& experiment, uint32_t sample,
+                               int32_t fold) {
+  if (text.empty()) return {};
+  return text == "balanced" ? balanced_weights(experiment, experiment.samples[sample], fold)
+                            : named_weights(text, *experiment.train);
+}
+
+double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold) {
+  const auto features = static_cast<double>(experiment.train->features);
+  if (unit == GammaUnit::automatic) return 1 / features;
+  const double variance =
+      unit == GammaUnit::scale ? input_variance(*experiment.train, experiment.samples[sample], fold) : 0;
+  return variance > 0 ? 1 / (features * variance) : 1;  // scikit-learn takes 1 for constant inputs
 }
 
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
@@ -65,7 +159,7 @@ bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b) {
 
 bool same_chain(const Settings& a, const Settings& b) {
   return same_kernel(a.kernel, b.kernel) && a.multiclass == b.multiclass && a.tol == b.tol &&
-         a.max_iterations == b.max_iterations;
+         a.max_iterations == b.max_iterations && a.class_weights == b.class_weights;
 }
 
 }  // namespace mokume::svc

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "abi/model.h"
@@ -11,13 +12,20 @@ namespace mokume::svc {
 
 enum class Multiclass { one_vs_rest, one_vs_one };
 
+// What gamma is a multiple of, as scikit-learn defines the words: 1; 1 / features; 1 / (features * variance of all
+// inputs that a fit trains on).
+enum class GammaUnit { one, automatic, scale };
+
 // One candidate, with all values resolved.
 struct Settings {
   double c = 1;
-  ops::KernelFunction kernel;
+  ops::KernelFunction kernel;  // its gamma is in this unit:
+  GammaUnit gamma_unit = GammaUnit::one;
   Multiclass multiclass = Multiclass::one_vs_rest;
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
+  std::string class_weight;           // as the file says it
+  std::vector<double> class_weights;  // of each class, for one fit; empty: all 1
 };
 
 extern const std::vector<mk_param> kParams;
@@ -25,6 +33,13 @@ extern const std::vector<mk_metric> kMetrics;
 
 // values[p] in the order of kParams.
 Settings settings_of(const mk_value* values);
+
+// The weights of the classes for a fit of this fold of a sample; empty if all are 1. Throws Error(MK_INVALID_ARGUMENT)
+// naming what is wrong with the text.
+std::vector<double> weights_of(const std::string& text, const mk_experiment& experiment, uint32_t sample, int32_t fold);
+
+// The unit as a number, for a fit of this fold of a sample.
+double size_of(GammaUnit unit, const mk_experiment& experiment, uint32_t sample, int32_t fold);
 
 bool same_kernel(const ops::KernelFunction& a, const ops::KernelFunction& b);
 // Returns whether two candidates differ only in C.

@@ -50,6 +50,7 @@ SmoBench::SmoBench(const sdk::Host& host, const sdk::Device& device, const RowOr
   ints_.resize(p);
   floats_.resize(p);
   first_.assign(p, -1);
+  weights_.assign(p, {1, 1});
   active_.assign(p, false);
   steps_.assign(p, 0);
   capped_.assign(p, false);
@@ -93,6 +94,9 @@ void SmoBench::occupy(int64_t place, const BinaryProblem& problem) {
   std::vector<int8_t> sign(static_cast<size_t>(order_.stride()));
   std::vector<int32_t> spans(2 * kMaxSpans, -1);
   first_[static_cast<size_t>(place)] = mark_rows(order_, problem, sign.data(), spans.data());
+  const double positive = problem.positive_weight, negative = problem.negative_weight;
+  weights_[static_cast<size_t>(place)] = {problem.sign() > 0 ? positive : negative,
+                                          problem.sign() > 0 ? negative : positive};
   device_.write(sign_, sign.data(), sign.size(), static_cast<uint64_t>(place * order_.stride()));
   device_.write(spans_, spans.data(), spans.size(), static_cast<uint64_t>(place) * spans.size());
 }
@@ -100,7 +104,8 @@ void SmoBench::occupy(int64_t place, const BinaryProblem& problem) {
 void SmoBench::start(int64_t place, double c, double tol, int64_t coef_row) {
   const auto p = static_cast<size_t>(place);
   ints_[p] = {kStart, first_[p], -1, 0, 0, 0, static_cast<int32_t>(coef_row), 0};
-  floats_[p] = {0, 0, 0, static_cast<float>(c), static_cast<float>(tol), 0, {}};
+  const auto [plus, minus] = weights_[p];
+  floats_[p] = {0, 0, 0, static_cast<float>(c * plus), static_cast<float>(tol), 0, static_cast<float>(c * minus), 0};
   active_[p] = true;
   steps_[p] = 0;
   capped_[p] = false;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -47,7 +48,7 @@ struct PlaceInts {
   int32_t status, best, need, steps, at_c, vectors, coef_row, reserved;
 };
 struct PlaceFloats {
-  float up, low, rho, c, tol, up_rest, reserved[2];
+  float up, low, rho, c, tol, up_rest, c_minus, reserved;
 };
 
 // Everything a launch accesses; host pointers for the native twin.
@@ -82,7 +83,8 @@ class SmoBench {
 
   // Puts a problem into a place, where it stays until another replaces it.
   void occupy(int64_t place, const BinaryProblem& problem);
-  // Starts the problem of a place at C. Its coefficients go to `coef_row`; rows outside the problem get 0.
+  // Starts the problem of a place at C, times the weights of its classes. Its coefficients go to `coef_row`; rows
+  // outside the problem get 0.
   void start(int64_t place, double c, double tol, int64_t coef_row);
   void stop(int64_t place);
 
@@ -107,7 +109,8 @@ class SmoBench {
   sdk::Buffer order_buffer_, ints_buffer_, floats_buffer_, spans_, sign_, flags_, f_, a_, coef_;
   std::vector<PlaceInts> ints_;
   std::vector<PlaceFloats> floats_;
-  std::vector<int32_t> first_;  // per place: the row where its problem starts
+  std::vector<int32_t> first_;                  // per place: the row where its problem starts
+  std::vector<std::array<double, 2>> weights_;  // per place: of C for the rows of sign +1 and -1
   std::vector<bool> active_;
   std::vector<int64_t> steps_;  // of the running problem, in 64 bits
   std::vector<bool> capped_;

@@ -79,14 +79,14 @@ inline void add_to(float& high, float& low, float x) {
   high = h;
 }
 
-float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, float c) {
+float take_step(const Problem& p, int32_t i, int32_t j, float kIj, float kIi, float kJj, float c, float c_minus) {
   float* f = p.f;
   float* a = p.a;
   const int64_t ld = p.ld;
   const float eta = std::fmax(kIi + kJj - 2.0F * kIj, kTau);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
   const float room_i = p.y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
-  const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c - a[j]) - a[ld + j];
+  const float room_j = p.y[j] > 0 ? a[j] + a[ld + j] : (c_minus - a[j]) - a[ld + j];
   const float step = std::fmin(gap / eta, std::fmin(room_i, room_j));
   add_to(a[i], a[ld + i], p.y[i] > 0 ? step : -step);
   add_to(a[j], a[ld + j], p.y[j] > 0 ? -step : step);
@@ -196,7 +196,7 @@ void write_model(const Problem& p, PlaceInts& si, PlaceFloats& sf, const Extreme
   for (int64_t k = 0; k < p.ld; ++k) {
     const bool at_zero = p.y[k] == 0 || p.flags[k] == (p.y[k] > 0 ? kUp : kLow);
     const bool at_c = p.y[k] != 0 && p.flags[k] == (p.y[k] > 0 ? kLow : kUp);
-    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? sf.c : p.a[k]);
+    out[k] = at_zero ? 0.0F : static_cast<float>(p.y[k]) * (at_c ? (p.y[k] > 0 ? sf.c : sf.c_minus) : p.a[k]);
     si.vectors += at_zero ? 0 : 1;
     si.at_c |= at_c ? 1 : 0;
     if (p.flags[k] == (kUp | kLow)) {
@@ -250,7 +250,7 @@ void smo(const SmoArrays& arrays, int32_t place) noexcept {
       break;
     }
     const float* kj = p.row(arrays.slot[j]);
-    const float step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c);
+    const float step = take_step(p, i, j, ki[j], arrays.diagonal[i], arrays.diagonal[j], sf.c, sf.c_minus);
     ends = sweep<true>(p, step, ki, kj);
     ++steps;
   }

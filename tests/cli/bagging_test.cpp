@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "cli/shell.hpp"
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 
 namespace mokume::cli_test {
 namespace {

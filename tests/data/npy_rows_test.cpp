@@ -2,7 +2,7 @@
 #include <limits>
 
 #include "data/load.hpp"
-#include "data/npy_rows.hpp"
+#include "data/npy/npy_rows.hpp"
 #include "support.hpp"
 
 namespace mokume::data {

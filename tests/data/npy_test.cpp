@@ -1,4 +1,4 @@
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 
 #include <cmath>
 #include <limits>

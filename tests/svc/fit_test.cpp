@@ -52,6 +52,87 @@ INSTANTIATE_TEST_SUITE_P(Devices, SvcOnDevice, testing::Values("host", "opencl")
 #define REQUIRE_DEVICE(world) \
   if (!(world).present()) GTEST_SKIP() << "no OpenCL device: install pocl-opencl-icd"
 
+TEST_P(SvcOnDevice, ClassesMayHaveWeights) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(240, 4, 3, 3, 2.0);
+  std::vector<Candidate> candidates(4);
+  for (Candidate& c : candidates) c.multiclass = "ovo";
+  candidates[0].c = 6;
+  candidates[1].c = 2;
+  candidates[1].class_weight = "1=3, 11=3,21=3";
+  candidates[2].c = 6;
+  candidates[2].class_weight = "balanced";  // the folds have equally many rows of each class
+  candidates[3].class_weight = "11=1000,1=0.001,21=0.001";
+  const Experiment experiment(blobs, candidates, 3);
+  Session session(world, experiment);
+  const Results results = session.fit(all_fits(4, 3));
+  for (int32_t fold = 0; fold < 3; ++fold) {
+    EXPECT_EQ(results.at({1, fold}).errors, results.at({0, fold}).errors) << "C is multiplied";
+    EXPECT_LE(std::abs(results.at({2, fold}).errors - results.at({0, fold}).errors), 1);
+    EXPECT_GT(results.at({3, fold}).errors, 40) << "nearly all of 80 rows are given to one of three classes";
+  }
+}
+
+TEST(Svc, RefusesWeightsThatItCannotUse) {
+  World world("host");
+  const Blobs blobs(60, 2, 3, 2);
+  const auto refuses = [&](const char* text, const char* multiclass, const char* word) {
+    std::vector<Candidate> one(1);
+    one[0].class_weight = text;
+    one[0].multiclass = multiclass;
+    const Experiment experiment(blobs, one, 2);
+    try {
+      sdk::call(world.model().check, world.model().self, experiment.get());
+      ADD_FAILURE() << text << " is accepted";
+    } catch (const Error& e) {
+      EXPECT_NE(std::string(e.what()).find(word), std::string::npos) << e.what();
+    }
+  };
+  refuses("balanced", "ovr", "multiclass = \"ovo\"");
+  refuses("1", "ovo", "'1' is neither balanced nor NAME=WEIGHT");
+  refuses("1=2,5=1", "ovo", "'5=1' names no class");
+  refuses("1=0", "ovo", "above 0");
+  refuses("1=nan", "ovo", "above 0");
+  refuses("1=2,", "ovo", "'' is neither");
+}
+
+// The variance of the inputs that a fit trains on differs from fold to fold.
+TEST_P(SvcOnDevice, GammaMayBeAMultipleOfWhatTheFoldsRowsSay) {
+  World world(GetParam());
+  REQUIRE_DEVICE(world);
+  const Blobs blobs(300, 5, 3, 3, 3.0);
+  const auto scale = [&](int32_t fold) {
+    double sum = 0, squares = 0, count = 0;
+    for (int64_t r = 0; r < blobs.rows; ++r)
+      for (int64_t f = 0; f < blobs.features && blobs.fold_of[static_cast<size_t>(r)] != fold; ++f, ++count) {
+        const double x = double{blobs.x[static_cast<size_t>(r * blobs.features + f)]};
+        sum += x;
+        squares += x * x;
+      }
+    return 1 / (5 * (squares / count - sum / count * sum / count));
+  };
+  std::vector<Candidate> units(2);
+  units[0].gamma = 4;
+  units[0].gamma_unit = "scale";
+  units[1].gamma = 2;
+  units[1].gamma_unit = "auto";
+  const Experiment relative(blobs, units, 3);
+  Session session(world, relative);
+  const Results results = session.fit(all_fits(2, 3));
+  for (int32_t fold = 0; fold < 3; ++fold) {
+    std::vector<Candidate> plain(2);
+    plain[0].gamma = 4 * scale(fold);
+    plain[1].gamma = 2.0 / 5;
+    const Experiment absolute(blobs, plain, 3);
+    Session other(world, absolute);
+    const Results expected = other.fit({{0, fold}, {1, fold}});
+    EXPECT_EQ(results.at({0, fold}).errors, expected.at({0, fold}).errors) << fold;
+    EXPECT_EQ(results.at({1, fold}), expected.at({1, fold})) << fold;
+  }
+  EXPECT_NE(scale(0), scale(1));
+}
+
 TEST_P(SvcOnDevice, CountsTheSameErrorsAsLibsvm) {
   if (!have_libsvm()) GTEST_SKIP() << "svm-train is missing: install libsvm-tools";
   World world(GetParam());

@@ -21,7 +21,7 @@
 
 namespace mokume::svc_test {
 
-inline constexpr int kParams = 8;  // C gamma kernel degree coef0 multiclass tol max_iterations
+inline constexpr int kParams = 10;  // C gamma kernel degree coef0 multiclass tol max_iterations gamma_unit class_weight
 
 struct Candidate {
   double c = 1, gamma = 0.1;
@@ -31,6 +31,8 @@ struct Candidate {
   const char* multiclass = "ovr";
   double tol = 1e-3;
   int64_t max_iterations = 10'000'000;
+  const char* gamma_unit = "one";
+  const char* class_weight = "";
 };
 
 // Overlapping blobs: `classes` classes, rows dealt round robin, folds contiguous.
@@ -118,6 +120,8 @@ class Experiment {
       v[5].text = c.multiclass;
       v[6].real = c.tol;
       v[7].integer = c.max_iterations;
+      v[8].text = c.gamma_unit;
+      v[9].text = c.class_weight;
       values_.insert(values_.end(), v, v + kParams);
     }
     for (int32_t k = 0; k < blobs.classes; ++k) names_.push_back(std::to_string(10 * k + 1));

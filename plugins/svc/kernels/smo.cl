@@ -55,6 +55,7 @@ int any_long8(long8 m) {
 #define S_C 3
 #define S_TOL 4
 #define S_UP_REST 5  // low part of S_UP
+#define S_C_MINUS 6  // C of the rows of sign -1; S_C is that of the others
 
 #define PANELS                                                                                                        \
   __global const float *k0, __global const float *k1, __global const float *k2, __global const float *k3,             \
@@ -96,12 +97,12 @@ void add_to(__global float* high, __global float* low, float x) {
 }
 
 // Takes one step on the pair (i, j): moves both multipliers, updates their flags and returns the step length.
-float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, __global const char* y,
+float take_step(int i, int j, float k_ij, float k_ii, float k_jj, float c, float c_minus, __global const char* y,
                        __global int* flags, __global const float* f, __global float* a, long ld) {
   const float eta = fmax(k_ii + k_jj - 2.0f * k_ij, TAU);
   const float gap = (f[j] - f[i]) + (f[ld + j] - f[ld + i]);
   const float room_i = y[i] > 0 ? (c - a[i]) - a[ld + i] : a[i] + a[ld + i];
-  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c - a[j]) - a[ld + j];
+  const float room_j = y[j] > 0 ? a[j] + a[ld + j] : (c_minus - a[j]) - a[ld + j];
   const float step = fmin(gap / eta, fmin(room_i, room_j));
   add_to(a + i, a + ld + i, y[i] > 0 ? step : -step);
   add_to(a + j, a + ld + j, y[j] > 0 ? -step : step);
@@ -140,7 +141,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
   __global float* f = f_all + p * 2 * ld;
   __global float* a = a_all + p * 2 * ld;
   const int16 lane = (int16)(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-  const float c = sf[S_C];
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
   const float tol = sf[S_TOL];
 
   int i = si[I_BEST];
@@ -217,7 +218,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
         break;
       }
       kj = ROW(slot[j]);
-      step = take_step(i, j, ki[j], kii, diagonal[j], c, y, flags, f, a, ld);
+      step = take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, ld);
       ++steps;
     }
 
@@ -286,7 +287,7 @@ __kernel void smo_vector(__global const int* order, __global int* is, __global f
     for (long k = 0; k < ld; ++k) {
       const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
       const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
-      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? c : a[k]);
+      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? (y[k] > 0 ? c : c_minus) : a[k]);
       vectors += !at_zero;
       any_at_c |= at_c;
       if (flags[k] == (UP | LOW)) {
@@ -355,7 +356,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
   __global int* flags = flags_all + p * ld;
   __global float* f = f_all + p * 2 * ld;
   __global float* a = a_all + p * 2 * ld;
-  const float c = sf[S_C];
+  const float c = sf[S_C], c_minus = sf[S_C_MINUS];
   const float tol = sf[S_TOL];
 
   int i = si[I_BEST];
@@ -423,7 +424,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
         break;
       }
       kj = ROW(slot[j]);
-      if (lid == 0) l_step = take_step(i, j, ki[j], kii, diagonal[j], c, y, flags, f, a, ld);
+      if (lid == 0) l_step = take_step(i, j, ki[j], kii, diagonal[j], c, c_minus, y, flags, f, a, ld);
       barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
       step = l_step;
       ++steps;
@@ -478,7 +479,7 @@ __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void smo_group(
     for (long k = lid; k < ld; k += 16) {
       const bool at_zero = y[k] == 0 || flags[k] == (y[k] > 0 ? UP : LOW);
       const bool at_c = y[k] != 0 && flags[k] == (y[k] > 0 ? LOW : UP);
-      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? c : a[k]);
+      out[k] = at_zero ? 0.0f : (float)y[k] * (at_c ? (y[k] > 0 ? c : c_minus) : a[k]);
       vectors += !at_zero;
       any_at_c |= at_c;
       if (flags[k] == (UP | LOW)) {

@@ -1,4 +1,4 @@
-#include "data/npy.hpp"
+#include "data/npy/npy.hpp"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 
 #include "base/files.hpp"
 #include "data/input.hpp"
-#include "data/npy_file.hpp"
+#include "data/npy/npy_file.hpp"
 
 namespace mokume::data {
 namespace {

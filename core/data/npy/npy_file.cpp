@@ -1,4 +1,4 @@
-#include "data/npy_file.hpp"
+#include "data/npy/npy_file.hpp"
 
 #include <algorithm>
 #include <array>

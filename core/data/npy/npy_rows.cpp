@@ -1,4 +1,4 @@
-#include "data/npy_rows.hpp"
+#include "data/npy/npy_rows.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/input.hpp"
-#include "data/npy_file.hpp"
+#include "data/npy/npy_file.hpp"
 
 namespace mokume::data {
 namespace {

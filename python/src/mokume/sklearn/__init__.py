@@ -1,0 +1,7 @@
+"""Estimators with scikit-learn's signatures, fitted by the program on the devices of this machine."""
+
+from mokume.sklearn._mlp import MLPClassifier
+from mokume.sklearn._search import GridSearchCV
+from mokume.sklearn._svc import SVC
+
+__all__ = ["SVC", "GridSearchCV", "MLPClassifier"]

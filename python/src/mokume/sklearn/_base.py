@@ -1,0 +1,142 @@
+"""What the classifiers share: checks of their input, and experiments of the program in temporary directories."""
+
+import csv
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from mokume.program import call
+from mokume.run import predict, save_rows, toml
+
+try:
+    from sklearn.utils.validation import validate_data
+except ImportError:  # scikit-learn before 1.6
+
+    def validate_data(estimator, X, y="no_validation", **checks):
+        return estimator._validate_data(X, y, **checks)
+
+
+# Smaller data is fitted on the host, where nothing has to be started first.
+_SMALL = 1 << 20
+
+# A prediction of fewer multiplications is made here, in double precision, since starting the program would take longer.
+FEW_PRODUCTS = 1 << 31
+
+# What `mokume predict` reads of a run directory.
+_KEPT = ["run.json", "config.resolved.toml", "experiment.toml"]
+
+
+def refuse(estimator, **supported):
+    """Raises ValueError for a parameter whose value is not among those that the program supports."""
+    for name, values in supported.items():
+        value = getattr(estimator, name)
+        if not any(value is one or (isinstance(value, type(one)) and value == one) for one in values):
+            takes = " or ".join(repr(one) for one in values)
+            raise ValueError(
+                f"{type(estimator).__name__} of mokume does not support {name}={value!r}; it takes {name}={takes}"
+            )
+
+
+class Experiment:
+    """An experiment in a temporary directory, which is removed at the end of the `with` block."""
+
+    def __init__(self, model, X, classes, options, *, devices=None, seed=0, verbose=False):
+        self.verbose = verbose
+        self.rows, self.classes = X, classes
+        self.devices = devices or ("host" if X.size < _SMALL else "all")
+        self.tables = {
+            "": {"name": "fit", "model": model, "seed": str(seed)},
+            "data": {"source": "npy", "path": "rows.npy", "labels": "labels.npy", "task": "classification"},
+            "validation": {"folds": 0},
+            "search": {"method": "none"},
+            "search.params": {},
+            "model_options": options,
+            "devices": {"use": self.devices},
+        }
+
+    def __enter__(self):
+        self._place = tempfile.TemporaryDirectory(prefix="mokume-")
+        self.place = self._place.name
+        return self
+
+    def __exit__(self, *_):
+        self._place.cleanup()
+
+    def search(self, lists, fold_of):
+        """Searches the n-th values of all lists, validated in the folds that `fold_of` gives each row."""
+        np.save(os.path.join(self.place, "folds.npy"), fold_of.astype(np.int64))
+        self.tables["validation"] = {"folds": int(fold_of.max()) + 1, "file": "folds.npy"}
+        self.tables["search"] = {"method": "list"}
+        self.tables["search.params"] = lists
+
+    def run(self):
+        """Runs the experiment; returns its run directory."""
+        save_rows(self.place, "rows.npy", self.rows)
+        np.save(os.path.join(self.place, "labels.npy"), self.classes.astype(np.int64))
+        text = ""
+        for table, keys in self.tables.items():
+            if keys or not table:
+                text += (f"[{table}]\n" if table else "") + "".join(f"{k} = {toml(v)}\n" for k, v in keys.items())
+        Path(self.place, "fit.toml").write_text(text)
+        call(["run", "fit.toml"], directory=self.place, show=self.verbose)
+        return next(Path(self.place, "runs", "fit").iterdir())
+
+
+def read_table(path):
+    """Returns a CSV file as a dictionary of columns, which are lists of text."""
+    with open(path, newline="") as file:
+        rows = list(csv.reader(file))
+    return {name: [row[k] for row in rows[1:]] for k, name in enumerate(rows[0])}
+
+
+def read_json(path):
+    return json.loads(Path(path).read_text())
+
+
+class ProgramClassifier(ClassifierMixin, BaseEstimator):
+    """A classifier whose model is a directory of the program, kept as bytes so that it can be copied and pickled."""
+
+    def _checked(self, X, y):
+        """Returns rows and class numbers; sets classes_ and n_features_in_."""
+        X, y = validate_data(self, X, y, dtype=np.float32, order="C")
+        check_classification_targets(y)
+        self.classes_, numbers = np.unique(y, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least 2 classes, but y has 1 class: {self.classes_[0]}"
+            )
+        return X, numbers
+
+    def _keep(self, run, devices):
+        """Keeps the model of a run directory. The devices of a fit are those of its predictions."""
+        files = [run / name for name in _KEPT] + sorted((run / "models").rglob("*"))
+        self._files = {str(f.relative_to(run)): f.read_bytes() for f in files if f.is_file()}
+        self._devices = devices
+
+    def _manifest(self):
+        return json.loads(self._files["models/best/manifest.json"])
+
+    def _rows(self, X):
+        """Returns rows to predict, checked."""
+        check_is_fitted(self)
+        return validate_data(self, X, dtype=np.float32, order="C", reset=False)
+
+    def _scores_of_program(self, X):
+        """Returns the scores that the program predicts for rows that are checked."""
+        with tempfile.TemporaryDirectory(prefix="mokume-") as place:
+            run = Path(place, "run")
+            for name, content in self._files.items():
+                path = run / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
+            text = predict("run", save_rows(place, "rows.npy", X), devices=self._devices, place=place)
+        names = text[: text.index("\n")].split(",")
+        table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2, dtype=np.float64)
+        return table[:, names.index("predicted") + 1 :]
