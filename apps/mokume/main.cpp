@@ -285,6 +285,7 @@ class Commands {
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
+  ExportOptions exported_;
   PruneOptions pruned_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
   bool json_ = false, probe_ = false, watch_ = false;

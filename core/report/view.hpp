@@ -53,6 +53,7 @@ struct TestResult {
 struct Certainty {
   std::vector<std::string> classes;
   std::vector<std::vector<double>> members;  // member x class; each row sums to 1
+  bool probable = true;  // members give probabilities; else each is certain of its vote, and only shares of votes count
 };
 
 // Grey values from 0 to 255, row-major; no side is longer than kThumbnailSide. A width of 0 means no picture.

@@ -170,9 +170,10 @@ report::Certainty certainty_of(const mk_model& model, const Ensemble& ensemble, 
                                const data::Table& rows) {
   report::Certainty certainty{ensemble.first().classes, {}};
   ensemble.for_each([&](const Trained& member) {
-    std::vector<double> all = say(model, member, device, rows, true).certainty;
-    all.resize(certainty.classes.size());
-    certainty.members.push_back(std::move(all));
+    node::Classified said = say(model, member, device, rows, true);
+    certainty.probable = certainty.probable && said.kind == MK_SCORES_LOG_PROBABILITIES;
+    said.certainty.resize(certainty.classes.size());
+    certainty.members.push_back(std::move(said.certainty));
   });
   return certainty;
 }

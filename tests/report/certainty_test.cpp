@@ -102,6 +102,15 @@ TEST(Certainty, IsComparedWithThatOfTheTestRows) {
   EXPECT_HAS_NOT(certainty_text(one), "test rows") << "not known";
 }
 
+TEST(Certainty, AModelWithoutProbabilitiesShowsNone) {
+  Certainty one{{"cat", "dog"}, {{0, 1}}};
+  one.probable = false;
+  EXPECT_EQ(certainty_text(one),
+            "vote: dog\nthe model gives no probabilities; validation.calibrate = true learns them in the run\n");
+  EXPECT_HAS(certainty_svg(one, "a", {}), "the model gives no probabilities");
+  EXPECT_HAS_NOT(certainty_svg(one, "a", {}), "certainty 1.000");
+}
+
 TEST(CertaintyText, DrawsABoxForEachClass) {
   const std::string text = certainty_text(twelve());
   EXPECT_HAS(text, "vote: 7 (11 of 12 members)\n");

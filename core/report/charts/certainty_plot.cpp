@@ -19,6 +19,8 @@ constexpr double kTop = 68, kRow = 26, kAxis = 360, kPicture = 140;
 std::string caption_of(const Certainty& certainty, const Verdict& verdict) {
   const size_t v = verdict.vote;
   const std::string name = elide(certainty.classes[v], 24);
+  if (certainty.members.size() == 1 && !certainty.probable)
+    return fmt::format("vote: {}; the model gives no probabilities", name);
   if (certainty.members.size() == 1)
     return fmt::format("vote: {}, certainty {}; entropy {:.3f}", name, certainty_digits(verdict.mean[v]),
                        verdict.entropy);

@@ -117,6 +117,10 @@ double share_below(std::span<const double> percentiles, double value) {
 
 std::string certainty_text(const Certainty& certainty, size_t width, std::span<const double> doubt) {
   const Verdict verdict = judge(certainty);
+  if (!certainty.probable && certainty.members.size() == 1)
+    return fmt::format(
+        "vote: {}\nthe model gives no probabilities; validation.calibrate = true learns them in the run\n",
+        elide(certainty.classes[verdict.vote], 60));
   const std::vector<size_t> shown = shown_classes(verdict, kMaxLines);
   size_t names = 5;
   for (const size_t c : shown) names = std::max(names, count_characters(elide(certainty.classes[c], kMaxName)));
