@@ -49,14 +49,21 @@ Argument argument_of(const CLI::Option& option) {
   return made;
 }
 
+void add_arguments(const CLI::App& app, Command& to) {
+  for (const CLI::Option* option : app.get_options())
+    (option->nonpositional() ? to.options : to.words).push_back(argument_of(*option));
+}
+
 Command command_of(const CLI::App& app, std::vector<std::string> path) {
   Command made;
   made.path = std::move(path);
   made.help = app.get_description();
-  for (const CLI::Option* option : app.get_options()) {
-    (option->nonpositional() ? made.options : made.words).push_back(argument_of(*option));
-  }
+  add_arguments(app, made);
   for (const CLI::App* inner : app.get_subcommands([](const CLI::App* one) { return !one->get_group().empty(); })) {
+    if (inner->get_name().empty()) {  // a group of options, of which one is needed
+      add_arguments(*inner, made);
+      continue;
+    }
     std::vector<std::string> deeper = made.path;
     deeper.push_back(inner->get_name());
     made.inner.push_back(command_of(*inner, std::move(deeper)));
