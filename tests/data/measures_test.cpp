@@ -9,13 +9,13 @@ namespace mokume::data {
 namespace {
 
 // Ten rows of three classes, with the values that scikit-learn 1.9.1 gives for them.
-const std::vector<int32_t> kLabels = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
-const std::vector<int32_t> kPredicted = {0, 0, 1, 0, 1, 1, 2, 2, 0, 2};
-const std::vector<double> kProbabilities = {.7, .2, .1, .6, .3, .1, .2, .5, .3, .8, .1, .1, .1, .8, .1,
-                                            .3, .6, .1, .1, .3, .6, .2, .2, .6, .5, .3, .2, .1, .1, .8};
+const std::vector<int32_t> kTrueClasses = {0, 0, 0, 0, 1, 1, 1, 2, 2, 2};
+const std::vector<int32_t> kGuessedClasses = {0, 0, 1, 0, 1, 1, 2, 2, 0, 2};
+const std::vector<double> kClassProbabilities = {.7, .2, .1, .6, .3, .1, .2, .5, .3, .8, .1, .1, .1, .8, .1,
+                                                 .3, .6, .1, .1, .3, .6, .2, .2, .6, .5, .3, .2, .1, .1, .8};
 
 TEST(Measures, CountWhatWasTakenForWhat) {
-  const Confusion confusion = count_confusion(kLabels, kPredicted, 3);
+  const Confusion confusion = count_confusion(kTrueClasses, kGuessedClasses, 3);
   EXPECT_EQ(confusion.counts, (std::vector<int64_t>{3, 1, 0, 0, 2, 1, 1, 0, 2}));
   EXPECT_EQ(confusion.rows_of(0), 4);
   EXPECT_EQ(confusion.predicted_as(1), 3);
@@ -25,13 +25,13 @@ TEST(Measures, CountWhatWasTakenForWhat) {
 }
 
 TEST(Measures, AreThoseOfScikitLearn) {
-  const Confusion confusion = count_confusion(kLabels, kPredicted, 3);
+  const Confusion confusion = count_confusion(kTrueClasses, kGuessedClasses, 3);
   EXPECT_NEAR(balanced_error(confusion), 0.3055555555555557, 1e-15);
   EXPECT_NEAR(value_of(Measure::precision, confusion), 0.6944444444444443, 1e-15);
   EXPECT_NEAR(value_of(Measure::recall, confusion), 0.6944444444444443, 1e-15);
   EXPECT_NEAR(value_of(Measure::f1, confusion), 0.6944444444444443, 1e-15);
-  EXPECT_NEAR(auc(kLabels, kProbabilities, 3).value(), 0.8938492063492064, 1e-15);
-  EXPECT_NEAR(log_loss(kLabels, kProbabilities, 3).value(), 0.6981431098373471, 1e-15);
+  EXPECT_NEAR(auc(kTrueClasses, kClassProbabilities, 3).value(), 0.8938492063492064, 1e-15);
+  EXPECT_NEAR(log_loss(kTrueClasses, kClassProbabilities, 3).value(), 0.6981431098373471, 1e-15);
 }
 
 // Class 2 occurs nowhere, and class 3 only among the predictions.
