@@ -12,8 +12,6 @@ namespace {
 
 using nlohmann::json;
 
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-
 std::vector<json> events_in(const std::string& out) {
   std::vector<json> events;
   for (const std::string& line : lines_of(out)) events.push_back(json::parse(line));

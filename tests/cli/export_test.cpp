@@ -144,10 +144,10 @@ layers = [{ type = "normalise", per_feature = true }, { type = "linear", out_fea
   EXPECT_EQ(file.constants.at("0.mean"), std::vector<int64_t>{4777});
 }
 
-constexpr const char* kThree = "a,b,kind\n0,0,ant\n0,1,ant\n5,5,\"b, 2\"\n5,6,\"b, 2\"\n9,0,cat\n9,1,cat\n";
+constexpr const char* kThreeClasses = "a,b,kind\n0,0,ant\n0,1,ant\n5,5,\"b, 2\"\n5,6,\"b, 2\"\n9,0,cat\n9,1,cat\n";
 
 TEST_F(Export, SvcIsAClassifierOrARegressorForEachClass) {
-  place_.write("t.csv", kThree);
+  place_.write("t.csv", kThreeClasses);
   const std::string csv = "source = \"csv\", path = \"./t.csv\", standardize = \"features\"";
   train(csv, "model = \"svc\"\nmodel_options.multiclass = \"ovo\"\n");
   const Exported pairs = exported();
@@ -163,7 +163,7 @@ TEST_F(Export, SvcIsAClassifierOrARegressorForEachClass) {
 }
 
 TEST_F(Export, EveryMemberOfAnEnsembleGetsAFile) {
-  place_.write("t.csv", kThree);
+  place_.write("t.csv", kThreeClasses);
   train("source = \"csv\", path = \"./t.csv\"", "model = \"svc\"\nbagging.bootstraps = 2\n");
   const Ended ended = place_.mokume("export " + run_);
   EXPECT_EQ(ended.out, "e-000.onnx\ne-001.onnx\n") << ended.err;
@@ -171,7 +171,7 @@ TEST_F(Export, EveryMemberOfAnEnsembleGetsAFile) {
 }
 
 TEST_F(Export, WhatCannotBeExportedIsReportedInASentence) {
-  place_.write("t.csv", kThree);
+  place_.write("t.csv", kThreeClasses);
   train("source = \"csv\", path = \"./t.csv\"", "model = \"svc\"\n");
   const Ended ended = place_.mokume("export " + run_ + " --onnx no/such.onnx");
   EXPECT_EQ(ended.code, 75);

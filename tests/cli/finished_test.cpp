@@ -8,8 +8,6 @@
 namespace mokume::cli_test {
 namespace {
 
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-
 size_t runs_of(const Place& place, const char* name) {
   return static_cast<size_t>(std::distance(fs::directory_iterator(place.path() / "runs" / name), {}));
 }

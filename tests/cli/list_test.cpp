@@ -12,8 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-
 TEST(List, ShowsEveryRunAndSurvivesDamagedOnes) {
   const Place place;
   place.write("e.toml", small_experiment("host"));

@@ -15,15 +15,15 @@ namespace {
 
 using nlohmann::json;
 
-constexpr const char* kData = R"(name = "m"
+constexpr const char* kMeasuredData = R"(name = "m"
 devices.use = "host"
 data = { source = "digits", limit = 300, standardize = { mean = 127.5, scale = 255 } }
 )";
-constexpr const char* kSvc = R"(model = "svc"
+constexpr const char* kMeasuredSvc = R"(model = "svc"
 search.method = "grid"
 search.params = { C = [0.001, 1], gamma = [0.0001, 0.01] }
 )";
-constexpr const char* kNet = R"(model = "cnn"
+constexpr const char* kMeasuredNet = R"(model = "cnn"
 [model_options]
 epochs = 5
 optimizer = { type = "sgd", lr = 0.02 }
@@ -33,7 +33,7 @@ layers = [{ type = "flatten" }, { type = "linear", out_features = 10 }]
 class Measures : public testing::Test {
  protected:
   Ended run(const std::string& experiment) {
-    place_.write("e.toml", kData + experiment);
+    place_.write("e.toml", kMeasuredData + experiment);
     return place_.mokume("run e.toml");
   }
   // The rows of a table of the run, by the names of its columns.
@@ -62,7 +62,7 @@ class Measures : public testing::Test {
 
 TEST_F(Measures, AreColumnsAndTheLargestMeanWins) {
   const Ended ended =
-      run(std::string("search.select = \"f1\"\nvalidation = { folds = 3, score = [\"auc\"] }\n") + kSvc);
+      run(std::string("search.select = \"f1\"\nvalidation = { folds = 3, score = [\"auc\"] }\n") + kMeasuredSvc);
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("cross-validation f1: "), std::string::npos) << ended.err;
   const auto fits = table("results.csv");
@@ -82,7 +82,8 @@ TEST_F(Measures, AreColumnsAndTheLargestMeanWins) {
 // The loss of the network is the log loss of its probabilities, computed on the device.
 TEST_F(Measures, OfANetworkAgreeWithItsOwnMetrics) {
   const Ended ended =
-      run(std::string("validation = { folds = 3, score = [\"log_loss\", \"recall\", \"balanced_error\"] }\n") + kNet);
+      run(std::string("validation = { folds = 3, score = [\"log_loss\", \"recall\", \"balanced_error\"] }\n") +
+          kMeasuredNet);
   ASSERT_EQ(ended.code, 0) << ended.err;
   for (const auto& fit : table("results.csv")) {
     EXPECT_NEAR(std::stod(fit.at("log_loss")), std::stod(fit.at("loss")), 1e-4);
@@ -91,7 +92,7 @@ TEST_F(Measures, OfANetworkAgreeWithItsOwnMetrics) {
 }
 
 TEST_F(Measures, OfTheTestRowsAreInSummaryAndReport) {
-  ASSERT_EQ(run(std::string("validation.folds = 0\n") + kNet).code, 0);
+  ASSERT_EQ(run(std::string("validation.folds = 0\n") + kMeasuredNet).code, 0);
   const json test = test_result();
   int64_t rows = 0, hits = 0;
   for (size_t c = 0; c < 10; ++c) {
@@ -115,17 +116,18 @@ TEST_F(Measures, ThatTheModelCannotHaveAreRefused) {
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;
   };
-  refuse(std::string("validation.score = [\"log_loss\"]\n") + kSvc, "needs probabilities, which the model 'svc'");
-  refuse(std::string("validation.score = [\"f2\"]\n") + kSvc, "validation.score is one of: balanced_error");
-  refuse(std::string("validation = { folds = 0, score = [\"f1\"] }\n") + kNet, "there is no validation");
-  refuse(std::string("search.select = \"accuracy\"\n") + kSvc, "balanced_error");
-  refuse(std::string("validation.calibrate = true\n") + kNet, "gives probabilities of its own");
+  refuse(std::string("validation.score = [\"log_loss\"]\n") + kMeasuredSvc,
+         "needs probabilities, which the model 'svc'");
+  refuse(std::string("validation.score = [\"f2\"]\n") + kMeasuredSvc, "validation.score is one of: balanced_error");
+  refuse(std::string("validation = { folds = 0, score = [\"f1\"] }\n") + kMeasuredNet, "there is no validation");
+  refuse(std::string("search.select = \"accuracy\"\n") + kMeasuredSvc, "balanced_error");
+  refuse(std::string("validation.calibrate = true\n") + kMeasuredNet, "gives probabilities of its own");
 }
 
 TEST_F(Measures, DecisionValuesBecomeProbabilities) {
   for (const char* multiclass : {"ovr", "ovo"}) {
     const Ended ended = run("validation = { folds = 3, calibrate = true }\nmodel_options.multiclass = \"" +
-                            std::string(multiclass) + "\"\n" + kSvc);
+                            std::string(multiclass) + "\"\n" + kMeasuredSvc);
     ASSERT_EQ(ended.code, 0) << ended.err;
     const fs::path run = place_.run("m");
     ASSERT_TRUE(test_result()["log_loss"].is_number()) << test_result() << ended.err;
@@ -152,7 +154,7 @@ TEST_F(Measures, DecisionValuesBecomeProbabilities) {
 }
 
 TEST_F(Measures, ADamagedCalibrationIsNamed) {
-  ASSERT_EQ(run(std::string("validation = { folds = 3, calibrate = true }\n") + kSvc).code, 0);
+  ASSERT_EQ(run(std::string("validation = { folds = 3, calibrate = true }\n") + kMeasuredSvc).code, 0);
   const fs::path run = place_.run("m"), file = run / "models/best/calibration.json";
   place_.write("runs/m/" + run.filename().string() + "/models/best/calibration.json", "{}");
   const Ended said = place_.mokume("predict " + run.string() + " --devices host --data digits,test=own,limit=20");

@@ -6,7 +6,7 @@
 namespace mokume::cli_test {
 namespace {
 
-constexpr const char* kExperiment = R"(name = "a"
+constexpr const char* kAlone = R"(name = "a"
 model = "svc"
 devices.use = "host"
 validation.folds = 0
@@ -20,7 +20,7 @@ missing = "mean"
 standardize = "features"
 )";
 
-std::string table() {
+std::string table_with_gaps() {
   std::string csv = "id,x,town,kind\n";
   for (int r = 0; r < 40; ++r)
     csv += std::to_string(r) + "," + (r % 7 == 0 ? "" : std::to_string(r % 2 == 0 ? r : 100 + r)) + "," +
@@ -30,8 +30,8 @@ std::string table() {
 
 TEST(ModelAlone, PredictsWhatItsRunPredicts) {
   const Place place, elsewhere;
-  place.write("t.csv", table());
-  place.write("e.toml", kExperiment);
+  place.write("t.csv", table_with_gaps());
+  place.write("e.toml", kAlone);
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   const fs::path run = place.run("a");
   place.write("new.csv", "town,x,id\nrome,3,1\noslo,,2\nparis,130,3\n");
@@ -46,8 +46,8 @@ TEST(ModelAlone, PredictsWhatItsRunPredicts) {
 
 TEST(ModelAlone, DamageIsNamed) {
   const Place place;
-  place.write("t.csv", table());
-  place.write("e.toml", kExperiment);
+  place.write("t.csv", table_with_gaps());
+  place.write("e.toml", kAlone);
   ASSERT_EQ(place.mokume("run e.toml").code, 0);
   fs::copy(place.run("a") / "models/best", place.path() / "model", fs::copy_options::recursive);
   const std::string inputs = slurp(place.path() / "model/inputs.json");

@@ -12,27 +12,27 @@ namespace {
 
 using nlohmann::json;
 
-std::string experiment(const std::string& validation) {
+std::string nested_experiment(const std::string& validation) {
   return "name = \"n\"\nmodel = \"svc\"\nseed = 2\ndevices.use = \"host\"\n"
          "data = { source = \"digits\", limit = 200, standardize = \"features\" }\nvalidation = { folds = 3, " +
          validation + " }\nsearch = { method = \"grid\", params = { C = [0.1, 1], gamma = [0.001, 0.01] } }\n";
 }
 
-json summary(const fs::path& run) { return json::parse(slurp(run / "summary.json")); }
+json summary_of(const fs::path& run) { return json::parse(slurp(run / "summary.json")); }
 
 TEST(Nested, EstimatesTheErrorOfTheTunedModel) {
   const Place place;
-  place.write("e.toml", experiment("outer = 3"));
+  place.write("e.toml", nested_experiment("outer = 3"));
   const Ended ended = place.mokume("run e.toml");
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.err.find("nested cross-validation: error "), std::string::npos) << ended.err;
   const fs::path run = place.run("n");
-  const json nested = summary(run)["nested"];
+  const json nested = summary_of(run)["nested"];
   int64_t rows = 0;
   double errors = 0;
   for (int fold = 1; fold <= 3; ++fold) {
     const fs::path folds = run / "outer" / ("fold-" + std::to_string(fold));
-    const json one = summary(fs::directory_iterator(folds)->path());
+    const json one = summary_of(fs::directory_iterator(folds)->path());
     EXPECT_EQ(one["data"]["rows"].get<int64_t>() + one["data"]["test_rows"].get<int64_t>(), 200);
     EXPECT_EQ(nested["each"][fold - 1]["error"], one["test"]["error"]);
     rows += one["test"]["n"].get<int64_t>();
@@ -44,25 +44,25 @@ TEST(Nested, EstimatesTheErrorOfTheTunedModel) {
 
   const Ended again = place.mokume("run e.toml");
   EXPECT_EQ(again.code, 0) << again.err;
-  EXPECT_EQ(summary(run)["nested"], nested) << "nothing was computed again";
+  EXPECT_EQ(summary_of(run)["nested"], nested) << "nothing was computed again";
 }
 
 TEST(Nested, OuterFoldsCanBeAddedToAFinishedRunOrRunAlone) {
   const Place place;
-  place.write("e.toml", experiment("outer = 2"));
+  place.write("e.toml", nested_experiment("outer = 2"));
   ASSERT_EQ(place.mokume("run e.toml --set validation='{ folds = 3 }'").code, 0);
   const Ended added = place.mokume("run e.toml");
   ASSERT_EQ(added.code, 0) << added.err;
-  EXPECT_EQ(summary(place.run("n"))["nested"]["each"].size(), 2U);
+  EXPECT_EQ(summary_of(place.run("n"))["nested"]["each"].size(), 2U);
   const Ended alone = place.mokume("run e.toml --set name=alone --set validation.outer_fold=2");
   ASSERT_EQ(alone.code, 0) << alone.err;
-  EXPECT_EQ(summary(place.run("alone"))["test"]["error"], summary(place.run("n"))["nested"]["each"][1]["error"]);
+  EXPECT_EQ(summary_of(place.run("alone"))["test"]["error"], summary_of(place.run("n"))["nested"]["each"][1]["error"]);
 }
 
 TEST(Nested, WhatCannotBeNestedIsRefused) {
   const Place place;
   const auto refuse = [&](const std::string& validation, const std::string& said) {
-    place.write("e.toml", experiment(validation));
+    place.write("e.toml", nested_experiment(validation));
     const Ended ended = place.mokume("check e.toml");
     EXPECT_EQ(ended.code, 2) << ended.err;
     EXPECT_NE(ended.err.find(said), std::string::npos) << ended.err;

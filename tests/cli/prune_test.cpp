@@ -8,8 +8,6 @@
 namespace mokume::cli_test {
 namespace {
 
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-
 // Three finished runs of one experiment, which are copies with older stamps, and an unfinished one of another.
 class Prune : public testing::Test {
  protected:

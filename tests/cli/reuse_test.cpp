@@ -12,8 +12,8 @@ namespace {
 using nlohmann::json;
 
 // Two values of C and `gammas` of gamma, three folds.
-std::string grid(const std::string& gammas, const std::string& more = "", int limit = 200,
-                 const std::string& select = "error") {
+std::string grown_grid(const std::string& gammas, const std::string& more = "", int limit = 200,
+                       const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"svc\"\nseed = 4\ndevices.use = \"host\"\ndata = { source = \"digits\", limit = " +
          std::to_string(limit) +
          ", standardize = { mean = 127.5, scale = 255 } }\nvalidation.folds = 3\n"
@@ -21,7 +21,7 @@ std::string grid(const std::string& gammas, const std::string& more = "", int li
          select + "\", params = { C = [0.1, 1], gamma = " + gammas + " } }\n" + more;
 }
 
-std::string net(const std::string& rates, const std::string& select = "error") {
+std::string small_net(const std::string& rates, const std::string& select = "error") {
   return "name = \"g\"\nmodel = \"cnn\"\nseed = 4\ndevices.use = \"host\"\n"
          "data = { source = \"digits\", limit = 200, standardize = { mean = 127.5, scale = 255 } }\n"
          "validation.folds = 2\nsearch = { method = \"grid\", select = \"" +
@@ -59,11 +59,11 @@ class Reuse : public testing::Test {
 };
 
 TEST_F(Reuse, AGrownGridComputesOnlyWhatIsNew) {
-  const fs::path first = run(grid("[0.001, 0.01]"));
-  const fs::path grown = run(grid("[0.0001, 0.001, 0.01]"));
+  const fs::path first = run(grown_grid("[0.001, 0.01]"));
+  const fs::path grown = run(grown_grid("[0.0001, 0.001, 0.01]"));
   EXPECT_TRUE(said("taking over 12 of 18 fits from ")) << ended_.err;
   EXPECT_EQ(reused(grown), 12);
-  const fs::path anew = run(grid("[0.0001, 0.001, 0.01]"), "--fresh");
+  const fs::path anew = run(grown_grid("[0.0001, 0.001, 0.01]"), "--fresh");
   EXPECT_EQ(reused(anew), 0);
   EXPECT_EQ(slurp(grown / "results.csv"), slurp(anew / "results.csv"));
   EXPECT_EQ(slurp(grown / "candidates.csv"), slurp(anew / "candidates.csv"));
@@ -72,35 +72,35 @@ TEST_F(Reuse, AGrownGridComputesOnlyWhatIsNew) {
 }
 
 TEST_F(Reuse, AnotherMetricSelectsAmongTheSameFits) {
-  run(grid("[0.001, 0.01]", "validation.score = [\"f1\", \"auc\"]\n"));
-  const fs::path other = run(grid("[0.001, 0.01]", "", 200, "f1"));
+  run(grown_grid("[0.001, 0.01]", "validation.score = [\"f1\", \"auc\"]\n"));
+  const fs::path other = run(grown_grid("[0.001, 0.01]", "", 200, "f1"));
   EXPECT_EQ(reused(other), 12);
-  const fs::path anew = run(grid("[0.001, 0.01]", "", 200, "f1"), "--fresh");
+  const fs::path anew = run(grown_grid("[0.001, 0.01]", "", 200, "f1"), "--fresh");
   EXPECT_EQ(slurp(other / "results.csv"), slurp(anew / "results.csv"));
 }
 
 TEST_F(Reuse, AMeasureThatTheEarlierRunLacksIsComputed) {
-  run(grid("[0.001]"));
-  EXPECT_EQ(reused(run(grid("[0.001]", "validation.score = [\"f1\"]\n"))), 0);
+  run(grown_grid("[0.001]"));
+  EXPECT_EQ(reused(run(grown_grid("[0.001]", "validation.score = [\"f1\"]\n"))), 0);
 }
 
 TEST_F(Reuse, OtherDataFoldsOrSettingsAreOtherFits) {
-  run(grid("[0.001]"));
-  EXPECT_EQ(reused(run(grid("[0.001]", "", 201))), 0);
-  EXPECT_EQ(reused(run(grid("[0.001]"), "--set seed=5")), 0) << "other folds";
-  EXPECT_EQ(reused(run(grid("[0.001]"), "--set model_options.multiclass=ovo")), 0);
+  run(grown_grid("[0.001]"));
+  EXPECT_EQ(reused(run(grown_grid("[0.001]", "", 201))), 0);
+  EXPECT_EQ(reused(run(grown_grid("[0.001]"), "--set seed=5")), 0) << "other folds";
+  EXPECT_EQ(reused(run(grown_grid("[0.001]"), "--set model_options.multiclass=ovo")), 0);
 }
 
 TEST_F(Reuse, RandomNumbersDependOnThePlaceInThePlan) {
-  run(net("[0.1, 0.01]"));
-  EXPECT_EQ(reused(run(net("[0.1, 0.01]", "loss"))), 4);
-  EXPECT_EQ(reused(run(net("[0.1, 0.01, 0.001]"))), 0);
+  run(small_net("[0.1, 0.01]"));
+  EXPECT_EQ(reused(run(small_net("[0.1, 0.01]", "loss"))), 4);
+  EXPECT_EQ(reused(run(small_net("[0.1, 0.01, 0.001]"))), 0);
 }
 
 TEST_F(Reuse, ADamagedRunOffersNothing) {
-  const fs::path first = run(grid("[0.001]"));
+  const fs::path first = run(grown_grid("[0.001]"));
   std::ofstream(first / "journal/node-0000.ndjson") << "{}\n{}\n";
-  EXPECT_EQ(reused(run(grid("[0.001, 0.01]"))), 0);
+  EXPECT_EQ(reused(run(grown_grid("[0.001, 0.01]"))), 0);
 }
 
 }  // namespace

@@ -100,6 +100,8 @@ inline std::string small_experiment(const std::string& devices, int digits = 500
          devices + "\"\n";
 }
 
+inline bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
+
 inline std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);

@@ -17,8 +17,6 @@ using namespace std::chrono_literals;
 
 constexpr int kLongRun = 3000;  // digits of a run that the tests interrupt
 
-bool has(const std::string& text, const std::string& word) { return text.find(word) != std::string::npos; }
-
 std::string results_of_an_undisturbed_run(int digits) {
   const Place place;
   place.write("e.toml", small_experiment("host", digits));
