@@ -17,15 +17,15 @@ class PictureCache : public DataTest {
   PictureCache() {
     for (int i = 0; i < 24; ++i)
       write("set/" + std::string(i % 2 == 0 ? "cat/" : "dog/") + std::to_string(i) + ".png",
-            Canvas(128, 128, i).png_file());
+            Canvas(128, 128, 100 + i).png_file());
   }
 
   std::vector<float> values() const { return load(spec("images", path("set"))).train.x; }
-  // Turns the first picture white; its size may stay, and so may its time of change.
+  // Paints the first picture another grey; its size may stay, and so may its time of change.
   void repaint(bool keep_time) const {
     const fs::path file = path("set/cat/0.png");
     const auto time = fs::last_write_time(file);
-    write("set/cat/0.png", Canvas(128, 128, 255).png_file());
+    write("set/cat/0.png", Canvas(128, 128, 200).png_file());
     fs::last_write_time(file, keep_time ? time : time + std::chrono::seconds(1));
   }
   const Environment cache_{"XDG_CACHE_HOME", path("cache")};
