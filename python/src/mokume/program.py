@@ -31,7 +31,7 @@ def program():
         raise FileNotFoundError(
             f"this package has no program at {_BUNDLED}; install the wheel, or set MOKUME_PROGRAM to bin/mokume of a build"
         )
-    return named or str(_BUNDLED)
+    return os.path.abspath(named) if named else str(_BUNDLED)  # children run in directories of their own
 
 
 def _message(text, code):
