@@ -280,8 +280,8 @@ class Commands {
   }
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
-  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_, *devices_,
-      *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
+  CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_,
+      *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;

@@ -113,7 +113,7 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
     fitted_.reset(loaded);
     calibration = node::read_calibration(directory, model.scores_per_row(get()));
     static_cast<void>(node::read_inputs(directory));  // a damaged file is named as such
-    checked = base::check_sums(directory);  // last, since the model's own error messages are more specific
+    checked = base::check_sums(directory);            // last, since the model's own error messages are more specific
   } catch (const Error& e) {
     if (e.status() != MK_BAD_DATA) throw;
     if (directory == run) throw Error(MK_BAD_DATA, std::string(e.what()) + " (restore the model's files)");

@@ -23,8 +23,8 @@ struct Reusable {
   std::vector<journal::FitRecord> records;         // with the ids of the new plan, sorted by fit
 };
 
-// Looks at the newest runs of this version of the program below `output`, and returns what the one with the most equal fits offers. Nothing if no run
-// has any. A run that another process holds, or that cannot be read, offers none.
+// Looks at the newest runs of this version of the program below `output`, and returns what the one with the most equal
+// fits offers. Nothing if no run has any. A run that another process holds, or that cannot be read, offers none.
 std::optional<Reusable> find_reusable(registry::Registry& registry, const node::Experiment& experiment,
                                       const std::string& output, const std::string& version);
 
