@@ -11,7 +11,7 @@
 #include "frontends.hpp"
 #include "inspect/dry_run.hpp"
 #include "outcome.hpp"
-#include "report/tables/stats.hpp"
+#include "report/tables/nested.hpp"
 #include "run/nested.hpp"
 #include "run/run.hpp"
 #include "run/view.hpp"

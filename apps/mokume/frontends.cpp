@@ -56,6 +56,8 @@ void Events::begin_fits(const run::SessionStart& start) {
                   {"refits", start.total.refits},
                   {"fits_done", start.done.fits},
                   {"refits_done", start.done.refits}});
+  for (uint32_t node = 0; node < start.nodes.size(); ++node)
+    for (const cluster::LocalDevice& device : start.nodes[node]) device_state(node, device.id, device.name, "ready", 0);
 }
 
 Json Events::where(const journal::FitRecord& record) {

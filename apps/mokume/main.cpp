@@ -11,9 +11,9 @@
 #include <optional>
 #include <string>
 
-#include "command_table.hpp"
 #include "commands.hpp"
 #include "sdk/error.hpp"
+#include "texts/command_table.hpp"
 #include "unknown_word.hpp"
 #include "version.hpp"
 

@@ -33,24 +33,25 @@ constexpr Member kInSeed = {[](const Config& config) { return Json(config.seed_t
                               config.seed = seed_of(config.seed_text);
                             }};
 
-std::vector<std::string> words_for_missing() {
+// The words for an enumeration; "" stands for a key that is not given.
+template <class Enum>
+std::vector<std::string> words_for() {
   std::vector<std::string> words;
-  for (const auto& [missing, word] : names_of(data::Missing())) words.emplace_back(word);
+  for (const auto& [value, word] : names_of(Enum()))
+    if (*word != '\0') words.emplace_back(word);
   return words;
 }
-constexpr Member kInMissing = {[](const Config& config) { return Json(base::name_of(config.data.missing)); },
-                               [](Config& config, const Json& value) {
-                                 for (const auto& [missing, word] : names_of(data::Missing()))
-                                   if (value == word) config.data.missing = missing;
-                               }};
+template <class Enum>
+void set_named(Enum& member, const Json& word) {
+  for (const auto& [value, name] : names_of(Enum()))
+    if (word == name) member = value;
+}
 
-constexpr std::array kLayout = {"", "nhwc", "nchw"};  // in the order of data::Layout
-constexpr Member kInLayout = {
-    [](const Config& config) { return Json(kLayout.at(static_cast<size_t>(config.data.layout))); },
-    [](Config& config, const Json& value) {
-      const auto* word = std::find(kLayout.begin(), kLayout.end(), value.get<std::string>());
-      config.data.layout = static_cast<data::Layout>(word - kLayout.begin());
-    }};
+constexpr Member kInMissing = {[](const Config& config) { return Json(base::name_of(config.data.missing)); },
+                               [](Config& config, const Json& value) { set_named(config.data.missing, value); }};
+
+constexpr Member kInLayout = {[](const Config& config) { return Json(base::name_of(config.data.layout)); },
+                              [](Config& config, const Json& value) { set_named(config.data.layout, value); }};
 
 constexpr std::array kWithin = {"fold", "training"};  // in the order of data::Within
 constexpr Member kInWithin = {
@@ -167,7 +168,7 @@ std::vector<Parameter> data_keys() {
       Key("data", "layout", Type::text,
           "the order of the dimensions of pictures with channels: (N, H, W, C) or (N, C, H, W)", kInPlan | kPlanIfSet,
           kInLayout)
-          .one_of({"nhwc", "nchw"})
+          .one_of(words_for<data::Layout>())
           .for_sources({"npy"}),
       Key("data", "target", Type::text, "name of the label column; the last one if not given", kInPlan,
           kIn<&DataSpec::target>)
@@ -186,7 +187,7 @@ std::vector<Parameter> data_keys() {
       Key("data", "missing", Type::text,
           "what a missing cell means: an error, a dropped row, or the column's mean (of words: its most frequent one)",
           kInPlan, kInMissing)
-          .one_of(words_for_missing())
+          .one_of(words_for<data::Missing>())
           .for_sources({"csv"}),
       Key("data", "size", Type::integer,
           "height and width in pixels to which pictures are cropped and scaled; needed if their sizes differ",
@@ -231,7 +232,10 @@ std::vector<Parameter> plan_keys() {
           .in_init("true               # rows are drawn with the seed; false: consecutive rows make a fold"),
       Key("validation", "stratified", Type::boolean, "give every fold the same share of each class; numbers have none",
           kInPlan, kIn<&Config::stratified>)
-          .in_init("true            # every fold has the same share of each class"),
+          .in_init("true            # every fold has the same share of each class\n"
+                   "# repeats = 1, ordered = false, calibrate = false; group, file, outer, outer_fold, share and score "
+                   "have no\n"
+                   "# default: docs/howto/tune.md explains them"),
       Key("validation", "group", Type::text, "column that names the group of a row: one fold has all rows of a group",
           kInPlan | kPlanIfSet, kIn<&DataSpec::group>)
           .for_sources({"csv"}),

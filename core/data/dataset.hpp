@@ -34,7 +34,7 @@ enum class Layout { none, nhwc, nchw };
 
 inline std::span<const base::EnumName<Layout>> names_of(Layout) {
   static constexpr base::EnumName<Layout> kNames[] = {
-      {Layout::none, "none"}, {Layout::nhwc, "nhwc"}, {Layout::nchw, "nchw"}};
+      {Layout::none, ""}, {Layout::nhwc, "nhwc"}, {Layout::nchw, "nchw"}};
   return kNames;
 }
 

@@ -104,16 +104,12 @@ int64_t parse_count(std::string_view part, const std::string& text, const char* 
   return value;
 }
 
-Missing parse_missing(std::string_view part, const std::string& text) {
-  for (const auto& [missing, word] : names_of(Missing()))
-    if (text == word) return missing;
-  refuse(part, "is not missing=error, missing=drop or missing=mean");
-}
-
-Layout parse_layout(std::string_view part, const std::string& text) {
-  if (text == "nhwc") return Layout::nhwc;
-  if (text == "nchw") return Layout::nchw;
-  refuse(part, "is neither layout=nhwc nor layout=nchw");
+// Returns the value that `text` names; "" names none.
+template <class Enum>
+Enum parse_named(std::string_view part, const std::string& text, const char* what) {
+  for (const auto& [value, word] : names_of(Enum()))
+    if (!text.empty() && text == word) return value;
+  refuse(part, what);
 }
 
 void set_key(std::string_view part, const std::string& key, const std::string& value, DataSpec& spec) {
@@ -133,11 +129,11 @@ void set_key(std::string_view part, const std::string& key, const std::string& v
   } else if (key == "test_labels") {
     spec.test_labels = unquoted(value);
   } else if (key == "layout") {
-    spec.layout = parse_layout(part, unquoted(value));
+    spec.layout = parse_named<Layout>(part, unquoted(value), "is neither layout=nhwc nor layout=nchw");
   } else if (key == "task") {
     spec.task = unquoted(value);
   } else if (key == "missing") {
-    spec.missing = parse_missing(part, unquoted(value));
+    spec.missing = parse_named<Missing>(part, unquoted(value), "is not missing=error, missing=drop or missing=mean");
   } else if (key == "limit") {
     spec.limit = parse_count(part, unquoted(value), "is not a number of rows; write limit=N with N at least 1");
   } else if (key == "size") {

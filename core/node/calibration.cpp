@@ -66,7 +66,7 @@ class Collector {
     fold.scores.assign(rows.scores, rows.scores + static_cast<size_t>(result.n) * each_);
   }
 
-  // Of decision value k, which separates class a from class b, or from all others if b is a.
+  // Fits decision value k, which separates class a from class b, or from all others if b is a.
   data::Sigmoid sigmoid(size_t k, size_t a, size_t b) const {
     std::vector<double> decisions;
     std::vector<bool> positive;
@@ -126,8 +126,7 @@ std::optional<Calibration> read_calibration(const std::string& model_directory, 
   const std::string path = model_directory + kFile;
   if (!std::filesystem::exists(path)) return std::nullopt;
   const auto damaged = [&](const std::string& why) {
-    return Error(MK_BAD_DATA,
-                 path + " is damaged (" + why + "): restore it, or remove it to predict without probabilities");
+    return Error(MK_BAD_DATA, path + " is damaged (" + why + "): restore it");
   };
   try {
     auto calibration = base::from_json<Calibration>(base::read_file(path, 1U << 26));

@@ -13,23 +13,6 @@ namespace {
 
 constexpr double kBelowOne = 1 - 0x1p-53;
 
-// Computes probabilities from their logarithms, in double. Returns false if they are not finite. The largest one may be
-// so close to 1 that no double lies between; it then becomes the largest double below 1, unless all others are 0.
-bool normalised(const float* logs, size_t n, double* to) {
-  double sum = 0;
-  for (size_t c = 0; c < n; ++c) sum += to[c] = std::exp(static_cast<double>(logs[c]));
-  if (!std::isfinite(sum) || !(sum > 0)) return false;
-  const bool several = std::count_if(to, to + n, [](double p) { return p > 0; }) > 1;
-  for (size_t c = 0; c < n; ++c) to[c] = several ? std::min(to[c] / sum, kBelowOne) : to[c] / sum;
-  return true;
-}
-
-// Returns how many scores a row has; `unknown` where the kind does not tell.
-size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown) {
-  if (kind == MK_SCORES_LOG_PROBABILITIES || kind == MK_SCORES_ONE_VS_REST) return classes;
-  return kind == MK_SCORES_ONE_VS_ONE ? classes * (classes - 1) / 2 : unknown;
-}
-
 Classified calibrated(const Calibration& calibration, Classified said, size_t classes) {
   const size_t rows = said.labels.size(), each = rows == 0 ? 0 : said.scores.size() / rows;
   for (size_t r = 0; r < rows; ++r)
@@ -40,6 +23,20 @@ Classified calibrated(const Calibration& calibration, Classified said, size_t cl
 }
 
 }  // namespace
+
+bool normalised(const float* logs, size_t n, double* to) {
+  double sum = 0;
+  for (size_t c = 0; c < n; ++c) sum += to[c] = std::exp(static_cast<double>(logs[c]));
+  if (!std::isfinite(sum) || !(sum > 0)) return false;
+  const bool several = std::count_if(to, to + n, [](double p) { return p > 0; }) > 1;
+  for (size_t c = 0; c < n; ++c) to[c] = several ? std::min(to[c] / sum, kBelowOne) : to[c] / sum;
+  return true;
+}
+
+size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown) {
+  if (kind == MK_SCORES_LOG_PROBABILITIES || kind == MK_SCORES_ONE_VS_REST) return classes;
+  return kind == MK_SCORES_ONE_VS_ONE ? classes * (classes - 1) / 2 : unknown;
+}
 
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
                     const float* x, int64_t rows, int64_t features, bool certain, const Calibration* calibration) {

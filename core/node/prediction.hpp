@@ -15,6 +15,13 @@ inline constexpr const char* kTestPredictions = "/test.npy";
 
 struct Calibration;
 
+// Returns how many scores of a kind a row has; `unknown` where the kind does not tell.
+size_t scores_of_kind(mk_score_kind kind, size_t classes, size_t unknown);
+
+// Computes probabilities from their logarithms, in double. Returns false if they are not finite. The largest one may be
+// so close to 1 that no double lies between; it then becomes the largest double below 1, unless all others are 0.
+bool normalised(const float* logs, size_t n, double* to);
+
 struct Classified {
   std::vector<int32_t> labels;  // one per row
   // Only if requested:
@@ -27,8 +34,8 @@ struct Classified {
 
 // Classifies `rows` scaled rows of x. If `certain`, adds scores and certainties: the model's probabilities; those of
 // `calibration`, which may be null, as if they were the model's; or 1 for the predicted class if it has none
-// (mk_model.score_kind) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the
-// model predicts an unknown class, or the number of scores does not suit their kind.
+// (mk_model.score_kind) or they are not finite. Throws Error(MK_DEVICE_ERROR) if the model predicts an unknown class,
+// or the number of scores does not suit their kind.
 Classified classify(const mk_model& model, const mk_fitted* fitted, const mk_device_services* device, size_t classes,
                     const float* x, int64_t rows, int64_t features, bool certain,
                     const Calibration* calibration = nullptr);

@@ -17,13 +17,6 @@ using data::Needs;
 
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
 
-void probabilities_of(std::span<const float> logs, double* to) {
-  const auto most = static_cast<double>(*std::max_element(logs.begin(), logs.end()));
-  double sum = 0;
-  for (size_t c = 0; c < logs.size(); ++c) sum += to[c] = std::exp(static_cast<double>(logs[c]) - most);
-  for (size_t c = 0; c < logs.size(); ++c) to[c] /= sum;
-}
-
 void votes_of(std::span<const float> pairs, size_t classes, double* to) {
   std::vector<double> confidence(classes);
   size_t pair = 0;
@@ -38,10 +31,6 @@ void votes_of(std::span<const float> pairs, size_t classes, double* to) {
   for (size_t c = 0; c < classes; ++c) to[c] += confidence[c] / (3 * (std::abs(confidence[c]) + 1));
 }
 
-size_t scores_per_row(mk_score_kind kind, size_t classes) {
-  return kind == MK_SCORES_ONE_VS_ONE ? classes * (classes - 1) / 2 : classes;
-}
-
 std::optional<double> value_of(Measure measure, std::span<const int32_t> labels, const data::Confusion& confusion,
                                mk_score_kind kind, std::span<const double> values) {
   if (measure == Measure::auc) return data::auc(labels, values, confusion.classes);
@@ -53,19 +42,19 @@ std::optional<double> value_of(Measure measure, std::span<const int32_t> labels,
 }  // namespace
 
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes) {
-  const size_t each = scores_per_row(kind, classes);
-  if (kind == MK_SCORES_UNKNOWN || each == 0) return {};
+  const size_t each = scores_of_kind(kind, classes, 0);
+  if (each == 0) return {};
   const size_t rows = scores.size() / each;
   std::vector<double> values(rows * classes);
   for (size_t r = 0; r < rows; ++r) {
     const std::span<const float> row = scores.subspan(r * each, each);
     double* const to = values.data() + r * classes;
-    if (kind == MK_SCORES_LOG_PROBABILITIES)
-      probabilities_of(row, to);
-    else if (kind == MK_SCORES_ONE_VS_ONE)
+    if (kind == MK_SCORES_ONE_VS_ONE)
       votes_of(row, classes, to);
-    else
+    else if (kind == MK_SCORES_ONE_VS_REST)
       std::copy(row.begin(), row.end(), to);
+    else if (!normalised(row.data(), classes, to))
+      std::fill(to, to + classes, kNone);
   }
   return values;
 }
@@ -81,7 +70,7 @@ void check(const mk_validated& rows, int64_t n, size_t classes) {
   const auto kind = static_cast<mk_score_kind>(rows.score_kind);
   if (kind == MK_SCORES_UNKNOWN) return;
   if (n > 0 && rows.scores == nullptr) refuse("no scores");
-  if (rows.scores_per_row != scores_per_row(kind, classes))
+  if (rows.scores_per_row != scores_of_kind(kind, classes, 0))
     refuse(fmt::format("{} scores per row", rows.scores_per_row));
 }
 

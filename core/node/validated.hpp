@@ -15,7 +15,8 @@ namespace mokume::node {
 
 // Returns one value per row and class, larger for the more likely class: probabilities, the decision values of
 // one-vs-rest, or for one-vs-one the votes of the pairs, with their decision values breaking ties (as scikit-learn's
-// decision_function does). NaN where the kind of scores is unknown. `scores` is rows x scores per row.
+// decision_function does). NaN for a row whose log-probabilities are not finite; empty if the kind of scores is
+// unknown. `scores` is rows x scores per row.
 std::vector<double> class_values(mk_score_kind kind, std::span<const float> scores, size_t classes);
 
 // Throws Error(MK_INTERNAL) if the rows that a model reported are inconsistent.

@@ -16,16 +16,6 @@
 namespace mokume::run {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> newest_first(const std::string& runs) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(runs, error)) paths.push_back(entry.path().string());
-  std::sort(paths.rbegin(), paths.rend());
-  return paths;
-}
-
 // Older journals contain device names only; run.json maps them to classes.
 void name_classes(std::vector<journal::FitRecord>& records, const RunRecord& run) {
   std::map<std::pair<uint32_t, std::string>, std::string> classes;
@@ -46,7 +36,7 @@ struct Earlier {
 
 // Returns the newest run of this plan that has finished a fit. Unreadable runs are skipped.
 Earlier earlier_run(const search::Plan& plan, const std::string& runs) {
-  for (const std::string& directory : newest_first(runs)) {
+  for (const std::string& directory : runs_newest_first(runs)) {
     try {
       const RunRecord run = read_run_record(directory);
       if (run.plan_hash != plan.hash) continue;

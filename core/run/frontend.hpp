@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster/protocol/messages.hpp"
 #include "journal/record.hpp"
 #include "report/tables/best.hpp"
 #include "search/plan.hpp"
@@ -21,8 +22,9 @@ struct SessionStart {
   bool resumed = false;
   const search::Plan& plan;
   const std::vector<report::Metric>& metrics;
-  FitCounts total;  // of the plan
-  FitCounts done;   // of earlier sessions
+  const std::vector<std::vector<cluster::LocalDevice>>& nodes;  // the devices of each node
+  FitCounts total;                                              // of the plan
+  FitCounts done;                                               // of earlier sessions
 };
 
 // All calls come from the thread of run(). Overriding any of these functions is optional.

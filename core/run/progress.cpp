@@ -23,6 +23,7 @@ Progress::Progress(Frontend& frontend, const Run& run, std::vector<std::vector<c
                         run.resumed,
                         run.plan,
                         metrics_,
+                        nodes_,
                         {fits, run.plan.n_slots() - fits},
                         {done.size() - refits, refits}});
   if (best_.best()) frontend_.best_so_far(best_);

@@ -150,20 +150,15 @@ class Search {
   std::map<std::string, uint32_t> wanted_;  // fits of the new plan by their keys
 };
 
-// The run directories below `output`, the newest first.
+// The run directories of all experiments below `output`, the newest first.
 std::vector<std::string> newest_runs(const std::string& output) {
-  std::vector<std::pair<std::string, std::string>> runs;  // stamp, path
+  std::vector<std::string> runs;
   std::error_code error;
-  for (const auto& experiment : fs::directory_iterator(output, error)) {
-    if (!experiment.is_directory(error) || experiment.is_symlink(error)) continue;
-    for (const auto& run : fs::directory_iterator(experiment.path(), error))
-      if (run.is_directory(error) && !run.is_symlink(error) && fs::exists(run.path() / "run.json", error))
-        runs.emplace_back(run.path().filename().string(), run.path().string());
-  }
-  std::sort(runs.rbegin(), runs.rend());
-  std::vector<std::string> paths;
-  for (auto& [stamp, path] : runs) paths.push_back(std::move(path));
-  return paths;
+  for (const auto& experiment : fs::directory_iterator(output, error))
+    if (experiment.is_directory(error) && !experiment.is_symlink(error))
+      for (std::string& run : runs_newest_first(experiment.path().string())) runs.push_back(std::move(run));
+  std::sort(runs.begin(), runs.end(), [](const fs::path& a, const fs::path& b) { return a.filename() > b.filename(); });
+  return runs;
 }
 
 }  // namespace

@@ -60,16 +60,6 @@ std::string new_directory(const std::string& parent) {
   throw Error(MK_INTERNAL, "cannot find a free name below " + parent);
 }
 
-std::vector<std::string> runs_newest_first(const std::string& parent) {
-  std::vector<std::string> paths;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(parent, error))
-    if (entry.is_directory(error) && !entry.is_symlink(error) && fs::exists(entry.path() / kRecord, error))
-      paths.push_back(entry.path().string());
-  std::sort(paths.rbegin(), paths.rend());
-  return paths;
-}
-
 struct Found {
   std::string path;
   bool finished = false;
@@ -119,6 +109,16 @@ void check_config_file(const std::string& path, const RunRecord& record) {
   throw Error(MK_BAD_DATA,
               file + " has changed since the run wrote it (its SHA-256 differs from that in run.json): restore " +
                   "it, or start a new run");
+}
+
+std::vector<std::string> runs_newest_first(const std::string& parent) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(parent, error))
+    if (entry.is_directory(error) && !entry.is_symlink(error) && fs::exists(entry.path() / kRecord, error))
+      paths.push_back(entry.path().string());
+  std::sort(paths.rbegin(), paths.rend());
+  return paths;
 }
 
 bool is_held(const std::string& path) {

@@ -142,6 +142,9 @@ class RunDirectory {
   int lock_ = -1;
 };
 
+// Returns the run directories in `parent`, the newest first; symbolic links are not followed.
+std::vector<std::string> runs_newest_first(const std::string& parent);
+
 // Returns the path of the newest run of `name` below `output` with this plan hash if it is finished.
 std::optional<std::string> finished_run(const std::string& output, const std::string& name,
                                         const std::string& plan_hash);

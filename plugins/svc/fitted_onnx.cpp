@@ -46,8 +46,7 @@ void add_classifier(Graph& graph, const std::string& x, const LibsvmModel& m, co
                  support_vectors(m).set("classlabels_strings", classes).set("vectors_per_class", m.vectors_per_class),
                  {"label", two ? "both_sides" : "decisions"}, kMl);
   graph.output("label", kString, {Graph::kRows});
-  // Of two classes, ONNX Runtime gives the decision value of both sides, and that of the first class is the second
-  // column.
+  // ONNX Runtime gives the decision values of both sides of two classes; the second column is that of the first class.
   if (two)
     graph.add("Gather", {"both_sides", graph.constant("second", {1}, std::vector<int64_t>{1})},
               Attributes().set("axis", int64_t{1}), "decisions");

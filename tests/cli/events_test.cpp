@@ -62,7 +62,10 @@ TEST(Events, EveryLineIsOneAndTheSummaryIsTheLast) {
   EXPECT_EQ(best.back()["mean"], last["best"]["mean"]);
   EXPECT_EQ(best.back()["params"], last["best"]["params"]);
   EXPECT_EQ(refits[0]["candidate"], last["best"]["candidate"]);
-  EXPECT_FALSE(named(events, "device").empty());
+  const auto devices = named(events, "device");
+  ASSERT_FALSE(devices.empty());
+  EXPECT_EQ(devices.front()["device"], "host:0");
+  EXPECT_EQ(devices.front()["what"], "ready");
   EXPECT_FALSE(has(run.err, "best candidate") || has(run.err, "mokume: loading")) << run.err;
 
   const auto again = events_in(place.mokume("run e.toml --json").out);

@@ -17,6 +17,7 @@
 #include "report/pages/markup.hpp"
 #include "report/pages/members.hpp"
 #include "report/tables/class_scores.hpp"
+#include "report/tables/nested.hpp"
 #include "tables.embed.hpp"
 
 namespace mokume::report {

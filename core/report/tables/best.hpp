@@ -21,7 +21,7 @@ std::string score_spread(const std::string& metric, double value);  // a standar
 // {"C": 13.5, "gamma": 0.00202}.
 nlohmann::ordered_json params_json(const search::Plan& plan, uint32_t candidate);
 
-// Follows the candidate with the lowest mean of the selecting metric among those with a value in every fold (of one
+// Follows the candidate with the best mean of the selecting metric among those with a value in every fold (of one
 // bootstrap). `plan` and `metrics` must outlive the object.
 class BestSoFar {
  public:

@@ -1,14 +1,10 @@
 #include "report/tables/stats.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
-
-#include "report/tables/format.hpp"
 
 namespace mokume::report {
 namespace {
@@ -150,31 +146,6 @@ Moments moments(const std::vector<double>& values) {
   const double mean = sum / n;
   for (const double value : values) squares += (value - mean) * (value - mean);
   return {mean, n > 1 ? std::sqrt(squares / (n - 1)) : 0, extent.low, extent.high};
-}
-
-NestedEstimate estimate_of(const Nested& nested) {
-  NestedEstimate estimate;
-  double sum = 0;
-  std::vector<double> each;
-  for (const NestedFold& fold : nested.each) {
-    each.push_back(fold.value());
-    sum += fold.value() * static_cast<double>(fold.n);
-    estimate.n += fold.n;
-    estimate.numbers |= fold.mse.has_value();
-  }
-  if (estimate.n > 0) estimate.value = sum / static_cast<double>(estimate.n);
-  estimate.sd = moments(each).sd;
-  return estimate;
-}
-
-std::string nested_text(const Nested& nested) {
-  const NestedEstimate e = estimate_of(nested);
-  const std::string value = e.numbers ? fmt::format("mean squared error {} (sd {})", pretty(e.value), pretty(e.sd))
-                                      : fmt::format("error {:.2f} % (sd {:.2f} %)", 100 * e.value, 100 * e.sd);
-  const std::string folds = nested.each.size() < nested.folds
-                                ? fmt::format("{} of {}", nested.each.size(), nested.folds)
-                                : fmt::format("{}", nested.folds);
-  return fmt::format("{} over {} outer folds, {} rows", value, folds, e.n);
 }
 
 double quantile(const std::vector<double>& sorted, double p) {

@@ -37,18 +37,6 @@ std::optional<double> mean_over_folds(const RunView& view, const journal::FitRec
 // numbers. A confusion matrix that contradicts the counts is left out.
 std::optional<TestResult> test_of(const journal::FitRecord& refit, int64_t classes);
 
-// The estimate of a nested cross-validation: errors of all test rows together, or their mean squared error, and the
-// spread over the outer folds.
-struct NestedEstimate {
-  double value = 0;  // a share, or a mean squared error
-  double sd = 0;     // sample standard deviation over the folds
-  int64_t n = 0;
-  bool numbers = false;
-};
-NestedEstimate estimate_of(const Nested& nested);
-// "error 3.42 % (sd 0.51 %) over 5 outer folds, 900 rows".
-std::string nested_text(const Nested& nested);
-
 // Mean in the given order; sample standard deviation (0 for one value) in two passes.
 struct Moments {
   double mean = 0, sd = 0, min = 0, max = 0;

@@ -11,6 +11,7 @@
 #include "report/tables/class_scores.hpp"
 #include "report/tables/efficiency.hpp"
 #include "report/tables/format.hpp"
+#include "report/tables/nested.hpp"
 #include "report/tables/stats.hpp"
 
 namespace mokume::report {

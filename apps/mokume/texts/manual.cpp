@@ -3,7 +3,7 @@
 
 #include <cctype>
 
-#include "command_table.hpp"
+#include "texts/command_table.hpp"
 
 namespace mokume::app {
 namespace {

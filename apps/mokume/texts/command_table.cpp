@@ -1,4 +1,4 @@
-#include "command_table.hpp"
+#include "texts/command_table.hpp"
 
 #include <CLI/CLI.hpp>
 #include <map>

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "command_table.hpp"
+#include "texts/command_table.hpp"
 
 namespace mokume::app {
 namespace {
