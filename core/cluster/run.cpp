@@ -244,36 +244,57 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   return outcome;
 }
 
-void attend(Transport& transport, const std::function<void()>& work, const base::Threads& threads) {
-  constexpr double kNapSeconds = 0.005;
-  bool done = false;
-  std::exception_ptr failure;
-  const auto monitor = threads.monitor();
-  const auto worker = threads.start([&] {
-    std::exception_ptr thrown;
+namespace {
+
+// Work on its own thread. Ends with it, whatever happens to the thread that waits.
+class Aside {
+ public:
+  Aside(const base::Threads& threads, const std::function<void()>& work)
+      : clock_(threads.clock()), monitor_(threads.monitor()), thread_(threads.start([this, &work] { run(work); })) {}
+  ~Aside() { thread_->join(); }
+  Aside(const Aside&) = delete;
+  Aside& operator=(const Aside&) = delete;
+
+  bool wait(double seconds) {
+    const std::lock_guard lock(*monitor_);
+    return monitor_->wait_until(clock_.steady_s() + seconds, [this] { return done_; });
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  void run(const std::function<void()>& work) {
+    std::exception_ptr failure;
     try {
       work();
     } catch (...) {
-      thrown = std::current_exception();
+      failure = std::current_exception();
     }
-    const std::lock_guard lock(*monitor);
-    failure = thrown;
-    done = true;
-    monitor->change();
-  });
-  const auto nap = [&] {
-    const std::lock_guard lock(*monitor);
-    const auto is_done = [&] { return done; };
-    if (transport.size() == 1) return monitor->wait(is_done);
-    return monitor->wait_until(transport.clock().steady_s() + kNapSeconds, is_done);
-  };
-  while (!nap()) {
+    const std::lock_guard lock(*monitor_);
+    failure_ = failure;
+    done_ = true;
+    monitor_->change();
+  }
+
+  const base::Clock& clock_;
+  const std::unique_ptr<base::Monitor> monitor_;
+  bool done_ = false;
+  std::exception_ptr failure_;
+  const std::unique_ptr<base::Thread> thread_;  // last: it uses the others
+};
+
+}  // namespace
+
+void attend(Transport& transport, const std::function<void()>& work, const base::Threads& threads) {
+  const double nap = transport.size() == 1 ? 1 : 0.005;
+  Aside aside(threads, work);
+  while (!aside.wait(nap)) {
     while (const auto received = transport.poll())
       if (std::holds_alternative<Heartbeat>(decode(received->text, received->owner)))
         transport.send(received->from, encode(Finish{}));
   }
-  worker->join();
-  if (failure) std::rethrow_exception(failure);
+  aside.rethrow();
 }
 
 }  // namespace mokume::cluster

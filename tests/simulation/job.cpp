@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -26,7 +27,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kJournals = "run/journal";
 constexpr uint32_t kTroubledStarts = 6;    // then one without trouble, which must finish
-constexpr double kTroubleSeconds = 200;    // trouble begins within this time after a start
 constexpr double kLongestStart = 6000;     // includes the half hour for devices that do not open
 constexpr double kHangSeconds = 60;
 
@@ -41,6 +41,7 @@ struct Shape {
         refits(random.below(2)),
         fit_s(std::pow(10.0, random.between(-2, 0.7))) {}
   uint32_t slots() const { return fits + refits; }
+  double trouble_s() const { return 3 + fits * fit_s; }  // trouble begins within this time after a start
 };
 
 // One start of the job: its ranks live until all of them have ended.
@@ -57,6 +58,7 @@ struct Rank {
   std::vector<bool> killed;  // by device
   uint32_t working = 0;      // attempts
   bool ended = false;
+  double ended_at = 0;
   cluster::Outcome outcome;
   int32_t code = MK_OK;
   std::string error;
@@ -86,7 +88,7 @@ class Job {
   const search::Plan plan_;
   SharedDisk disk_;
   test::Scratch scratch_;
-  std::set<uint32_t> failed_;   // each fit fails once at most, so none is ever given up
+  std::set<uint32_t> failed_;   // bundles: each fails once at most, so no fit is ever given up
   std::set<uint32_t> durable_;  // some node was told that they are on disk
   std::vector<std::unique_ptr<Start>> starts_;
   Report report_;
@@ -143,7 +145,7 @@ void Job::check_journals(bool finished) {
       for (const journal::FitRecord& record : *records) {
         there.insert(record.fit);
         if (!journal::same_result(record, result(record.fit)))
-          fault(fmt::format("fit {} has another result in the journal", record.fit));
+          fault(fmt::format("fit {} has another result in the journal: {}", record.fit, base::to_json(record)));
       }
     }
     if (!contents.disagreements.empty()) fault("records disagree: " + contents.disagreements[0].text);
@@ -189,7 +191,11 @@ Start::Start(Job& job, bool troubled) : job_(job), world_(job.world_), troubled_
   if (may(job.troubles_.broken_devices, 0.3)) failure_rate_ = random.between(0, 0.3);
   if (may(job.troubles_.hanging_devices, 0.1)) hang_rate_ = random.between(0, 0.1);
   network_ = std::make_unique<Network>(world_, processes, weather);
-  if (troubled) plan_trouble();
+  if (troubled) {
+    plan_trouble();
+  } else {
+    job.disk_.full_until = job.disk_.slow_until = 0;
+  }
 }
 
 void Start::open_rank(uint32_t rank) {
@@ -222,6 +228,9 @@ bool Start::run() {
       live(rank);
     });
   }
+  const double cut_at = world_.now() + job_.troubles_.cut_off_s.value_or(kNever);
+  const bool cut = ranks_.size() > 1 && job_.report_.starts == 1;
+  if (cut) world_.at(cut_at, [this] { network_->cut(1, kNever); });
   const auto over = [&] {
     return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) { return rank->ended; });
   };
@@ -230,8 +239,10 @@ bool Start::run() {
     for (const auto& rank : ranks_)
       if (!rank->ended) who += (who.empty() ? "" : ", ") + rank->process->name();
     job_.fault(fmt::format("the start did not end within {} s: {}", kLongestStart, who));
+    for (auto& rank : ranks_) static_cast<void>(rank.release());  // their threads still use them
     return false;
   }
+  if (cut) job_.report_.cut_off_s = std::max(0.0, ranks_[1]->ended_at - cut_at);
   for (const auto& rank : ranks_)
     job_.tell(fmt::format("{} ended: {}", rank->process->name(),
                           rank->code != MK_OK            ? rank->error
@@ -270,6 +281,7 @@ void Start::live(uint32_t rank) {
   while (self.working > 0) world_.park(kNever);
   self.journal.reset();
   self.ended = true;
+  self.ended_at = world_.now();
 }
 
 void Start::take_part(Rank& self, uint32_t rank) {
@@ -290,9 +302,10 @@ void Start::take_part(Rank& self, uint32_t rank) {
     self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
                                 self.stop, options);
     self.journal->close(self.outcome.finished ? "done" : self.outcome.reason);
-    // The report takes longer than the others are patient.
+    // Now and then the report takes longer than the others are patient.
+    const double report_s = job_.random().chance(0.03) ? 70 : job_.random().about(0.1);
     if (rank == 0)
-      cluster::attend(transport, [&] { world_.sleep_until(world_.now() + 70); }, *self.process);
+      cluster::attend(transport, [&] { world_.sleep_until(world_.now() + report_s); }, *self.process);
   });
 }
 
@@ -316,10 +329,11 @@ void Start::work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt
   self.killed[device] = false;
   const std::shared_ptr<void> end(nullptr, [&self](void*) { --self.working; });
   for (const uint32_t fit : attempt.fits) {
-    const bool may_fail = job_.failed_.count(fit) == 0;
+    const uint32_t bundle = fit < job_.shape_.fits ? fit / job_.shape_.bundle : fit;
+    const bool may_fail = job_.failed_.count(bundle) == 0;
     const bool fails = may_fail && job_.random().chance(failure_rate_);
     const bool hangs = may_fail && !fails && job_.random().chance(hang_rate_);
-    if (fails || hangs) job_.failed_.insert(fit);
+    if (fails || hangs) job_.failed_.insert(bundle);
     if (hangs) {
       ++job_.report_.hangs;
       hang(self, device);
@@ -356,7 +370,7 @@ void Start::plan_trouble() {
   const uint32_t events = job_.random().below(4);
   for (uint32_t i = 0; i < events; ++i) {
     const uint32_t rank = job_.random().below(static_cast<uint32_t>(ranks_.size()));
-    const double when = world_.now() + kTroubleSeconds * std::pow(job_.random().share(), 3);
+    const double when = world_.now() + job_.shape_.trouble_s() * job_.random().share();
     if (auto trouble = draw_trouble(rank))
       world_.at(when, [this, rank, trouble = std::move(trouble)] {
         if (!ranks_[rank]->ended && !ranks_[rank]->process->dead()) trouble();

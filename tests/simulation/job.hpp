@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ struct Troubles {
   bool deaths = true, freezes = true, cuts = true, loss = true, clock_steps = true;
   bool full_disk = true, slow_disk = true, stops = true;
   bool broken_devices = true, hanging_devices = true;
+  std::optional<double> cut_off_s;  // rank 1 loses its connection for good, this long after the first start
+
+  static Troubles none() { return {false, false, false, false, false, false, false, false, false, false, {}}; }
 };
 
 struct Report {
@@ -22,6 +26,7 @@ struct Report {
   uint32_t starts = 0;
   uint64_t switches = 0;  // between threads
   uint64_t bytes_hash = 0;  // of all journals at the end
+  double cut_off_s = 0;     // how long rank 1 lived after it was cut off for good; 0: it had ended before
   uint32_t deaths = 0, freezes = 0, cuts = 0, steps = 0, full_disks = 0, slow_disks = 0, stops = 0, failures = 0,
            hangs = 0;
 

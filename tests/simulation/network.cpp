@@ -104,21 +104,19 @@ void Network::send(Node& from, uint32_t to, std::string text) {
   if (to >= nodes_.size() || to == from.rank || (from.rank != 0 && to != 0))
     throw Error(MK_INVALID_ARGUMENT, "there is no such node to send to");
   if (from.process->dead() || from.closed[to] || from.forgotten[to]) return;
-  world_.at(arrival(from.rank, to), [this, sender = from.rank, to, text = std::move(text)]() mutable {
-    deliver(sender, to, std::move(text));
-  });
+  directions_[from.rank][to].under_way.push_back(std::move(text));
+  world_.at(arrival(from.rank, to), [this, sender = from.rank, to] { deliver(sender, to); });
 }
 
-void Network::deliver(uint32_t from, uint32_t to, std::string text) {
-  Node& target = nodes_[to];
-  if (target.process->dead() || target.closed[from]) return;
+// Delivers the oldest message of a direction: an event of one message may come in the place of another's.
+void Network::deliver(uint32_t from, uint32_t to) {
   // It was sent before the connection was cut; it is sent again afterwards.
-  if (cut_until(from, to) > world_.now()) {
-    return world_.at(arrival(from, to), [this, from, to, again = std::move(text)]() mutable {
-      deliver(from, to, std::move(again));
-    });
-  }
-  target.inbox.emplace_back(from, std::move(text));
+  if (cut_until(from, to) > world_.now())
+    return world_.at(arrival(from, to), [this, from, to] { deliver(from, to); });
+  std::deque<std::string>& under_way = directions_[from][to].under_way;
+  Node& target = nodes_[to];
+  if (!target.process->dead() && !target.closed[from]) target.inbox.emplace_back(from, std::move(under_way.front()));
+  under_way.pop_front();
   target.woken = true;
   notify(target);
 }

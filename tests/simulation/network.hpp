@@ -44,12 +44,13 @@ class Network {
   };
   struct Direction {
     double last_arrival = 0;
+    std::deque<std::string> under_way;  // in the order sent
   };
 
   static Node& of(void* self) { return *static_cast<Node*>(self); }
   static mk_transport table_of(Node* node);
   void send(Node& from, uint32_t to, std::string text);
-  void deliver(uint32_t from, uint32_t to, std::string text);
+  void deliver(uint32_t from, uint32_t to);
   void close(uint32_t at, uint32_t peer);
   int32_t wait(Node& node, double seconds);
   void notify(Node& node);

@@ -38,6 +38,20 @@ TEST(Simulation, EveryJobFinishesWithEveryFit) {
               static_cast<unsigned long long>(sum.switches));
 }
 
+// Node 0 is as good as dead after a minute, whatever this rank waits for.
+TEST(Simulation, ARankThatIsCutOffEndsAfterAMinute) {
+  Troubles cut = Troubles::none();
+  cut.cut_off_s = 5;
+  double longest = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    const Report report = simulate(seed, cut);
+    EXPECT_TRUE(report.faults.empty()) << report.text();
+    EXPECT_LE(report.cut_off_s, 61.5) << report.text();
+    longest = std::max(longest, report.cut_off_s);
+  }
+  EXPECT_GT(longest, 55) << "no rank was cut off while it worked";
+}
+
 TEST(Simulation, OneSeedIsOneStory) {
   for (const uint64_t seed : {3U, 77U, 1234U}) {
     const Report one = simulate(seed), again = simulate(seed);

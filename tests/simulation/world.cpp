@@ -14,7 +14,8 @@
 namespace mokume::simulation {
 namespace {
 
-constexpr size_t kStackBytes = 256 << 10;
+constexpr size_t kStackBytes = 512 << 10;
+constexpr size_t kGuardBytes = 64 << 10;   // below a stack, so that an overflow ends the test
 constexpr double kEpoch = 1.7e9;           // the wall clocks at the start of a world
 constexpr double kSwitchSeconds = 2e-5;    // until a thread that may run does, at most
 constexpr double kRetrySeconds = 1e-3;     // between two looks of a thread whose process is dead
@@ -47,7 +48,8 @@ class Stacks {
       return stack;
     }
     void* stack = mmap(nullptr, kStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
-    if (stack == MAP_FAILED) throw std::runtime_error("no memory for another stack");
+    if (stack == MAP_FAILED || mprotect(stack, kGuardBytes, PROT_NONE) != 0)
+      throw std::runtime_error("no memory for another stack");
     return stack;
   }
   void give_back(void* stack) { free_.push_back(stack); }
