@@ -188,6 +188,14 @@ void Child::tend() {
     last_words += bytes;
 }
 
+double Child::cpu_seconds() const {
+  const std::lock_guard lock(mutex_);
+  clockid_t clock{};
+  timespec used{};
+  if (end_ || clock_getcpuclockid(pid_, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
+  return static_cast<double>(used.tv_sec) + 1e-9 * static_cast<double>(used.tv_nsec);
+}
+
 bool Child::running() const {
   const std::lock_guard lock(mutex_);
   siginfo_t info{};

@@ -33,6 +33,7 @@ class Child {
   pid_t pid() const { return pid_; }
   int socket() const { return socket_; }  // owned; closed with the Child
   bool running() const;                   // false once it has ended, for whatever reason
+  double cpu_seconds() const;             // processor time of all its threads; 0 once it has ended
   void kill() noexcept;                   // sends SIGKILL; callable from any thread
   // Waits for the child to end and for on_line to receive its last output. Returns "crashed (Segmentation fault)", "was
   // killed" or "ended with exit code 3". Call it from one thread at a time.

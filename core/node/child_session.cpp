@@ -19,6 +19,34 @@ namespace mokume::node {
 namespace {
 
 constexpr std::chrono::milliseconds kGlance(20);  // how often a stop request is checked for
+constexpr double kNoticeSeconds = 60;              // between two notices that a device is still not open
+
+// The child ended by itself, which may be an accident. A refusal, or silence, would only repeat itself.
+class ChildGone : public Error {
+ public:
+  using Error::Error;
+};
+
+// Tells a child that hangs from one that works: whether it used the processor at all in a span of time.
+class Idleness {
+ public:
+  explicit Idleness(std::chrono::milliseconds limit) : limit_(limit) {}
+  // `cpu_s`: the processor time that it has used so far.
+  bool exceeds_limit(double cpu_s) {
+    constexpr double kShare = 0.01;  // background threads of a driver may wake up now and then
+    const auto now = std::chrono::steady_clock::now();
+    if (now - since_ < limit_) return false;
+    const bool idle = cpu_s - cpu_s_ < kShare * std::chrono::duration<double>(now - since_).count();
+    since_ = now;
+    cpu_s_ = cpu_s;
+    return idle;
+  }
+
+ private:
+  const std::chrono::milliseconds limit_;
+  std::chrono::steady_clock::time_point since_ = std::chrono::steady_clock::now();
+  double cpu_s_ = 0;
+};
 
 // A line of the child's own log keeps its level. Anything else comes from a driver and is worth a warning.
 void log_line(base::Log& log, const std::string& device, const std::string& line) {
@@ -89,7 +117,11 @@ ChildSession::ChildSession(const Experiment& experiment, base::Log& log, const d
       title_(device_title(listed)),
       info_{listed.id(), listed.backend, listed.info.name, listed.info.vendor, listed.device_class(), budget_bytes},
       choices_(std::move(choices)) {
-  start();
+  try {
+    start();
+  } catch (const ChildGone&) {
+    // open() starts another.
+  }
 }
 
 void ChildSession::start() {
@@ -108,6 +140,18 @@ void ChildSession::start() {
 }
 
 void ChildSession::open() {
+  for (;;) {
+    try {
+      return open_once();
+    } catch (const ChildGone& e) {
+      if (crashes_ >= kMostCrashes) throw;
+      log_.warn("device", std::string(e.what()) + " while it opened the device; starting another");
+    }
+  }
+}
+
+void ChildSession::open_once() {
+  if (!child_) start();
   greet(cluster::Open{info_.id, info_.device_class, info_.budget_bytes, choices_, setup_.measure});
 }
 
@@ -215,13 +259,8 @@ cluster::LeaseEnd ChildSession::listen(Listener& listener) {
 
 cluster::Hello ChildSession::ask(const cluster::Message& request) {
   send(request);
+  wait_for_answer();
   std::optional<cluster::Message> answer;
-  const auto deadline = std::chrono::steady_clock::now() + setup_.patience;
-  while (!base::frame_waits(child_->socket(), std::min(kGlance, setup_.patience))) {
-    if (std::chrono::steady_clock::now() < deadline) continue;
-    lost(fmt::format("was ended because it did not answer within {} s",
-                     std::chrono::duration<double>(setup_.patience).count()));
-  }
   try {
     auto frame = base::receive_frame(child_->socket());
     if (frame) answer = cluster::decode_frame(std::move(*frame));
@@ -233,6 +272,23 @@ cluster::Hello ChildSession::ask(const cluster::Message& request) {
     throw Error(static_cast<mk_status>(refused->code), refused->reason);
   if (!std::holds_alternative<cluster::Hello>(*answer)) lost("violated the protocol: it sent a message out of turn");
   return std::get<cluster::Hello>(*answer);
+}
+
+void ChildSession::wait_for_answer() {
+  const auto seconds = [](auto time) { return std::chrono::duration<double>(time).count(); };
+  const auto start = std::chrono::steady_clock::now();
+  Idleness idleness(setup_.idle);
+  double next_notice = kNoticeSeconds;
+  while (!base::frame_waits(child_->socket(), std::min({kGlance, setup_.patience, setup_.idle}))) {
+    const double waited = seconds(std::chrono::steady_clock::now() - start);
+    if (waited >= seconds(setup_.patience))
+      lost(fmt::format("was ended because it did not answer within {} s", seconds(setup_.patience)));
+    if (idleness.exceeds_limit(child_->cpu_seconds()))
+      lost(fmt::format("was ended because it did nothing for {} s: its driver hangs", seconds(setup_.idle)));
+    if (waited < next_notice) continue;
+    log_.info(info_.id, fmt::format("its process has been loading data or opening it for {:.0f} s", waited));
+    next_notice += kNoticeSeconds;
+  }
 }
 
 void ChildSession::send(const cluster::Message& message) {
@@ -252,10 +308,12 @@ void ChildSession::lost(const std::string& what) {
   }();
   const std::string end = end_child();
   const bool by_itself = what.empty() || end != "was killed";
-  throw Error(MK_DEVICE_ERROR, fmt::format("{}its process {}", title_,
-                                           wanted      ? "was ended because it did not respond"
-                                           : by_itself ? end
-                                                       : what));
+  const std::string text = fmt::format("{}its process {}", title_,
+                                       wanted      ? "was ended because it did not respond"
+                                       : by_itself ? end
+                                                   : what);
+  if (by_itself && !wanted) throw ChildGone(MK_DEVICE_ERROR, text);
+  throw Error(MK_DEVICE_ERROR, text);
 }
 
 std::string ChildSession::end_child() {

@@ -25,6 +25,8 @@ class ChildSession : public Session {
   static constexpr uint32_t kMostCrashes = 3;
   // Long enough to read data, build kernels and measure their variants: a child may be slow without being lost.
   static constexpr std::chrono::milliseconds kMostSilence = std::chrono::minutes(30);
+  // A child that hardly uses the processor for this long, while it should answer, does none of that: its driver hangs.
+  static constexpr std::chrono::milliseconds kMostIdle = std::chrono::minutes(2);
 
   // Parameters for starting the child.
   struct Setup {
@@ -32,10 +34,11 @@ class ChildSession : public Session {
     bool measure = false;                               // measure the device's speed
     std::string program = "/proc/self/exe";             // mokume: this process's own program, except in tests
     std::chrono::milliseconds patience = kMostSilence;  // a child that does not answer in time is lost
+    std::chrono::milliseconds idle = kMostIdle;         // so is one that hardly uses the processor for this long
   };
 
-  // Starts the child, which begins to load the experiment; open() waits for its device. References must outlive the
-  // session.
+  // Starts the child, which begins to load the experiment; open() waits for its device, and starts another child if
+  // one crashes or is killed meanwhile. References must outlive the session.
   ChildSession(const Experiment& experiment, base::Log& log, const device::Listed& listed, device::Choices choices,
                uint64_t budget_bytes, Setup setup);
   void open();
@@ -52,12 +55,14 @@ class ChildSession : public Session {
  private:
   struct Listener;
   void start();
+  void open_once();
   void send(const cluster::Message& message);
   void greet(const cluster::Message& request);
   void take_greeting(const cluster::Hello& hello);
   void revive();
   void forget_kill();
   cluster::Hello ask(const cluster::Message& request);
+  void wait_for_answer();
   cluster::LeaseEnd listen(Listener& listener);
   [[noreturn]] void lost(const std::string& what);
   std::string end_child();

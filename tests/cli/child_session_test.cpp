@@ -190,6 +190,36 @@ TEST_F(AProcess, AFailureToOpenADeviceNamesTheReason) {
   }
 }
 
+TEST_F(AProcess, IsReplacedWhenItCrashesWhileItOpensItsDevice) {
+  only_once();
+  const auto device = open("open-crash");
+  EXPECT_TRUE(fs::exists(struck_));
+  device->run(attempt_, collector_, nullptr);
+  EXPECT_EQ(collector_.fits.size(), experiment_->plan().n_fits());
+}
+
+TEST_F(AProcess, IsReplacedTwiceWhenOpeningItsDeviceAlwaysCrashes) {
+  try {
+    open("open-crash");
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_TRUE(says(e.what(), "its process crashed (Segmentation fault)")) << e.what();
+  }
+}
+
+TEST_F(AProcess, IsKilledWhenItsDriverWaitsForeverToOpenItsDevice) {
+  setenv("MOKUME_FAULT", "open-hang", 1);
+  ChildSession::Setup impatient = setup(Place::program());
+  impatient.idle = 1500ms;
+  ChildSession device(*experiment_, log_, machine_->select("fault:0").front(), {}, 1, impatient);
+  try {
+    device.open();
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_TRUE(says(e.what(), "was ended because it did nothing for 1.5 s: its driver hangs")) << e.what();
+  }
+}
+
 TEST_F(AProcess, IsKilledWhenItHangsWhileItOpensItsDevice) {
   place_.write("hangs", "#!/bin/sh\nexec sleep 1000\n");
   const std::string program = (place_.path() / "hangs").string();

@@ -137,6 +137,21 @@ TEST(Isolation, ADeviceThatCannotBeOpenedIsLeftOutWithAndWithoutIsolation) {
   EXPECT_EQ(results(place, "apart"), results(place, "plain"));
 }
 
+TEST(Isolation, ACrashWhileADeviceIsOpenedCostsNothing) {
+  const Place place;
+  place.write("e.toml", faulty_experiment("fault:0"));
+  const std::string struck = (place.path() / "struck").string();
+  const Ended ended = place.shell("MOKUME_FAULT=open-crash MOKUME_FAULT_ONCE=" + struck + " " + Place::program() +
+                                  " run e.toml --out apart" + kProcess);
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(struck));
+  EXPECT_NE(ended.err.find("crashed (Segmentation fault) while it opened the device; starting another"),
+            std::string::npos)
+      << ended.err;
+  ASSERT_EQ(place.mokume("run e.toml --out plain").code, 0);
+  EXPECT_EQ(results(place, "apart"), results(place, "plain"));
+}
+
 TEST(Isolation, AKilledParentLeavesNoChildNotEvenAHungOne) {
   for (const char* fault : {"", "hang:4"}) {
     const Place place;

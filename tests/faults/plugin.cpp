@@ -1,6 +1,6 @@
 // The host backend's first device, as "fault:0", with a fault. MOKUME_FAULT=KIND:N selects the behaviour of op N and of
 // all ops after it, counted from 1 in each process; without it the device has no fault. With the kind "closed" it
-// cannot be opened.
+// cannot be opened, with "open-crash" opening it crashes, and with "open-hang" that never returns.
 //   fail     MK_DEVICE_ERROR           memory   MK_OUT_OF_MEMORY
 //   crash    SIGSEGV                   hang     never returns
 //   slow     takes a millisecond more  garbage  writes bytes that are no message to descriptor 3, and never returns
@@ -47,7 +47,11 @@ struct Fault {
   }
 
   bool due() {
-    if (kind.empty() || kind == "closed" || ++ops < from) return false;
+    if (kind.empty() || kind == "closed" || kind.starts_with("open-") || ++ops < from) return false;
+    return is_first();
+  }
+
+  bool is_first() const {
     if (once.empty()) return true;
     const int file = ::open(once.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC, 0600);
     if (file < 0) return false;
@@ -58,7 +62,7 @@ struct Fault {
   void strike() const {
     if (kind == "fail") throw Error(MK_DEVICE_ERROR, "the device failed, as it was told to");
     if (kind == "memory") throw Error(MK_OUT_OF_MEMORY, "the device is full, as it was told to be");
-    if (kind == "crash") {
+    if (kind == "crash" || kind == "open-crash") {
       std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit code
       ::write(STDERR_FILENO, "the driver's last words\n", 24) < 0 ? abort() : static_cast<void>(raise(SIGSEGV));
     }
@@ -91,7 +95,9 @@ int32_t enumerate(void* self, mk_device_info* infos, uint32_t capacity, uint32_t
 int32_t open(void* self, uint32_t index, const mk_choice* choices, uint32_t count, mk_device** device,
              mk_error* error) {
   const int32_t status = sdk::guard(error, [] {
-    if (the_backend->fault.kind == "closed") throw Error(MK_DEVICE_ERROR, "the device stays closed, as it was told to");
+    Fault& fault = the_backend->fault;
+    if (fault.kind.starts_with("open-") && fault.is_first()) fault.strike();
+    if (fault.kind == "closed") throw Error(MK_DEVICE_ERROR, "the device stays closed, as it was told to");
   });
   return status != MK_OK ? status : the_backend->host->open(self, index, choices, count, device, error);
 }
