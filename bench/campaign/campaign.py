@@ -167,20 +167,28 @@ class Job:
         return code, 0 if code is None else len(left), time.monotonic() - self.started
 
 
-def results(folder):
-    paths = glob.glob(os.path.join(folder, "runs/campaign/*/results.csv"))
+def results_at(pattern):
+    paths = glob.glob(pattern)
     if len(paths) != 1:
         return None
     with open(paths[0], "rb") as f:
         return f.read()
 
 
-def complete(folder):
-    for path in glob.glob(os.path.join(folder, "runs/campaign/*/run.json")):
+def complete_at(pattern):
+    for path in glob.glob(pattern):
         with open(path) as f:
             if json.load(f)["state"] == "done":
                 return True
     return False
+
+
+def results(folder):
+    return results_at(os.path.join(folder, "runs/campaign/*/results.csv"))
+
+
+def complete(folder):
+    return complete_at(os.path.join(folder, "runs/campaign/*/run.json"))
 
 
 def journals_agree(folder):
