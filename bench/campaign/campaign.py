@@ -133,17 +133,24 @@ class Job:
             time.sleep(0.002)
         return False
 
+    seen = None  # the last time that a process existed
+
+    def is_alive(self, now):
+        alive = bool(self.members())
+        if alive:
+            self.seen = now
+        return alive
+
     def wait(self, limit):
         """Exit code; None if a process of the run hangs, "launcher" if only mpirun hangs."""
-        seen = None  # the last time that a process existed
         while True:
             try:
                 return self.child.wait(0.05)
             except subprocess.TimeoutExpired:
                 now = time.monotonic()
-            if self.members():
-                seen = now
-            if self.launched and seen is not None and now - seen > LAUNCHER_PATIENCE_S:
+            if self.is_alive(now):
+                pass
+            elif self.launched and self.seen is not None and now - self.seen > LAUNCHER_PATIENCE_S:
                 self.child.kill()
                 self.child.wait()
                 return "launcher"

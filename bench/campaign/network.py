@@ -88,11 +88,24 @@ class NetworkJob(campaign.Job):
         """The ranks and their devices; mpirun and its daemons work in the directory, too."""
         return [p for p in super().members() if self.is_ours(p.pid)]
 
+    def end(self, limit):
+        result = super().end(limit)
+        for p in processes_in(self.folder):  # daemons that Open MPI left
+            try:
+                os.kill(p.pid, signal.SIGKILL)
+            except OSError:
+                pass
+        return result
+
     def is_ours(self, pid):
         try:
             return os.path.samefile(f"/proc/{pid}/exe", self.program)
         except OSError:
             return False
+
+
+def processes_in(folder):
+    return [p for p in campaign.processes() if p.directory == os.path.realpath(folder)]
 
 
 def mounted(folder):
@@ -139,7 +152,7 @@ def first_start(args, case, folder, disk, switch, seconds):
     time.sleep(case.moment * seconds)
     relieve = make_trouble(case, job, switch, disk)
     deadline = time.monotonic() + min(case.seconds, 100)
-    while job.child.poll() is None and time.monotonic() < deadline:
+    while job.child.poll() is None and time.monotonic() < deadline and (job.is_alive(time.monotonic()) or not job.seen):
         time.sleep(0.1)
     try:
         relieve()
