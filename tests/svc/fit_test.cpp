@@ -334,7 +334,7 @@ TEST_P(SvcOnDevice, LearnsEvenIfAFoldLacksAClass) {
 TEST(SvcAcrossDevices, HostAndOpenClAgree) {
   World host("host"), opencl("opencl");
   REQUIRE_DEVICE(opencl);
-  const Blobs blobs(1000, 6, 4, 5);
+  const Blobs blobs(500, 6, 4, 5);
   auto candidates = line_of_c(0.2);
   for (const Candidate& c : line_of_c(0.2, "ovo")) candidates.push_back(c);
   const Experiment experiment(blobs, candidates, 5);
