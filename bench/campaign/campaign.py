@@ -213,6 +213,13 @@ def journals_agree(folder):
     return len(said) == FITS + 1 and all(len(texts) == 1 for texts in said.values())
 
 
+def measured_here():
+    """The machine and the day, for a file of results."""
+    with open("/proc/cpuinfo") as f:
+        names = [line.partition(":")[2].strip() for line in f if line.startswith("model name")]
+    return {"date": time.strftime("%Y-%m-%d"), "machine": f"{names[0] if names else 'unknown'}, {os.cpu_count()} cores"}
+
+
 def write_experiment(folder, digits):
     with open(os.path.join(folder, "e.toml"), "w") as f:
         f.write(EXPERIMENT.format(digits=digits))
@@ -308,6 +315,7 @@ def summary(args, outcomes):
             "longest_s": round(max(o["seconds"] for o in played), 1),
         })
     return {
+        **measured_here(),
         "what": "runs of a 6 x 5 x 3 SVC grid on digits with one process killed at a random moment",
         "command": f"bench/campaign/campaign.py --runs {args.runs} --seed {args.seed}",
         "runs": len(outcomes), "seed": args.seed,

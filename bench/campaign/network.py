@@ -224,6 +224,7 @@ def write(args, outcomes):
         return sum(o[what] for _, o in outcomes)
 
     figures = {
+        **campaign.measured_here(),
         "what": "runs on hosts whose network, disk and processes misbehave",
         "command": f"bench/campaign/network.py --runs {args.runs} --seed {args.seed}",
         "runs": len(outcomes), "starts": total("starts"), "frames": total("frames"), "lost": total("lost"),
