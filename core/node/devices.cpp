@@ -1,6 +1,12 @@
 #include "node/devices.hpp"
 
+#include <fmt/format.h>
+
+#include <chrono>
+#include <condition_variable>
 #include <exception>
+#include <mutex>
+#include <thread>
 #include <utility>
 
 #include "device/core_plan.hpp"
@@ -17,6 +23,39 @@ const device::Choices& choices_for(const cluster::ClassChoices& all, const std::
   return found == all.end() ? kNone : found->second;
 }
 
+// Says every minute that a device is still not open: in this process nothing can end a driver that hangs.
+class OpeningNotice {
+ public:
+  OpeningNotice(base::Log& log, std::string id) : log_(log), id_(std::move(id)), thread_([this] { watch(); }) {}
+  ~OpeningNotice() {
+    {
+      const std::lock_guard lock(mutex_);
+      open_ = true;
+    }
+    opened_.notify_one();
+    thread_.join();
+  }
+  OpeningNotice(const OpeningNotice&) = delete;
+  OpeningNotice& operator=(const OpeningNotice&) = delete;
+
+ private:
+  void watch() {
+    constexpr std::chrono::seconds kPause(60);
+    std::unique_lock lock(mutex_);
+    for (auto waited = kPause; !opened_.wait_for(lock, kPause, [this] { return open_; }); waited += kPause)
+      log_.info(id_, fmt::format("still opening it after {} s; with devices.isolation = \"process\" a driver that hangs "
+                                 "is ended and costs only its device",
+                                 waited.count()));
+  }
+
+  base::Log& log_;
+  const std::string id_;
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;
+  std::thread thread_;  // last: it uses the others
+};
+
 // Failures of one device, which must not stop a run that has others.
 bool is_its_own(const Error& e) { return e.status() == MK_DEVICE_ERROR || e.status() == MK_OUT_OF_MEMORY; }
 
@@ -31,6 +70,7 @@ Devices::Devices(const Machine& machine, const Experiment& experiment, base::Log
   const auto recorded_for = [&](const device::Listed& d) { return choices_for(recorded, d.device_class()); };
   if (config.isolation != "process") {
     open_all(listed, [&](size_t d) {
+      const OpeningNotice notice(log, listed[d].id());
       return std::make_unique<LocalSession>(machine, experiment, listed[d], recorded_for(listed[d]), budgets[d],
                                             measure);
     });
