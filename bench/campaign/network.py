@@ -226,7 +226,7 @@ def write(args, outcomes):
     figures = {
         **campaign.measured_here(),
         "what": "runs on hosts whose network, disk and processes misbehave",
-        "command": f"bench/campaign/network.py --runs {args.runs} --seed {args.seed}",
+        "command": f"bench/campaign/network.py --runs {len(outcomes)} --seed {args.seed} --digits {args.digits}",
         "runs": len(outcomes), "starts": total("starts"), "frames": total("frames"), "lost": total("lost"),
         "cut": total("cut"), "longest_s": round(max(o["seconds"] for _, o in outcomes), 1),
         "troubles": {t: sum(c.trouble == t for c, _ in outcomes) for t in TROUBLES},
