@@ -4,7 +4,6 @@
 
 #include <optional>
 
-#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "cluster/directory.hpp"
 #include "cluster/protocol/codec.hpp"
@@ -13,8 +12,6 @@
 
 namespace mokume::cluster {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kLookAgain(20);
 constexpr uint32_t kFlushMs = 10000;
@@ -53,22 +50,22 @@ void check_present(const Transport& transport) {
   }
 }
 
-// Returns the next message, decoded, or nothing if none arrives by `deadline`.
+// Returns the next message, decoded, or nothing if none arrives until the transport's clock reads `deadline_s`.
 std::optional<std::pair<uint32_t, Message>> wait_message(Transport& transport, const std::atomic<bool>& stop,
-                                                         std::optional<Clock::time_point> deadline) {
+                                                         double deadline_s) {
   while (true) {
     if (stop.load()) throw Error(MK_CANCELLED, "stopped before the first fit");
     if (const auto received = transport.poll())
       return std::pair(received->from, decode(received->text, received->owner));
     check_present(transport);
-    if (deadline && Clock::now() >= *deadline) return std::nullopt;
+    if (transport.clock().steady_s() >= deadline_s) return std::nullopt;
     transport.wait(kLookAgain);
   }
 }
 
-std::string in_words(std::chrono::milliseconds time) {
-  return base::human_seconds(std::chrono::duration<double>(time).count());
-}
+double in_seconds(std::chrono::milliseconds time) { return std::chrono::duration<double>(time).count(); }
+
+std::string in_words(std::chrono::milliseconds time) { return base::human_seconds(in_seconds(time)); }
 
 // On rank 0: receives a `Wanted` from every other rank. Returns all by rank, with `own` for rank 0.
 template <class Wanted>
@@ -76,9 +73,9 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
                            std::chrono::milliseconds patience, const char* late) {
   std::vector<std::optional<Wanted>> heard(transport.size());
   heard[0] = own;
-  const auto deadline = Clock::now() + patience;
+  const double deadline_s = transport.clock().steady_s() + in_seconds(patience);
   for (uint32_t missing = transport.size() - 1; missing > 0; --missing) {
-    const auto message = wait_message(transport, stop, deadline);
+    const auto message = wait_message(transport, stop, deadline_s);
     if (!message) {
       uint32_t silent = 0;
       while (heard[silent]) ++silent;
@@ -102,7 +99,7 @@ std::vector<Wanted> gather(Transport& transport, const Wanted& own, const std::a
 
 // On other ranks: receives rank 0's next message. Throws its error if it stopped.
 Message hear(Transport& transport, const std::atomic<bool>& stop, std::chrono::milliseconds patience) {
-  auto message = wait_message(transport, stop, Clock::now() + patience);
+  auto message = wait_message(transport, stop, transport.clock().steady_s() + in_seconds(patience));
   if (!message)
     throw Error(MK_INTERNAL, fmt::format("node 0 has not answered within {}; check its output", in_words(patience)));
   if (const Stop* refused = std::get_if<Stop>(&message->second)) throw_stop(*refused);
@@ -204,7 +201,7 @@ void wait_for_bye(Transport& transport) {
   Listening listening;
   double heard = 0, next_beat = 0;
   while (listening.seconds() - heard <= kPatienceSeconds) {
-    const double now = base::steady_s();
+    const double now = transport.clock().steady_s();
     listening.turn(now);
     if (now >= next_beat) {
       next_beat = now + kHeartbeatSeconds;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -16,11 +15,6 @@
 
 namespace mokume::cluster {
 namespace {
-
-// Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
-constexpr std::chrono::milliseconds kLongestWait(20);
-// The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than that.
-constexpr double kStayAwakeSeconds = 0.001;
 
 // Wakes the loop when a feeder, the journal or the team has something for it. Callers of ring() may outlive the run.
 class Bell {
@@ -87,9 +81,9 @@ class Loop {
         coordinator_(coordinator),
         team_(options.team),
         stop_(stop),
-        stop_cause_(options.stop_cause),
-        clock_(options.clock),
-        now_(options.clock) {}
+        options_(options),
+        clock_(transport.clock()),
+        now_(transport.clock()) {}
 
   void run() {
     if (coordinator_ != nullptr) deliver(coordinator_->start(now_()));
@@ -97,10 +91,10 @@ class Loop {
     while (!over()) {
       if (turn()) {
         active_s = clock_.steady_s();
-      } else if (transport_.size() > 1 && clock_.steady_s() - active_s < kStayAwakeSeconds) {
+      } else if (transport_.size() > 1 && clock_.steady_s() - active_s < options_.stay_awake_s) {
         std::this_thread::yield();
       } else {
-        transport_.wait(kLongestWait);
+        transport_.wait(options_.longest_wait);
       }
     }
     send_for_team();  // the last messages
@@ -122,7 +116,7 @@ class Loop {
     bool active = send_for_team();
     if (!asked_to_stop_ && stop_.load()) {
       asked_to_stop_ = true;
-      const std::string cause = stop_cause_();
+      const std::string cause = options_.stop_cause();
       tell_coordinator(Stop{MK_CANCELLED, cause.empty() ? "stopped on request" : "stopped on request: " + cause});
     }
     for (const Message& message : agent_.collect(now_())) {
@@ -144,6 +138,8 @@ class Loop {
   void watch_others() {
     if (coordinator_ == nullptr) {
       if (transport_.lost(0)) agent_.lose_node_0("node 0 died");
+      // Whoever waits for it next, to part from it, need not wait for the same silence again.
+      if (agent_.node_0_lost()) transport_.forget(0);
       // After a STOP the leader still has to send its last messages; after a FINISH nobody has any left.
       const bool finished = agent_.leaving() && !agent_.stopped();
       if (team_ != nullptr && (finished || agent_.node_0_lost())) team_->lost(0);
@@ -204,7 +200,7 @@ class Loop {
   Coordinator* coordinator_;  // rank 0 only
   TeamChannel* team_;         // or null
   const std::atomic<bool>& stop_;
-  const std::function<std::string()>& stop_cause_;
+  const RunOptions& options_;
   const base::Clock& clock_;
   Now now_;
   bool asked_to_stop_ = false;
@@ -227,7 +223,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   const auto bell = std::make_shared<Bell>(transport);
   const std::shared_ptr<void> until_the_end(nullptr, [bell](void*) { bell->take_down(); });
   const auto ring = [bell] { bell->ring(); };
-  auto agent = std::make_unique<Agent>(executor, journal, ring, options.limits, options.team, options.clock);
+  auto agent = std::make_unique<Agent>(executor, journal, ring, options.limits, options.team, *options.threads);
   if (options.team != nullptr) options.team->on_ring(ring);
   Loop(transport, *agent, coordinator ? &*coordinator : nullptr, options, stop).run();
   const std::optional<Stop> stopped = agent->stopped();
@@ -248,15 +244,36 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
   return outcome;
 }
 
-void attend(Transport& transport, const std::function<void()>& work) {
-  std::future<void> done = std::async(std::launch::async, work);
-  const std::chrono::milliseconds nap(transport.size() == 1 ? 1000 : 5);
-  while (done.wait_for(nap) != std::future_status::ready) {
+void attend(Transport& transport, const std::function<void()>& work, const base::Threads& threads) {
+  constexpr double kNapSeconds = 0.005;
+  bool done = false;
+  std::exception_ptr failure;
+  const auto monitor = threads.monitor();
+  const auto worker = threads.start([&] {
+    std::exception_ptr thrown;
+    try {
+      work();
+    } catch (...) {
+      thrown = std::current_exception();
+    }
+    const std::lock_guard lock(*monitor);
+    failure = thrown;
+    done = true;
+    monitor->change();
+  });
+  const auto nap = [&] {
+    const std::lock_guard lock(*monitor);
+    const auto is_done = [&] { return done; };
+    if (transport.size() == 1) return monitor->wait(is_done);
+    return monitor->wait_until(transport.clock().steady_s() + kNapSeconds, is_done);
+  };
+  while (!nap()) {
     while (const auto received = transport.poll())
       if (std::holds_alternative<Heartbeat>(decode(received->text, received->owner)))
         transport.send(received->from, encode(Finish{}));
   }
-  done.get();
+  worker->join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace mokume::cluster

@@ -6,11 +6,12 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <string>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/threads.hpp"
 #include "cluster/agent/executor.hpp"
 #include "cluster/coordinator/coordinator.hpp"
 #include "cluster/handshake.hpp"
@@ -37,7 +38,11 @@ struct Leading {
 struct RunOptions {
   Limits limits = {};
   TeamChannel* team = nullptr;  // must outlive the run; null without a team
-  const base::Clock& clock = base::system_clock();
+  const base::Threads* threads = &base::system_threads();  // those of its devices
+  // Bounds the delay of events without a wake-up: a stop request, and the coordinator's timeouts.
+  std::chrono::milliseconds longest_wait{20};
+  // The next message often arrives at once, as in a team's sums, and waking a sleeping core takes longer than that.
+  double stay_awake_s = 0.001;
   std::function<std::string()> stop_cause = [] { return std::string(); };  // why this node set `stop`; "": unknown
 };
 
@@ -51,6 +56,7 @@ Outcome run(Transport& transport, const Handshake& handshake, Executor& executor
 
 // For node 0, after run(): does `work` on its own thread while answering the other nodes, which wait for the end of the
 // run and expect signs of life. Called on the thread that uses the transport. Rethrows errors of `work`.
-void attend(Transport& transport, const std::function<void()>& work);
+void attend(Transport& transport, const std::function<void()>& work,
+            const base::Threads& threads = base::system_threads());
 
 }  // namespace mokume::cluster

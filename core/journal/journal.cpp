@@ -22,27 +22,28 @@ void Journal::stored(const Body& body) {
 }
 
 Journal::Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
-                 std::chrono::milliseconds interval, const base::Disk& disk, const base::Clock& clock)
+                 std::chrono::milliseconds interval, const base::Disk& disk, const base::Threads& threads)
     : path_((std::filesystem::path(directory) / file_name(node)).string()),
       node_(node),
       plan_(plan),
       interval_(interval),
-      clock_(clock) {
+      threads_(threads),
+      monitor_(threads.monitor()) {
   stored([&] {
     file_ = disk.open(directory, file_name(node));
     written_ = good_bytes();
     file_->cut(written_);
   });
   if (written_ == 0) commit(seal(base::to_json(Header{kFormat, plan_.hash, node_})));
-  pending_.text = seal(base::to_json(SessionLine{"start", clock_.wall_s(), ""}));
+  pending_.text = seal(base::to_json(SessionLine{"start", threads_.clock().wall_s(), ""}));
   pending_.on_durable.emplace_back();
   appended_ = 1;
-  writer_ = std::thread([this] { write_loop(); });
+  writer_ = threads.start([this] { write_loop(); });
 }
 
 Journal::~Journal() {
   try {
-    if (writer_.joinable()) close("interrupted");
+    if (writer_) close("interrupted");
   } catch (const std::exception&) {
     // The failure has been reported through on_failure, and the data on disk ends with a whole line.
   }
@@ -102,39 +103,40 @@ void Journal::append(const FitRecord& record, std::function<void()> on_durable) 
 void Journal::append(const EventRecord& record) { add_line(seal(base::to_json(record)), {}); }
 
 void Journal::add_line(const std::string& line, std::function<void()> on_durable) {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(*monitor_);
   if (failure_) throw Error(*failure_);
   if (stopping_) throw Error(MK_INTERNAL, path_ + " is closed");
   pending_.text += line;
   pending_.on_durable.push_back(std::move(on_durable));
   ++appended_;
-  wake_.notify_one();
+  monitor_->change();
 }
 
 void Journal::flush() {
-  std::unique_lock lock(mutex_);
+  const std::lock_guard lock(*monitor_);
   const uint64_t target = appended_;
   ++hurried_;
-  wake_.notify_one();
-  settled_.wait(lock, [&] { return durable_ >= target || failure_; });
+  monitor_->change();
+  monitor_->wait([&] { return durable_ >= target || failure_; });
   --hurried_;
   if (durable_ < target) throw Error(*failure_);
 }
 
 void Journal::close(const std::string& reason) {
-  add_line(seal(base::to_json(SessionLine{"stop", clock_.wall_s(), reason})), {});
+  add_line(seal(base::to_json(SessionLine{"stop", threads_.clock().wall_s(), reason})), {});
   stop_writer();
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(*monitor_);
   if (failure_) throw Error(*failure_);
 }
 
 void Journal::stop_writer() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(*monitor_);
     stopping_ = true;
-    wake_.notify_one();
+    monitor_->change();
   }
-  if (writer_.joinable()) writer_.join();
+  if (writer_) writer_->join();
+  writer_ = nullptr;
 }
 
 void Journal::on_failure(std::function<void(const Error&)> handler) {
@@ -142,7 +144,7 @@ void Journal::on_failure(std::function<void(const Error&)> handler) {
   handler_ = std::move(handler);
   std::optional<Error> failure;
   {
-    const std::lock_guard state(mutex_);
+    const std::lock_guard state(*monitor_);
     failure = failure_;
   }
   if (!failure || !handler_ || handled_) return;
@@ -151,12 +153,12 @@ void Journal::on_failure(std::function<void(const Error&)> handler) {
 }
 
 void Journal::write_loop() {
-  std::unique_lock lock(mutex_);
-  auto next = std::chrono::steady_clock::now();
+  std::unique_lock lock(*monitor_);
+  double next = now();
   while (true) {
-    wake_.wait(lock, [&] { return stopping_ || !pending_.on_durable.empty(); });
+    monitor_->wait([&] { return stopping_ || !pending_.on_durable.empty(); });
     if (pending_.on_durable.empty()) return;
-    wake_.wait_until(lock, next, [&] { return stopping_ || hurried_ > 0; });
+    monitor_->wait_until(next, [&] { return stopping_ || hurried_ > 0; });
     const Batch batch = std::exchange(pending_, {});
     lock.unlock();
     try {
@@ -165,13 +167,13 @@ void Journal::write_loop() {
       fail(error);
       return;
     }
-    next = std::chrono::steady_clock::now() + interval_;
+    next = now() + std::chrono::duration<double>(interval_).count();
     for (const auto& on_durable : batch.on_durable) {
       if (on_durable) on_durable();
     }
     lock.lock();
     durable_ += batch.on_durable.size();
-    settled_.notify_all();
+    monitor_->change();
   }
 }
 
@@ -197,9 +199,9 @@ void Journal::cut_torn_line() noexcept {
 
 void Journal::fail(const Error& error) {
   {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(*monitor_);
     failure_ = error;
-    settled_.notify_all();
+    monitor_->change();
   }
   const std::lock_guard lock(handler_mutex_);
   if (!handler_ || handled_) return;

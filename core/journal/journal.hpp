@@ -5,18 +5,16 @@
 #pragma once
 
 #include <chrono>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/disk.hpp"
+#include "base/threads.hpp"
 #include "journal/bounds.hpp"
 #include "journal/record.hpp"
 #include "sdk/error.hpp"
@@ -28,11 +26,11 @@ class Journal {
  public:
   // Opens DIRECTORY/node-NNNN.ndjson, creating both if needed, cuts off a torn last line, and records the start of a
   // session. Error(MK_BAD_DATA) if the file belongs to another plan or node. This and all functions below throw
-  // Error(MK_STORAGE) if the file cannot be written. `disk` and `clock` must outlive the journal. Commits are at least
+  // Error(MK_STORAGE) if the file cannot be written. `disk` and `threads` must outlive the journal. Commits are at least
   // `interval` apart.
   Journal(const std::string& directory, uint32_t node, const search::Plan& plan,
           std::chrono::milliseconds interval = std::chrono::milliseconds(20),
-          const base::Disk& disk = base::system_disk(), const base::Clock& clock = base::system_clock());
+          const base::Disk& disk = base::system_disk(), const base::Threads& threads = base::system_threads());
   ~Journal();  // close("interrupted") unless closed
   Journal(const Journal&) = delete;
   Journal& operator=(const Journal&) = delete;
@@ -77,6 +75,7 @@ class Journal {
   void fail(const Error& error);
   void stop_writer();
   void cut_torn_line() noexcept;
+  double now() const { return threads_.clock().steady_s(); }
   template <class Body>
   static void stored(const Body& body);
 
@@ -85,13 +84,12 @@ class Journal {
   search::Plan plan_;
   Bounds bounds_;
   std::chrono::milliseconds interval_;
-  const base::Clock& clock_;
+  const base::Threads& threads_;
   std::unique_ptr<base::AppendFile> file_;
   uint64_t written_ = 0;  // size of the whole lines on disk
 
-  std::mutex mutex_;
-  std::condition_variable wake_;     // for the writer
-  std::condition_variable settled_;  // a batch is done or the journal has failed
+  // Changes when lines are appended, a batch is done, or the journal fails or stops.
+  std::unique_ptr<base::Monitor> monitor_;
   Batch pending_;
   uint64_t appended_ = 0, durable_ = 0;  // number of lines
   uint32_t hurried_ = 0;                 // number of threads in flush()
@@ -100,7 +98,7 @@ class Journal {
   std::mutex handler_mutex_;
   std::function<void(const Error&)> handler_;
   bool handled_ = false;
-  std::thread writer_;
+  std::unique_ptr<base::Thread> writer_;
 };
 
 }  // namespace mokume::journal

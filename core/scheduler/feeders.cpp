@@ -3,10 +3,8 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <deque>
 #include <mutex>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -14,9 +12,10 @@ namespace mokume::scheduler {
 
 struct Feeders::State {
   struct Lane {
+    std::unique_ptr<base::Monitor> monitor;  // changes when a job comes, or the lane stops
     std::deque<Job> jobs;
-    std::condition_variable wake;
-    std::thread thread;
+    bool stopping = false;
+    std::unique_ptr<base::Thread> thread;
   };
 
   State(uint32_t n_devices, Ended on_ended)
@@ -29,9 +28,9 @@ struct Feeders::State {
     while (true) {
       Job job;
       {
-        std::unique_lock lock(mutex);
-        lane.wake.wait(lock, [&] { return stopping || !lane.jobs.empty(); });
-        if (stopping) return;
+        const std::lock_guard lock(*lane.monitor);
+        lane.monitor->wait([&] { return lane.stopping || !lane.jobs.empty(); });
+        if (lane.stopping) return;
         job = std::move(lane.jobs.front());
         lane.jobs.pop_front();
       }
@@ -48,45 +47,45 @@ struct Feeders::State {
 
   tbb::task_arena arena;
   Ended ended;
-  std::mutex mutex;
-  bool stopping = false;
   std::vector<Lane> lanes;
 };
 
-Feeders::Feeders(uint32_t n_devices, Ended ended) : state_(std::make_shared<State>(n_devices, std::move(ended))) {
+Feeders::Feeders(uint32_t n_devices, Ended ended, const base::Threads& threads)
+    : state_(std::make_shared<State>(n_devices, std::move(ended))) {
+  for (State::Lane& lane : state_->lanes) lane.monitor = threads.monitor();
   for (uint32_t device = 0; device < n_devices; ++device) {
-    state_->lanes[device].thread =
-        std::thread([state = state_, device] { state->arena.execute([&] { state->loop(device); }); });
+    state_->lanes[device].thread = threads.start([state = state_, device, simulated = threads.simulated()] {
+      if (simulated) return state->loop(device);
+      state->arena.execute([&] { state->loop(device); });
+    });
   }
 }
 
 Feeders::~Feeders() { stop(); }
 
 void Feeders::push(uint32_t device, Job job) {
-  const std::lock_guard lock(state_->mutex);
   State::Lane& lane = state_->lanes.at(device);
+  const std::lock_guard lock(*lane.monitor);
   lane.jobs.push_back(std::move(job));
-  lane.wake.notify_one();
+  lane.monitor->change();
 }
 
 void Feeders::end_loops() {
-  const std::lock_guard lock(state_->mutex);
-  state_->stopping = true;
-  for (State::Lane& lane : state_->lanes) lane.wake.notify_one();
+  for (State::Lane& lane : state_->lanes) {
+    const std::lock_guard lock(*lane.monitor);
+    lane.stopping = true;
+    lane.monitor->change();
+  }
 }
 
 void Feeders::stop() {
   end_loops();
-  for (State::Lane& lane : state_->lanes) {
-    if (lane.thread.joinable()) lane.thread.join();
-  }
+  for (State::Lane& lane : state_->lanes) lane.thread->join();
 }
 
 void Feeders::abandon() {
   end_loops();
-  for (State::Lane& lane : state_->lanes) {
-    if (lane.thread.joinable()) lane.thread.detach();
-  }
+  for (State::Lane& lane : state_->lanes) lane.thread->detach();
 }
 
 }  // namespace mokume::scheduler

@@ -8,6 +8,8 @@
 #include <functional>
 #include <memory>
 
+#include "base/threads.hpp"
+
 namespace mokume::scheduler {
 
 class Feeders {
@@ -16,7 +18,7 @@ class Feeders {
   // Called on the feeder's thread when a job has ended; `error` is what the job threw, or null. Must not throw.
   using Ended = std::function<void(uint32_t device, std::exception_ptr error)>;
 
-  Feeders(uint32_t n_devices, Ended ended);
+  Feeders(uint32_t n_devices, Ended ended, const base::Threads& threads = base::system_threads());
   ~Feeders();  // stop()
   Feeders(const Feeders&) = delete;
   Feeders& operator=(const Feeders&) = delete;

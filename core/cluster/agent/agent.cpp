@@ -107,17 +107,17 @@ class Agent::LeaseReporter : public Reporter {
 };
 
 Agent::Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits,
-             TeamChannel* team, const base::Clock& clock)
+             TeamChannel* team, const base::Threads& threads)
     : executor_(executor),
       local_(executor.devices()),
       journal_(journal),
       ring_(std::move(ring)),
       limits_(limits),
       team_(team),
-      clock_(clock),
+      clock_(threads.clock()),
       devices_(local_.size()),
       inbox_{{}, {}, {}, std::vector<State>(local_.size())},
-      feeders_(static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}) {
+      feeders_(static_cast<uint32_t>(local_.size()), [](uint32_t, const std::exception_ptr&) {}, threads) {
   journal_.on_failure([this](const Error& error) {
     {
       const std::lock_guard lock(inbox_mutex_);

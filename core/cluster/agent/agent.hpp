@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
+#include "base/threads.hpp"
 #include "cluster/agent/executor.hpp"
 #include "cluster/protocol/messages.hpp"
 #include "cluster/protocol/silence.hpp"
@@ -32,7 +32,7 @@ class Agent {
   // `ring` is called from any thread when collect() has something new. `team` is null without a team; otherwise this
   // node continues until the team is idle. All referenced objects must outlive the agent.
   Agent(Executor& executor, journal::Journal& journal, std::function<void()> ring, const Limits& limits = {},
-        TeamChannel* team = nullptr, const base::Clock& clock = base::system_clock());
+        TeamChannel* team = nullptr, const base::Threads& threads = base::system_threads());
   ~Agent();  // cancels and waits for the devices, and until the journal no longer uses this agent
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;

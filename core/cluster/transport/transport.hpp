@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "abi/transport.h"
+#include "base/clock.hpp"
 
 namespace mokume::cluster {
 
@@ -24,12 +25,15 @@ const mk_transport* self_transport();
 // Used by one thread, except wake(). Every function throws the transport's Error.
 class Transport {
  public:
-  explicit Transport(const mk_transport* table) : table_(table) {}
+  // `clock` is the one that its waits follow.
+  explicit Transport(const mk_transport* table, const base::Clock& clock = base::system_clock())
+      : table_(table), clock_(clock) {}
   Transport(const Transport&) = delete;
   Transport& operator=(const Transport&) = delete;
 
   uint32_t rank() const { return table_->rank(table_->self); }
   uint32_t size() const { return table_->size(table_->self); }
+  const base::Clock& clock() const { return clock_; }
 
   void send(uint32_t to, const std::string& message);  // a copy
   void send(uint32_t to, std::shared_ptr<const std::string> message);
@@ -60,6 +64,7 @@ class Transport {
 
  private:
   const mk_transport* table_;
+  const base::Clock& clock_;
 
   // Used if the table has no wait().
   std::mutex mutex_;

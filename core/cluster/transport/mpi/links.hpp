@@ -5,10 +5,7 @@
 
 #include <array>
 #include <asio/executor_work_guard.hpp>
-#include <asio/generic/stream_protocol.hpp>
 #include <asio/io_context.hpp>
-#include <asio/ip/tcp.hpp>
-#include <asio/local/stream_protocol.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,9 +16,11 @@
 #include <string_view>
 #include <vector>
 
-namespace mokume::mpi {
+#include "invitation.hpp"
+#include "reception.hpp"
+#include "visit.hpp"
 
-using Clock = std::chrono::steady_clock;
+namespace mokume::mpi {
 
 // Used by one thread, except wake(). Nothing happens outside its calls, except that the kernel sends and receives what
 // its buffers hold.
@@ -34,8 +33,8 @@ class Links {
   // ---- connecting ----
 
   // Rank 0 listens on a local socket and by TCP: on loopback if `this_host_only`, otherwise where others may reach it.
-  // Returns the invitation that others need to join, which is also sufficient to join: its addresses, a port and
-  // secrets. `network` restricts the addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws
+  // Returns the invitation that others need to join, which is also sufficient to join: its addresses, a port and the
+  // key of the run. `network` restricts the addresses (an interface name, or "10.0.0.0/8"; empty: all). Throws
   // Error(MK_INVALID_ARGUMENT) if this host has no such network.
   std::string invite(bool this_host_only, const std::string& network);
   // Rank 0 waits for the others. Throws Error(MK_CANCELLED) that names the ranks missing at the deadline.
@@ -86,7 +85,6 @@ class Links {
     std::shared_ptr<const void> owner;
   };
   enum class State { absent, open, closed };
-  using Stream = asio::generic::stream_protocol;
   struct Link {
     explicit Link(asio::io_context& io) : socket(io) {}
     Stream::socket socket;
@@ -96,27 +94,13 @@ class Links {
     std::unique_ptr<char[]> body;
     std::deque<Parcel> outgoing;  // the first is being sent
   };
-  struct Guest;    // connected to rank 0, identity not yet proven
-  struct Attempt;  // to reach rank 0
 
-  static constexpr size_t kSecret = 16;
-  using Secret = std::array<unsigned char, kSecret>;
-
-  template <class Acceptor>
-  void accept(Acceptor& acceptor);
-  void ask(const std::shared_ptr<Guest>& guest);
-  void admit(const std::shared_ptr<Guest>& guest);
-  enum class Outcome { reached, refused, silence };
-  Outcome reach(const Stream::endpoint& where, Clock::time_point deadline);
   void open(int peer, Stream::socket socket);
   void read_header(int peer);
   void read_body(int peer);
   void arrive(int peer);
   void write(int peer);
   void close(int peer);
-
-  template <class Done>
-  bool run_until(Clock::time_point deadline, Done&& done);
 
   Link& link(int peer) { return *links_[static_cast<size_t>(peer)]; }
   const Link& link(int peer) const { return *links_[static_cast<size_t>(peer)]; }
@@ -125,12 +109,11 @@ class Links {
   const int rank_, size_;
   asio::io_context io_{1};
   asio::executor_work_guard<asio::io_context::executor_type> always_;
-  asio::ip::tcp::acceptor acceptor_;
-  asio::local::stream_protocol::acceptor near_;  // for ranks on this host
-  Secret ours_{}, theirs_{};                     // rank 0 sends `ours_`, a joining rank `theirs_`
   std::vector<std::unique_ptr<Link>> links_;
   std::deque<Arrived> inbox_;
   std::atomic<bool> woken_{false};
+  std::optional<Reception> reception_;  // rank 0 only
+  uint16_t port_ = 0;
 };
 
 }  // namespace mokume::mpi

@@ -1,0 +1,435 @@
+#include "simulation/job.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "cluster/fixtures.hpp"
+#include "cluster/run.hpp"
+#include "journal/line.hpp"
+#include "journal/read.hpp"
+#include "simulation/disk.hpp"
+#include "simulation/network.hpp"
+#include "simulation/world.hpp"
+#include "support/scratch.hpp"
+
+namespace mokume::simulation {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kJournals = "run/journal";
+constexpr uint32_t kTroubledStarts = 6;    // then one without trouble, which must finish
+constexpr double kTroubleSeconds = 200;    // trouble begins within this time after a start
+constexpr double kLongestStart = 6000;     // includes the half hour for devices that do not open
+constexpr double kHangSeconds = 60;
+
+// What the seed draws once for a job.
+struct Shape {
+  uint32_t fits = 0, bundle = 0, refits = 0;
+  double fit_s = 0;
+
+  explicit Shape(Random& random)
+      : fits(1 + random.below(40)),
+        bundle(1 + random.below(4)),
+        refits(random.below(2)),
+        fit_s(std::pow(10.0, random.between(-2, 0.7))) {}
+  uint32_t slots() const { return fits + refits; }
+};
+
+// One start of the job: its ranks live until all of them have ended.
+class Start;
+
+struct Rank {
+  std::unique_ptr<Process> process;
+  std::unique_ptr<ProcessDisk> disk;
+  std::unique_ptr<cluster::TestExecutor> executor;
+  std::unique_ptr<journal::Journal> journal;
+  cluster::TestRules rules;
+  cluster::TestObserver observer;
+  std::atomic<bool> stop{false};
+  std::vector<bool> killed;  // by device
+  uint32_t working = 0;      // attempts
+  bool ended = false;
+  cluster::Outcome outcome;
+  int32_t code = MK_OK;
+  std::string error;
+};
+
+class Job {
+ public:
+  Job(uint64_t seed, const Troubles& troubles)
+      : troubles_(troubles), world_(seed), shape_(world_.random()), plan_(cluster::make_plan(shape_.fits)), disk_(world_) {
+    report_.seed = seed;
+  }
+
+  Report run();
+
+ private:
+  friend class Start;
+  Random& random() { return world_.random(); }
+  void fault(const std::string& text) { report_.faults.push_back(text); }
+  void tell(const std::string& text) { report_.story.push_back(fmt::format("{:9.3f} {}", world_.now() - 1000, text)); }
+  journal::FitRecord result(uint32_t fit) const;
+  journal::Contents read();
+  void check_journals(bool finished);
+
+  const Troubles troubles_;
+  World world_;
+  const Shape shape_;
+  const search::Plan plan_;
+  SharedDisk disk_;
+  test::Scratch scratch_;
+  std::set<uint32_t> failed_;   // each fit fails once at most, so none is ever given up
+  std::set<uint32_t> durable_;  // some node was told that they are on disk
+  std::vector<std::unique_ptr<Start>> starts_;
+  Report report_;
+};
+
+class Start {
+ public:
+  Start(Job& job, bool troubled);
+  bool run();  // returns whether the job is done
+
+ private:
+  void open_rank(uint32_t rank);
+  void live(uint32_t rank);
+  void take_part(Rank& self, uint32_t rank);
+  cluster::Workload workload();
+  void work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter);
+  void compute(Rank& self, uint32_t device, uint32_t fit, cluster::Reporter& reporter);
+  void hang(Rank& self, uint32_t device);
+  void plan_trouble();
+  void kill_rank(uint32_t rank, bool power);
+  std::function<void()> draw_trouble(uint32_t rank);
+  bool may(bool trouble, double p) { return troubled_ && trouble && job_.random().chance(p); }
+
+  Job& job_;
+  World& world_;
+  const bool troubled_;
+  double failure_rate_ = 0, hang_rate_ = 0;
+  std::vector<std::unique_ptr<Rank>> ranks_;
+  std::unique_ptr<Network> network_;
+};
+
+// ---- Job
+
+journal::FitRecord Job::result(uint32_t fit) const {
+  journal::FitRecord record = cluster::result_of(fit);
+  if (fit >= shape_.fits) record.refit = shape_.fits - 1;
+  return record;
+}
+
+// The journals as a new process reads them, from a directory of this machine.
+journal::Contents Job::read() {
+  const fs::path directory = fs::path(scratch_.path()) / "journal";
+  fs::create_directories(directory);
+  for (const auto& [path, text] : disk_.files)
+    std::ofstream(directory / fs::path(path).filename(), std::ios::binary | std::ios::trunc) << text;
+  return journal::read_all(directory.string(), plan_);
+}
+
+void Job::check_journals(bool finished) {
+  try {
+    const journal::Contents contents = read();
+    std::set<uint32_t> there;
+    for (const auto* records : {&contents.records, &contents.refits}) {
+      for (const journal::FitRecord& record : *records) {
+        there.insert(record.fit);
+        if (!journal::same_result(record, result(record.fit)))
+          fault(fmt::format("fit {} has another result in the journal", record.fit));
+      }
+    }
+    if (!contents.disagreements.empty()) fault("records disagree: " + contents.disagreements[0].text);
+    for (const uint32_t fit : durable_)
+      if (there.count(fit) == 0) fault(fmt::format("fit {} was on disk, and is lost", fit));
+    if (finished && there.size() != shape_.slots())
+      fault(fmt::format("the job is done with {} of {} fits in its journals", there.size(), shape_.slots()));
+  } catch (const Error& error) {
+    fault(std::string("the journals cannot be read: ") + error.what());
+  }
+}
+
+Report Job::run() {
+  bool finished = false;
+  while (!finished && report_.faults.empty() && report_.starts <= kTroubledStarts) {
+    const bool troubled = report_.starts < kTroubledStarts;
+    ++report_.starts;
+    starts_.push_back(std::make_unique<Start>(*this, troubled));
+    finished = starts_.back()->run();
+    check_journals(finished);
+    if (!finished && !troubled) fault("a start without trouble did not finish the job");
+  }
+  report_.switches = world_.switches();
+  report_.bytes_hash = 14695981039346656037U;  // FNV-1a
+  for (const auto& [path, text] : disk_.files)
+    for (const char c : text) report_.bytes_hash = (report_.bytes_hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
+  return report_;
+}
+
+// ---- Start
+
+Start::Start(Job& job, bool troubled) : job_(job), world_(job.world_), troubled_(troubled) {
+  Random& random = job.random();
+  const uint32_t size = 1 + random.below(4);
+  std::vector<Process*> processes;
+  for (uint32_t rank = 0; rank < size; ++rank) {
+    open_rank(rank);
+    processes.push_back(ranks_[rank]->process.get());
+  }
+  Network::Weather weather;
+  weather.latency_s = std::pow(10.0, random.between(-5, -1));
+  if (may(job.troubles_.loss, 0.5)) weather.loss = random.between(0, 0.2);
+  if (may(job.troubles_.broken_devices, 0.3)) failure_rate_ = random.between(0, 0.3);
+  if (may(job.troubles_.hanging_devices, 0.1)) hang_rate_ = random.between(0, 0.1);
+  network_ = std::make_unique<Network>(world_, processes, weather);
+  if (troubled) plan_trouble();
+}
+
+void Start::open_rank(uint32_t rank) {
+  auto self = std::make_unique<Rank>();
+  const uint32_t devices = 1 + job_.random().below(3);
+  self->process = std::make_unique<Process>(world_, fmt::format("rank {}", rank));
+  self->disk = std::make_unique<ProcessDisk>(job_.disk_, *self->process);
+  self->killed.resize(devices);
+  self->executor = std::make_unique<cluster::TestExecutor>(
+      rank, devices,
+      [this](uint32_t node, uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
+        work(node, device, attempt, reporter);
+      });
+  self->executor->on_saved = [this](uint32_t fit) { job_.durable_.insert(fit); };
+  // Without isolation a device cannot be ended.
+  const bool isolated = job_.random().chance(0.7);
+  self->executor->on_kill = [this, state = self.get(), isolated](uint32_t device) {
+    state->killed[device] = isolated;
+    if (isolated) world_.wake_all(state->process.get());
+    return isolated;
+  };
+  ranks_.push_back(std::move(self));
+}
+
+bool Start::run() {
+  for (uint32_t rank = 0; rank < ranks_.size(); ++rank) {
+    const double delay = job_.random().about(0.1);
+    world_.spawn(ranks_[rank]->process.get(), [this, rank, delay] {
+      world_.sleep_until(world_.now() + delay);
+      live(rank);
+    });
+  }
+  const auto over = [&] {
+    return std::all_of(ranks_.begin(), ranks_.end(), [](const auto& rank) { return rank->ended; });
+  };
+  if (!world_.run(world_.now() + kLongestStart, over)) {
+    std::string who;
+    for (const auto& rank : ranks_)
+      if (!rank->ended) who += (who.empty() ? "" : ", ") + rank->process->name();
+    job_.fault(fmt::format("the start did not end within {} s: {}", kLongestStart, who));
+    return false;
+  }
+  for (const auto& rank : ranks_)
+    job_.tell(fmt::format("{} ended: {}", rank->process->name(),
+                          rank->code != MK_OK            ? rank->error
+                          : rank->outcome.finished       ? "done"
+                          : rank->outcome.reason.empty() ? "stopped"
+                                                         : rank->outcome.reason));
+  return ranks_[0]->code == MK_OK && ranks_[0]->outcome.finished;
+}
+
+// An error of the program itself, not of its surroundings.
+bool is_internal(int32_t code, const std::string& text) {
+  if (code != MK_INTERNAL) return false;
+  for (const char* expected : {"has not reported within", "has not answered within"})
+    if (text.find(expected) != std::string::npos) return false;
+  return true;
+}
+
+// What main() does.
+void Start::live(uint32_t rank) {
+  Rank& self = *ranks_[rank];
+  try {
+    take_part(self, rank);
+  } catch (const Error& error) {
+    self.code = error.status();
+    self.error = error.what();
+    if (!self.process->dead() && is_internal(self.code, self.error))
+      job_.fault(fmt::format("{} failed: {}", self.process->name(), self.error));
+  } catch (const std::exception& error) {
+    self.code = MK_INTERNAL;
+    self.error = error.what();
+    job_.fault(fmt::format("{} threw: {}", self.process->name(), self.error));
+  }
+  if (self.process->dead()) self.code = MK_CANCELLED, self.error = "died";
+  if (!self.process->dead()) network_->died(rank);
+  self.process->die();  // so that work which hangs ends, too
+  while (self.working > 0) world_.park(kNever);
+  self.journal.reset();
+  self.ended = true;
+}
+
+void Start::take_part(Rank& self, uint32_t rank) {
+  cluster::Transport transport(network_->table(rank), *self.process);
+  cluster::RunOptions options;
+  options.threads = self.process.get();
+  options.limits.hang_s = kHangSeconds;
+  options.longest_wait = std::chrono::milliseconds(500);
+  options.stay_awake_s = 0;
+  cluster::participate(transport, [&] {
+    const cluster::Leader leader{"run", {}};
+    const cluster::Handshake shaken = cluster::handshake(
+        transport, {"0.1.0", "p", self.executor->devices(), {}}, rank == 0 ? &leader : nullptr, self.stop);
+    std::optional<cluster::Leading> leading;
+    if (rank == 0) leading.emplace(cluster::Leading{workload(), self.rules, self.observer});
+    self.journal = std::make_unique<journal::Journal>(kJournals, rank, job_.plan_, std::chrono::milliseconds(20),
+                                                      *self.disk, *self.process);
+    self.outcome = cluster::run(transport, shaken, *self.executor, leading ? &*leading : nullptr, *self.journal,
+                                self.stop, options);
+    self.journal->close(self.outcome.finished ? "done" : self.outcome.reason);
+    // The report takes longer than the others are patient.
+    if (rank == 0)
+      cluster::attend(transport, [&] { world_.sleep_until(world_.now() + 70); }, *self.process);
+  });
+}
+
+cluster::Workload Start::workload() {
+  cluster::Workload work = cluster::make_work(job_.shape_.fits, job_.shape_.bundle);
+  if (job_.shape_.refits > 0) {
+    work.refit_after.emplace_back();
+    for (uint32_t fit = 0; fit < job_.shape_.fits; ++fit) work.refit_after[0].push_back(fit);
+  }
+  journal::Contents contents = job_.read();
+  work.done = std::move(contents.records);
+  work.done.insert(work.done.end(), contents.refits.begin(), contents.refits.end());
+  return work;
+}
+
+// ---- devices
+
+void Start::work(uint32_t rank, uint32_t device, const cluster::Attempt& attempt, cluster::Reporter& reporter) {
+  Rank& self = *ranks_[rank];
+  ++self.working;
+  self.killed[device] = false;
+  const std::shared_ptr<void> end(nullptr, [&self](void*) { --self.working; });
+  for (const uint32_t fit : attempt.fits) {
+    const bool may_fail = job_.failed_.count(fit) == 0;
+    const bool fails = may_fail && job_.random().chance(failure_rate_);
+    const bool hangs = may_fail && !fails && job_.random().chance(hang_rate_);
+    if (fails || hangs) job_.failed_.insert(fit);
+    if (hangs) {
+      ++job_.report_.hangs;
+      hang(self, device);
+    }
+    compute(self, device, fit, reporter);
+    if (fails) {
+      ++job_.report_.failures;
+      throw Error(MK_DEVICE_ERROR, "the device failed, as the seed says");
+    }
+    reporter.report(job_.result(fit));
+  }
+}
+
+void Start::compute(Rank& self, uint32_t device, uint32_t fit, cluster::Reporter& reporter) {
+  constexpr double kGlance = 0.5;
+  const double duration = job_.random().about(job_.shape_.fit_s) * (fit >= job_.shape_.fits ? 4 : 1);
+  const double begin = world_.now(), end = begin + duration;
+  while (world_.now() < end) {
+    world_.sleep_until(std::min(end, world_.now() + kGlance));
+    if (self.process->dead() || self.killed[device]) throw Error(MK_DEVICE_ERROR, "the device's process is gone");
+    if (reporter.cancelled()) throw Error(MK_CANCELLED, "cancelled");
+    reporter.progress("computing", (world_.now() - begin) / duration);
+  }
+}
+
+void Start::hang(Rank& self, uint32_t device) {
+  while (!self.process->dead() && !self.killed[device]) world_.park(kNever);
+  throw Error(MK_DEVICE_ERROR, "the device hung and was ended");
+}
+
+// ---- trouble
+
+void Start::plan_trouble() {
+  const uint32_t events = job_.random().below(4);
+  for (uint32_t i = 0; i < events; ++i) {
+    const uint32_t rank = job_.random().below(static_cast<uint32_t>(ranks_.size()));
+    const double when = world_.now() + kTroubleSeconds * std::pow(job_.random().share(), 3);
+    if (auto trouble = draw_trouble(rank))
+      world_.at(when, [this, rank, trouble = std::move(trouble)] {
+        if (!ranks_[rank]->ended && !ranks_[rank]->process->dead()) trouble();
+      });
+  }
+}
+
+void Start::kill_rank(uint32_t rank, bool power) {
+  if (power)  // nobody closes its connections
+    for (uint32_t peer = 0; peer < ranks_.size(); ++peer)
+      if (peer != 0 && (rank == 0 || peer == rank)) network_->cut(peer, kNever);
+  ranks_[rank]->process->die();
+  if (!power) network_->died(rank);
+}
+
+std::function<void()> Start::draw_trouble(uint32_t rank) {
+  Random& random = job_.random();
+  Report& count = job_.report_;
+  const Troubles& allowed = job_.troubles_;
+  const double duration = random.about(40), step = random.between(-4000, 4000);
+  const auto tell = [this, rank](const std::string& what) { job_.tell(fmt::format("rank {}: {}", rank, what)); };
+  switch (random.below(8)) {
+    case 0:
+      if (!allowed.deaths) return {};
+      return [this, tell, &count, rank] { ++count.deaths, tell("killed"), kill_rank(rank, false); };
+    case 1:
+      if (!allowed.deaths) return {};
+      return [this, tell, &count, rank] { ++count.deaths, tell("its host loses power"), kill_rank(rank, true); };
+    case 2:
+      if (!allowed.freezes) return {};
+      return [this, tell, &count, rank, duration] {
+        ++count.freezes, tell(fmt::format("frozen for {:.1f} s", duration));
+        ranks_[rank]->process->freeze(world_.now() + duration);
+      };
+    case 3:
+      if (!allowed.cuts || rank == 0) return {};
+      return [this, tell, &count, rank, duration] {
+        ++count.cuts, tell(fmt::format("cut off for {:.1f} s", duration));
+        network_->cut(rank, world_.now() + duration);
+      };
+    case 4:
+      if (!allowed.clock_steps) return {};
+      return [this, tell, &count, rank, step] {
+        ++count.steps, tell(fmt::format("its clock is set by {:.0f} s", step));
+        ranks_[rank]->process->step_wall_clock(step);
+      };
+    case 5:
+      if (!allowed.full_disk) return {};
+      return [this, tell, &count, duration] {
+        ++count.full_disks, tell("the disk is full");
+        job_.disk_.full_until = world_.now() + duration;
+      };
+    case 6:
+      if (!allowed.slow_disk) return {};
+      return [this, tell, &count, duration] {
+        ++count.slow_disks, tell("the disk is slow");
+        job_.disk_.slow_until = world_.now() + duration;
+      };
+    default:
+      if (!allowed.stops) return {};
+      return [this, tell, &count, rank] { ++count.stops, tell("asked to stop"), ranks_[rank]->stop = true; };
+  }
+}
+
+}  // namespace
+
+Report simulate(uint64_t seed, const Troubles& troubles) { return Job(seed, troubles).run(); }
+
+std::string Report::text() const {
+  std::string all = fmt::format("seed {}, {} starts\n", seed, starts);
+  for (const std::string& line : story) all += "  " + line + "\n";
+  for (const std::string& line : faults) all += "  FAULT: " + line + "\n";
+  return all;
+}
+
+}  // namespace mokume::simulation

@@ -1,0 +1,34 @@
+// A whole job in a simulated machine room: starts it, lets things go wrong, starts it again until it is done, and checks
+// what it left.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mokume::simulation {
+
+// What may go wrong in a simulation; the seed draws when and how often.
+struct Troubles {
+  bool deaths = true, freezes = true, cuts = true, loss = true, clock_steps = true;
+  bool full_disk = true, slow_disk = true, stops = true;
+  bool broken_devices = true, hanging_devices = true;
+};
+
+struct Report {
+  uint64_t seed = 0;
+  std::vector<std::string> faults;  // what should not have happened; empty: all is well
+  std::vector<std::string> story;   // what went wrong on purpose, and how each start ended
+  uint32_t starts = 0;
+  uint64_t switches = 0;  // between threads
+  uint64_t bytes_hash = 0;  // of all journals at the end
+  uint32_t deaths = 0, freezes = 0, cuts = 0, steps = 0, full_disks = 0, slow_disks = 0, stops = 0, failures = 0,
+           hangs = 0;
+
+  std::string text() const;
+};
+
+// The same seed gives the same report.
+Report simulate(uint64_t seed, const Troubles& troubles = {});
+
+}  // namespace mokume::simulation

@@ -1,0 +1,51 @@
+// Jobs with everything that goes wrong in a machine room, drawn from a seed.
+//
+//   MOKUME_SIMULATIONS=N    the number of jobs (default 2000)
+//   MOKUME_SIMULATION=SEED  the first seed, to replay one
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "simulation/job.hpp"
+
+namespace mokume::simulation {
+namespace {
+
+uint64_t from_environment(const char* name, uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+TEST(Simulation, EveryJobFinishesWithEveryFit) {
+  const uint64_t first = from_environment("MOKUME_SIMULATION", 1);
+  const uint64_t jobs = from_environment("MOKUME_SIMULATIONS", 2000);
+  Report sum;
+  for (uint64_t seed = first; seed < first + jobs; ++seed) {
+    const Report report = simulate(seed);
+    ASSERT_TRUE(report.faults.empty()) << report.text() << "replay it with MOKUME_SIMULATION=" << seed
+                                       << " MOKUME_SIMULATIONS=1";
+    sum.starts += report.starts;
+    sum.switches += report.switches;
+    sum.deaths += report.deaths, sum.freezes += report.freezes, sum.cuts += report.cuts, sum.steps += report.steps;
+    sum.full_disks += report.full_disks, sum.slow_disks += report.slow_disks, sum.stops += report.stops;
+    sum.failures += report.failures, sum.hangs += report.hangs;
+    if (jobs == 1) std::printf("%s", report.text().c_str());
+  }
+  std::printf("%llu jobs, %u starts, %u deaths, %u freezes, %u cuts, %u clock steps, %u full disks, %u slow disks, "
+              "%u stops, %u failed fits, %u hangs, %llu switches\n",
+              static_cast<unsigned long long>(jobs), sum.starts, sum.deaths, sum.freezes, sum.cuts, sum.steps,
+              sum.full_disks, sum.slow_disks, sum.stops, sum.failures, sum.hangs,
+              static_cast<unsigned long long>(sum.switches));
+}
+
+TEST(Simulation, OneSeedIsOneStory) {
+  for (const uint64_t seed : {3U, 77U, 1234U}) {
+    const Report one = simulate(seed), again = simulate(seed);
+    EXPECT_EQ(one.story, again.story);
+    EXPECT_EQ(one.bytes_hash, again.bytes_hash);
+    EXPECT_EQ(one.switches, again.switches);
+  }
+}
+
+}  // namespace
+}  // namespace mokume::simulation
