@@ -1,5 +1,7 @@
 // Targets for the files of networks.
-#include <algorithm>
+#include <zlib.h>
+
+#include <cstdio>
 
 #include "checkpoint.hpp"
 #include "fitted.hpp"
@@ -55,6 +57,35 @@ FUZZ_TARGET(cnn_model) {
                 first,
             "a model reads back differently");
   });
+}
+
+// The checksum covers the file with zeros in the place of its digits.
+std::string summed(std::string_view bytes) {
+  constexpr std::string_view kKey = "\"mokume_crc32\":\"";
+  std::string whole(bytes);
+  const size_t digits = whole.find(kKey) + kKey.size();
+  if (digits < kKey.size() || digits + 8 > whole.size()) return whole;
+  whole.replace(digits, 8, 8, '0');
+  char text[9];
+  std::snprintf(&text[0], sizeof(text), "%08lx",
+                crc32_z(0, reinterpret_cast<const Bytef*>(whole.data()), whole.size()) & 0xffffffffUL);
+  return whole.replace(digits, 8, &text[0]);
+}
+
+// The state of an optimizer with two parameters. A damaged file is set aside, and the training starts anew.
+FUZZ_TARGET(checkpoint, summed) {
+  mk_host table{};
+  table.log = [](void*, int32_t, const char*, const char* text) { require(*text != '\0', "a warning says nothing"); };
+  const sdk::Host host(&table);
+  const std::string directory = scratch() + "/fit";
+  file("fit/checkpoint.safetensors", bytes);
+  cnn::checkpoint_batch(host, directory, "fit");
+  file("fit/checkpoint.safetensors", bytes);
+  if (const auto found = cnn::find_checkpoint(host, directory, "fit", cnn::StateSizes{{"weights", 2}})) {
+    const cnn::Checkpoint& c = found->checkpoint;
+    require(c.epoch >= 0 && c.batch >= 0 && c.batch_size > 0, "a position that no training can have");
+    require(c.history.train_loss.size() == static_cast<size_t>(c.epoch), "a history of other epochs");
+  }
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds that tests/fuzz starts from: seeds/TARGET/NAME.
+"""Writes the seeds that tests/fuzz starts from, seeds/TARGET/NAME, and words.dict, words that mutations insert.
 
 They come from files of this tree (runs of earlier versions, golden experiments) and from the formats' own rules. Seeds
 with other names (inputs that once found a fault, or that bench/fuzz/run kept) are left alone.
@@ -8,6 +8,8 @@ import gzip
 import hashlib
 import json
 import os
+import pathlib
+import re
 import struct
 import zlib
 
@@ -296,6 +298,7 @@ def run_files():
         {"fold": 1, "best": "C = 1", "validation": 0.1, "errors": 3, "n": 10},
         {"fold": 2, "best": "C = 2", "validation": 0.2, "errors": 0, "n": 10, "mse": 0.5}]})))
     seed("fit_rates", "two", compact({"key": {"class": 0.5, "other": 2.0}, "svc": {"host": 1e-9}}))
+    seed("fit_rates", "overflow", '{"key":{"class":1e999}}')
     row = {"phase": "forward", "what": "gemm 1x2x3", "calls": 3, "seconds": 0.5, "flops": 12.0, "bytes": 44.0}
     seed("profile", "one", json.dumps({"node": 0, "devices": [
         {"node": 0, "id": "host:0", "device": "host:0", "name": "CPU", "rows": [row]}]}, indent=1))
@@ -361,6 +364,33 @@ def models():
     seed("checkpoint", "whole", summed(safetensors(state, metadata)))
 
 
+# ---- words
+
+def words():
+    """The names that the sources look for, and values at the edges."""
+    root = pathlib.Path(TESTS).parent
+    found = set()
+    for folder in ["core", "plugins"]:
+        for path in [*(root / folder).rglob("*.hpp"), *(root / folder).rglob("*.cpp")]:
+            text = path.read_text()
+            found.update('"%s":' % name for name in re.findall(r'field(?:[.]\w+)?\("(\w+)"', text))
+            found.update('"%s":' % name for name in re.findall(r'[.]at\("(\w+)"\)', text))
+            found.update('"%s"' % name for name in re.findall(r'kType = "(\w+)"', text))
+            if path.parent.name == "config":
+                found.update(re.findall(r'"(\w{2,24})"', text))
+    found.update(["nan", '"nan"', '"inf"', "-0.0", "1e999", "1e-999", "18446744073709551615", "-9223372036854775808",
+                  "4294967295", "2147483648", "true", "null", "[]", "{}", "\n=====\n", "'''", '"""', "[[", "]]",
+                  "1979-05-27T07:32:00Z", "0x", "0o", "0b", "_", "inf", "\\u0000", "\\ud800", "svm_type c_svc\n",
+                  "kernel_type sigmoid\n", "nr_class ", "total_sv ", "label ", "nr_sv ", "SV\n", "F32", "I64", "I32",
+                  "__metadata__", "mokume_crc32", "'descr': '<f4'", "'<u8'", "'|b1'", "'fortran_order': True",
+                  "'shape': ", "IHDR", "IDAT", "PLTE", "tRNS", "gAMA", "sRGB", "IEND"])
+    with open(os.path.join(HERE, "words.dict"), "w") as file:
+        for word in sorted(found):
+            escaped = word.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\x0a")
+            file.write(f'"{escaped}"\n')
+
+
+words()
 experiments()
 data()
 journals()
