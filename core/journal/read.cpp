@@ -82,7 +82,7 @@ std::string disagreement_text(const Entry& counts, const Entry& other, bool one_
 
 class Reader {
  public:
-  explicit Reader(const search::Plan& plan) : plan_(plan) {}
+  Reader(const search::Plan& plan, const Bounds& bounds) : plan_(plan), bounds_(bounds) {}
 
   void read(const File& file) {
     file_ = &file;
@@ -209,7 +209,7 @@ class Reader {
   }
 
   // A record without a candidate must be of a failed refit, in which nothing could be trained.
-  void check_refit(const FitRecord& record) const {
+  void match_refit(const FitRecord& record) const {
     if (!record.refit && record.status != FitStatus::failed) base::bad_field("refit", "a candidate");
     if (record.refit && !plan_.has(*record.refit, record.fit - plan_.n_fits())) {
       bad(fmt::format("candidate {} does not belong to this bootstrap in the plan; start a new run with --fresh",
@@ -221,7 +221,7 @@ class Reader {
     return json.contains(field) && json[field] == number;
   }
 
-  void check_fit(const FitRecord& record, const nlohmann::json& json) const {
+  void match_fit(const FitRecord& record, const nlohmann::json& json) const {
     const search::FitKey key = plan_.key(record.fit);
     if (!says(json, "candidate", key.candidate) || !says(json, "bootstrap", key.bootstrap) ||
         !says(json, "fold", key.fold) || record.refit) {
@@ -238,9 +238,11 @@ class Reader {
                       plan_.n_fits()));
     }
     if (plan_.is_refit(record.fit)) {
-      check_refit(record);
+      match_refit(record);
+      check_refit(record, bounds_);
     } else {
-      check_fit(record, json);
+      match_fit(record, json);
+      check_fit(record, bounds_);
     }
     extend_session(record.end_s);
     std::vector<Entry>& same_fit = entries_[record.fit];
@@ -248,6 +250,7 @@ class Reader {
   }
 
   const search::Plan& plan_;
+  const Bounds& bounds_;
   const File* file_ = nullptr;
   size_t line_ = 0;
   std::map<uint32_t, std::vector<Entry>> entries_;
@@ -257,8 +260,8 @@ class Reader {
 
 }  // namespace
 
-Contents read_all(const std::string& directory, const search::Plan& plan) {
-  Reader reader(plan);
+Contents read_all(const std::string& directory, const search::Plan& plan, const Bounds& bounds) {
+  Reader reader(plan, bounds);
   for (const File& file : list_files(directory)) reader.read(file);
   return reader.finish();
 }

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "journal/bounds.hpp"
 #include "journal/record.hpp"
 #include "search/plan.hpp"
 
@@ -46,8 +47,9 @@ struct Contents {
 // unreadable.
 //
 // Throws Error(MK_BAD_DATA) that names file, line and cure for a damaged line that is not the last, for another plan or
-// format, and for a fit that is not in the plan. Events of an unknown kind are skipped.
-Contents read_all(const std::string& directory, const search::Plan& plan);
+// format, for a fit that is not in the plan, and for a value that `bounds` rule out. Events of an unknown kind are
+// skipped.
+Contents read_all(const std::string& directory, const search::Plan& plan, const Bounds& bounds = {});
 
 // Records that count in `contents` instead of a record in `counted`, with another result; the files do not hold the
 // order in which records arrived. Superseding them makes those in `counted` count.

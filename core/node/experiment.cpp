@@ -179,6 +179,17 @@ std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, cons
   return metrics;
 }
 
+journal::Bounds bounds_of(const std::vector<report::Metric>& metrics, int64_t rows, int64_t test_rows,
+                          int64_t classes) {
+  std::vector<journal::Bounds::Metric> bounded;
+  for (const report::Metric& metric : metrics) bounded.push_back({metric.name, metric.integer});
+  return {rows, test_rows, classes, std::move(bounded)};
+}
+
+journal::Bounds Experiment::bounds() const {
+  return bounds_of(metrics(), data_.train.rows, data_.test.rows, static_cast<int64_t>(data_.class_names.size()));
+}
+
 config::SchemaLookup schema_lookup(registry::Registry& registry) {
   return [&registry](const std::string& model, const std::vector<std::string>&,
                      std::string& why) -> std::optional<config::ModelSchema> {

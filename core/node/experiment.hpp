@@ -9,6 +9,7 @@
 #include "config/parse.hpp"
 #include "data/dataset.hpp"
 #include "data/scores/measures.hpp"
+#include "journal/bounds.hpp"
 #include "node/fold_experiment.hpp"
 #include "node/model_experiment.hpp"
 #include "node/splits.hpp"
@@ -27,6 +28,9 @@ std::vector<data::MeasureInfo> measures_of(const mk_model& model, bool classes, 
 // model's default.
 std::vector<report::Metric> metrics_of(const mk_model& model, bool classes, const config::Config& config);
 
+// Returns what a record of a run may hold. The numbers of rows are those of its training and test sets.
+journal::Bounds bounds_of(const std::vector<report::Metric>& metrics, int64_t rows, int64_t test_rows, int64_t classes);
+
 class Experiment {
  public:
   // Throws Error if data cannot be read or the model refuses the experiment.
@@ -38,6 +42,7 @@ class Experiment {
   const mk_model& model() const { return *model_; }
   const data::Dataset& data() const { return data_; }
   std::vector<report::Metric> metrics() const { return metrics_of(*model_, !data_.class_names.empty(), config_); }
+  journal::Bounds bounds() const;
   const std::vector<data::MeasureInfo>& measures() const { return measures_; }
   const search::Plan& plan() const { return plan_; }
   const Splits& splits() const { return *splits_; }

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/text.hpp"
 #include "node/validated.hpp"
 #include "sdk/error.hpp"
 
@@ -18,13 +19,11 @@ namespace {
   throw Error(MK_INTERNAL, "the model reported " + what + "; the model library is faulty");
 }
 
-bool is_plain(char c) { return c >= ' ' && c <= '~' && c != '"' && c != '\'' && c != '\\'; }
-
 journal::Curve curve_of(const mk_curve& given, uint32_t place) {
   const size_t length = given.name == nullptr ? 0 : ::strnlen(given.name, kMaxCurveName + 1);
-  if (length == 0 || length > kMaxCurveName || !std::all_of(given.name, given.name + length, is_plain))
+  journal::Curve curve{std::string(given.name == nullptr ? "" : given.name, length), {}};
+  if (!journal::is_curve_name(curve.name))
     refuse(fmt::format("curve {} without a name of 1 to {} plain characters", place, kMaxCurveName));
-  journal::Curve curve{std::string(given.name, length), {}};
   if (given.n_values > kMaxCurveValues)
     refuse(fmt::format("{} values for the curve {}, {} are allowed", given.n_values, curve.name, kMaxCurveValues));
   if (given.n_values > 0 && given.values == nullptr) refuse("no values for the curve " + curve.name);
@@ -88,8 +87,21 @@ void FitSink::take(const mk_fit_result& result) {
   record.status = static_cast<journal::FitStatus>(result.status);
   record.n = result.n;
   if (result.values != nullptr) record.values.assign(result.values, result.values + result.n_values);
+  fail_without_numbers(record);
   add_measures(result, record);
   reporter_.report(record);
+}
+
+// A fit without finite metrics has no result, whatever its model says.
+void FitSink::fail_without_numbers(journal::FitRecord& record) const {
+  if (record.status == journal::FitStatus::failed) return;
+  const std::vector<report::Metric> metrics = experiment_->metrics();
+  for (size_t m = 0; m < std::min(metrics.size(), record.values.size()); ++m) {
+    if (std::isfinite(record.values[m]) || data::find_measure(metrics[m].name) != nullptr) continue;
+    record.status = journal::FitStatus::failed;
+    record.note = fmt::format("its {} is {}: the training diverged", metrics[m].name, base::shortest(record.values[m]));
+    return record.values.clear();
+  }
 }
 
 void FitSink::add_measures(const mk_fit_result& result, journal::FitRecord& record) const {

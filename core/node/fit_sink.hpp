@@ -6,14 +6,13 @@
 
 #include "abi/model.h"
 #include "cluster/agent/executor.hpp"
+#include "journal/bounds.hpp"
 #include "journal/record.hpp"
 #include "node/experiment.hpp"
 
 namespace mokume::node {
 
-constexpr uint32_t kMaxCurves = 16;
-constexpr size_t kMaxCurveName = 64;
-constexpr uint32_t kMaxCurveValues = 1000000;
+using journal::kMaxCurves, journal::kMaxCurveName, journal::kMaxCurveValues;
 
 // Returns the curves of a report in the journal's form. Throws Error(MK_INTERNAL) that names the curve and the violated
 // rule. At most kMaxCurves curves are allowed, of at most kMaxCurveValues values each. Their names must be distinct and
@@ -39,6 +38,7 @@ class FitSink {
  private:
   explicit FitSink(cluster::Reporter& reporter);
   void take(const mk_fit_result& result);
+  void fail_without_numbers(journal::FitRecord& record) const;
   void add_measures(const mk_fit_result& result, journal::FitRecord& record) const;
 
   cluster::Reporter& reporter_;

@@ -44,7 +44,9 @@ class Finish {
   }
 
  private:
-  journal::Contents read_journals() const { return journal::read_all(run_.recorded.directory().journal_path(), plan_); }
+  journal::Contents read_journals() const {
+    return journal::read_all(run_.recorded.directory().journal_path(), plan_, run_.experiment.bounds());
+  }
 
   // Returns the records that count, read from the files so that they agree with results.csv.
   journal::Contents counted(const cluster::Outcome& outcome) const {

@@ -108,7 +108,8 @@ class Search {
         config::parse(base::read_file(file, 1U << 24), file, {}, node::schema_lookup(registry_), config::Origin::run);
     if (!parsed.config || !comparable(*parsed.config)) return offer;
     const config::Config& config = *parsed.config;
-    const auto places = places_of(experiment_.metrics(), node::metrics_of(experiment_.model(), classifies(), config));
+    const std::vector<report::Metric> metrics = node::metrics_of(experiment_.model(), classifies(), config);
+    const auto places = places_of(experiment_.metrics(), metrics);
     if (!places) return offer;
     const data::Dataset& data = experiment_.data();
     const search::Plan plan = config::make_plan(config, data.sha256, data.train.rows);
@@ -116,7 +117,9 @@ class Search {
     const node::Splits splits(config, plan, data);
     const node::ModelExperiment values(config, plan, data, splits, experiment_.model());
     const Keys keys({config, plan, splits, *values.get(), experiment_.model()});
-    for (journal::FitRecord& fit : journal::read_all(directory + "/journal", plan).records)
+    const auto classes = static_cast<int64_t>(data.class_names.size());
+    const journal::Bounds bounds = node::bounds_of(metrics, data.train.rows, record.data.test_rows, classes);
+    for (journal::FitRecord& fit : journal::read_all(directory + "/journal", plan, bounds).records)
       take(keys.of(fit.fit), std::move(fit), *places, offer);
     std::sort(offer.records.begin(), offer.records.end(), [](const auto& a, const auto& b) { return a.fit < b.fit; });
     return offer;

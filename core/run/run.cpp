@@ -76,6 +76,7 @@ class NodeRun {
     const std::string& directory = handshake.run_directory;
     log_.open_file(fmt::format("{}/logs/node-{:04}.log", directory, transport_.rank()));
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
+    journal_->hold_to(experiment_->bounds());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);
 
     cluster::Handshake seen = handshake;  // the devices as the scheduler sees them
@@ -195,9 +196,10 @@ class NodeRun {
     for (const auto& node : handshake.nodes) devices += node.size();
     cluster::Workload work;
     work.n_fits = plan.n_fits();
+    work.bounds = experiment_->bounds();
     work.bundles = workload_of(*experiment_, devices);
     work.refit_after = fits_by_bootstrap(plan);
-    journal::Contents contents = journal::read_all(recorded_->directory().journal_path(), plan);
+    journal::Contents contents = journal::read_all(recorded_->directory().journal_path(), plan, work.bounds);
     for (const std::string& notice : contents.notices) log_.warn("journal", notice);
     write_bundles(directory, work.bundles.bundles);
     work.timed = timed_work(contents.records);

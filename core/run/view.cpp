@@ -121,7 +121,9 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
     throw Error(MK_BAD_DATA, directory +
                                  "/journal is missing, from which everything here is read: restore it, or `mokume " +
                                  "resume " + directory + "` computes its fits again");
-  const journal::Contents contents = journal::read_all(directory + "/journal", view.plan);
+  const journal::Contents contents =
+      journal::read_all(directory + "/journal", view.plan,
+                        node::bounds_of(view.metrics, view.data_rows, view.data_test_rows, view.data_classes));
   view.records = contents.records;
   view.repeats = contents.repeats;
   view.disagreements = contents.disagreements;

@@ -1,6 +1,7 @@
 // Parses JSON from untrusted files.
 #pragma once
 
+#include <cstdint>
 #include <nlohmann/json.hpp>
 
 namespace mokume::sdk {
@@ -11,6 +12,14 @@ template <class Json, class Input>
 Json parse_json(Input&& input) {
   constexpr int kDeepest = 64;
   return Json::parse(std::forward<Input>(input), [](int depth, auto, auto&) { return depth <= kDeepest; });
+}
+
+// A whole number. Json::get() would also convert a real number, even one that no integer can hold. Throws
+// nlohmann::json::exception.
+template <class Json>
+int64_t whole_number(const Json& value) {
+  if (!value.is_number_integer()) throw Json::other_error::create(500, "a value is not a whole number", &value);
+  return value.template get<int64_t>();
 }
 
 }  // namespace mokume::sdk

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -57,6 +58,14 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
     damaged();
   }
   return {};
+}
+
+// A position that a training can have, with one training loss for each epoch before it.
+bool is_possible(const Checkpoint& c) {
+  const History& h = c.history;
+  const auto epochs = static_cast<size_t>(c.epoch);
+  return c.epoch >= 0 && c.batch >= 0 && c.batch_size > 0 && h.train_loss.size() == epochs &&
+         std::max({h.train_accuracy.size(), h.validation_loss.size(), h.validation_accuracy.size()}) <= epochs;
 }
 
 // Removes files of killed writers. A file younger than an hour may belong to a writer that is still running.
@@ -111,24 +120,32 @@ void StoredCheckpoint::read_into(const Engine& engine) const {
 
 int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, const std::string& fingerprint) {
   return read_checkpoint(host, directory, fingerprint,
-                         [](const st::Reader&, const json& position) -> int64_t { return position.at("batch_size"); });
+                         [](const st::Reader&, const json& position) -> int64_t { return sdk::whole_number(position.at("batch_size")); });
 }
 
 std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
                                                 const std::string& fingerprint, const Engine& engine) {
+  StateSizes sizes;
+  for (const auto& [name, vector] : engine.state()) sizes.emplace_back(name, vector->layout().elements());
+  return find_checkpoint(host, directory, fingerprint, sizes);
+}
+
+std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
+                                                const std::string& fingerprint, const StateSizes& state) {
   if (!directory.empty()) remove_remains(directory);
   const auto read = [&](st::Reader reader, const json& position) -> std::optional<StoredCheckpoint> {
-    for (const auto& [name, vector] : engine.state()) {
+    for (const auto& [name, elements] : state) {
       const st::Tensor* tensor = reader.find(name);
-      if (tensor == nullptr || !tensor->is({vector->layout().elements()})) return std::nullopt;
+      if (tensor == nullptr || !tensor->is({elements})) return std::nullopt;
     }
     Checkpoint c{fingerprint,
-                 position.at("epoch"),
-                 position.at("batch"),
-                 position.at("batch_size"),
+                 sdk::whole_number(position.at("epoch")),
+                 sdk::whole_number(position.at("batch")),
+                 sdk::whole_number(position.at("batch_size")),
                  {position.at("train_loss"), position.at("train_accuracy"), position.at("validation_loss"),
                   position.at("validation_accuracy")},
                  {}};
+    if (!is_possible(c)) return std::nullopt;
     if (const st::Tensor* results = reader.find("results"); results != nullptr) {
       if (results->dtype != st::Dtype::f32) return std::nullopt;
       c.results.resize(results->bytes / sizeof(float));

@@ -52,5 +52,9 @@ int64_t checkpoint_batch(const sdk::Host& host, const std::string& directory, co
 // checkpoint.safetensors.damaged, with a warning.
 std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
                                                 const std::string& fingerprint, const Engine& engine);
+// The same for any engine whose state consists of vectors with these names and numbers of floats.
+using StateSizes = std::vector<std::pair<std::string, int64_t>>;
+std::optional<StoredCheckpoint> find_checkpoint(const sdk::Host& host, const std::string& directory,
+                                                const std::string& fingerprint, const StateSizes& state);
 
 }  // namespace mokume::cnn

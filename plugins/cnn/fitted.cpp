@@ -58,13 +58,14 @@ bool read_manifest(const std::string& path, Fitted& f) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
   const auto manifest = sdk::parse_json<ordered_json>(in);
-  if (manifest.at("mokume_cnn").get<int>() != kFormat)
+  if (sdk::whole_number(manifest.at("mokume_cnn")) != kFormat)
     throw Error(MK_BAD_DATA, path + " was written by another version of mokume: use that version");
   f.settings.layers = manifest.at("layers").dump();
   f.settings.loss = manifest.at("loss") == name_of(Loss::mse) ? Loss::mse : Loss::cross_entropy;
   manifest.at("classes").get_to(f.class_names);
   const ordered_json &input = manifest.at("input"), &scaling = manifest.at("scaling"), &target = manifest.at("target");
-  const Shape shape{input.at("height"), input.at("width"), input.at("channels"), !input.at("image").get<bool>()};
+  const auto side_of = [&](const char* name) { return sdk::whole_number(input.at(name)); };
+  const Shape shape{side_of("height"), side_of("width"), side_of("channels"), !input.at("image").get<bool>()};
   for (const int64_t side : {shape.height, shape.width, shape.channels})
     if (side < 1 || side > ops::kMaxSide) throw Error(MK_BAD_DATA, path + ": the input's size is out of range");
   scaling.at("mean").get_to(f.mean);

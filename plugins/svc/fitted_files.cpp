@@ -166,7 +166,7 @@ Fitted Fitted::load(const std::string& directory) {
     if (manifest.at("format") != "mokume-svc" || manifest.at("version") != 1)
       throw Error(MK_BAD_DATA, path + ": not a mokume-svc manifest of version 1");
     f.class_names = manifest.at("classes").get<std::vector<std::string>>();
-    f.features = manifest.at("features").get<int64_t>();
+    f.features = sdk::whole_number(manifest.at("features"));
     f.mean = manifest.at("scaling").at("mean").get<std::vector<double>>();
     f.scale = manifest.at("scaling").at("scale").get<std::vector<double>>();
     f.settings.c = manifest.at("C").get<double>();

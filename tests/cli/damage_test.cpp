@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <nlohmann/json.hpp>
 
 #include "cli/shell.hpp"
@@ -196,6 +197,41 @@ TEST_F(Damage, NoFlippedBitChangesAResultUnnoticed) {
         EXPECT_EQ(ended.out, "") << what;
       });
     EXPECT_EQ(place_.mokume(predicts).out, predicted.out);
+  }
+}
+
+// The checksum is right, the values are not.
+TEST_F(Damage, ASenselessRecordIsNamedAndNothingIsOverwritten) {
+  const fs::path run = copy("small"), journal = run / "journal/node-0000.ndjson";
+  const std::string whole = slurp(journal);
+  const std::vector<std::string> lines = lines_of(whole);
+  const std::map<std::string, std::string> before = {{"results.csv", slurp(run / "results.csv")},
+                                                     {"summary.json", slurp(run / "summary.json")},
+                                                     {"report.html", slurp(run / "report.html")}};
+  const std::vector<std::pair<std::string, std::string>> changes = {{R"("n":)", R"("n":0,"m":)"},
+                                                                    {R"("n":)", R"("n":4000,"m":)"},
+                                                                    {R"("values":[)", R"("values":[1000000,)"},
+                                                                    {R"("values":[)", R"("values":["nan",)"},
+                                                                    {R"("fold":)", R"("fold":7,"m":)"},
+                                                                    {R"("candidate":)", R"("candidate":12,"m":)"},
+                                                                    {R"("fit":)", R"("fit":3000000,"m":)"}};
+  for (const auto& [part, by] : changes) {
+    std::string changed;
+    bool done = false;
+    for (std::string line : lines) {
+      std::string object = base::unseal(line).value();
+      if (const size_t at = object.find(part); !done && object.starts_with("{\"fit\"") && at != std::string::npos) {
+        object.replace(at, part.size(), by);
+        done = true;
+      }
+      changed += base::seal(object);
+    }
+    ASSERT_TRUE(done) << part;
+    place_.write("d/journal/node-0000.ndjson", changed);
+    for (const char* command : {"report d", "status d", "explain d", "resume d"})
+      expect(command, 3, {"d/journal/node-0000.ndjson, line "});
+    for (const auto& [name, text] : before) EXPECT_EQ(slurp(run / name), text) << name << by;
+    fs::copy_file(whole_->run("small") / "run.json", run / "run.json", fs::copy_options::overwrite_existing);
   }
 }
 

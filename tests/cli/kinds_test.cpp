@@ -42,6 +42,18 @@ class Kinds : public testing::Test {
   Place place;
 };
 
+TEST_F(Kinds, SenselessReportsOfAModelAreNoResults) {
+  const Ended nan = run(kCsv, "validation.folds = 2\nmodel_options.reports = \"nan\"\n");
+  EXPECT_EQ(nan.code, 5) << nan.err;
+  EXPECT_EQ(file("results.csv"), "candidate,bootstrap,fold,n,mse,status\n0,0,0,4,,failed\n0,0,1,4,,failed\n");
+  EXPECT_NE(file("journal/node-0000.ndjson").find("its mse is nan: the training diverged"), std::string::npos);
+  fs::remove_all(place.path() / "runs");
+  const Ended none = run(kCsv, "validation.folds = 2\nmodel_options.reports = \"no rows\"\n");
+  EXPECT_EQ(none.code, 4) << none.err;
+  EXPECT_NE(none.err.find("'n' is 0, and every fit validates at least one row"), std::string::npos) << none.err;
+  EXPECT_EQ(file("journal/node-0000.ndjson").find("\"n\":0"), std::string::npos);
+}
+
 TEST_F(Kinds, RegressionIsMeasuredAndPredicted) {
   const Ended ended = run(kCsv, "validation.folds = 2\n[search]\nmethod = \"grid\"\n[search.params]\nshift = [1, 0]\n");
   ASSERT_EQ(ended.code, 0) << ended.err;

@@ -228,6 +228,15 @@ TEST(Coordinator, StopsOnImpossibleResults) {
     expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {other}}), 1, "fit 2 gave a different result");
   }
   {
+    Workload work = make_work(4, 2);
+    work.bounds.metrics = std::vector<journal::Bounds::Metric>(result_of(2).values.size());
+    work.bounds.rows = result_of(2).n - 1;
+    TestCoordinator coordinator(std::move(work), nodes);
+    const Grant grant = granted(say(coordinator, 0, Request{0}));
+    expect_stopped(coordinator, say(coordinator, 0, Done{grant.lease, {result_of(2)}}), 1,
+                   "host:0 of node 0 reported fit 2 with senseless values: 'n' is");
+  }
+  {
     TestCoordinator coordinator(make_work(4, 2), nodes);
     const Grant grant = granted(say(coordinator, 0, Request{0}));
     say(coordinator, 0, Done{grant.lease, {result_of(2)}});

@@ -1,10 +1,9 @@
-// Shared by the tests of experiment files: the parameters of three models, builders of texts, and short ways to parse.
+// Shared by the tests of experiment files: builders of texts, and short ways to parse.
 #pragma once
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -15,74 +14,11 @@
 #include "config/plan.hpp"
 #include "config/resolved.hpp"
 #include "config/schema.hpp"
+#include "config/schemas.hpp"
 #include "config/starter.hpp"
 #include "support/paths.hpp"
 
 namespace mokume::config {
-
-inline constexpr std::array<mk_param, 8> kSvcParams = {{
-    {"C", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e12, "1.0", "", "penalty of a margin violation", nullptr, 0, 0},
-    {"gamma", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1e6, "0.001", "", "width of the kernel", nullptr, 0, 0},
-    {"kernel", MK_PARAM_TEXT, 0, 0, 0, "\"rbf\"", "linear|polynomial|rbf|sigmoid", "kernel function", nullptr, 0, 0},
-    {"degree", MK_PARAM_INTEGER, 0, 0, 64, "3", "", "exponent of the polynomial kernel", nullptr, 0, 0},
-    {"coef0", MK_PARAM_REAL, 0, -1e6, 1e6, "0.0", "", "constant of the kernel", nullptr, 0, 0},
-    {"multiclass", MK_PARAM_TEXT, 0, 0, 0, "\"ovr\"", "ovr|ovo", "one-vs-rest or one-vs-one", nullptr, 0, 0},
-    {"tol", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 1, "1e-3", "", "stopping tolerance", nullptr, 0, 0},
-    {"max_iterations", MK_PARAM_INTEGER, 0, 1, 1e12, "10000000", "", "cap of a binary problem", nullptr, 0, 0},
-}};
-
-// A second model with every kind of parameter, one of them without a default.
-inline constexpr std::array<mk_param, 4> kOtherParams = {{
-    {"rate", MK_PARAM_REAL, 0, -1, 1, "", "", "no default", nullptr, 0, 0},
-    {"bias", MK_PARAM_BOOL, 0, 0, 0, "true", "", "a flag", nullptr, 0, 0},
-    {"label", MK_PARAM_TEXT, 0, 0, 0, "\"a \\\"quoted\\\" text\"", "", "any text", nullptr, 0, 0},
-    {"depth", MK_PARAM_INTEGER, 0, -5, 5, "0", nullptr, nullptr, nullptr, 0, 0},
-}};
-
-// A third model with tagged tables: a network.
-inline constexpr std::array<mk_param, 2> kSgdParams = {{
-    {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "0.01", "", "learning rate", nullptr, 0, 0},
-    {"nesterov", MK_PARAM_BOOL, 0, 0, 0, "false", "", "look ahead", nullptr, 0, 0},
-}};
-inline constexpr std::array<mk_param, 1> kAdadeltaParams = {{
-    {"lr", MK_PARAM_REAL, MK_PARAM_EXCLUSIVE_MIN, 0, 10, "1.0", "", "learning rate", nullptr, 0, 0},
-}};
-inline constexpr std::array<mk_form, 2> kOptimizers = {{
-    {"sgd", "gradient descent", kSgdParams.data(), kSgdParams.size(), 0},
-    {"adadelta", "Zeiler's", kAdadeltaParams.data(), kAdadeltaParams.size(), 0},
-}};
-inline constexpr std::array<mk_param, 3> kConvParams = {{
-    {"out_channels", MK_PARAM_INTEGER, 0, 1, 4096, "", "", "number of filters", nullptr, 0, 0},
-    {"kernel_size", MK_PARAM_INTEGER, 0, 1, 99, "", "", "edge of the window", nullptr, 0, 0},
-    {"padding_mode", MK_PARAM_TEXT, 0, 0, 0, "\"zeros\"", "zeros|reflect", "what is around", nullptr, 0, 0},
-}};
-inline constexpr std::array<mk_param, 1> kDropoutParams = {{
-    {"p", MK_PARAM_REAL, 0, 0, 1, "0.5", "", "share of zeros", nullptr, 0, 0},
-}};
-inline constexpr std::array<mk_form, 3> kLayers = {{
-    {"conv2d", "convolution", kConvParams.data(), kConvParams.size(), 0},
-    {"dropout", "zeros at random", kDropoutParams.data(), kDropoutParams.size(), 0},
-    {"relu", nullptr, nullptr, 0, 0},
-}};
-inline constexpr std::array<mk_param, 4> kNetParams = {{
-    {"epochs", MK_PARAM_INTEGER, 0, 1, 1000, "10", "", "passes over the data", nullptr, 0, 0},
-    {"momentum", MK_PARAM_REAL, 0, 0, 1, "0.0", "", "of the optimizer", nullptr, 0, 0},
-    {"optimizer", MK_PARAM_FORM, 0, 0, 0, "{ type = \"adadelta\" }", "", "how steps are made", kOptimizers.data(),
-     kOptimizers.size(), 0},
-    {"layers", MK_PARAM_FORMS, 0, 0, 0, "", "", "from input to output", kLayers.data(), kLayers.size(), 0},
-}};
-
-inline const ModelSchema kNet = model_schema(kNetParams);
-inline const ModelSchema kSvc = model_schema(kSvcParams);
-inline const ModelSchema kOther = model_schema(kOtherParams);
-
-inline std::optional<ModelSchema> lookup(const std::string& model, const std::vector<std::string>&, std::string& why) {
-  if (model == "svc") return kSvc;
-  if (model == "other") return kOther;
-  if (model == "net") return kNet;
-  why = "no model '" + model + "' in the plugin directories; there are: net, other, svc";
-  return std::nullopt;
-}
 
 inline ParseResult parse_text(const std::string& text, const std::vector<std::string>& sets = {}) {
   return parse(text, "svm.toml", sets, lookup);

@@ -188,6 +188,12 @@ void Coordinator::take_record(uint32_t from, Lease& held, journal::FitRecord rec
     throw Error(MK_INTERNAL, fmt::format("fit {} was reported, but it is not in the lease", record.fit));
   }
   const LocalDevice& by = device(units_[held.unit]);
+  try {
+    is_refit(record.fit) ? check_refit(record, work_.bounds) : check_fit(record, work_.bounds);
+  } catch (const Error& e) {
+    throw Error(MK_INTERNAL, fmt::format("{} of node {} reported fit {} with senseless values: {}", by.id, from,
+                                         record.fit, e.what()));
+  }
   record.node = from;
   record.bundle = held.bundles.front();
   record.attempt = held.attempt;

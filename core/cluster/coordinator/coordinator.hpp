@@ -19,6 +19,7 @@
 #include "cluster/coordinator/observer.hpp"
 #include "cluster/protocol/messages.hpp"
 #include "cluster/protocol/silence.hpp"
+#include "journal/bounds.hpp"
 #include "scheduler/policy.hpp"
 
 namespace mokume::cluster {
@@ -36,6 +37,7 @@ struct Workload {
   std::vector<std::vector<uint32_t>> refit_after = {};  // by refit: the fits it depends on
   std::vector<journal::FitRecord> done = {};            // from the journals, one per fit
   std::map<uint32_t, uint32_t> attempts = {};           // by slot: the last attempt, also of slots that are not done
+  journal::Bounds bounds = {};                          // what a record may hold
   std::vector<scheduler::TimedWork> timed = {};         // measured times of earlier work, used for predictions
 };
 

@@ -20,7 +20,7 @@ constexpr const char* kDecoder = "mokume pictures 1";
 constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
 
 // The first line of a cached file; the values follow.
-struct Header {
+struct PicturesHeader {
   DecodedPictures pictures;
   std::string sha256;  // of the values
 
@@ -60,7 +60,7 @@ std::optional<DecodedPictures> cached_pictures(const std::string& key) {
     const std::string file = base::read_file(path);
     const size_t end = file.find('\n');
     if (end == std::string::npos) return std::nullopt;
-    auto header = base::from_json<Header>(std::string_view(file).substr(0, end));
+    auto header = base::from_json<PicturesHeader>(std::string_view(file).substr(0, end));
     const std::string_view bytes = std::string_view(file).substr(end + 1);
     DecodedPictures& pictures = header.pictures;
     const int64_t each = pictures.shape.values();
@@ -82,7 +82,7 @@ void cache_pictures(const std::string& key, const DecodedPictures& pictures) {
   if (path.empty() || bytes.size() < kFewestBytes || bytes.size() > kMostBytes) return;
   try {
     fs::create_directories(fs::path(path).parent_path());
-    base::write_file(path, base::to_json(Header{pictures, base::sha256(bytes)}) + '\n' + std::string(bytes));
+    base::write_file(path, base::to_json(PicturesHeader{pictures, base::sha256(bytes)}) + '\n' + std::string(bytes));
   } catch (const std::exception&) {  // the cache may be read-only or full
   }
 }

@@ -1,7 +1,9 @@
 // A model for tests: predicts the mean of its training targets, or the most frequent class, plus `shift`. Its summary
 // describes its rows and candidates. It can pretend to learn for `epochs`, with curves, and to be killed in epoch
-// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt.
+// `die_in` of each fit and of the refit, once: files in its scratch directory show an earlier attempt. `reports` makes
+// it say that it validated no rows, or that its error is not a number.
 #include <array>
+#include <cmath>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -17,17 +19,18 @@ namespace {
 using mokume::Error;
 namespace sdk = mokume::sdk;
 
-enum Param { kShift, kLayers, kEpochs, kDieIn };
+enum Param { kShift, kLayers, kEpochs, kDieIn, kReports };
 
 constexpr std::array<mk_param, 1> kLinear = {{
     {"size", MK_PARAM_INTEGER, 0, 1, 100, "", "", "number of outputs", nullptr, 0, 0},
 }};
 constexpr std::array<mk_form, 1> kForms = {{{"linear", "every input to every output", kLinear.data(), 1, 0}}};
-constexpr std::array<mk_param, 4> kParams = {{
+constexpr std::array<mk_param, 5> kParams = {{
     {"shift", MK_PARAM_REAL, 0, -100, 100, "0.0", "", "added to what is predicted", nullptr, 0, 0},
     {"layers", MK_PARAM_FORMS, 0, 0, 0, "[]", "", "only shown", kForms.data(), 1, 0},
     {"epochs", MK_PARAM_INTEGER, 0, 0, 1000, "0", "", "with a curve of the loss each", nullptr, 0, 0},
     {"die_in", MK_PARAM_INTEGER, 0, 0, 1000, "0", "", "epoch", nullptr, 0, 0},
+    {"reports", MK_PARAM_TEXT, 0, 0, 0, "\"all\"", "all|no rows|nan", "what it says", nullptr, 0, 0},
 }};
 constexpr std::array<mk_metric, 2> kMetrics = {{{"errors", 1, 0}, {"error", 0, 1}}};
 constexpr std::array<mk_metric, 1> kRegressionMetrics = {{{"mse", 0, 1}}};
@@ -125,7 +128,10 @@ class Session {
         squares += off * off;
       }
       const bool numbers = e.train->targets != nullptr;
-      const double values[2] = {numbers ? squares / n : errors, errors / n};
+      double values[2] = {numbers ? squares / n : errors, errors / n};
+      const std::string reports = value(e, fits[i].candidate, kReports).text;
+      if (reports == "nan") values[0] = values[1] = std::nan("");
+      if (reports == "no rows") n = 0;
       const Course course(e, fits[i]);
       mk_fit_result result{};
       course.report_in(result);

@@ -1,0 +1,92 @@
+// Targets for the files of networks.
+#include <zlib.h>
+
+#include <cstdio>
+
+#include "checkpoint.hpp"
+#include "fitted.hpp"
+#include "fuzz.hpp"
+#include "safetensors.hpp"
+
+namespace mokume::fuzz {
+namespace {
+
+namespace st = cnn::safetensors;
+
+// Writes the tensors again; the files must be equal from then on.
+std::string rewritten(const std::string& from, const std::string& to) {
+  const st::Reader reader(from);
+  st::Writer writer;
+  std::vector<std::string> kept;
+  for (const st::Tensor& tensor : reader.tensors()) {
+    kept.emplace_back(tensor.bytes, '\0');
+    reader.read(tensor, kept.back().data());
+  }
+  for (size_t i = 0; i < kept.size(); ++i)
+    writer.add(reader.tensors()[i].name, reader.tensors()[i].dtype, reader.tensors()[i].shape, kept[i].data());
+  for (const auto& [key, value] : reader.metadata()) writer.metadata(key, value);
+  writer.checksum();
+  writer.write(to);
+  return contents(to);
+}
+
+FUZZ_TARGET(safetensors) {
+  const std::string path = file("a.safetensors", bytes);
+  accepts([&] {
+    const std::string first = rewritten(path, scratch() + "/b.safetensors");
+    st::Reader(scratch() + "/b.safetensors").verify();
+    require(rewritten(scratch() + "/b.safetensors", scratch() + "/c.safetensors") == first,
+            "tensors read back differently");
+  });
+  accepts([&] { st::Reader(path).verify(); });
+}
+
+// The manifest and the weights.
+FUZZ_TARGET(cnn_model) {
+  const auto two = parts(bytes, 2);
+  file("cnn/manifest.json", two[0]);
+  file("cnn/model.safetensors", two[1]);
+  accepts([] {
+    const cnn::Fitted read = cnn::Fitted::load(scratch() + "/cnn");
+    file("cnn-again/manifest.json", "");
+    read.save(scratch() + "/cnn-again");
+    const std::string first = contents(scratch() + "/cnn-again/manifest.json") +
+                              contents(scratch() + "/cnn-again/model.safetensors");
+    cnn::Fitted::load(scratch() + "/cnn-again").save(scratch() + "/cnn-again");
+    require(contents(scratch() + "/cnn-again/manifest.json") + contents(scratch() + "/cnn-again/model.safetensors") ==
+                first,
+            "a model reads back differently");
+  });
+}
+
+// The checksum covers the file with zeros in the place of its digits.
+std::string summed(std::string_view bytes) {
+  constexpr std::string_view kKey = "\"mokume_crc32\":\"";
+  std::string whole(bytes);
+  const size_t digits = whole.find(kKey) + kKey.size();
+  if (digits < kKey.size() || digits + 8 > whole.size()) return whole;
+  whole.replace(digits, 8, 8, '0');
+  char text[9];
+  std::snprintf(&text[0], sizeof(text), "%08lx",
+                crc32_z(0, reinterpret_cast<const Bytef*>(whole.data()), whole.size()) & 0xffffffffUL);
+  return whole.replace(digits, 8, &text[0]);
+}
+
+// The state of an optimizer with two parameters. A damaged file is set aside, and the training starts anew.
+FUZZ_TARGET(checkpoint, summed) {
+  mk_host table{};
+  table.log = [](void*, int32_t, const char*, const char* text) { require(*text != '\0', "a warning says nothing"); };
+  const sdk::Host host(&table);
+  const std::string directory = scratch() + "/fit";
+  file("fit/checkpoint.safetensors", bytes);
+  cnn::checkpoint_batch(host, directory, "fit");
+  file("fit/checkpoint.safetensors", bytes);
+  if (const auto found = cnn::find_checkpoint(host, directory, "fit", cnn::StateSizes{{"weights", 2}})) {
+    const cnn::Checkpoint& c = found->checkpoint;
+    require(c.epoch >= 0 && c.batch >= 0 && c.batch_size > 0, "a position that no training can have");
+    require(c.history.train_loss.size() == static_cast<size_t>(c.epoch), "a history of other epochs");
+  }
+}
+
+}  // namespace
+}  // namespace mokume::fuzz

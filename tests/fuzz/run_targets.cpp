@@ -1,0 +1,151 @@
+// Targets for the other files of a run directory, of a model's directory and of the cache.
+#include <cmath>
+#include <filesystem>
+#include <numeric>
+
+#include "base/sealed.hpp"
+#include "device/probe.hpp"
+#include "fuzz.hpp"
+#include "node/calibration.hpp"
+#include "node/model_inputs.hpp"
+#include "node/profile_files.hpp"
+#include "run/fit_times.hpp"
+#include "run/nested.hpp"
+#include "run/run_directory.hpp"
+#include "run/status_file.hpp"
+#include "run/vote.hpp"
+#include "team/account.hpp"
+
+namespace mokume::fuzz {
+namespace {
+
+// What was read is written as `name` and read again, and must then be written the same.
+template <class Read>
+void check_round_trip(const std::string& name, const Read& read) {
+  std::string first;
+  if (!accepts([&] { first = base::to_json(read()); })) return;
+  file(name, base::seal(first));
+  std::string second;
+  require(accepts([&] { second = base::to_json(read()); }), "what was written is refused: " + first);
+  require(first == second, "it reads back differently: " + first + " and " + second);
+}
+
+FUZZ_TARGET(run_json, resealed) {
+  file("run.json", bytes);
+  check_round_trip("run.json", [] { return run::read_run_record(scratch()); });
+}
+
+// A damaged status, or none, is no status.
+template <class Read>
+std::string shown(const Read& read) {
+  std::string text;
+  accepts([&] {
+    if (const auto found = read()) text = base::to_json(*found);
+  });
+  return text;
+}
+
+FUZZ_TARGET(status) {
+  file("logs/status.json", bytes);
+  const auto read = [] { return run::read_live_status(scratch()); };
+  const std::string first = shown(read);
+  file("logs/status.json", first);
+  require(shown(read) == first, "a status reads back differently");
+}
+
+FUZZ_TARGET(bundles) {
+  file("logs/pieces.json", bytes);
+  accepts([] {
+    const auto read = run::read_bundles(scratch());
+    const std::vector<double> costs = run::cost_by_fit(read, 20);
+    require(costs.empty() == read.empty() && costs.size() <= 20, "costs of other fits");
+    run::write_bundles(scratch(), read);
+    require(base::to_json(run::read_bundles(scratch())) == base::to_json(read), "bundles read back differently");
+  });
+}
+
+FUZZ_TARGET(vote, resealed) {
+  file("models/vote.json", bytes);
+  accepts([] {
+    if (const auto read = run::read_vote(scratch()))
+      for (const report::Exemplar& one : read->exemplars) base::to_json(one);
+  });
+}
+
+FUZZ_TARGET(nested, resealed) {
+  file("nested.json", bytes);
+  const auto read = [] { return run::read_nested(scratch()); };
+  const std::string first = shown(read);
+  if (first.empty()) return;
+  file("nested.json", base::seal(first));
+  require(shown(read) == first, "the outer folds read back differently");
+}
+
+FUZZ_TARGET(fit_rates) {
+  const std::string path = file("fit-rates.json", bytes);
+  accepts([&] {
+    const run::Rates rates = run::remembered_rates(path, "key");
+    scheduler::Workload workload;
+    workload.bundles.push_back({{0}, 2.0, 100, 0});
+    run::remember_rates(path, "key", workload, {{"class", {0}, 1.5}});
+    const run::Rates after = run::remembered_rates(path, "key");
+    require(after.contains("class"), "a damaged file of rates is not made anew");
+    for (const auto& [device_class, rate] : rates)
+      require(device_class == "class" || after.contains(device_class), "a rate is lost");
+  });
+}
+
+FUZZ_TARGET(profile) {
+  file("logs/profile-0000.json", bytes);
+  accepts([] { node::read_profiles(scratch()); });
+}
+
+FUZZ_TARGET(inputs, resealed) {
+  file("model/inputs.json", bytes);
+  check_round_trip("model/inputs.json", [] { return node::read_inputs(scratch() + "/model").value(); });
+}
+
+// For three classes, which have three decision values either way.
+FUZZ_TARGET(calibration) {
+  const std::string directory = scratch() + "/model";
+  file("model/calibration.json", bytes);
+  accepts([&] {
+    const node::Calibration read = node::read_calibration(directory, 3).value();
+    node::write_calibration(directory, read);
+    require(base::to_json(node::read_calibration(directory, 3).value()) == base::to_json(read),
+            "a calibration reads back differently");
+    for (const std::vector<float>& row : {std::vector<float>{0.5F, -1, 2}, {-1e30F, 1e30F, 0}}) {
+      double probabilities[3];
+      read.apply(row, 3, &probabilities[0]);
+      const double sum = std::accumulate(std::begin(probabilities), std::end(probabilities), 0.0);
+      require(std::abs(sum - 1) < 1e-6, "probabilities that do not sum to 1: " + base::to_json(read));
+    }
+  });
+}
+
+FUZZ_TARGET(team_account, resealed) {
+  file("logs/team.json", bytes);
+  check_round_trip("logs/team.json", [] { return team::read_team_account(scratch()); });
+}
+
+FUZZ_TARGET(speed) {
+  device::Listed device;
+  device.backend = "host";
+  const std::string cache = scratch() + "/cache";
+  static const std::string name = [&] {
+    file("cache/none", "");
+    device::remember_speed(cache, device, 1, {1, 1});
+    for (const auto& entry : std::filesystem::directory_iterator(cache))
+      if (entry.path().extension() == ".json") return "cache/" + entry.path().filename().string();
+    return std::string();
+  }();
+  file(name, bytes);
+  if (const auto read = device::remembered_speed(cache, device, 1)) {
+    require(read->overall() >= 0, "a speed that is not a number");
+    device::remember_speed(cache, device, 1, *read);
+    require(device::remembered_speed(cache, device, 1) == read, "a speed reads back differently");
+  }
+}
+
+}  // namespace
+}  // namespace mokume::fuzz
