@@ -189,7 +189,8 @@ int doctor(Runtime& runtime, const std::string& out) {
   for (const registry::LoadEntry& e : registry.report()) {
     wrong = wrong || !e.loaded;
     std::printf("  %-9s %-8s %s  %s%s\n", e.kind.c_str(), e.name.c_str(), e.loaded ? "ok     " : "REFUSED",
-                e.loaded ? e.path.c_str() : (e.text + " [" + e.stage + "]").c_str(), "");
+                e.loaded ? e.path.c_str() : (e.text + " [" + e.stage + "]").c_str(),
+                e.warning.empty() ? "" : ("  warning: " + e.warning).c_str());
   }
   if (!cluster::mpi_launched())
     for (const std::string& name : registry.available(MK_PLUGIN_TRANSPORT))

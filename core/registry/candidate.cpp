@@ -2,16 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <climits>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <system_error>
 
 #include "sdk/plugin.hpp"
 
@@ -38,29 +31,6 @@ const char* sanitizer_name(uint32_t sanitizer) {
     default:
       return "an unknown sanitizer";
   }
-}
-
-std::string parent_of(const std::string& absolute_path) {
-  const size_t slash = absolute_path.rfind('/');
-  return slash == 0 ? "/" : absolute_path.substr(0, slash);
-}
-
-void check_private(const std::string& path, bool directory) {
-  const char* what = directory ? "directory" : "file";
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    throw Refused("permissions", fmt::format("the {} '{}' cannot be examined ({}): make it readable", what, path,
-                                             std::generic_category().message(errno)));
-  if (!directory && !S_ISREG(status.st_mode))
-    throw Refused("permissions", fmt::format("'{}' is not a regular file: put a shared library there", path));
-  if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    throw Refused("permissions",
-                  fmt::format("the {} '{}' belongs to user {}, not to root or user {}: change its owner (chown {} {})",
-                              what, path, status.st_uid, ::geteuid(), ::geteuid(), path));
-  // The sticky bit does not help: it protects existing names, not names that someone else creates first.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    throw Refused("permissions", fmt::format("others may write to the {} '{}' (mode {:04o}): chmod go-w {}", what, path,
-                                             status.st_mode & 07777U, path));
 }
 
 // Library code runs here for the first time; an exception from it must not end the program.
@@ -190,18 +160,6 @@ const char* kind_directory(int32_t kind) {
     default:
       return "another directory";
   }
-}
-
-std::string check_permissions(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
-  if (!resolved)
-    throw Refused("permissions", fmt::format("'{}' cannot be resolved ({}): repair the link or its directories", path,
-                                             std::generic_category().message(errno)));
-  std::string real = resolved.get();
-  check_private(real, false);
-  check_private(parent_of(real), true);
-  check_private(parent_of(path), true);
-  return real;
 }
 
 Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {

@@ -21,10 +21,6 @@ class Refused : public std::runtime_error {
 const char* kind_name(int32_t kind);       // "backend", "model", "transport"; "unknown kind" for anything else
 const char* kind_directory(int32_t kind);  // "backends", "plugins", "transports"
 
-// Returns the real path of `path` after checking that only root and this user can change what it names. This covers
-// both the directory of `path` and that of its target. Throws Refused("permissions").
-std::string check_permissions(const std::string& path);
-
 // Opens `real_path`, checks its header and starts it. `name` is the file name without ".so". Throws Refused with a
 // stage from "open" to "start"; the library then stays mapped but unused.
 Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host);

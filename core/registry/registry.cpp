@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "registry/candidate.hpp"
+#include "registry/permissions.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::registry {
@@ -42,6 +43,7 @@ std::string installed_directory() {
 struct Registry::State {
   const mk_host* host = nullptr;
   std::vector<std::string> directories;
+  bool trust_groups = false;
   mutable std::mutex mutex;
   std::vector<LoadEntry> entries;
   std::vector<std::unique_ptr<Library>> started;                    // in the order in which they were started
@@ -63,7 +65,8 @@ void Registry::State::add_directory(const std::string& directory, const char* so
     entries.push_back({"", "", directory, "find", false,
                        fmt::format("'{}' in {} is not an absolute directory and is not searched: write it in full, "
                                    "from /",
-                                   directory, source)});
+                                   directory, source),
+                       ""});
     return;
   }
   if (std::find(directories.begin(), directories.end(), directory) == directories.end())
@@ -71,6 +74,8 @@ void Registry::State::add_directory(const std::string& directory, const char* so
 }
 
 void Registry::State::read_environment() {
+  const char* trust = ::secure_getenv(kTrustGroupVariable);
+  trust_groups = trust != nullptr && std::string(trust) == "1";
   const char* path = ::secure_getenv("MOKUME_PLUGIN_PATH");
   if (path == nullptr || path[0] == '\0') return;
   for (const std::string& part : base::split(path, ':')) add_directory(part, "MOKUME_PLUGIN_PATH");
@@ -91,15 +96,17 @@ std::vector<std::string> Registry::State::names(mk_plugin_kind kind) const {
 
 const Library* Registry::State::consider(mk_plugin_kind kind, const std::string& name, const std::string& path,
                                          std::vector<std::string>& reasons) {
-  LoadEntry entry{kind_name(kind), name, path, "loaded", false, ""};
+  LoadEntry entry{kind_name(kind), name, path, "loaded", false, "", ""};
   const Library* result = nullptr;
   try {
-    const std::string real = check_permissions(path);
+    const Checked checked = check_permissions(path, trust_groups);
+    const std::string& real = checked.real_path;
     if (!tried.insert(real).second)
       throw Refused("find", fmt::format("it is '{}', which was tried before and is started once only", real));
     started.push_back(std::make_unique<Library>(start_library(kind, name, real, host)));
     result = started.back().get();
     entry.loaded = true;
+    entry.warning = checked.warning;
     entry.text = fmt::format("version {}: {}", result->version, result->description);
   } catch (const Refused& refused) {
     entry.stage = refused.stage();
@@ -113,7 +120,7 @@ const Library* Registry::State::consider(mk_plugin_kind kind, const std::string&
 const Library* Registry::State::find_anew(mk_plugin_kind kind, const std::string& name,
                                           std::vector<std::string>& reasons) {
   const auto refuse = [&](const std::string& text) {
-    entries.push_back({kind_name(kind), name, "", "find", false, text});
+    entries.push_back({kind_name(kind), name, "", "find", false, text, ""});
     reasons.push_back(text);
     return nullptr;
   };

@@ -19,7 +19,8 @@ struct LoadEntry {
   std::string path;
   std::string stage;
   bool loaded = false;
-  std::string text;  // the reason, one sentence with the cure
+  std::string text;     // the reason, one sentence with the cure
+  std::string warning;  // why it is loaded although others may change it; usually ""
 };
 
 struct Library {
@@ -34,7 +35,8 @@ struct Library {
 
 // Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and <directory of
 // the executable>/../lib/mokume; in each of them backends/NAME.so, plugins/NAME.so and transports/NAME.so. Never
-// searches the current directory. Never unloads. Thread-safe.
+// searches the current directory. Never unloads. $MOKUME_TRUST_GROUP_WRITABLE=1 (secure_getenv) accepts libraries that
+// this user's groups may change. Thread-safe.
 class Registry {
  public:
   Registry(const mk_host* host, const std::vector<std::string>& directories);
