@@ -41,7 +41,8 @@ void run_foreign(const char* stage, const char* function, Body&& body) {
     throw Refused(stage, fmt::format("its {} threw \"{}\": report this to its author", function, error.text));
 }
 
-const mk_plugin_header& query(const std::string& path) {
+const mk_plugin_header& query(const std::string& path, const Begin& begin) {
+  if (begin) begin("open");
   // NODELETE and no dlclose, because threads and thread-local destructors of drivers outlive any attempt to unload.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
@@ -56,11 +57,23 @@ const mk_plugin_header& query(const std::string& path) {
                                         MK_PLUGIN_QUERY_SYMBOL));
   const auto function = reinterpret_cast<mk_plugin_query>(symbol);
   const mk_plugin_header* header = nullptr;
+  if (begin) begin("query");
   run_foreign("query", MK_PLUGIN_QUERY_SYMBOL, [&] { header = function(MK_ABI_MAJOR); });
   if (header == nullptr)
     throw Refused("query", fmt::format("it cannot serve ABI {}.{}, which this program uses: {}", MK_ABI_MAJOR,
                                        MK_ABI_MINOR, kRebuild));
   return *header;
+}
+
+// Returns a text of the header, or "" for a null pointer.
+std::string header_text(const char* text, const char* what) {
+  constexpr size_t kLongest = 1024;
+  if (text == nullptr) return "";
+  const size_t length = ::strnlen(text, kLongest);
+  if (length == kLongest)
+    throw Refused("header", fmt::format("the {} in its header does not end within {} bytes: report this to its author",
+                                        what, kLongest));
+  return {text, length};
 }
 
 void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std::string& name) {
@@ -88,9 +101,8 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
   if (header.kind != kind)
     refuse(fmt::format("it is a {}, not a {}: move it to {}/", kind_name(header.kind), kind_name(kind),
                        kind_directory(header.kind)));
-  if (header.name == nullptr || name != header.name)
-    refuse(fmt::format("it calls itself '{}', its file '{}': rename the file or the library",
-                       header.name == nullptr ? "" : header.name, name));
+  if (const std::string own = header_text(header.name, "name"); own != name)
+    refuse(fmt::format("it calls itself '{}', its file '{}': rename the file or the library", own, name));
   if (header.version == nullptr || header.description == nullptr || header.start == nullptr)
     refuse("its header has no version, description or start function: use MOKUME_PLUGIN(...)");
 }
@@ -162,12 +174,14 @@ const char* kind_directory(int32_t kind) {
   }
 }
 
-Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {
-  const mk_plugin_header& header = query(real_path);
+Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host,
+                      const Begin& begin) {
+  const mk_plugin_header& header = query(real_path, begin);
   check_header(header, kind, name);
   mk_error error{MK_OK, {}};
   const void* table = nullptr;
   int32_t status = MK_OK;
+  if (begin) begin("start");
   run_foreign("start", "start function", [&] { status = header.start(host, &table, &error); });
   error.text[sizeof(error.text) - 1] = '\0';
   if (status != MK_OK)
@@ -175,7 +189,8 @@ Library start_library(mk_plugin_kind kind, const std::string& name, const std::s
                                ? fmt::format("its start function failed with status {} and no reason", status)
                                : std::string(error.text));
   check_table(kind, table);
-  return {kind, name, real_path, header.version, header.description, table};
+  return {kind, name, real_path, header_text(header.version, "version"), header_text(header.description, "description"),
+          table};
 }
 
 void shut_down(const Library& library) noexcept {

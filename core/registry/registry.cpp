@@ -42,6 +42,7 @@ std::string installed_directory() {
 
 struct Registry::State {
   const mk_host* host = nullptr;
+  Prober prober;
   std::vector<std::string> directories;
   bool trust_groups = false;
   mutable std::mutex mutex;
@@ -103,6 +104,7 @@ const Library* Registry::State::consider(mk_plugin_kind kind, const std::string&
     const std::string& real = checked.real_path;
     if (!tried.insert(real).second)
       throw Refused("find", fmt::format("it is '{}', which was tried before and is started once only", real));
+    if (prober && kind != MK_PLUGIN_TRANSPORT) prober(kind, name, real);
     started.push_back(std::make_unique<Library>(start_library(kind, name, real, host)));
     result = started.back().get();
     entry.loaded = true;
@@ -147,9 +149,10 @@ const Library* Registry::State::find(mk_plugin_kind kind, const std::string& nam
   return library;
 }
 
-Registry::Registry(const mk_host* host, const std::vector<std::string>& directories)
+Registry::Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober)
     : state_(std::make_unique<State>()) {
   state_->host = host;
+  state_->prober = std::move(prober);
   for (const std::string& directory : directories) state_->add_directory(directory, "the list of plugin directories");
   state_->read_environment();
   if (const std::string installed = installed_directory(); !installed.empty())
