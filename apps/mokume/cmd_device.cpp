@@ -1,13 +1,15 @@
-// The command device-child: the process of one device of a run with isolation = "process". Started by mokume run, never
-// by hand.
+// The hidden commands device-child, the process of one device of a run with isolation = "process", and library-probe,
+// the process that tries a library. The program starts them itself.
 #include "base/child.hpp"
 #include "commands.hpp"
 #include "node/child.hpp"
+#include "registry/probe.hpp"
 
 namespace mokume::app {
 
 int device_child(int parent) {
   base::join_parent(parent);
+  // Libraries are not tried here: they passed in the parent, which also survives this process.
   Runtime runtime;  // the experiment that the parent sends names the directories that the parent searches
   runtime.log().set_level(MK_LOG_INFO);  // the parent decides what is shown
   node::serve_device({runtime.log(),
@@ -17,6 +19,13 @@ int device_child(int parent) {
                       },
                       runtime.trusting_lookup()},
                      base::kChildSocket);
+}
+
+int library_probe(const ProbeOptions& options) {
+  base::join_parent(options.parent);
+  Runtime runtime;
+  runtime.log().set_level(MK_LOG_ERROR);  // the parent's own copy of the library repeats its warnings
+  registry::serve_probe(static_cast<mk_plugin_kind>(options.kind), options.name, options.path, runtime.host());
 }
 
 }  // namespace mokume::app

@@ -188,8 +188,10 @@ int doctor(Runtime& runtime, const std::string& out) {
   bool wrong = false;
   for (const registry::LoadEntry& e : registry.report()) {
     wrong = wrong || !e.loaded;
-    std::printf("  %-9s %-8s %s  %s%s\n", e.kind.c_str(), e.name.c_str(), e.loaded ? "ok     " : "REFUSED",
-                e.loaded ? e.path.c_str() : (e.text + " [" + e.stage + "]").c_str(), "");
+    std::printf(
+        "  %-9s %-8s %s  %s%s\n", e.kind.c_str(), e.name.c_str(), e.loaded ? "ok     " : "REFUSED",
+        e.loaded ? e.path.c_str() : ((e.path.empty() ? "" : e.path + ": ") + e.text + " [" + e.stage + "]").c_str(),
+        e.warning.empty() ? "" : ("  warning: " + e.warning).c_str());
   }
   if (!cluster::mpi_launched())
     for (const std::string& name : registry.available(MK_PLUGIN_TRANSPORT))

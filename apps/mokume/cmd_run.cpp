@@ -134,6 +134,7 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
 
 int run_experiment(Runtime& runtime, const RunOptions& options) {
   StopWatch watch(max_seconds(options));
+  runtime.heed(watch.stop());
   if (options.formations && !options.dry_run)
     throw Error(MK_INVALID_ARGUMENT, "--formations only predicts: use it with --dry-run");
   const auto formations =
@@ -156,6 +157,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
 
 int resume_run(Runtime& runtime, const std::string& directory, const RunOptions& options) {
   StopWatch watch(max_seconds(options));
+  runtime.heed(watch.stop());
   const StoredRun stored(runtime, directory, options);
   run::RunRequest request;
   request.config = stored.config();

@@ -87,6 +87,12 @@ int doctor(Runtime& runtime, const std::string& out);
 
 int device_child(int parent);  // process id of the run; does not return in good order
 
+struct ProbeOptions {
+  int parent = 0, kind = 0;
+  std::string name, path;  // of the library
+};
+int library_probe(const ProbeOptions& options);  // does not return in good order
+
 int print_schema(Runtime& runtime);
 int init_config(Runtime& runtime, const std::string& model);
 

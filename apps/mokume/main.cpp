@@ -12,6 +12,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "registry/probe.hpp"
 #include "sdk/error.hpp"
 #include "texts/command_table.hpp"
 #include "unknown_word.hpp"
@@ -20,6 +21,7 @@
 namespace {
 
 using namespace mokume::app;
+namespace registry = mokume::registry;
 
 int exit_code(mk_status status) {
   switch (status) {
@@ -147,7 +149,9 @@ class Commands {
     if (completion_->parsed()) return print(completion(command_table(cli_), name_));
     if (manual_->parsed()) return print(manual(command_table(cli_), kVersion, kExitCodes));
     if (child_->parsed()) return device_child(parent_);
-    return run_with(made.emplace(line_));
+    if (probe_library_->parsed()) return library_probe(tried_);
+    made.emplace(line_).probe_libraries();
+    return run_with(*made);
   }
 
  private:
@@ -207,6 +211,11 @@ class Commands {
     check_->add_option("--set", options_.sets, "replaces a key of the file; may be repeated")->take_all();
     child_ = add("device-child", "one device of a run")->group("");  // hidden
     child_->add_option("PARENT", parent_)->required();
+    probe_library_ = add(registry::kProbeCommand, "try a library")->group("");  // hidden
+    probe_library_->add_option("PARENT", tried_.parent)->required();
+    probe_library_->add_option("KIND", tried_.kind)->required();
+    probe_library_->add_option("NAME", tried_.name)->required();
+    probe_library_->add_option("PATH", tried_.path)->required();
   }
 
   void add_readers() {
@@ -281,12 +290,14 @@ class Commands {
 
   CLI::App cli_{"mokume runs machine-learning experiments described in TOML on every available device."};
   CLI::App *run_, *resume_, *check_, *list_, *prune_, *status_, *explain_, *report_, *compare_, *predict_, *export_,
-      *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *completion_, *manual_;
+      *devices_, *doctor_, *schema_, *init_, *data_list_, *data_info_, *data_fetch_, *child_, *probe_library_,
+      *completion_, *manual_;
   CommandLine line_;
   RunOptions options_;
   PredictOptions asked_;
   ExportOptions exported_;
   PruneOptions pruned_;
+  ProbeOptions tried_;
   std::string path_, other_, spec_, name_, from_, out_ = "runs";
   bool json_ = false, probe_ = false, watch_ = false;
   int parent_ = 0;

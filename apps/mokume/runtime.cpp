@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -15,6 +16,7 @@
 #include "cluster/transport/launcher.hpp"
 #include "config/wording.hpp"
 #include "node/experiment.hpp"
+#include "registry/probe.hpp"
 
 namespace mokume::app {
 namespace {
@@ -73,8 +75,19 @@ Runtime::Runtime(CommandLine command) : command_(std::move(command)), host_(log_
 }
 
 registry::Registry& Runtime::registry() {
-  if (!registry_) registry_.emplace(host_.table(), named_);
+  if (!registry_) registry_.emplace(host_.table(), named_, prober());
   return *registry_;
+}
+
+registry::Prober Runtime::prober() {
+  if (!probes_) return {};
+  registry::ProbeSetup setup;
+  setup.cache_directory = base::cache_directory();
+  if (const char* seconds = std::getenv("MOKUME_PROBE_SECONDS"))  // for tests and slow drivers
+    if (const double limit = std::strtod(seconds, nullptr); limit > 0) setup.limit_s = limit;
+  setup.tell = [this](const std::string& text) { log_.warn("registry", text); };
+  setup.stopped = [this] { return stop_ != nullptr && *stop_; };
+  return registry::Probe(std::move(setup));
 }
 
 void Runtime::search_also(const std::vector<std::string>& directories) {
@@ -82,6 +95,11 @@ void Runtime::search_also(const std::vector<std::string>& directories) {
   for (const std::string& directory : directories)
     if (const std::string one = normal(directory); std::find(named_.begin(), named_.end(), one) == named_.end())
       named_.push_back(one);
+}
+
+std::string Runtime::with_libraries(const std::string& verb, const std::string& run) const {
+  if (named_.empty()) return "";
+  return CommandLine{{command_.words.empty() ? "mokume" : command_.words.front(), verb, run}, {}}.with_plugins(named_);
 }
 
 config::SchemaLookup Runtime::trusting_lookup() {

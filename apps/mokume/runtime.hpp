@@ -1,6 +1,7 @@
 // The log, threads and libraries that every command uses; owned by main().
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -46,6 +47,16 @@ class Runtime {
   // Absolute directories given on the command line or to search_also(), without duplicates.
   const std::vector<std::string>& named_directories() const { return named_; }
 
+  // From now on a library is tried in a child process before it is loaded (registry/probe.hpp). Has no effect after the
+  // first registry() call.
+  void probe_libraries() { probes_ = true; }
+  // While a library is tried, the program ends if `stop` becomes true. It must outlive the registry's last load.
+  void heed(const std::atomic<bool>& stop) { stop_ = &stop; }
+
+  // Returns the command line "mokume VERB --plugins DIR... RUN" for a run that used the named directories, which no
+  // command takes from the run itself; "" if there are none.
+  std::string with_libraries(const std::string& verb, const std::string& run) const;
+
   // For a file whose [plugins] directories are searched: the one given to `run`.
   config::SchemaLookup trusting_lookup();
   // Returns those of `directories` that are not searched.
@@ -58,17 +69,22 @@ class Runtime {
   // The last call of main(), after everything is written: parts from the other nodes. Exits the process here with _exit
   // if it cannot exit normally, because a node was lost or a thread hangs.
   void part(int exit_code);
+  // The services that libraries get.
+  const mk_host* host() const { return host_.table(); }
   // See HostServices::limit.
   void limit_loops(uint32_t threads) { host_.limit(threads); }
 
  private:
+  registry::Prober prober();
+
   CommandLine command_;
   std::vector<std::string> named_;
   base::Log log_;
   scheduler::HostServices host_;
   std::optional<registry::Registry> registry_;
   std::optional<cluster::Transport> transport_;
-  bool hung_ = false;
+  bool hung_ = false, probes_ = false;
+  const std::atomic<bool>* stop_ = nullptr;
 };
 
 }  // namespace mokume::app

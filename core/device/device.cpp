@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "registry/foreign.hpp"
 #include "sdk/error.hpp"
 #include "sdk/operands.hpp"
 
@@ -58,10 +59,10 @@ std::unique_ptr<Device> Device::open(const Listed& listed, const Choices& choice
   const mk_backend* table = listed.table;
   const std::vector<mk_choice> fixed = to_table(choices);
   try {
-    sdk::call(table->open, table->self, listed.index, fixed.data(), static_cast<uint32_t>(fixed.size()),
-              &device->device_);
+    registry::call_foreign("open", table->open, table->self, listed.index, fixed.data(),
+                           static_cast<uint32_t>(fixed.size()), &device->device_);
     device->read_choices();
-    sdk::call(table->queue_create, device->device_, 0U, &device->queue_);
+    registry::call_foreign("queue_create", table->queue_create, device->device_, 0U, &device->queue_);
   } catch (const Error& e) {
     throw Error(e.status(),
                 "device " + listed.id() + " (" + text_of(listed.info.name) + ") cannot be opened: " + e.what());
@@ -91,7 +92,8 @@ void Device::read_choices() {
   std::vector<mk_choice> made(32);
   uint32_t count = 0;
   const auto ask = [&] {
-    sdk::call(listed_.table->choices, device_, made.data(), static_cast<uint32_t>(made.size()), &count);
+    registry::call_foreign("choices", listed_.table->choices, device_, made.data(), static_cast<uint32_t>(made.size()),
+                           &count);
     if (count > kMost) throw Error(MK_DEVICE_ERROR, "its backend claims " + std::to_string(count) + " choices");
   };
   ask();
@@ -110,7 +112,7 @@ mk_buffer* Device::buffer_create(uint64_t bytes) {
                                       std::to_string(allocated_) + " of the budget of " + std::to_string(budget_) +
                                       " bytes are in use");
   mk_buffer* buffer = nullptr;
-  sdk::call(listed_.table->buffer_create, device_, bytes, &buffer);
+  registry::call_foreign("buffer_create", listed_.table->buffer_create, device_, bytes, &buffer);
   try {
     sizes_[buffer] = bytes;
   } catch (...) {
@@ -213,7 +215,7 @@ void Device::transfer(const char* what, const mk_copy& copy) {
 }
 
 void Device::enqueue(const mk_copy& copy) {
-  sdk::call(listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
+  registry::call_foreign("copy", listed_.table->copy, queue_, &copy, static_cast<mk_event**>(nullptr));
 }
 
 // Returns how long `body` and the work it queues take, minus the time that the profile counts meanwhile, such as the
@@ -263,8 +265,8 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
       grouped = grouped && listed_.table->supports(device_, &ops[k]) != MK_SUPPORT_NO;
     }
   const auto run = [&](std::span<const mk_op* const> ops, size_t count) {
-    sdk::call(group_->submit, queue_, ops.data(), static_cast<uint32_t>(ops.size()), static_cast<uint32_t>(count),
-              static_cast<mk_event**>(nullptr));
+    registry::call_foreign("submit", group_->submit, queue_, ops.data(), static_cast<uint32_t>(ops.size()),
+                           static_cast<uint32_t>(count), static_cast<mk_event**>(nullptr));
   };
   if (grouped && !profile_) return run(members, each);
   // Ops of all members run one by one, because a profile measures each and a fallback waits for each.
@@ -282,10 +284,10 @@ void Device::submit_group(std::span<const mk_op* const> members, size_t each) {
 
 void Device::dispatch(const mk_op& op) {
   if (listed_.table->supports(device_, &op) == MK_SUPPORT_NO) return submit_on_fallback(op);
-  sdk::call(listed_.table->submit, queue_, &op, static_cast<mk_event**>(nullptr));
+  registry::call_foreign("submit", listed_.table->submit, queue_, &op, static_cast<mk_event**>(nullptr));
 }
 
-void Device::finish() { sdk::call(listed_.table->finish, queue_); }
+void Device::finish() { registry::call_foreign("finish", listed_.table->finish, queue_); }
 
 void Device::profile() {
   profile_ = std::make_unique<Profile>();

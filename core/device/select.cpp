@@ -97,7 +97,35 @@ Positions named(const std::vector<Listed>& listed, const std::string& word) {
   throw NoMatch(part, text);
 }
 
+// Returns the backend whose name a word begins with, or "".
+std::string backend_in(const std::string& word, const std::vector<std::string>& backends) {
+  const std::string first = lower(base::trim(word.substr(0, word.find(':'))));
+  const auto found =
+      std::find_if(backends.begin(), backends.end(), [&](const auto& one) { return lower(one) == first; });
+  return found == backends.end() ? "" : *found;
+}
+
 }  // namespace
+
+std::vector<std::string> backends_of(const std::string& selection, const std::vector<std::string>& backends) {
+  std::set<std::string> wanted = {"host"};
+  for (const std::string& word : base::split(selection, ',')) {
+    const std::string backend = backend_in(word, backends);
+    if (backend.empty()) return backends;
+    wanted.insert(backend);
+  }
+  std::vector<std::string> found;
+  for (const std::string& one : backends)
+    if (wanted.count(one) != 0) found.push_back(one);
+  return found;
+}
+
+std::string without_backends(const std::string& selection, const std::vector<std::string>& backends) {
+  std::string rest;
+  for (const std::string& word : base::split(selection, ','))
+    if (backend_in(word, backends).empty()) rest += (rest.empty() ? "" : ",") + word;
+  return rest;
+}
 
 std::vector<Listed> select(const std::vector<Listed>& listed, const std::string& selection) {
   Positions taken;

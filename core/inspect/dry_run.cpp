@@ -70,14 +70,14 @@ std::string fits_text(const search::Plan& plan, const scheduler::Workload& workl
 }  // namespace
 
 void check_start(registry::Registry& registry, base::Log& log, const config::Config& config) {
-  static_cast<void>(node::Machine(registry, log).select(config.devices));
+  static_cast<void>(node::Machine(registry, log, config.devices).select(config.devices));
   static_cast<void>(run::workload_of(node::Experiment(registry, config), run::kSeveralDevices));
 }
 
 std::string dry_run(registry::Registry& registry, base::Log& log, const config::Config& config,
                     const std::vector<Formation>& formations) {
   const node::Experiment experiment(registry, config);
-  const node::Machine machine(registry, log);
+  const node::Machine machine(registry, log, config.devices);
   const auto devices = machine.select(config.devices);
   const auto budgets = node::Machine::budgets(devices, 1, config.memory_bytes);
   const scheduler::Workload workload = run::workload_of(experiment, run::kSeveralDevices);

@@ -99,11 +99,12 @@ class Service {
     if (!parsed.config) throw Error(MK_INTERNAL, config::render_all(parsed.diagnostics, load.config, {}));
     registry::Registry& registry = runtime_.registry(parsed.config->plugin_directories);
     experiment_ = std::make_unique<Experiment>(registry, *parsed.config);
-    machine_ = std::make_unique<Machine>(registry, runtime_.log);
+    registry_ = &registry;
   }
 
   void operator()(const cluster::Open& wanted) {
-    if (!machine_) return;  // LOAD has failed and reported why
+    if (!experiment_) return;  // LOAD has failed and reported why
+    machine_ = std::make_unique<Machine>(*registry_, runtime_.log, wanted.id);
     const auto& listed = machine_->listed();
     const auto found = std::find_if(listed.begin(), listed.end(), [&](const device::Listed& l) {
       return l.id() == wanted.id && l.device_class() == wanted.device_class;
@@ -199,6 +200,7 @@ class Service {
   const ChildRuntime& runtime_;
   int socket_;
   Inbox inbox_;
+  registry::Registry* registry_ = nullptr;
   std::unique_ptr<Experiment> experiment_;
   std::unique_ptr<Machine> machine_;
   std::unique_ptr<LocalSession> session_;

@@ -197,6 +197,7 @@ config::SchemaLookup schema_lookup(registry::Registry& registry) {
       const mk_model* table = registry.load(MK_PLUGIN_MODEL, model).model();
       return config::model_schema({table->params, table->n_params});
     } catch (const Error& e) {
+      if (e.status() == MK_CANCELLED) throw;
       why = e.what();
       return std::nullopt;
     }

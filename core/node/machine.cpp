@@ -1,63 +1,57 @@
 #include "node/machine.hpp"
 
-#include <algorithm>
-#include <iterator>
+#include <fmt/format.h>
 
-#include "base/text.hpp"
+#include <algorithm>
+
 #include "cluster/directory.hpp"
 #include "device/budget.hpp"
 #include "device/core_plan.hpp"
 #include "device/select.hpp"
+#include "registry/devices_of.hpp"
 #include "scheduler/cores.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
 
-namespace {
-
-// Returns the backends that the words of a selection begin with, and the host, which computes what other devices do not
-// support; all of them if a word may be a name of a device.
-std::vector<std::string> backends_of(const std::string& selection, const std::vector<std::string>& all) {
-  std::vector<std::string> named = {"host"};
-  for (const std::string& part : base::split(selection, ',')) {
-    const std::string word = base::trim(part);
-    const std::string first = word.substr(0, word.find(':'));
-    if (std::find(all.begin(), all.end(), first) == all.end()) return all;
-    named.push_back(first);
-  }
-  std::vector<std::string> found;
-  std::copy_if(all.begin(), all.end(), std::back_inserter(found),
-               [&](const std::string& one) { return std::find(named.begin(), named.end(), one) != named.end(); });
-  return found;
-}
-
-}  // namespace
-
 Machine::Machine(registry::Registry& registry, base::Log& log, const std::string& selection) : log_(log) {
-  for (const std::string& name : backends_of(selection, registry.available(MK_PLUGIN_BACKEND))) {
-    const registry::Library* library = registry.try_load(MK_PLUGIN_BACKEND, name);
-    if (library == nullptr) {
-      for (const registry::LoadEntry& entry : registry.report())
-        if (entry.kind == "backend" && entry.name == name && !entry.loaded) log.warn("registry", entry.text);
-      continue;
-    }
-    const mk_backend* backend = library->backend();
-    try {
-      uint32_t count = 0;
-      sdk::call(backend->enumerate, backend->self, static_cast<mk_device_info*>(nullptr), 0U, &count);
-      std::vector<mk_device_info> infos(count);
-      for (mk_device_info& info : infos) info.struct_size = sizeof(mk_device_info);
-      if (count > 0) sdk::call(backend->enumerate, backend->self, infos.data(), count, &count);
-      for (uint32_t i = 0; i < std::min<size_t>(count, infos.size()); ++i)
-        listed_.push_back({name, i, backend, infos[i]});
-    } catch (const Error& e) {
-      log.warn(name, e.what());
-    }
+  for (const std::string& name : device::backends_of(selection, registry.available(MK_PLUGIN_BACKEND)))
+    list(registry, name);
+}
+
+void Machine::list(registry::Registry& registry, const std::string& name) {
+  const registry::Library* library = registry.try_load(MK_PLUGIN_BACKEND, name);
+  std::string reason;
+  for (const registry::LoadEntry& entry : registry.report()) {
+    if (entry.kind != "backend" || entry.name != name) continue;
+    if (!entry.warning.empty()) log_.info(name, entry.warning);
+    if (!entry.loaded) reason = entry.path + ": " + entry.text;
+    if (!entry.loaded) log_.warn("registry", fmt::format("the backend '{}' is left out: {}", name, reason));
+  }
+  if (library == nullptr) {
+    left_out_[name] = reason;
+    return;
+  }
+  try {
+    const std::vector<mk_device_info> infos = registry::devices_of(*library->backend());
+    for (uint32_t i = 0; i < infos.size(); ++i) listed_.push_back({name, i, library->backend(), infos[i]});
+  } catch (const Error& e) {
+    left_out_[name] = library->path + ": " + e.what();
+    log_.warn("registry", fmt::format("the backend '{}' is left out: {}", name, left_out_[name]));
   }
 }
 
+// A backend that was left out with a warning need not match, but something must.
 std::vector<device::Listed> Machine::select(const std::string& selection) const {
-  std::vector<device::Listed> chosen = device::select(listed_, selection);
+  std::vector<std::string> names;
+  for (const auto& [name, reason] : left_out_) names.push_back(name);
+  const std::string rest = device::without_backends(selection, names);
+  if (rest.empty() && !names.empty()) {
+    const std::vector<std::string> named = device::backends_of(selection, names);
+    throw Error(MK_DEVICE_ERROR, fmt::format("the devices '{}' cannot be used: {}", selection,
+                                             left_out_.at(named.empty() ? names.front() : named.front())));
+  }
+  std::vector<device::Listed> chosen = device::select(listed_, rest);
   if (mine_)
     std::erase_if(chosen, [&](const device::Listed& d) {
       return std::find(mine_->begin(), mine_->end(), d.id()) == mine_->end();

@@ -1,4 +1,4 @@
-// The devices of this machine: loads every backend, lists every device, and opens selected ones within their budgets.
+// The devices of this machine: loads backends, lists their devices, and opens selected ones within their budgets.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ namespace mokume::node {
 
 class Machine {
  public:
-  // Loads every backend that is found; one that cannot be loaded or enumerated is logged and left out. The log must
-  // outlive it. If `selection` names backends only ("host", "opencl:0"), the drivers of others are left in peace, which
-  // saves the time of asking them.
+  // Loads the backends that `selection` can name (device::backends_of); "": all. One that cannot be loaded or does not
+  // list its devices is left out with a warning. The log must outlive this object.
   Machine(registry::Registry& registry, base::Log& log, const std::string& selection = "");
 
   const std::vector<device::Listed>& listed() const { return listed_; }
-  // See device::select. After take(), only devices assigned to this process.
+  // See device::select. After take(), only devices assigned to this process. A word that names a backend which was left
+  // out is ignored; throws Error(MK_DEVICE_ERROR) with the reason if there is no other.
   std::vector<device::Listed> select(const std::string& selection) const;
 
   // Returns what this process would use if it were alone on its host.
@@ -56,10 +56,12 @@ class Machine {
   size_t cores(const device::Listed& listed) const { return cores_of(listed).size(); }
 
  private:
+  void list(registry::Registry& registry, const std::string& name);
   std::vector<uint32_t> cores_of_drivers(const std::string& backend) const;
 
   base::Log& log_;
   std::vector<device::Listed> listed_;
+  std::map<std::string, std::string> left_out_;             // reasons, by backend
   std::optional<std::vector<std::string>> mine_;            // ids; none before take()
   std::map<std::string, std::vector<uint32_t>> core_plan_;  // by id, for devices that compute on cores
 };

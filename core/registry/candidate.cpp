@@ -2,16 +2,9 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <climits>
 #include <cstddef>
-#include <cstdlib>
 #include <cstring>
-#include <memory>
-#include <system_error>
 
 #include "sdk/plugin.hpp"
 
@@ -40,29 +33,6 @@ const char* sanitizer_name(uint32_t sanitizer) {
   }
 }
 
-std::string parent_of(const std::string& absolute_path) {
-  const size_t slash = absolute_path.rfind('/');
-  return slash == 0 ? "/" : absolute_path.substr(0, slash);
-}
-
-void check_private(const std::string& path, bool directory) {
-  const char* what = directory ? "directory" : "file";
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0)
-    throw Refused("permissions", fmt::format("the {} '{}' cannot be examined ({}): make it readable", what, path,
-                                             std::generic_category().message(errno)));
-  if (!directory && !S_ISREG(status.st_mode))
-    throw Refused("permissions", fmt::format("'{}' is not a regular file: put a shared library there", path));
-  if (status.st_uid != 0 && status.st_uid != ::geteuid())
-    throw Refused("permissions",
-                  fmt::format("the {} '{}' belongs to user {}, not to root or user {}: change its owner (chown {} {})",
-                              what, path, status.st_uid, ::geteuid(), ::geteuid(), path));
-  // The sticky bit does not help: it protects existing names, not names that someone else creates first.
-  if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
-    throw Refused("permissions", fmt::format("others may write to the {} '{}' (mode {:04o}): chmod go-w {}", what, path,
-                                             status.st_mode & 07777U, path));
-}
-
 // Library code runs here for the first time; an exception from it must not end the program.
 template <class Body>
 void run_foreign(const char* stage, const char* function, Body&& body) {
@@ -71,7 +41,8 @@ void run_foreign(const char* stage, const char* function, Body&& body) {
     throw Refused(stage, fmt::format("its {} threw \"{}\": report this to its author", function, error.text));
 }
 
-const mk_plugin_header& query(const std::string& path) {
+const mk_plugin_header& query(const std::string& path, const Begin& begin) {
+  if (begin) begin("open");
   // NODELETE and no dlclose, because threads and thread-local destructors of drivers outlive any attempt to unload.
   void* handle = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   if (handle == nullptr) {
@@ -86,11 +57,23 @@ const mk_plugin_header& query(const std::string& path) {
                                         MK_PLUGIN_QUERY_SYMBOL));
   const auto function = reinterpret_cast<mk_plugin_query>(symbol);
   const mk_plugin_header* header = nullptr;
+  if (begin) begin("query");
   run_foreign("query", MK_PLUGIN_QUERY_SYMBOL, [&] { header = function(MK_ABI_MAJOR); });
   if (header == nullptr)
     throw Refused("query", fmt::format("it cannot serve ABI {}.{}, which this program uses: {}", MK_ABI_MAJOR,
                                        MK_ABI_MINOR, kRebuild));
   return *header;
+}
+
+// Returns a text of the header, or "" for a null pointer.
+std::string header_text(const char* text, const char* what) {
+  constexpr size_t kLongest = 1024;
+  if (text == nullptr) return "";
+  const size_t length = ::strnlen(text, kLongest);
+  if (length == kLongest)
+    throw Refused("header", fmt::format("the {} in its header does not end within {} bytes: report this to its author",
+                                        what, kLongest));
+  return {text, length};
 }
 
 void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std::string& name) {
@@ -118,9 +101,8 @@ void check_header(const mk_plugin_header& header, mk_plugin_kind kind, const std
   if (header.kind != kind)
     refuse(fmt::format("it is a {}, not a {}: move it to {}/", kind_name(header.kind), kind_name(kind),
                        kind_directory(header.kind)));
-  if (header.name == nullptr || name != header.name)
-    refuse(fmt::format("it calls itself '{}', its file '{}': rename the file or the library",
-                       header.name == nullptr ? "" : header.name, name));
+  if (const std::string own = header_text(header.name, "name"); own != name)
+    refuse(fmt::format("it calls itself '{}', its file '{}': rename the file or the library", own, name));
   if (header.version == nullptr || header.description == nullptr || header.start == nullptr)
     refuse("its header has no version, description or start function: use MOKUME_PLUGIN(...)");
 }
@@ -192,24 +174,14 @@ const char* kind_directory(int32_t kind) {
   }
 }
 
-std::string check_permissions(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> resolved(::realpath(path.c_str(), nullptr), &std::free);
-  if (!resolved)
-    throw Refused("permissions", fmt::format("'{}' cannot be resolved ({}): repair the link or its directories", path,
-                                             std::generic_category().message(errno)));
-  std::string real = resolved.get();
-  check_private(real, false);
-  check_private(parent_of(real), true);
-  check_private(parent_of(path), true);
-  return real;
-}
-
-Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host) {
-  const mk_plugin_header& header = query(real_path);
+Library start_library(mk_plugin_kind kind, const std::string& name, const std::string& real_path, const mk_host* host,
+                      const Begin& begin) {
+  const mk_plugin_header& header = query(real_path, begin);
   check_header(header, kind, name);
   mk_error error{MK_OK, {}};
   const void* table = nullptr;
   int32_t status = MK_OK;
+  if (begin) begin("start");
   run_foreign("start", "start function", [&] { status = header.start(host, &table, &error); });
   error.text[sizeof(error.text) - 1] = '\0';
   if (status != MK_OK)
@@ -217,7 +189,8 @@ Library start_library(mk_plugin_kind kind, const std::string& name, const std::s
                                ? fmt::format("its start function failed with status {} and no reason", status)
                                : std::string(error.text));
   check_table(kind, table);
-  return {kind, name, real_path, header.version, header.description, table};
+  return {kind, name, real_path, header_text(header.version, "version"), header_text(header.description, "description"),
+          table};
 }
 
 void shut_down(const Library& library) noexcept {

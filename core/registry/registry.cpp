@@ -15,6 +15,7 @@
 
 #include "base/text.hpp"
 #include "registry/candidate.hpp"
+#include "registry/permissions.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::registry {
@@ -41,7 +42,9 @@ std::string installed_directory() {
 
 struct Registry::State {
   const mk_host* host = nullptr;
+  Prober prober;
   std::vector<std::string> directories;
+  bool trust_groups = false;
   mutable std::mutex mutex;
   std::vector<LoadEntry> entries;
   std::vector<std::unique_ptr<Library>> started;                    // in the order in which they were started
@@ -63,7 +66,8 @@ void Registry::State::add_directory(const std::string& directory, const char* so
     entries.push_back({"", "", directory, "find", false,
                        fmt::format("'{}' in {} is not an absolute directory and is not searched: write it in full, "
                                    "from /",
-                                   directory, source)});
+                                   directory, source),
+                       ""});
     return;
   }
   if (std::find(directories.begin(), directories.end(), directory) == directories.end())
@@ -71,6 +75,8 @@ void Registry::State::add_directory(const std::string& directory, const char* so
 }
 
 void Registry::State::read_environment() {
+  const char* trust = ::secure_getenv(kTrustGroupVariable);
+  trust_groups = trust != nullptr && std::string(trust) == "1";
   const char* path = ::secure_getenv("MOKUME_PLUGIN_PATH");
   if (path == nullptr || path[0] == '\0') return;
   for (const std::string& part : base::split(path, ':')) add_directory(part, "MOKUME_PLUGIN_PATH");
@@ -91,15 +97,18 @@ std::vector<std::string> Registry::State::names(mk_plugin_kind kind) const {
 
 const Library* Registry::State::consider(mk_plugin_kind kind, const std::string& name, const std::string& path,
                                          std::vector<std::string>& reasons) {
-  LoadEntry entry{kind_name(kind), name, path, "loaded", false, ""};
+  LoadEntry entry{kind_name(kind), name, path, "loaded", false, "", ""};
   const Library* result = nullptr;
   try {
-    const std::string real = check_permissions(path);
+    const Checked checked = check_permissions(path, trust_groups);
+    const std::string& real = checked.real_path;
     if (!tried.insert(real).second)
       throw Refused("find", fmt::format("it is '{}', which was tried before and is started once only", real));
+    if (prober && kind != MK_PLUGIN_TRANSPORT) prober(kind, name, real);
     started.push_back(std::make_unique<Library>(start_library(kind, name, real, host)));
     result = started.back().get();
     entry.loaded = true;
+    entry.warning = checked.warning;
     entry.text = fmt::format("version {}: {}", result->version, result->description);
   } catch (const Refused& refused) {
     entry.stage = refused.stage();
@@ -113,7 +122,7 @@ const Library* Registry::State::consider(mk_plugin_kind kind, const std::string&
 const Library* Registry::State::find_anew(mk_plugin_kind kind, const std::string& name,
                                           std::vector<std::string>& reasons) {
   const auto refuse = [&](const std::string& text) {
-    entries.push_back({kind_name(kind), name, "", "find", false, text});
+    entries.push_back({kind_name(kind), name, "", "find", false, text, ""});
     reasons.push_back(text);
     return nullptr;
   };
@@ -140,9 +149,10 @@ const Library* Registry::State::find(mk_plugin_kind kind, const std::string& nam
   return library;
 }
 
-Registry::Registry(const mk_host* host, const std::vector<std::string>& directories)
+Registry::Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober)
     : state_(std::make_unique<State>()) {
   state_->host = host;
+  state_->prober = std::move(prober);
   for (const std::string& directory : directories) state_->add_directory(directory, "the list of plugin directories");
   state_->read_environment();
   if (const std::string installed = installed_directory(); !installed.empty())

@@ -1,6 +1,7 @@
 // Finds, checks and loads shared libraries; records every candidate and why it was accepted or rejected.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,14 +13,16 @@
 
 namespace mokume::registry {
 
-// One step of a candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start", "loaded".
+// One step of a candidate. stage: "find", "permissions", "open", "symbol", "query", "header", "start",
+// "enumerate", "shutdown", "loaded".
 struct LoadEntry {
   std::string kind;  // "backend", "model", "transport"
   std::string name;
   std::string path;
   std::string stage;
   bool loaded = false;
-  std::string text;  // the reason, one sentence with the cure
+  std::string text;     // the reason, one sentence with the cure
+  std::string warning;  // why it is loaded although others may change it; usually ""
 };
 
 struct Library {
@@ -32,19 +35,25 @@ struct Library {
   const mk_transport* transport() const { return static_cast<const mk_transport*>(table); }
 };
 
+// Tries a library elsewhere before it is loaded here: see registry/probe.hpp. Throws Refused, or Error(MK_CANCELLED).
+using Prober = std::function<void(mk_plugin_kind kind, const std::string& name, const std::string& real_path)>;
+
 // Searches, in order: `directories` (absolute), each entry of $MOKUME_PLUGIN_PATH (secure_getenv), and <directory of
 // the executable>/../lib/mokume; in each of them backends/NAME.so, plugins/NAME.so and transports/NAME.so. Never
-// searches the current directory. Never unloads. Thread-safe.
+// searches the current directory. Never unloads. $MOKUME_TRUST_GROUP_WRITABLE=1 (secure_getenv) accepts libraries that
+// this user's groups may change. Thread-safe.
 class Registry {
  public:
-  Registry(const mk_host* host, const std::vector<std::string>& directories);
+  // `prober` is called for backends and models. Transports are loaded only under a launcher, whose job a second process
+  // must not join.
+  Registry(const mk_host* host, const std::vector<std::string>& directories, Prober prober = {});
   ~Registry();  // calls shutdown() of all started libraries, in reverse order
   Registry(const Registry&) = delete;
   Registry& operator=(const Registry&) = delete;
 
   // Throws Error(MK_DEVICE_ERROR) with the reason (and the available names) if it cannot be loaded.
   const Library& load(mk_plugin_kind kind, const std::string& name);
-  // Returns null instead of throwing; the reason is in the report.
+  // Returns null if it cannot be loaded; the reason is in the report. Throws only what stops the program.
   const Library* try_load(mk_plugin_kind kind, const std::string& name);
   // The names of files in the directories, sorted, without loading anything.
   std::vector<std::string> available(mk_plugin_kind kind) const;

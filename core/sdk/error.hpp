@@ -53,9 +53,11 @@ int32_t guard(mk_error* error, Body&& body) noexcept {
   }
 }
 
-// Throws the error reported by a call across the boundary.
+// Throws the error reported by a call across the boundary. A text without an end is truncated.
 inline void check(int32_t status, const mk_error& error) {
-  if (status != MK_OK) throw Error(static_cast<mk_status>(status), error.text);
+  if (status == MK_OK) return;
+  const char* const end = std::find(&error.text[0], &error.text[0] + sizeof(error.text), '\0');
+  throw Error(static_cast<mk_status>(status), std::string(&error.text[0], end));
 }
 
 // Calls a boundary function whose last parameter is mk_error*; throws if it fails.

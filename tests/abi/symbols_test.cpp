@@ -46,7 +46,7 @@ TEST(Symbols, EveryLibraryExportsOnlyTheQuery) {
 }
 
 TEST(Symbols, TheCheckDetectsALibraryWithoutTheQuery) {
-  const fs::path zoo = test::build_directory() + "/tests/abi/zoo";
+  const fs::path zoo = test::build_directory() + "/tests/zoo/animals";
   EXPECT_NE(exported(zoo / "no_symbol.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
   EXPECT_EQ(exported(zoo / "good.so"), std::vector<std::string>{MK_PLUGIN_QUERY_SYMBOL});
 }

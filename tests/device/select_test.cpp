@@ -152,6 +152,30 @@ TEST(Select, WithoutDevicesEverythingIsAnError) {
     EXPECT_NE(refusal({}, selection).find("mokume doctor"), std::string::npos);
 }
 
+// Which backends a selection can name, so that no other is loaded.
+TEST(BackendsOf, ASelectionCanName) {
+  const std::vector<std::string> all = {"fault", "host", "null", "opencl"};
+  using Names = std::vector<std::string>;
+  for (const char* selection : {"host", "HOST", " host:0 ", "host:1,host", "host:cpu"})
+    EXPECT_EQ(backends_of(selection, all), Names{"host"}) << selection;
+  for (const char* selection : {"opencl", "opencl:gpu", "OpenCL:3,host", " opencl , opencl:0"})
+    EXPECT_EQ(backends_of(selection, all), (Names{"host", "opencl"})) << selection;
+  EXPECT_EQ(backends_of("null,fault:0", all), (Names{"fault", "host", "null"}));
+  for (const char* selection :
+       {"", "all", "every", "pocl", "nvidia", "host,all", "opencl,rusticl", "opencl 1.2", "gpu"})
+    EXPECT_EQ(backends_of(selection, all), all) << selection;
+  EXPECT_EQ(backends_of("opencl", {"opencl"}), Names{"opencl"}) << "there is no host backend";
+  EXPECT_EQ(backends_of("host", {}), Names{}) << "there are none";
+}
+
+TEST(BackendsOf, WordsOfBackendsCanBeTakenAway) {
+  EXPECT_EQ(without_backends("opencl:0,host", {"opencl"}), "host");
+  EXPECT_EQ(without_backends("host, OpenCL:gpu,pocl", {"opencl", "null"}), "host,pocl");
+  EXPECT_EQ(without_backends("opencl", {"opencl"}), "");
+  EXPECT_EQ(without_backends("all", {"opencl"}), "all");
+  EXPECT_EQ(without_backends("opencl,host", {}), "opencl,host");
+}
+
 TEST(DeviceClass, DiffersWhereResultsMayDiffer) {
   Listed device = machine()[6];
   const std::string before = device.device_class();

@@ -1,6 +1,14 @@
-// A library that is valid unless a macro breaks it: tests/abi/CMakeLists.txt builds the zoo from it.
+// A library that is valid unless a macro breaks it: tests/zoo/CMakeLists.txt builds the zoo from it. As a backend it
+// lists one device, which cannot be opened.
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
 #include <cstddef>
 #include <cstring>
+#include <stdexcept>
+#include <string_view>
+#include <type_traits>
 
 #include "abi/backend.h"
 #include "abi/model.h"
@@ -51,7 +59,45 @@
 #define ZOO_TABLE_MAJOR MK_ABI_MAJOR
 #endif
 
+#ifndef ZOO_WHERE  // it misbehaves: the function, and how
+#define ZOO_WHERE ""
+#define ZOO_HOW ""
+#endif
+#ifndef ZOO_COUNT
+#define ZOO_COUNT 1
+#endif
+#ifndef ZOO_INFO_SIZE
+#define ZOO_INFO_SIZE sizeof(mk_device_info)
+#endif
+#ifndef ZOO_DEVICE
+#define ZOO_DEVICE "a device of the zoo"
+#endif
+#ifndef ZOO_DESCRIPTION
+#define ZOO_DESCRIPTION "a fixture"
+#endif
+
 namespace {
+
+// A text that is not terminated where its reader may look.
+[[maybe_unused]] const char* endless() {
+  static char text[4096];
+  std::memset(&text[0], 'x', sizeof(text));
+  return &text[0];
+}
+
+[[noreturn]] void misbehave(std::string_view how) {
+  if (how == "throws") throw std::runtime_error("thrown across the boundary");
+  std::signal(SIGSEGV, SIG_DFL);  // a sanitizer would turn it into an exit code
+  if (how == "crashes") raise(SIGSEGV);
+  if (how == "exits") _exit(3);
+  for (;;) pause();
+}
+
+void visit(std::string_view function) {
+  if (function == ZOO_WHERE) misbehave(ZOO_HOW);
+}
+
+__attribute__((constructor)) void loaded() { visit("constructor"); }
 
 ZOO_TABLE the_table;
 const mk_host* the_host;
@@ -61,19 +107,48 @@ void tell(const char* what) { the_host->log(the_host->self, MK_LOG_INFO, ZOO_NAM
 
 void never_called(void*) {}
 
+[[maybe_unused]] int32_t enumerate(void*, mk_device_info* infos, uint32_t capacity, uint32_t* count, mk_error*) {
+  visit("enumerate");
+  mk_device_info info{};
+  info.struct_size = static_cast<uint32_t>(ZOO_INFO_SIZE);
+  info.kind = MK_DEVICE_GPU;
+  info.memory_bytes = info.max_buffer_bytes = 1U << 30;
+  std::strncpy(&info.name[0], ZOO_DEVICE, sizeof(info.name));
+  if (capacity > 0) infos[0] = info;
+  *count = ZOO_COUNT;
+  return MK_OK;
+}
+
+[[maybe_unused]] int32_t open(void*, uint32_t, const mk_choice*, uint32_t, mk_device**, mk_error* error) {
+  visit("open");
+  return mokume::sdk::fail(error, MK_DEVICE_ERROR, "it is only a fixture");
+}
+
+template <class Table>
+void use([[maybe_unused]] Table& table) {
+  if constexpr (std::is_same_v<Table, mk_backend>) {
+    table.enumerate = enumerate;
+    table.open = open;
+  }
+}
+
 [[maybe_unused]] int32_t start(const mk_host* host, const void** table, [[maybe_unused]] mk_error* error) {
+  visit("start");
   if (ZOO_FAIL == 1)
     return mokume::sdk::guard(error, [] { throw mokume::Error(MK_DEVICE_ERROR, "the driver is missing: install it"); });
-  if (ZOO_FAIL == 2) throw mokume::Error(MK_DEVICE_ERROR, "thrown across the boundary");
   if (ZOO_FAIL == 3) return MK_INTERNAL;
   the_host = host;
   void (*const filler)(void*) = never_called;
   for (size_t at = offsetof(ZOO_TABLE, ZOO_FIRST); at < sizeof(the_table); at += sizeof(filler))
     std::memcpy(reinterpret_cast<char*>(&the_table) + at, &filler, sizeof(filler));
+  use(the_table);
   the_table.struct_size = static_cast<uint32_t>(ZOO_TABLE_SIZE);
   the_table.abi_major = ZOO_TABLE_MAJOR;
   the_table.abi_minor = MK_ABI_MINOR;
-  the_table.shutdown = [](void*) { tell("shutdown"); };
+  the_table.shutdown = [](void*) {
+    tell("shutdown");
+    visit("shutdown");
+  };
 #ifdef ZOO_NULL_SLOT
   the_table.supports = nullptr;
 #endif
@@ -89,15 +164,12 @@ void never_called(void*) {}
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) const mk_plugin_header* ZOO_SYMBOL(uint32_t) {
+  visit("query");
   [[maybe_unused]] static const mk_plugin_header header = {ZOO_MAGIC,     static_cast<uint32_t>(ZOO_SIZE),
                                                            ZOO_MAJOR,     ZOO_MINOR,
                                                            ZOO_HASH,      ZOO_KIND,
                                                            ZOO_SANITIZER, ZOO_NAME,
-                                                           "1.2.3",       "a fixture",
+                                                           "1.2.3",       ZOO_DESCRIPTION,
                                                            ZOO_START};
-#ifdef ZOO_QUERY_THROWS
-  throw mokume::Error(MK_INTERNAL, "thrown by the query");
-#else
   return ZOO_HEADER;
-#endif
 }
