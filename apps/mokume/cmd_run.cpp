@@ -67,19 +67,28 @@ run::RunResult shown_run(Runtime& runtime, const run::RunRequest& request, StopW
   }
 }
 
+// Says how to name the libraries of the run again, because no command takes their directories from the run directory.
+void tell_libraries(const Runtime& runtime, const std::string& run, bool unfinished) {
+  const std::string command = runtime.with_libraries(unfinished ? "resume" : "status", run);
+  if (command.empty() || run.empty()) return;
+  say(stderr, "this run used libraries of yours, which {} needs again: {}\n",
+      unfinished ? "resuming it" : "every command on it", command);
+}
+
 // `events` is null unless rank 0 prints them. Only the result of rank 0 is complete.
 run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, Talk talk, Events* events,
                        const StoredRun* stored = nullptr) {
   const bool silent = runtime.transport().rank() != 0 || talk == Talk::quiet || talk == Talk::json;
   Progress progress(isatty(STDERR_FILENO) != 0, silent);
   Terminal terminal(runtime, watch, progress);
+  ProcessFrontend& frontend = events != nullptr ? static_cast<ProcessFrontend&>(*events) : terminal;
   run::RunResult result;
   try {
     const Attached attached(runtime.log(), progress, events);
-    run::Frontend& frontend = events != nullptr ? static_cast<run::Frontend&>(*events) : terminal;
     result = shown_run(runtime, request, watch, frontend, stored);
   } catch (const std::exception& error) {
     if (events != nullptr) events->failed(error.what());
+    if (runtime.transport().rank() == 0) tell_libraries(runtime, frontend.directory(), true);
     throw;
   }
   std::fputs(result.profile.c_str(), stderr);
@@ -126,7 +135,10 @@ int execute(Runtime& runtime, const run::RunRequest& request, StopWatch& watch, 
   if (leads && talk != Talk::json) tell(result, talk == Talk::quiet);
   if (request.config.outer > 0 && request.config.outer_fold == 0 && code != kStopped)
     code = std::max(code, run_outer_folds(runtime, request, result.directory, watch, talk));
-  if (tells_events) events.summary(result, code);
+  if (tells_events) events.summary(result, code, runtime.with_libraries("resume", result.directory));
+  const bool unfinished = code == kStopped;
+  if (leads && talk != Talk::json && (unfinished || talk != Talk::quiet))
+    tell_libraries(runtime, result.directory, unfinished);
   return code;
 }
 

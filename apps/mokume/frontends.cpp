@@ -45,6 +45,7 @@ void Events::put(const char* event, const Json& fields) {
 }
 
 void Events::begin_fits(const run::SessionStart& start) {
+  ProcessFrontend::begin_fits(start);
   plan_ = start.plan;
   metrics_ = start.metrics;
   put("started", {{"run", start.directory},
@@ -116,7 +117,7 @@ void Events::logged(mk_log_level level, const std::string& line) {
   put(level == MK_LOG_ERROR ? "error" : "warning", {{"text", line}});
 }
 
-void Events::summary(const run::RunResult& result, int exit_code) {
+void Events::summary(const run::RunResult& result, int exit_code, const std::string& resume) {
   Json fields = {{"exit_code", exit_code},
                  {"run", result.directory},
                  {"report", result.directory + "/report.html"},
@@ -126,6 +127,7 @@ void Events::summary(const run::RunResult& result, int exit_code) {
                  {"reproducible", result.reproducibility}};
   fields.update(stored_summary(result.directory));
   fields["state"] = result.state;
+  if (!resume.empty()) fields["resume"] = resume;
   put("summary", fields);
 }
 

@@ -23,10 +23,15 @@ class ProcessFrontend : public run::Frontend {
   std::string stop_cause() override { return watch_.cause(); }
   void limit_loops(uint32_t threads) override { runtime_.limit_loops(threads); }
   void leave_threads() override { runtime_.leave_threads(); }
+  void begin_fits(const run::SessionStart& start) override { directory_ = start.directory; }
+
+  // The run directory, once it has begun, or "".
+  const std::string& directory() const { return directory_; }
 
  private:
   Runtime& runtime_;
   StopWatch& watch_;
+  std::string directory_;
 };
 
 class Terminal : public ProcessFrontend {
@@ -35,7 +40,10 @@ class Terminal : public ProcessFrontend {
       : ProcessFrontend(runtime, watch), progress_(progress) {}
 
   void phase(const std::string& text) override { progress_.phase(text); }
-  void begin_fits(const run::SessionStart& start) override { progress_.begin_fits(start.total, start.done); }
+  void begin_fits(const run::SessionStart& start) override {
+    ProcessFrontend::begin_fits(start);
+    progress_.begin_fits(start.total, start.done);
+  }
   void fit_done(const journal::FitRecord& record) override;
   void best_so_far(const report::BestSoFar& best) override { progress_.best(best.text()); }
   void device_state(uint32_t node, const std::string& id, const std::string& name, const std::string& what,
@@ -62,8 +70,8 @@ class Events : public ProcessFrontend {
 
   void logged(mk_log_level level, const std::string& line);
   void failed(const std::string& why) { put("error", {{"text", why}}); }
-  // The last event. `exit_code` is that of the program.
-  void summary(const run::RunResult& result, int exit_code);
+  // The last event. `exit_code` is that of the program; `resume`, a command, is left out if it is "".
+  void summary(const run::RunResult& result, int exit_code, const std::string& resume);
 
  private:
   void put(const char* event, const Json& fields);

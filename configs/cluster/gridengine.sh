@@ -1,6 +1,7 @@
 #!/bin/bash
 # Grid Engine: mokume on several nodes, back into the queue at the time limit until the run is complete.
 # Copy, edit, submit:   qsub gridengine.sh experiment.toml [options of `mokume run`, but not --fresh]
+# Libraries of your own: add --plugins DIR, with DIR from /, to these options. A job that is queued again repeats them.
 #$ -N mokume
 #$ -cwd                            # start where qsub was called
 #$ -V                              # with the variables of that shell; PATH is often set anew, see below

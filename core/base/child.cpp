@@ -230,8 +230,7 @@ std::string Child::wait() {
 void join_parent(pid_t parent) {
   struct stat about {};
   if (fstat(kChildSocket, &about) != 0 || !S_ISSOCK(about.st_mode))
-    throw Error(MK_INVALID_ARGUMENT,
-                "this command is internal to mokume: set [devices] isolation = \"process\" instead");
+    throw Error(MK_INVALID_ARGUMENT, "this command is internal to mokume, which starts it when it is needed");
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(0);  // the parent died before the prctl()
   fcntl(kChildSocket, F_SETFD, FD_CLOEXEC);

@@ -170,5 +170,165 @@ TEST_F(Trust, CheckLoadsNothingThatTheFileNames) {
   EXPECT_FALSE(marked());
 }
 
+// ---- every command
+
+// A command on a run directory or on a file from elsewhere, both of which name a directory with libraries. RUN, OTHER,
+// MODEL and FILE are replaced.
+struct Attempt {
+  std::string arguments;
+};
+
+const std::vector<Attempt>& attempts() {
+  static const std::vector<Attempt> kAll = {
+      {"resume RUN"},
+      {"resume RUN --devices every"},
+      {"status RUN"},
+      {"status --json RUN"},
+      {"explain RUN"},
+      {"explain RUN 0,0"},
+      {"explain RUN refit"},
+      {"report RUN"},
+      {"report --watch RUN"},
+      {"compare RUN OTHER"},
+      {"compare OTHER RUN"},
+      {"predict RUN --data csv:rows.csv"},
+      {"predict RUN --data csv:rows.csv --devices every"},
+      {"predict RUN picture.png"},
+      {"predict MODEL --data csv:rows.csv"},
+      {"export RUN"},
+      {"export RUN --onnx new.onnx"},
+      {"list runs"},
+      {"list --json runs"},
+      {"list RUN"},
+      {"prune runs --keep 0"},
+      {"prune runs --keep 9 --unfinished --yes"},
+      {"doctor --out runs"},
+      {"check FILE"},
+      {"check FILE --set seed=8"},
+      {"check RUN/experiment.toml"},
+      {"check RUN/config.resolved.toml"},
+      {"data info csv:rows.csv"},
+      {"data info csv:FILE"},
+      {"data list"},
+      {"data fetch digits --from file:RUN"},
+      {"devices"},
+      {"schema"},
+      {"init mean"},
+  };
+  return kAll;
+}
+
+class EveryCommand : public Trust {
+ protected:
+  void prepare(const std::string& experiment) {
+    fs::remove_all(place.path() / "runs");
+    run_ = fs::relative(run_of(experiment), place.path()).string();
+    other_ = run_ + "-other";
+    fs::copy(place.path() / run_, place.path() / other_, fs::copy_options::recursive);
+    place.write("from-elsewhere.toml", experiment);
+    const std::string name = "[\"" + library().string() + "\"]";
+    EXPECT_NE(slurp(place.path() / run_ / "config.resolved.toml").find(name), std::string::npos) << "it is recorded";
+    rewrite(place.path() / run_ / "run.json", "{", "{\"plugins\":" + name + ",\"plugin_directories\":" + name + ",");
+  }
+
+  std::string filled(std::string arguments) const {
+    for (const auto& [word, by] : std::vector<std::pair<std::string, std::string>>{
+             {"RUN", run_}, {"OTHER", other_}, {"MODEL", run_ + "/models/best"}, {"FILE", "from-elsewhere.toml"}})
+      for (size_t at = arguments.find(word); at != std::string::npos; at = arguments.find(word, at + by.size()))
+        arguments.replace(at, word.size(), by);
+    return arguments;
+  }
+
+  std::string run_, other_;
+};
+
+TEST_F(EveryCommand, LoadsNothingThatARunOrAFileFromElsewhereNames) {
+  // One with a model that is not found without its directory, and one with a model of mokume, which gets further.
+  for (const std::string& experiment : {with_model("host,fault:0"), with_backend("fault:0")}) {
+    prepare(experiment);
+    for (const Attempt& attempt : attempts()) {
+      const Ended ended = place.mokume(filled(attempt.arguments));
+      EXPECT_FALSE(marked()) << attempt.arguments << "\n" << ended.err;
+      EXPECT_NE(ended.code, 1) << "a fault or a difference is not expected: " << attempt.arguments << "\n" << ended.err;
+    }
+  }
+}
+
+TEST_F(EveryCommand, IsTried) {
+  const std::string help = place.mokume("--help").out;
+  size_t commands = 0;
+  bool listed = false;
+  for (const std::string& line : lines_of(help)) {
+    if (line == "Subcommands:") {
+      listed = true;
+      continue;
+    }
+    if (!listed || !line.starts_with("  ") || line[2] == ' ') continue;
+    const std::string name = line.substr(2, line.find(' ', 2) - 2);
+    if (line.starts_with("   ")) continue;
+    ++commands;
+    const bool tried = std::any_of(attempts().begin(), attempts().end(), [&](const Attempt& attempt) {
+      return attempt.arguments.starts_with(name + " ") || attempt.arguments == name;
+    });
+    EXPECT_TRUE(tried || name == "run") << "add `" << name << "` to the attempts; only `run` trusts its file";
+    if (name == "data") break;  // the last
+  }
+  EXPECT_GE(commands, 16U) << help;
+}
+
+// ---- how to resume a run with its libraries
+
+class Ending : public Trust {
+ protected:
+  // The command that the text prints for the libraries of the run, run as it is.
+  Ended follow(const std::string& text, const std::string& verb) const {
+    const std::string start = Place::program() + " " + verb + " --plugins '" + "";
+    const size_t command = text.rfind(start);
+    EXPECT_NE(command, std::string::npos) << text;
+    if (command == std::string::npos) return {};
+    EXPECT_TRUE(marked());
+    const Ended ended = place.shell(text.substr(command, text.find('\n', command) - command));
+    EXPECT_TRUE(marked()) << "it loads the libraries";
+    return ended;
+  }
+};
+
+TEST_F(Ending, AStoppedRunSaysHowToResumeItWithItsLibraries) {
+  place.write("e.toml", with_backend("fault:0"));
+  const Ended stopped = place.shell("MOKUME_FAULT=slow:1 " + Place::program() + " run e.toml --max-time 0.01s");
+  ASSERT_EQ(stopped.code, 75) << stopped.err;
+  if (place.run("small").empty()) GTEST_SKIP() << "it stopped before it had a directory";
+  EXPECT_EQ(follow(stopped.err, "resume").code, 0);
+}
+
+TEST_F(Ending, AFailedRunSaysHowToResumeItWithItsLibraries) {
+  place.write("e.toml", with_backend("fault:0"));
+  const Ended failed = place.shell("MOKUME_FAULT=fail:1 " + Place::program() + " run e.toml");
+  EXPECT_NE(failed.code, 0);
+  const Ended resumed = follow(failed.err, failed.code == 5 ? "status" : "resume");
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+}
+
+TEST_F(Ending, AFinishedRunSaysHowToReadIt) {
+  place.write("e.toml", with_model().substr(directories().size()));
+  const std::string run = "run e.toml --plugins \"$PWD/its owner's libraries\"";
+  const Ended finished = place.mokume(run);
+  ASSERT_EQ(finished.code, 0) << finished.err;
+  const Ended status = follow(finished.err, "status");
+  EXPECT_EQ(status.code, 0) << status.err;
+  const Ended quiet = place.mokume(run + " --fresh --quiet");
+  EXPECT_EQ(quiet.err.find("--plugins"), std::string::npos) << quiet.err;
+  const Ended events = place.mokume(run + " --fresh --json");
+  EXPECT_NE(events.out.find("\"resume\":\"" + Place::program() + " resume --plugins '"), std::string::npos)
+      << events.out;
+}
+
+TEST_F(Ending, ARunWithoutLibrariesOfItsOwnSaysNothing) {
+  place.write("e.toml", small_experiment("host"));
+  const Ended ended = place.mokume("run e.toml");
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_EQ(ended.err.find("--plugins"), std::string::npos) << ended.err;
+}
+
 }  // namespace
 }  // namespace mokume::cli_test
