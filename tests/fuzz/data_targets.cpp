@@ -36,7 +36,7 @@ FUZZ_TARGET(csv) {
   const auto first = static_cast<unsigned char>(bytes[0]);
   const std::string path = file("a.csv", bytes.substr(1));
   CsvOptions options;
-  options.missing = static_cast<Missing>(first % 3);
+  options.missing = static_cast<Missing>((first & 3) % 3);
   if ((first & 4) != 0) options.limit = 2;
   if ((first & 8) != 0) options.target = "y";
   if ((first & 16) != 0) options.categorical = {"c"};

@@ -43,7 +43,8 @@ inline void require(bool holds, const std::string& what) {
   std::abort();
 }
 
-// Returns whether `body` returned; the only exception that may leave it is mokume::Error with a message.
+// Returns whether `body` returned; the only exception that may leave it is mokume::Error with a message, which is shown
+// if MOKUME_FUZZ_TELL is set.
 template <class Body>
 bool accepts(const Body& body) {
   try {
@@ -51,6 +52,8 @@ bool accepts(const Body& body) {
     return true;
   } catch (const Error& e) {
     require(*e.what() != '\0', "an error has no message");
+    static const bool tell = std::getenv("MOKUME_FUZZ_TELL") != nullptr;
+    if (tell) std::fprintf(stderr, "refused: %s\n", e.what());
     return false;
   }
 }

@@ -123,10 +123,12 @@ def jpeg(coloured):
 
 def data():
     table = "y,a,c,i,g\n1,0.5,red,id1,p\n0,1e-3,green,id2,p\n1,,red,id3,q\n0,-2,\"blue, dark\",id4,q\n"
-    for name, options in {"error": 8, "drop": 9 | 16 | 32, "mean": 10 | 16 | 32 | 64, "copy": 9 | 4 | 16 | 128}.items():
+    for name, options in {"gap": 8 | 16 | 32 | 64, "drop": 9 | 16 | 32 | 64, "mean": 10 | 16 | 32 | 64,
+                          "copy": 9 | 4 | 16 | 32 | 64 | 128}.items():
         seed("csv", name, bytes([options]) + table.encode())
+    seed("csv", "whole", bytes([8 | 16 | 32 | 64]) + table.replace(",,", ",7,").encode())
     seed("csv", "semicolons", b"\x01a;b;y\r\n1,5;2;cat\r\n3,25;4;dog\r\n\r\n")
-    seed("csv", "tabs", b"\x00\xef\xbb\xbf# a comment\n1\t2\t3\n4\t5\t6\n")
+    seed("csv", "tabs", b"\x00\xef\xbb\xbf1\t2\t3\n4\t5\t6\n")
     seed("csv", "compressed", b"\x00" + gzip.compress(b"a,b\n1,2\n3,4\n", mtime=0))
     seed("libsvm_data", "plain", "+1 1:0.5 3:-2 # a comment\n-1 2:1e-3\n0 qid:3 1:1\n")
     seed("libsvm_data", "numbers", "1.5 1:1\n-2.25\n")
@@ -359,9 +361,16 @@ def models():
     position = {"epoch": 1, "batch": 2, "batch_size": 4, "train_loss": [0.5], "train_accuracy": [0.5],
                 "validation_loss": [0.6], "validation_accuracy": [0.4]}
     state = {"results": ("F32", [4], struct.pack("<4f", 1, 0, 1, 0)), "weights": ("F32", [2], struct.pack("<2f", 1, 2))}
-    metadata = {"fit": "fit", "mokume_crc32": "00000000", "position": compact(position)}
-    seed("safetensors", "checkpoint", summed(safetensors(state, metadata)))
-    seed("checkpoint", "whole", summed(safetensors(state, metadata)))
+
+    def checkpoint(**wrong):
+        metadata = {"fit": "fit", "mokume_crc32": "00000000", "position": compact({**position, **wrong})}
+        return summed(safetensors(state, metadata))
+
+    seed("safetensors", "checkpoint", checkpoint())
+    seed("checkpoint", "whole", checkpoint())
+    seed("checkpoint", "negative", checkpoint(epoch=-1, batch_size=-4))
+    seed("checkpoint", "real", checkpoint(batch=1e300))
+    seed("checkpoint", "other-epochs", checkpoint(epoch=3))
 
 
 # ---- words

@@ -1,15 +1,16 @@
-// The entry points of libFuzzer for the target FUZZ_NAME of this program.
+// The entry points of libFuzzer. Each program defines the name of its target.
 #include <algorithm>
 #include <cstring>
 
 #include "fuzz.hpp"
 
+extern "C" const char fuzz_name[];
 extern "C" size_t LLVMFuzzerMutate(uint8_t* data, size_t size, size_t max_size);
 
 namespace {
 
 const mokume::fuzz::Target& chosen() {
-  static const mokume::fuzz::Target& one = mokume::fuzz::target(FUZZ_NAME);
+  static const mokume::fuzz::Target& one = mokume::fuzz::target(fuzz_name);
   return one;
 }
 
