@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::cnn {
 namespace {
@@ -47,7 +48,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
     st::Reader reader(file);
     reader.verify();
     if (reader.metadata().at("fit") != fingerprint) return {};
-    const json position = json::parse(reader.metadata().at("position"));
+    const json position = sdk::parse_json<json>(reader.metadata().at("position"));
     return read(std::move(reader), position);
   } catch (const Error& e) {
     set_aside(host, file, e.what());
