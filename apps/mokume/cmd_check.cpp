@@ -61,7 +61,7 @@ std::optional<config::Config> read_config(const config::SchemaLookup& lookup, co
   config::ParseResult parsed = config::parse(text, path, sets, lookup, origin);
   for (config::Diagnostic& d : parsed.diagnostics)
     if (d.set > options.sets.size()) d.file = names[d.set - options.sets.size() - 1];
-  std::fputs(config::render_all(parsed.diagnostics, text, sets).c_str(), stderr);
+  show(stderr, config::render_all(parsed.diagnostics, text, sets));
   if (!parsed.config && parsed.diagnostics.size() > 1)
     std::fprintf(stderr, "%zu errors in %s\n", parsed.diagnostics.size(), path.c_str());
   return parsed.config;

@@ -25,7 +25,7 @@ int list_data() {
     std::error_code error;
     for (const auto& entry : fs::directory_iterator(root, error))
       if (entry.is_directory(error) && fs::exists(entry.path() / "train-images-idx3-ubyte.gz", error))
-        std::printf("%-8s %s\n", entry.path().filename().c_str(), entry.path().c_str());
+        say(stdout, "{:<8} {}\n", entry.path().filename().string(), entry.path().string());
   }
   std::printf("mnist can be fetched: mokume data fetch mnist\n");
   return kDone;
@@ -46,7 +46,7 @@ int data_info(const std::string& spec) {
     for (const int32_t label : d.train.labels) ++counts[static_cast<size_t>(label)];
     for (size_t c = 0; c < counts.size(); ++c) text += fmt::format("  {:<12} {}\n", d.class_names[c], counts[c]);
   }
-  std::fputs(shown_lines(text).c_str(), stdout);
+  show(stdout, text);
   return kDone;
 }
 

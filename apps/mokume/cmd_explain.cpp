@@ -13,15 +13,21 @@ namespace {
 inspect::Inspection inspect(Runtime& runtime, const std::string& directory,
                             const std::vector<std::string>& others = {}) {
   StoredRun(runtime, directory, {}, others).warn();
-  return inspect::inspect(runtime.registry(), directory);
+  inspect::Inspection run = inspect::inspect(runtime.registry(), directory);
+  if (!run.live) warn_of_skipped(runtime, run.view);
+  return run;
 }
 
 }  // namespace
 
+void warn_of_skipped(Runtime& runtime, const report::RunView& view) {
+  for (const std::string& notice : view.notices) runtime.log().warn("journal", notice);
+}
+
 int show_status(Runtime& runtime, const std::string& directory, bool json) {
   const inspect::Inspection run = inspect(runtime, directory);
   const std::string text = json ? inspect::status_json(run).dump(2) + "\n" : inspect::status_text(run);
-  std::fputs(text.c_str(), stdout);
+  show(stdout, text);
   return kDone;
 }
 
@@ -29,14 +35,14 @@ int explain(Runtime& runtime, const std::string& directory, const std::string& f
   const inspect::Inspection run = inspect(runtime, directory);
   const std::string text =
       fit.empty() ? inspect::explain_run(run) : inspect::explain_fit(run, inspect::parse_fit(run.view.plan, fit));
-  std::fputs(text.c_str(), stdout);
+  show(stdout, text);
   return kDone;
 }
 
 int compare(Runtime& runtime, const std::string& a, const std::string& b) {
   const inspect::Inspection of_a = inspect(runtime, a, {b});
   const inspect::Comparison comparison = inspect::compare(of_a, inspect(runtime, b, {a}));
-  std::fputs(comparison.text.c_str(), stdout);
+  show(stdout, comparison.text);
   return comparison.same_fits ? kDone : kDiffers;
 }
 

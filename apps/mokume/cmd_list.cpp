@@ -17,7 +17,7 @@ int list_runs(Runtime& runtime, const std::string& directory, bool json) {
   if (runs.empty())
     say(stderr, "{} holds no runs\n", shown(directory));
   else
-    std::fputs(shown_lines(inspect::list_text(runs, base::wall_s())).c_str(), stdout);
+    show(stdout, inspect::list_text(runs, base::wall_s()));
   return kDone;
 }
 

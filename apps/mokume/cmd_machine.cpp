@@ -52,11 +52,13 @@ Speeds speeds_of(const node::Machine& machine, bool probe, base::Log& log) {
   Speeds speeds;
   for (const device::Listed& d : machine.listed()) {
     if ((d.info.flags & kNotMeant) != 0) continue;
+    std::string warning;
     try {
       if (probe)
         speeds[d.id()] = machine.speed(*machine.open(d, {}, kEnough), cache, true);
-      else if (const auto known = device::remembered_speed(cache, d, machine.cores(d)))
+      else if (const auto known = device::remembered_speed(cache, d, machine.cores(d), warning))
         speeds[d.id()] = *known;
+      if (!warning.empty()) log.warn(d.id(), warning);
     } catch (const Error& e) {
       log.warn("devices", d.id() + ": " + e.what());
     }
@@ -72,9 +74,9 @@ std::string speed_text(const Speeds& speeds, const std::string& id) {
 
 void print_devices(const node::Machine& machine, const Speeds& speeds) {
   for (const device::Listed& d : machine.listed())
-    std::printf("%-12s %-4s %-9s %s (%s)%s%s\n", d.id().c_str(), kind_name(d.info.kind),
-                base::human_bytes(d.info.memory_bytes).c_str(), d.info.name, d.info.platform, remarks(d.info).c_str(),
-                speed_text(speeds, d.id()).c_str());
+    say(stdout, "{:<12} {:<4} {:<9} {} ({}){}{}\n", d.id(), kind_name(d.info.kind),
+        base::human_bytes(d.info.memory_bytes), std::string(d.info.name), std::string(d.info.platform), remarks(d.info),
+        speed_text(speeds, d.id()));
 }
 
 // Returns this process's contribution to a run; a machine without devices still has cores.
@@ -97,7 +99,7 @@ std::string existing(const std::string& path) {
 // Returns whether every node sees the directory.
 bool print_nodes(const cluster::Meeting& meeting, const std::vector<cluster::Seen>& seen,
                  const std::string& directory) {
-  std::printf("\nnodes, and their view of %s\n", directory.c_str());
+  say(stdout, "\nnodes, and their view of {}\n", directory);
   say(stdout, "  {:<5} {:<20} {:<12} {:<8} {:<10} {}\n", "node", "host", "cores", "seen", "type", "synced line");
   bool shared = true;
   for (size_t node = 0; node < seen.size(); ++node) {
@@ -181,15 +183,15 @@ int doctor(Runtime& runtime, const std::string& out) {
   }
   runtime.log().set_level(MK_LOG_INFO);
   std::printf("mokume %s\n\nlibrary search path\n", kVersion);
-  for (const std::string& directory : registry.directories()) std::printf("  %s\n", directory.c_str());
+  for (const std::string& directory : registry.directories()) say(stdout, "  {}\n", directory);
   const node::Machine machine(registry, runtime.log());
   for (const std::string& name : registry.available(MK_PLUGIN_MODEL)) registry.try_load(MK_PLUGIN_MODEL, name);
   std::printf("\nlibraries\n");
   bool wrong = false;
   for (const registry::LoadEntry& e : registry.report()) {
     wrong = wrong || !e.loaded;
-    std::printf("  %-9s %-8s %s  %s%s\n", e.kind.c_str(), e.name.c_str(), e.loaded ? "ok     " : "REFUSED",
-                e.loaded ? e.path.c_str() : (e.text + " [" + e.stage + "]").c_str(), "");
+    say(stdout, "  {:<9} {:<8} {}  {}\n", e.kind, e.name, e.loaded ? "ok     " : "REFUSED",
+        e.loaded ? e.path : e.text + " [" + e.stage + "]");
   }
   if (!cluster::mpi_launched())
     for (const std::string& name : registry.available(MK_PLUGIN_TRANSPORT))

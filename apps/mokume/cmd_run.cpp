@@ -82,7 +82,7 @@ run::RunResult perform(Runtime& runtime, const run::RunRequest& request, StopWat
     if (events != nullptr) events->failed(error.what());
     throw;
   }
-  std::fputs(result.profile.c_str(), stderr);
+  show(stderr, result.profile);
   return result;
 }
 
@@ -92,12 +92,13 @@ int run_outer_folds(Runtime& runtime, const run::RunRequest& whole, const std::s
   const bool leads = runtime.transport().rank() == 0;
   const bool told = leads && talk != Talk::quiet && talk != Talk::json;
   int code = kDone;
+  base::refuse_links({directory, "outer"});
   for (uint32_t fold = 1; fold <= whole.config.outer; ++fold) {
     run::RunRequest request = whole;
     request.config = run::outer_config(whole.config, directory, fold);
     request.directory.reset();
     request.fresh = false;
-    if (leads) request.source_text = base::read_file(directory + "/experiment.toml", 1U << 24);
+    if (leads) request.source_text = base::read_file(base::Below{directory, "experiment.toml"}, 1U << 24);
     if (told) say(stderr, "mokume: outer fold {} of {}\n", fold, whole.config.outer);
     const run::RunResult result = perform(runtime, request, watch, talk, nullptr);
     if (result.state == "stopped" && leads && talk != Talk::json) tell(result, talk == Talk::quiet);
@@ -142,7 +143,7 @@ int run_experiment(Runtime& runtime, const RunOptions& options) {
   const auto config = read_config(runtime.trusting_lookup(), options.config, options, request.source_text);
   if (!config) return kUsage;
   if (options.dry_run) {
-    std::fputs(inspect::dry_run(runtime.registry(), runtime.log(), *config, formations).c_str(), stderr);
+    show(stderr, inspect::dry_run(runtime.registry(), runtime.log(), *config, formations));
     return kDone;
   }
   request.config = *config;

@@ -9,15 +9,24 @@
 #include <utility>
 #include <vector>
 
+#include "base/text.hpp"
+#include "report/view.hpp"
 #include "runtime.hpp"
 
 namespace mokume::app {
 
-// Like fmt::print, but a reader that has gone away is no error: main() checks once whether all of stdout was written.
+// Prints a text for people, which cannot control the terminal whatever names and messages it holds. A reader that has
+// gone away is no error: main() checks once whether all of stdout was written.
+inline void show(std::FILE* to, const std::string& text) {
+  std::fputs(base::without_controls(text, "\n\t").c_str(), to);
+}
 template <class... Args>
 void say(std::FILE* to, fmt::format_string<Args...> format, Args&&... args) {
-  std::fputs(fmt::format(format, std::forward<Args>(args)...).c_str(), to);
+  show(to, fmt::format(format, std::forward<Args>(args)...));
 }
+
+// Warns of lines of a journal that were skipped. The last line of a live run may just be being written.
+void warn_of_skipped(Runtime& runtime, const report::RunView& view);
 
 // Exit codes of the program.
 enum ExitCode : int {

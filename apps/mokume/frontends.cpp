@@ -6,6 +6,7 @@
 #include "base/files.hpp"
 #include "report/tables/stats.hpp"
 #include "sdk/error.hpp"
+#include "sdk/json.hpp"
 
 namespace mokume::app {
 namespace {
@@ -15,7 +16,7 @@ using Json = nlohmann::ordered_json;
 // The fields of summary.json; none if it cannot be read.
 Json stored_summary(const std::string& directory) {
   try {
-    Json summary = Json::parse(base::read_file(directory + "/summary.json", 64U << 20));
+    Json summary = sdk::parse_json<Json>(base::read_file(base::Below{directory, "summary.json"}, 64U << 20));
     return summary.is_object() ? summary : Json::object();
   } catch (const std::exception&) {
     return Json::object();

@@ -160,7 +160,7 @@ class Commands {
   }
 
   static int print(const std::string& text) {
-    std::fputs(text.c_str(), stdout);
+    show(stdout, text);
     return kDone;
   }
 
@@ -296,13 +296,13 @@ int guarded_run(int argc, char** argv, std::optional<Runtime>& runtime) {
   try {
     return Commands(argc, argv).run(argc, argv, runtime);
   } catch (const mokume::Error& e) {
-    say(stderr, "error: {}\n", shown_lines(e.what()));
+    say(stderr, "error: {}\n", e.what());
     return exit_code(e.status());
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "error: out of host memory\n");
     return kDevice;
   } catch (const std::exception& e) {
-    say(stderr, "internal error: {}\n", shown_lines(e.what()));
+    say(stderr, "internal error: {}\n", e.what());
     return kInternal;
   }
 }

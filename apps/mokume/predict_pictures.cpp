@@ -130,7 +130,7 @@ void predict_one(const Models& with, const std::string& file) {
   if (options.json)
     print_json(file, image.how, certainty, doubt);
   else
-    std::fputs(report::certainty_text(certainty, report::kTextWidth, doubt).c_str(), stdout);
+    show(stdout, report::certainty_text(certainty, report::kTextWidth, doubt));
 }
 
 // Predicts many pictures and prints a row for each, in the order of their names on the command line and in folders.
@@ -175,7 +175,7 @@ class PictureTable {
       return true;
     } catch (const Error& e) {
       if (e.status() != MK_BAD_DATA) throw;
-      say(stderr, "error: {}\n", shown_lines(e.what()));
+      say(stderr, "error: {}\n", e.what());
       ++unread_;
       return false;
     }

@@ -29,10 +29,15 @@ size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 20 ? size.ws_col : 80;
 }
 
-void put(const std::string& text) {
+std::string clean_lines(const std::string& text) { return base::without_controls(text, "\n"); }
+
+void put_raw(const std::string& text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);
 }
+
+// Names of devices and what a model says it does come from libraries.
+void put(const std::string& text) { put_raw(base::without_controls(text, "\n")); }
 
 }  // namespace
 
@@ -45,7 +50,7 @@ void Progress::phase(const std::string& text) {
   const std::lock_guard lock(mutex_);
   if (quiet_) return;
   clear();
-  put("mokume: " + text + "\n");
+  put(clean_lines("mokume: " + text + "\n"));
   if (fitting_) draw();
 }
 
@@ -165,7 +170,7 @@ void Progress::draw() {
 
 void Progress::clear() {
   if (drawn_lines_ == 0) return;
-  put(fmt::format("\x1b[{}A\x1b[J", drawn_lines_));
+  put_raw(fmt::format("\x1b[{}A\x1b[J", drawn_lines_));
   drawn_lines_ = 0;
 }
 

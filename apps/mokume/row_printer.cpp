@@ -1,8 +1,10 @@
 #include "row_printer.hpp"
 
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "commands.hpp"
@@ -15,11 +17,18 @@ std::string json_text(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// A file or another program gets the bytes of names as they are; a terminal must not be controlled by them.
+void put_row(const std::string& row) {
+  if (isatty(STDOUT_FILENO) != 0) return say(stdout, "{}\n", row);
+  std::fwrite(row.data(), 1, row.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
 }  // namespace
 
 RowPrinter::RowPrinter(bool json, const std::vector<std::string>& columns) : json_(json) {
   for (const std::string& name : columns) names_.push_back(json ? json_text(name) : report::csv_field(name));
-  if (!json) say(stdout, "{}\n", fmt::join(names_, ","));
+  if (!json) put_row(fmt::format("{}", fmt::join(names_, ",")));
 }
 
 void RowPrinter::print(const std::vector<Cell>& row) const {
@@ -29,7 +38,7 @@ void RowPrinter::print(const std::vector<Cell>& row) const {
     if (json_) line += names_[c] + ':';
     line += text(row[c]);
   }
-  say(stdout, "{}\n", json_ ? "{" + line + "}" : line);
+  put_row(json_ ? "{" + line + "}" : line);
 }
 
 std::string RowPrinter::text(const Cell& cell) const {

@@ -29,7 +29,7 @@ std::string normal(const std::string& directory) {
 }
 
 // Returns whether the text has characters that control a terminal.
-bool has_control(const std::string& text) { return config::clean(text, false) != text; }
+bool has_control(const std::string& text) { return base::without_controls(text) != text; }
 
 }  // namespace
 
@@ -51,12 +51,6 @@ std::string shell_quoted(const std::string& word) {
 }
 
 std::string shown(const std::string& path) { return has_control(path) ? shell_quoted(path) : path; }
-
-std::string shown_lines(const std::string& text) {
-  std::vector<std::string> lines = base::split(text, '\n');
-  for (std::string& line : lines) line = config::clean(line, true);
-  return fmt::format("{}", fmt::join(lines, "\n"));
-}
 
 std::string CommandLine::with_plugins(const std::vector<std::string>& directories) const {
   std::string text;

@@ -28,9 +28,6 @@ std::string shell_quoted(const std::string& word);
 // Returns a path for display, quoted if it would control the terminal.
 std::string shown(const std::string& path);
 
-// Returns lines of text for display, with '?' in place of characters that would control the terminal.
-std::string shown_lines(const std::string& text);
-
 class Runtime {
  public:
   explicit Runtime(CommandLine command = {});

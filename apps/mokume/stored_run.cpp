@@ -16,14 +16,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string config_file(const std::string& directory) { return directory + "/config.resolved.toml"; }
+base::Below config_file(const std::string& directory) { return {directory, "config.resolved.toml"}; }
 
 std::vector<std::string> unsearched_of(Runtime& runtime, const std::string& directory) {
   run::require_run_directory(directory);
   run::check_config_file(directory, run::read_run_record(directory));
   WaryLookup lookup(runtime);
-  const std::string file = config_file(directory);
-  config::parse(base::read_file(file, 1U << 21), file, {}, lookup.function(), config::Origin::run);
+  const base::Below file = config_file(directory);
+  config::parse(base::read_file(file, 1U << 21), file.path(), {}, lookup.function(), config::Origin::run);
   return lookup.unsearched();
 }
 
@@ -54,12 +54,13 @@ StoredRun::StoredRun(Runtime& runtime, const std::string& directory, const RunOp
   for (const std::string& other : others)
     for (const std::string& one : unsearched_of(runtime, other))
       if (std::find(unsearched_.begin(), unsearched_.end(), one) == unsearched_.end()) unsearched_.push_back(one);
-  const std::string file = config_file(directory);
+  const base::Below place = config_file(directory);
+  const std::string file = place.path();
   WaryLookup lookup(runtime);
   std::string text;
   const auto find = lookup.function();
   // Without its model, a file produces only consequential errors.
-  config::parse(base::read_file(file, 1U << 21), file, {}, find, config::Origin::run);
+  config::parse(base::read_file(place, 1U << 21), file, {}, find, config::Origin::run);
   if (lookup.missing() && unsearched_.empty()) throw Error(MK_DEVICE_ERROR, directory + ": " + lookup.why());
   if (lookup.missing())
     throw Error(MK_DEVICE_ERROR, fmt::format("the model '{}' of {} is in none of the searched directories, and {}",

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <filesystem>
 
-#include "base/files.hpp"
+#include "base/below.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::base {
@@ -19,27 +19,29 @@ namespace {
 }
 
 // A new directory entry survives a power failure only once the directory itself is on disk.
-void sync_directory(const std::filesystem::path& directory) {
-  const int file = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (file < 0) fail("cannot sync the directory", directory.string());
-  const bool synced = ::fsync(file) == 0;
-  const int cause = errno;
-  ::close(file);
-  errno = cause;
-  if (!synced) fail("cannot sync the directory", directory.string());
+void sync_directory(const Below& directory) {
+  const FileDescriptor file = open_below(directory, O_RDONLY | O_DIRECTORY);
+  if (file.get() < 0 || ::fsync(file.get()) != 0) fail("cannot sync the directory", directory.path());
 }
 
 class SystemFile : public AppendFile {
  public:
-  explicit SystemFile(std::string path) : path_(std::move(path)) {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  explicit SystemFile(const Below& file)
+      : path_(file.path()), descriptor_(open_below(file, O_RDWR | O_CREAT | O_APPEND, 0644)), file_(descriptor_.get()) {
     if (file_ < 0) fail("cannot open", path_);
   }
-  ~SystemFile() override { ::close(file_); }
-  SystemFile(const SystemFile&) = delete;
-  SystemFile& operator=(const SystemFile&) = delete;
 
-  std::string read() const override { return read_file(path_); }
+  std::string read() const override {
+    std::string text;
+    char part[1 << 16];
+    for (;;) {
+      const ssize_t n = ::pread(file_, &part[0], sizeof(part), static_cast<off_t>(text.size()));
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) fail("cannot read", path_);
+      if (n == 0) return text;
+      text.append(&part[0], static_cast<size_t>(n));
+    }
+  }
 
   void append(std::string_view text) override {
     for (size_t done = 0; done < text.size();) {
@@ -57,22 +59,25 @@ class SystemFile : public AppendFile {
 
  private:
   std::string path_;
-  int file_ = -1;
+  FileDescriptor descriptor_;
+  int file_;
 };
 
 class SystemDisk : public Disk {
  public:
   std::unique_ptr<AppendFile> open(const std::string& directory, const std::string& name) const override {
-    namespace fs = std::filesystem;
-    std::error_code cause;
-    const bool made = fs::create_directories(directory, cause);
-    if (cause) throw Error(MK_STORAGE, fmt::format("cannot create {}: {}", directory, cause.message()));
-    const fs::path path = fs::path(directory) / name;
-    const bool existed = fs::exists(path);
-    auto file = std::make_unique<SystemFile>(path.string());
-    if (!existed) sync_directory(directory);
-    if (made) sync_directory(fs::absolute(directory).lexically_normal().parent_path());
-    return file;
+    const std::filesystem::path path(directory);
+    const Below folder{path.has_parent_path() ? path.parent_path().string() : ".", path.filename().string()};
+    const Below file{folder.root, folder.name + "/" + name};
+    const bool made = !exists(folder), existed = !made && exists(file);
+    // The root of a journal on its own, as tools make it, may be missing too.
+    std::error_code ignored;
+    if (made) std::filesystem::create_directories(folder.root, ignored);
+    make_directories(folder);
+    auto opened = std::make_unique<SystemFile>(file);
+    if (!existed) sync_directory(folder);
+    if (made) sync_directory({folder.root, ""});
+    return opened;
   }
 };
 

@@ -20,7 +20,8 @@ class AppendFile {
 class Disk {
  public:
   virtual ~Disk() = default;
-  // Opens a file, creating it and its directory if needed. A newly created file survives a power failure.
+  // Opens a file, creating it and its directory if needed. Neither may be a symbolic link: Error(MK_BAD_DATA). A newly
+  // created file survives a power failure.
   virtual std::unique_ptr<AppendFile> open(const std::string& directory, const std::string& name) const = 0;
 };
 

@@ -21,23 +21,6 @@ namespace {
 
 std::string cause(int code) { return std::generic_category().message(code); }
 
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  ~FileDescriptor() { close(); }
-  FileDescriptor(const FileDescriptor&) = delete;
-  FileDescriptor& operator=(const FileDescriptor&) = delete;
-  int get() const { return fd_; }
-  int close() {
-    const int result = fd_ >= 0 ? ::close(fd_) : 0;
-    fd_ = -1;
-    return result;
-  }
-
- private:
-  int fd_;
-};
-
 [[noreturn]] void fail_read(const std::string& path, const std::string& why) {
   throw Error(MK_BAD_DATA, "cannot read '" + path + "': " + why);
 }
@@ -56,21 +39,41 @@ bool write_all(int fd, std::string_view content) {
   return true;
 }
 
-std::string parent_of(const std::string& path) {
+// Divides a path, whose directory may be reached through links.
+Below divided(const std::string& path) {
   const size_t slash = path.rfind('/');
-  if (slash == std::string::npos) return ".";
-  return slash == 0 ? "/" : path.substr(0, slash);
+  if (slash == std::string::npos) return {".", path};
+  return {slash == 0 ? "/" : path.substr(0, slash), path.substr(slash + 1)};
 }
 
-// Creates a unique file next to `path`. O_EXCL guarantees this; process id and clock only make retries rare.
-int create_beside(const std::string& path, std::string& name) {
+// Creates a unique file in `directory`. O_EXCL guarantees this; process id and clock only make retries rare.
+FileDescriptor create_beside(int directory, const std::string& leaf, std::string& name) {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const auto now = std::chrono::steady_clock::now().time_since_epoch().count();
-    name = path + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(now) + "-" + std::to_string(attempt);
-    const int fd = ::open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd >= 0 || errno != EEXIST) return fd;
+    name = leaf + ".tmp-" + std::to_string(::getpid()) + "-" + std::to_string(now) + "-" + std::to_string(attempt);
+    const int fd = ::openat(directory, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 || errno != EEXIST) return FileDescriptor(fd);
   }
-  return -1;
+  return FileDescriptor();
+}
+
+// Replaces the file `leaf` of a directory.
+void replace_in(int directory, const std::string& leaf, const std::string& path, std::string_view content,
+                Durable durable) {
+  std::string name;
+  FileDescriptor file = create_beside(directory, leaf, name);
+  if (file.get() < 0) fail_write(path, cause(errno));
+  const bool sync = durable == Durable::yes;
+  const bool written = write_all(file.get(), content) && (!sync || ::fsync(file.get()) == 0) && file.close() == 0;
+  if (!written || ::renameat(directory, name.c_str(), directory, leaf.c_str()) != 0) {
+    const int code = errno;
+    ::unlinkat(directory, name.c_str(), 0);
+    fail_write(path, cause(code));
+  }
+  if (!sync) return;
+  // The rename survives a power failure only once the directory is on disk. Not every file system supports this.
+  const FileDescriptor synced(::openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (synced.get() >= 0) ::fsync(synced.get());
 }
 
 bool make_directories(const std::string& path) {
@@ -82,12 +85,14 @@ bool make_directories(const std::string& path) {
 
 EVP_MD_CTX* evp(void* context) { return static_cast<EVP_MD_CTX*>(context); }
 
-constexpr const char* kSums = "/SHA256SUMS";
+constexpr const char* kSums = "SHA256SUMS";
 
-std::string sha256_of_file(const std::string& path) {
-  FileDescriptor fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));  // a pipe may have no writer
+std::string sha256_of_file(const Below& file) {
+  const std::string path = file.path();
+  const FileDescriptor fd = open_below(file, O_RDONLY | O_NONBLOCK);  // a pipe may have no writer
   const auto fail = [&](int code) {
-    throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE, "cannot read '" + path + "': " + cause(code));
+    throw Error(code == ENOENT ? MK_BAD_DATA : MK_STORAGE,
+                "cannot read '" + path + "', which SHA256SUMS lists: " + cause(code));
   };
   if (fd.get() < 0) fail(errno);
   struct stat status {};
@@ -105,9 +110,9 @@ std::string sha256_of_file(const std::string& path) {
 
 }  // namespace
 
-std::string read_file(const std::string& path, uint64_t max_bytes) {
-  // Non-blocking, so that a pipe in place of a file cannot hang the program.
-  FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+namespace {
+
+std::string read_all_of(const FileDescriptor& file, const std::string& path, uint64_t max_bytes) {
   if (file.get() < 0) fail_read(path, cause(errno));
   struct stat status {};
   if (::fstat(file.get(), &status) != 0) fail_read(path, cause(errno));
@@ -133,19 +138,35 @@ std::string read_file(const std::string& path, uint64_t max_bytes) {
   return content;
 }
 
+}  // namespace
+
+// Non-blocking, so that a pipe in place of a file cannot hang the program.
+std::string read_file(const std::string& path, uint64_t max_bytes) {
+  return read_all_of(FileDescriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)), path, max_bytes);
+}
+
+std::string read_file(const Below& file, uint64_t max_bytes) {
+  return read_all_of(open_below(file, O_RDONLY | O_NONBLOCK), file.path(), max_bytes);
+}
+
 void write_file(const std::string& path, std::string_view content) {
-  std::string name;
-  FileDescriptor file(create_beside(path, name));
-  if (file.get() < 0) fail_write(path, cause(errno));
-  const bool written = write_all(file.get(), content) && ::fsync(file.get()) == 0 && file.close() == 0;
-  if (!written || ::rename(name.c_str(), path.c_str()) != 0) {
-    const int code = errno;
-    ::unlink(name.c_str());
-    fail_write(path, cause(code));
-  }
-  // The rename survives a power failure only once the directory is on disk. Not every file system supports this.
-  const FileDescriptor directory(::open(parent_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0) ::fsync(directory.get());
+  const Below file = divided(path);
+  const FileDescriptor directory(::open(file.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (directory.get() < 0) fail_write(path, cause(errno));
+  replace_in(directory.get(), file.name, path, content, Durable::yes);
+}
+
+void write_file(const Below& file, std::string_view content, Durable durable) {
+  const Parent parent = open_parent(file);
+  if (parent.directory.get() < 0) fail_write(file.path(), cause(errno));
+  replace_in(parent.directory.get(), parent.leaf, file.path(), content, durable);
+}
+
+std::string set_aside(const std::string& path, const std::string& why) {
+  const std::string aside = path + ".damaged";
+  const bool renamed = ::rename(path.c_str(), aside.c_str()) == 0;
+  return path + " is damaged (" + why + ") and is made anew" +
+         (renamed ? "; it was renamed to " + aside : "; it cannot be renamed (" + cause(errno) + ")");
 }
 
 Sha256::Sha256() : context_(EVP_MD_CTX_new()) {
@@ -184,14 +205,15 @@ void write_sums(const std::string& directory) {
   for (const auto& entry : std::filesystem::directory_iterator(directory))
     if (entry.is_regular_file()) names.insert(entry.path().filename().string());
   std::string text;
-  for (const std::string& name : names) text += sha256_of_file(directory + "/" + name) + "  " + name + "\n";
-  write_file(directory + kSums, text);
+  for (const std::string& name : names) text += sha256_of_file({directory, name}) + "  " + name + "\n";
+  write_file(Below{directory, kSums}, text);
 }
 
 bool check_sums(const std::string& directory, std::string_view only) {
-  const std::string sums = directory + kSums;
-  if (::access(sums.c_str(), F_OK) != 0 && errno == ENOENT) return false;
-  std::vector<std::string> lines = split(read_file(sums, uint64_t{1} << 20), '\n');
+  const Below file{directory, kSums};
+  const std::string sums = file.path();
+  if (!exists(file)) return false;
+  std::vector<std::string> lines = split(read_file(file, uint64_t{1} << 20), '\n');
   if (lines.back().empty()) lines.pop_back();
   if (lines.empty()) throw Error(MK_BAD_DATA, sums + " is empty: restore it");
   bool found = only.empty();
@@ -201,9 +223,11 @@ bool check_sums(const std::string& directory, std::string_view only) {
     if (!plain) throw Error(MK_BAD_DATA, sums + " is damaged: restore it");
     if (!only.empty() && line.substr(name + 2) != only) continue;
     found = true;
-    const std::string path = directory + "/" + line.substr(name + 2);
-    if (sha256_of_file(path) != line.substr(0, name))
-      throw Error(MK_BAD_DATA, path + " was changed after it was written (its SHA-256 differs): restore it");
+    const Below listed{directory, line.substr(name + 2)};
+    if (sha256_of_file(listed) != line.substr(0, name))
+      throw Error(
+          MK_BAD_DATA,
+          listed.path() + " was changed after it was written (its SHA-256 is not that in SHA256SUMS): restore it");
   }
   if (!found) throw Error(MK_BAD_DATA, sums + " has no line for " + std::string(only) + ": restore it");
   return true;

@@ -1,15 +1,22 @@
 #include "base/log.hpp"
 
+#include <fcntl.h>
 #include <spdlog/details/log_msg.h>
+#include <spdlog/details/null_mutex.h>
 #include <spdlog/pattern_formatter.h>
-#include <spdlog/sinks/basic_file_sink.h>
+#include <spdlog/sinks/base_sink.h>
 #include <spdlog/sinks/stdout_sinks.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <string_view>
+#include <system_error>
 #include <utility>
 
+#include "base/text.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::base {
@@ -29,22 +36,40 @@ spdlog::level::level_enum level_of(mk_log_level level) {
 }
 
 // Device names and driver messages are logged unchanged, but must not control the terminal.
-std::string printable(const std::string& text) {
-  std::string result = text;
-  for (char& c : result) {
-    const auto code = static_cast<unsigned char>(c);
-    if ((code < 0x20 && c != '\n' && c != '\t') || code == 0x7f) c = '?';
-  }
+std::string log_text(const std::string& text) {
+  std::string result = without_controls(text, "\n\t");
   while (!result.empty() && result.back() == '\n') result.pop_back();
   return result;
 }
+
+// spdlog's own file sink opens a path, through any symbolic link.
+class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
+ public:
+  explicit FileSink(FileDescriptor file) : file_(std::move(file)) {}
+
+ private:
+  void sink_it_(const spdlog::details::log_msg& message) override {
+    spdlog::memory_buf_t line;
+    formatter_->format(message, line);
+    std::string_view text(line.data(), line.size());
+    while (!text.empty()) {
+      const ssize_t n = ::write(file_.get(), text.data(), text.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n < 0) throw std::system_error(errno, std::generic_category());
+      text.remove_prefix(static_cast<size_t>(n));
+    }
+  }
+  void flush_() override {}
+
+  FileDescriptor file_;
+};
 
 }  // namespace
 
 struct Log::State {
   std::mutex mutex;
   spdlog::sinks::stderr_sink_st console;
-  std::unique_ptr<spdlog::sinks::basic_file_sink_st> file;
+  std::unique_ptr<FileSink> file;
   spdlog::level::level_enum level = spdlog::level::warn;
   void (*before)(void*) = nullptr;
   void (*after)(void*) = nullptr;
@@ -61,7 +86,6 @@ struct Log::State {
   void to_file(const spdlog::details::log_msg& message) {
     try {
       file->log(message);
-      file->flush();
     } catch (const std::exception& e) {
       // A full disk must not stop the run here, and must not be reported once per line.
       file.reset();
@@ -76,7 +100,7 @@ Log::Log() : state_(new State) { state_->console.set_pattern("mokume: %l: %v"); 
 Log::~Log() { delete state_; }
 
 void Log::write(mk_log_level level, const std::string& source, const std::string& text) {
-  const std::string line = printable(source.empty() || source == "mokume" ? text : source + ": " + text);
+  const std::string line = log_text(source.empty() || source == "mokume" ? text : source + ": " + text);
   const spdlog::details::log_msg message("mokume", level_of(level), line);
   const std::lock_guard lock(state_->mutex);
   if (message.level >= state_->level) state_->to_console(message);
@@ -89,13 +113,14 @@ void Log::set_level(mk_log_level level) {
   state_->level = level_of(level);
 }
 
-void Log::open_file(const std::string& path) {
-  std::unique_ptr<spdlog::sinks::basic_file_sink_st> file;
-  try {
-    file = std::make_unique<spdlog::sinks::basic_file_sink_st>(path, false);
-  } catch (const std::exception& e) {
-    throw Error(MK_STORAGE, "cannot open the log file '" + path + "': " + e.what());
-  }
+void Log::open_file(const Below& place) {
+  if (const size_t slash = place.name.rfind('/'); slash != std::string::npos)
+    make_directories({place.root, place.name.substr(0, slash)});
+  FileDescriptor opened = open_below(place, O_WRONLY | O_CREAT | O_APPEND, 0644);
+  if (opened.get() < 0)
+    throw Error(MK_STORAGE,
+                fmt::format("cannot open the log file '{}': {}", place.path(), std::generic_category().message(errno)));
+  auto file = std::make_unique<FileSink>(std::move(opened));
   file->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l: %v");
   const std::lock_guard lock(state_->mutex);
   state_->file = std::move(file);

@@ -61,6 +61,13 @@ size_t edit_distance(std::string_view a, std::string_view b) {
   return up[b.size()];
 }
 
+// Whether the text begins with a character that controls a terminal: U+0000 to U+001F, U+007F, or U+0080 to U+009F.
+bool begins_with_control(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text.front());
+  return first < 0x20 || first == 0x7F ||
+         (first == 0xC2 && text.size() > 1 && static_cast<unsigned char>(text[1]) < 0xA0);
+}
+
 }  // namespace
 
 std::string shortest(double value) { return shortest_of(value); }
@@ -165,6 +172,36 @@ std::string trim(std::string_view text) {
   skip_spaces(text);
   while (!text.empty() && is_space(text.back())) text.remove_suffix(1);
   return std::string(text);
+}
+
+size_t utf8_length(std::string_view text) {
+  const auto byte = [&](size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const auto in = [&](size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return in(1, 0x80, 0xBF) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    const bool second = in(1, first == 0xE0 ? 0xA0 : 0x80, first == 0xED ? 0x9F : 0xBF);
+    return second && in(2, 0x80, 0xBF) ? 3 : 0;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    const bool second = in(1, first == 0xF0 ? 0x90 : 0x80, first == 0xF4 ? 0x8F : 0xBF);
+    return second && in(2, 0x80, 0xBF) && in(3, 0x80, 0xBF) ? 4 : 0;
+  }
+  return 0;
+}
+
+std::string without_controls(std::string_view text, std::string_view keep) {
+  std::string result;
+  result.reserve(text.size());
+  while (!text.empty()) {
+    const size_t length = utf8_length(text);
+    const bool kept = keep.find(text.front()) != std::string_view::npos;
+    const bool bad = length == 0 || (begins_with_control(text) && !kept);
+    result += bad ? std::string_view("?") : text.substr(0, length);
+    text.remove_prefix(std::max<size_t>(length, 1));
+  }
+  return result;
 }
 
 }  // namespace mokume::base

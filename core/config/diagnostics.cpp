@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "config/wording.hpp"
 
 namespace mokume::config {
@@ -51,7 +52,7 @@ Window window_of(std::string_view line, size_t column) {
     line.remove_prefix(byte_of(line, window.cut));
     line = line.substr(0, byte_of(line, kWidth));
   }
-  window.text = clean(line, true);
+  window.text = base::without_controls(line, "\t");
   return window;
 }
 

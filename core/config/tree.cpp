@@ -7,6 +7,7 @@
 #include <array>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "config/wording.hpp"
 
 namespace mokume::config {
@@ -200,7 +201,7 @@ bool check_text(std::string_view text, uint32_t set, Diagnostics& diagnostics) {
   if (text.size() > kMaxBytes)
     return fail({set, 0, 0, 1}, fmt::format("this is too long: {} bytes, the limit is 1 MiB", text.size()));
   for (size_t at = 0; at < text.size();) {
-    const size_t length = utf8_length(text.substr(at));
+    const size_t length = base::utf8_length(text.substr(at));
     if (text[at] == '\0') return fail(location_of(text, at, set), "this is not text: it has a NUL byte");
     if (length == 0)
       return fail(location_of(text, at, set),

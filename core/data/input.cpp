@@ -85,27 +85,23 @@ std::string read_text(const std::string& path, uint64_t max_bytes) {
 size_t checked_count(const std::string& path, int64_t rows, int64_t features) {
   const auto r = static_cast<uint64_t>(rows);
   const auto f = static_cast<uint64_t>(features);
-  const uint64_t left = device::host_available_bytes();
-  if (f != 0 && left != 0 && r > left / sizeof(float) / f)
+  const uint64_t free = device::host_available_bytes();
+  if (f != 0 && free != 0 && r > free / 2 / sizeof(float) / f)
     bad_data(path, "",
-             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, but the " +
-                 base::human_bytes(left) + " of free memory cannot hold them as float32; set data.limit");
+             "gives " + std::to_string(rows) + " rows of " + std::to_string(features) + " features, which take " +
+                 std::to_string(r * f * sizeof(float)) + " bytes as float32, more than half of the " +
+                 base::human_bytes(free) + " of free memory; set data.limit");
   return static_cast<size_t>(r * f);
 }
 
 std::string Quoted::operator()(std::string_view text) const {
   constexpr size_t kMost = 40;
-  std::string result = "'";
-  for (const char c : text.substr(0, kMost)) result += c >= ' ' && c != '\x7f' ? c : '?';
-  return result + (text.size() > kMost ? "...'" : "'");
+  return "'" + base::without_controls(text.substr(0, kMost)) + (text.size() > kMost ? "...'" : "'");
 }
 
 std::string shown_path(const std::string& path) {
   if (path == kStandardInput) return "standard input";
-  std::string name = path;
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  return "'" + name + "'";
+  return "'" + base::without_controls(path) + "'";
 }
 
 void bad_data(const std::string& path, const std::string& place, const std::string& what) {

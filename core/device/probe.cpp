@@ -146,12 +146,16 @@ Speed probe(Device& device, const Clock& clock) {
   return speed;
 }
 
-std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores) {
+std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores,
+                                      std::string& warning) {
   if (cache_directory.empty()) return std::nullopt;
+  const std::string path = file_of(cache_directory, device, cores);
+  if (::access(path.c_str(), F_OK) != 0) return std::nullopt;
   try {
-    const auto file = base::from_json<SpeedFile>(base::read_file(file_of(cache_directory, device, cores), 10000));
+    const auto file = base::from_json<SpeedFile>(base::read_file(path, 10000));
     return file.device_class == device.device_class() ? std::optional(file.speed) : std::nullopt;
-  } catch (const Error&) {
+  } catch (const Error& e) {
+    warning = base::set_aside(path, e.what());
     return std::nullopt;
   }
 }

@@ -28,8 +28,10 @@ using Clock = std::function<double()>;
 Speed probe(Device& device, const Clock& clock = {});
 
 // Earlier measurements in a cache directory ("": there is none). The key is the device class and, for devices
-// that compute on cores of this process, the number of cores. Unreadable and unwritable files are ignored.
-std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores);
+// that compute on cores of this process, the number of cores. Unwritable files are ignored. A damaged file is set
+// aside, and `warning` says so.
+std::optional<Speed> remembered_speed(const std::string& cache_directory, const Listed& device, size_t cores,
+                                      std::string& warning);
 void remember_speed(const std::string& cache_directory, const Listed& device, size_t cores, const Speed& speed);
 
 // Lets one process of a host measure at a time. Waits up to `seconds` for its turn; without a cache directory every

@@ -107,7 +107,7 @@ std::string dry_run(registry::Registry& registry, base::Log& log, const config::
     return text + "no formations: without validation there are only refits, whose time the cost model cannot predict\n";
   const run::Expectation expectation =
       run::expect(plan, workload, config.output + "/" + config.name,
-                  run::remembered_rates(run::rates_file(), run::rates_key(config.model, data, workload)),
+                  run::remembered_rates(run::rates_file(), run::rates_key(config.model, data, workload), log),
                   devices.front().device_class());
   return text + formations_table(workload, expectation, run::refit_factor(config), formations);
 }

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <filesystem>
 #include <optional>
 #include <set>
 
+#include "base/below.hpp"
 #include "base/plural.hpp"
 #include "base/text.hpp"
 #include "node/models.hpp"
@@ -106,9 +106,8 @@ std::string place_text(const FitRecord& record) {
 std::string model_text(const Inspection& run, const FitRecord& refit) {
   if (refit.status == journal::FitStatus::failed)
     return run.live || !refit.refit ? "" : "  `mokume resume " + run.directory + "` tries it again\n";
-  const std::string path = node::model_path(run.directory, run.view.plan, refit.fit);
-  std::error_code none;
-  if (std::filesystem::exists(path, none)) return "  its model: " + path + "\n";
+  const base::Below model = node::model_place(run.directory, run.view.plan, refit.fit);
+  if (base::exists(model)) return "  its model: " + model.path() + "\n";
   if (node::has_model(run.directory, run.view.plan, refit)) return "";  // the model gets its name when the run ends
   return "  its model is gone: `mokume resume " + run.directory + "` trains it again\n";
 }

@@ -20,7 +20,8 @@ namespace {
 
 struct File {
   uint32_t node = 0;
-  std::string path;
+  base::Below place;
+  std::string path;  // shown
 };
 
 using Intervals = std::vector<std::pair<double, double>>;
@@ -49,14 +50,12 @@ std::optional<uint32_t> node_of(const std::string& name) {
 }
 
 std::vector<File> list_files(const std::string& directory) {
+  const std::filesystem::path path(directory);
+  const base::Below folder{path.has_parent_path() ? path.parent_path().string() : ".", path.filename().string()};
   std::vector<File> files;
-  std::error_code cause;
-  std::filesystem::directory_iterator at(directory, cause);
-  if (cause == std::errc::no_such_file_or_directory) return files;
-  for (; !cause && at != std::filesystem::directory_iterator(); at.increment(cause)) {
-    if (const auto node = node_of(at->path().filename().string())) files.push_back({*node, at->path().string()});
-  }
-  if (cause) throw Error(MK_BAD_DATA, fmt::format("cannot list {}: {}", directory, cause.message()));
+  for (const std::string& name : base::names_in(folder))
+    if (const auto node = node_of(name)) files.push_back({*node, {folder.root, folder.name + "/" + name}, ""});
+  for (File& file : files) file.path = file.place.path();
   std::sort(files.begin(), files.end(), [](const File& a, const File& b) { return a.node < b.node; });
   return files;
 }
@@ -86,7 +85,7 @@ class Reader {
 
   void read(const File& file) {
     file_ = &file;
-    const std::string text = base::read_file(file.path);
+    const std::string text = base::read_file(file.place);
     size_t begin = 0;
     for (size_t line = 1; begin < text.size(); ++line) {
       const size_t end = text.find('\n', begin);

@@ -41,10 +41,10 @@ struct Contents {
   std::vector<std::string> notices;         // skipped lines, each with the reason
 };
 
-// Merges node-*.ndjson below `directory`; if there are none, or no such directory, the run is empty. If there are
-// several records of a fit or refit, one counts, preferred in this order: not superseded by an event, not failed,
-// lowest node, first line. The choice depends only on the files, and neither repeats nor their content make a run
-// unreadable.
+// Merges node-*.ndjson in `directory`, none of which may be a symbolic link, nor the directory itself; if there are
+// none, or no such directory, the run is empty. If there are several records of a fit or refit, one counts, preferred
+// in this order: not superseded by an event, not failed, lowest node, first line. The choice depends only on the files,
+// and neither repeats nor their content make a run unreadable.
 //
 // Throws Error(MK_BAD_DATA) that names file, line and cure for a damaged line that is not the last, for another plan or
 // format, for a fit that is not in the plan, and for a value that `bounds` rule out. Events of an unknown kind are

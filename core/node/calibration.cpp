@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <filesystem>
 #include <utility>
 
 #include "base/files.hpp"
@@ -13,7 +12,7 @@
 namespace mokume::node {
 namespace {
 
-constexpr const char* kFile = "/calibration.json";
+constexpr const char* kFile = "calibration.json";
 
 // What the fits of some folds say about the rows they validate, by the index of the fit.
 class Collector {
@@ -119,17 +118,18 @@ std::optional<Calibration> calibrate(const OpenModel& model, const cluster::Atte
 }
 
 void write_calibration(const std::string& model_directory, const Calibration& calibration) {
-  base::write_file(model_directory + kFile, base::indented(base::to_json(calibration)) + "\n");
+  base::write_file(base::Below{model_directory, kFile}, base::indented(base::to_json(calibration)) + "\n");
 }
 
 std::optional<Calibration> read_calibration(const std::string& model_directory, uint32_t scores_per_row) {
-  const std::string path = model_directory + kFile;
-  if (!std::filesystem::exists(path)) return std::nullopt;
+  const base::Below file{model_directory, kFile};
+  const std::string path = file.path();
+  if (!base::exists(file)) return std::nullopt;
   const auto damaged = [&](const std::string& why) {
     return Error(MK_BAD_DATA, path + " is damaged (" + why + "): restore it");
   };
   try {
-    auto calibration = base::from_json<Calibration>(base::read_file(path, 1U << 26));
+    auto calibration = base::from_json<Calibration>(base::read_file(file, 1U << 26));
     if (calibration.sigmoids.size() != scores_per_row)
       throw damaged(fmt::format("{} sigmoids for {} decision values", calibration.sigmoids.size(), scores_per_row));
     for (const data::Sigmoid& one : calibration.sigmoids)

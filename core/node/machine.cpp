@@ -133,7 +133,13 @@ device::Speed Machine::speed(device::Device& device, const std::string& cache_di
   const device::Listed& listed = device.listed();
   if ((listed.info.flags & (MK_DEVICE_INSTRUMENTED | MK_DEVICE_TEMPLATE)) != 0) return {};
   const size_t n = cores(listed);
-  const auto remembered = [&] { return again ? std::nullopt : device::remembered_speed(cache_directory, listed, n); };
+  const auto remembered = [&]() -> std::optional<device::Speed> {
+    if (again) return std::nullopt;
+    std::string warning;
+    const auto known = device::remembered_speed(cache_directory, listed, n, warning);
+    if (!warning.empty()) log_.warn(listed.id(), warning);
+    return known;
+  };
   if (const auto known = remembered()) return *known;
   const device::ProbeTurn turn(cache_directory, cluster::host_identity(), kTurnSeconds);
   // The process that measured before this one may have measured the same device.

@@ -1,7 +1,6 @@
 #include "node/model_inputs.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
@@ -12,22 +11,21 @@
 namespace mokume::node {
 namespace {
 
-constexpr const char* kInputs = "/inputs.json";
+constexpr const char* kInputs = "inputs.json";
 
 }  // namespace
 
 void write_inputs(const std::string& model_directory, const config::Config& config, const data::Dataset& data) {
   ModelInputs inputs{config.model, config.data, data.columns, {}};
   if (config.data.source == "images") inputs.shape = data.shape;
-  base::write_file(model_directory + kInputs, base::seal(base::to_json(inputs)));
+  base::write_file(base::Below{model_directory, kInputs}, base::seal(base::to_json(inputs)));
 }
 
 std::optional<ModelInputs> read_inputs(const std::string& model_directory) {
-  const std::string path = model_directory + kInputs;
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  const base::Below file{model_directory, kInputs};
+  if (!base::exists(file)) return std::nullopt;
   try {
-    const auto text = base::unseal_file(base::read_file(path, 1U << 28));
+    const auto text = base::unseal_file(base::read_file(file, 1U << 28));
     if (!text || !text->checked) throw Error(MK_BAD_DATA, "its checksum differs");
     auto inputs = base::from_json<ModelInputs>(text->object);
     const std::vector<std::string> known = data::source_names();
@@ -35,7 +33,7 @@ std::optional<ModelInputs> read_inputs(const std::string& model_directory) {
       throw Error(MK_BAD_DATA, "its source is unknown");
     return inputs;
   } catch (const Error& e) {
-    throw Error(MK_BAD_DATA, path + " is damaged (" + e.what() + "): restore the model's files");
+    throw Error(MK_BAD_DATA, file.path() + " is damaged (" + e.what() + "): restore the model's files");
   }
 }
 

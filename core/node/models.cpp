@@ -2,77 +2,63 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
+#include "base/below.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
 namespace {
 
-namespace fs = std::filesystem;
-
 constexpr const char* kAttempt = "attempt-";
 
-fs::path models_in(const std::string& run_directory) { return fs::path(run_directory) / "models"; }
-
-fs::path attempt_in(const std::string& run_directory, uint32_t slot, uint32_t attempt) {
-  return models_in(run_directory) / fmt::format("{}{}-{}", kAttempt, slot, attempt);
+base::Below below(const std::string& run_directory, const std::string& name) {
+  return {run_directory, "models/" + name};
 }
 
-// A file system error is not a device's fault.
-template <class Body>
-void on_disk(const Body& body) {
-  try {
-    body();
-  } catch (const fs::filesystem_error& e) {
-    throw Error(MK_STORAGE, fmt::format("cannot write {}: {}; check free space and permissions", e.path1().string(),
-                                        e.code().message()));
-  }
+base::Below attempt_in(const std::string& run_directory, uint32_t slot, uint32_t attempt) {
+  return below(run_directory, fmt::format("{}{}-{}", kAttempt, slot, attempt));
 }
 
 }  // namespace
 
 void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attempt,
                 const std::function<void(const std::string& directory)>& fill) {
-  const fs::path directory = attempt_in(run_directory, slot, attempt);
-  const fs::path fresh = directory.string() + ".new";
-  on_disk([&] {
-    fs::remove_all(fresh);
-    fs::remove_all(directory);  // left by a killed session
-    fs::create_directories(fresh);
-    fill(fresh.string());
-    fs::rename(fresh, directory);
-  });
+  const base::Below directory = attempt_in(run_directory, slot, attempt);
+  const base::Below fresh{directory.root, directory.name + ".new"};
+  base::remove(fresh);
+  base::remove(directory);  // left by a killed session
+  base::make_directories(fresh);
+  fill(fresh.path());
+  base::rename(fresh, directory);
+}
+
+base::Below model_place(const std::string& run_directory, const search::Plan& plan, uint32_t slot) {
+  return below(run_directory, plan.bootstraps == 1 ? "best" : fmt::format("member-{:03}", slot - plan.n_fits()));
 }
 
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot) {
-  if (plan.bootstraps == 1) return models_in(run_directory) / "best";
-  return models_in(run_directory) / fmt::format("member-{:03}", slot - plan.n_fits());
+  return model_place(run_directory, plan, slot).path();
 }
 
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit) {
-  return refit.status == journal::FitStatus::failed || fs::exists(model_path(run_directory, plan, refit.fit)) ||
-         fs::exists(attempt_in(run_directory, refit.fit, refit.attempt));
+  return refit.status == journal::FitStatus::failed || base::exists(model_place(run_directory, plan, refit.fit)) ||
+         base::exists(attempt_in(run_directory, refit.fit, refit.attempt));
 }
 
 void adopt_models(const std::string& run_directory, const search::Plan& plan, const journal::Contents& contents) {
   for (const journal::FitRecord& refit : contents.refits) {
     if (refit.status == journal::FitStatus::failed) continue;
-    const fs::path named = model_path(run_directory, plan, refit.fit);
-    const fs::path made = attempt_in(run_directory, refit.fit, refit.attempt);
-    const bool is_new = fs::exists(made);
-    if (!is_new && !fs::exists(named))
-      throw Error(MK_STORAGE, "the model of a refit is not in " + models_in(run_directory).string() +
-                                  ": make the same directory visible to every node, and run again");
+    const base::Below name = model_place(run_directory, plan, refit.fit);
+    const base::Below made = attempt_in(run_directory, refit.fit, refit.attempt);
+    const bool is_new = base::exists(made);
+    if (!is_new && !base::exists(name))
+      throw Error(MK_STORAGE, "the model of a refit is not in " + run_directory +
+                                  "/models: make the same directory visible to every node, and run again");
     if (!is_new) continue;  // an earlier session gave it its name
-    on_disk([&] {
-      fs::remove_all(named);
-      fs::rename(made, named);
-    });
+    base::remove(name);
+    base::rename(made, name);
   }
-  std::error_code none;
-  for (const auto& entry : fs::directory_iterator(models_in(run_directory), none))
-    if (entry.path().filename().string().starts_with(kAttempt)) on_disk([&] { fs::remove_all(entry.path()); });
+  for (const std::string& name : base::names_in({run_directory, "models"}))
+    if (name.starts_with(kAttempt)) base::remove(below(run_directory, name));
 }
 
 }  // namespace mokume::node

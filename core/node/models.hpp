@@ -6,6 +6,7 @@
 #include <functional>
 #include <string>
 
+#include "base/below.hpp"
 #include "journal/read.hpp"
 #include "search/plan.hpp"
 
@@ -19,7 +20,8 @@ void keep_model(const std::string& run_directory, uint32_t slot, uint32_t attemp
 // Returns whether the model of this refit is in the run directory, or none is expected because the refit failed.
 bool has_model(const std::string& run_directory, const search::Plan& plan, const journal::FitRecord& refit);
 
-// Returns the final path of a refit's model.
+// Returns the final place of a refit's model.
+base::Below model_place(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 std::string model_path(const std::string& run_directory, const search::Plan& plan, uint32_t slot);
 
 // Gives the models of the refits that count their final names, and removes what other attempts left. Called once no

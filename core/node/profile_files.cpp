@@ -2,17 +2,13 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <filesystem>
-
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/sealed.hpp"
 #include "sdk/error.hpp"
 
 namespace mokume::node {
 namespace {
-
-namespace fs = std::filesystem;
 
 // A node's file.
 struct NodeProfile {
@@ -28,45 +24,43 @@ struct NodeProfile {
 
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;
 
-std::vector<std::string> files_of(const std::string& run_directory) {
-  std::vector<std::string> files;
-  std::error_code none;  // a missing directory contains no files
-  for (fs::directory_iterator it(run_directory + "/logs", none), end; !none && it != end; it.increment(none)) {
-    const std::string name = it->path().filename().string();
-    if (name.rfind("profile-", 0) == 0 && it->path().extension() == ".json") files.push_back(it->path().string());
-  }
-  std::sort(files.begin(), files.end());
+std::vector<base::Below> files_of(const std::string& run_directory) {
+  std::vector<base::Below> files;
+  for (const std::string& name : base::names_in({run_directory, "logs"}))
+    if (name.starts_with("profile-") && name.ends_with(".json")) files.push_back({run_directory, "logs/" + name});
   return files;
 }
 
 }  // namespace
 
 ProfileFile::ProfileFile(const std::string& run_directory, uint32_t node, size_t devices)
-    : path_(fmt::format("{}/logs/profile-{:04}.json", run_directory, node)), node_(node), profiles_(devices) {}
+    : file_{run_directory, fmt::format("logs/profile-{:04}.json", node)}, node_(node), profiles_(devices) {}
 
 void ProfileFile::keep(size_t at, const std::string& id, const std::string& name,
                        std::vector<device::ProfileRow> rows) {
   report::DeviceProfile profile{node_, id, name, std::move(rows)};
   const std::lock_guard lock(mutex_);
   profiles_[at] = std::move(profile);
-  base::write_file(path_, base::indented(base::to_json(NodeProfile{node_, profiles_})));
+  base::write_file(file_, base::seal(base::indented(base::to_json(NodeProfile{node_, profiles_}))));
 }
 
 void remove_profiles(const std::string& run_directory) {
-  for (const std::string& file : files_of(run_directory)) fs::remove(file);
+  for (const base::Below& file : files_of(run_directory)) base::remove(file);
 }
 
 std::vector<report::DeviceProfile> read_profiles(const std::string& run_directory) {
   std::vector<report::DeviceProfile> all;
-  for (const std::string& file : files_of(run_directory)) {
+  for (const base::Below& file : files_of(run_directory)) {
     try {
-      auto profile = base::from_json<NodeProfile>(base::read_file(file, kMostBytes));
+      const auto text = base::unseal_file(base::read_file(file, kMostBytes));
+      if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
+      auto profile = base::from_json<NodeProfile>(text->object);
       for (report::DeviceProfile& device : profile.devices) {
         device.node = profile.node;
         if (!device.rows.empty()) all.push_back(std::move(device));
       }
     } catch (const Error& e) {
-      throw Error(MK_BAD_DATA, file + " is not a profile of this program (" + e.what() + "): remove it");
+      throw Error(MK_BAD_DATA, file.path() + " is not a profile of this program (" + e.what() + "): remove it");
     }
   }
   return all;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/below.hpp"
 #include "device/profile.hpp"
 #include "report/view.hpp"
 
@@ -22,7 +23,7 @@ class ProfileFile {
   void keep(size_t at, const std::string& id, const std::string& name, std::vector<device::ProfileRow> rows);
 
  private:
-  std::string path_;
+  base::Below file_;
   uint32_t node_;
   std::mutex mutex_;
   std::vector<report::DeviceProfile> profiles_;

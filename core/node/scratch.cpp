@@ -3,32 +3,35 @@
 #include <fmt/format.h>
 
 #include <exception>
-#include <filesystem>
-#include <system_error>
+
+#include "base/below.hpp"
 
 namespace mokume::node {
 namespace {
 
-void remove(const std::string& path) {
-  std::error_code ignored;
-  std::filesystem::remove_all(path, ignored);
-}
+constexpr const char* kScratch = "scratch";
+
+std::string name_of_fit(uint32_t id) { return fmt::format("{}/fit-{:06}", kScratch, id); }
 
 }  // namespace
 
-std::string Scratch::fit(uint32_t id) const { return fmt::format("{}/fit-{:06}", root_, id); }
+std::string Scratch::fit(uint32_t id) const {
+  const base::Below directory{run_directory_, name_of_fit(id)};
+  base::refuse_links(directory);
+  return directory.path();
+}
 
 void Scratch::remove_fit(uint32_t id) const noexcept {
   try {
-    remove(fit(id));
+    base::remove({run_directory_, name_of_fit(id)});
   } catch (const std::exception&) {
-    // Out of memory for the path: see the header.
+    // See the header.
   }
 }
 
 void Scratch::remove_all() const noexcept {
   try {
-    remove(root_);
+    base::remove({run_directory_, kScratch});
   } catch (const std::exception&) {
     // As above.
   }

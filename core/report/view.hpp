@@ -212,6 +212,7 @@ struct RunView {
   std::vector<journal::FitRecord> repeats;  // see journal::Contents, also for the next two
   std::vector<journal::Disagreement> disagreements;
   std::vector<journal::EventRecord> events;
+  std::vector<std::string> notices;         // lines of the journal that were skipped
   std::vector<journal::FitRecord> refits;   // by bootstrap; sorted like records
   std::optional<journal::FitRecord> refit;  // of the best candidate; none with bagging
   std::optional<Vote> vote;                 // of an ensemble, once its run is finished

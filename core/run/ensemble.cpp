@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 
@@ -18,8 +17,6 @@
 
 namespace mokume::run {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr const char* kMember = "member-";
 
@@ -102,6 +99,8 @@ void combine_numbers(const mk_model& model, const Ensemble& ensemble, const mk_d
 
 Trained::Trained(const mk_model& model, const std::string& directory, const std::string& run)
     : fitted_(nullptr, model.fitted_destroy) {
+  const std::string below = directory == run ? "" : directory.substr(run.size() + 1);
+  base::refuse_links({run, below});  // the model opens its files by path
   try {
     mk_fitted* loaded = nullptr;
     try {
@@ -135,14 +134,13 @@ Trained::Trained(const mk_model& model, const std::string& directory, const std:
 std::vector<std::string> model_directories(const std::string& run) {
   if (node::read_inputs(run)) return {run};  // a model on its own
   std::map<uint32_t, std::string> members;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(run + "/models", error))
-    if (const auto number = member_number(entry.path().filename().string())) members[*number] = entry.path().string();
+  for (const std::string& name : base::names_in({run, "models"}))
+    if (const auto number = member_number(name)) members[*number] = run + "/models/" + name;
   std::vector<std::string> directories;
   for (const auto& [number, path] : members) directories.push_back(path);
   if (!directories.empty()) return directories;
   const std::string best = run + "/models/best";
-  if (!fs::exists(best, error))
+  if (!base::exists({run, "models/best"}))
     throw Error(MK_INVALID_ARGUMENT,
                 read_run_record(run).state == "failed fits"
                     ? fmt::format("{0} holds no model, since its training failed: `mokume explain {0}` shows why", run)

@@ -39,7 +39,7 @@ class Finish {
     run_.journal.close(result_.state);
     // Every fit and refit is on disk now.
     if (result_.state != "stopped") node::Scratch(result_.directory).remove_all();
-    remember_run(run_.experiment, record, contents.records);
+    remember_run(run_.experiment, record, contents.records, run_.log);
     report_all(record);
   }
 

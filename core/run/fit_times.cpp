@@ -83,10 +83,13 @@ Expectation from_run(const Earlier& run, const scheduler::Workload& workload, co
 
 using AllRates = std::map<std::string, Rates>;
 
-AllRates read_rates(const std::string& file) {
+AllRates read_rates(const std::string& file, base::Log& log) {
+  std::error_code none;
+  if (file.empty() || !std::filesystem::exists(file, none)) return {};
   try {
     return base::from_json<AllRates>(base::read_file(file, 1U << 20));
-  } catch (const Error&) {  // there is none, or it is damaged: it is made anew
+  } catch (const Error& e) {
+    log.warn("run", base::set_aside(file, e.what()));
     return {};
   }
 }
@@ -109,7 +112,7 @@ std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecor
 }
 
 void remember_rates(const std::string& file, const std::string& key, const scheduler::Workload& workload,
-                    const std::vector<scheduler::TimedWork>& work) {
+                    const std::vector<scheduler::TimedWork>& work, base::Log& log) {
   if (file.empty()) return;
   const std::vector<double> guesses = scheduler::guesses_of(workload);
   std::map<std::string, std::pair<double, double>> sums;  // seconds, cost
@@ -118,7 +121,7 @@ void remember_rates(const std::string& file, const std::string& key, const sched
     seconds += one.seconds;
     for (const uint32_t fit : one.fits) cost += guesses.at(fit);
   }
-  AllRates all = read_rates(file);
+  AllRates all = read_rates(file, log);
   for (const auto& [device_class, sum] : sums)
     if (!device_class.empty() && sum.first > 0 && sum.second > 0) all[key][device_class] = sum.first / sum.second;
   try {
@@ -127,8 +130,8 @@ void remember_rates(const std::string& file, const std::string& key, const sched
   }
 }
 
-Rates remembered_rates(const std::string& file, const std::string& key) {
-  Rates rates = read_rates(file)[key];
+Rates remembered_rates(const std::string& file, const std::string& key, base::Log& log) {
+  Rates rates = read_rates(file, log)[key];
   std::erase_if(rates, [](const auto& rate) { return !(rate.second > 0); });
   return rates;
 }
@@ -147,12 +150,13 @@ std::string rates_key(const std::string& model, const data::Dataset& data, const
                      std::isfinite(mean) && mean > 0 ? std::lround(std::log10(mean)) : 0);
 }
 
-void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records) {
+void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records,
+                  base::Log& log) {
   leave_out_teams(records);
   name_classes(records, run);
   const scheduler::Workload workload = workload_of(experiment, kSeveralDevices);
   remember_rates(rates_file(), rates_key(experiment.config().model, experiment.data(), workload), workload,
-                 timed_work(records));
+                 timed_work(records), log);
 }
 
 Expectation expect(const search::Plan& plan, const scheduler::Workload& workload, const std::string& runs,

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/log.hpp"
 #include "data/dataset.hpp"
 #include "journal/record.hpp"
 #include "node/experiment.hpp"
@@ -23,16 +24,18 @@ std::vector<scheduler::TimedWork> timed_work(const std::vector<journal::FitRecor
 using Rates = std::map<std::string, double>;
 
 // Stores the rates that follow from `work` in the JSON file `file` under `key`, which identifies the model and the
-// amount of data. A file that cannot be read or written is no error, since only predictions depend on it.
+// amount of data. A file that cannot be read or written is no error, since only predictions depend on it; a damaged one
+// is set aside with a warning.
 void remember_rates(const std::string& file, const std::string& key, const scheduler::Workload& workload,
-                    const std::vector<scheduler::TimedWork>& work);
-Rates remembered_rates(const std::string& file, const std::string& key);  // empty if there are none
-std::string rates_file();                                                 // in the cache; "" if there is no cache
+                    const std::vector<scheduler::TimedWork>& work, base::Log& log);
+Rates remembered_rates(const std::string& file, const std::string& key, base::Log& log);  // empty if there are none
+std::string rates_file();  // in the cache; "" if there is no cache
 // The key includes the magnitude of the cost: a small network takes longer per multiply-add than a large one.
 std::string rates_key(const std::string& model, const data::Dataset& data, const scheduler::Workload& workload);
 
 // After a run: stores its rates for later experiments with the same model and amount of data.
-void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records);
+void remember_run(const node::Experiment& experiment, const RunRecord& run, std::vector<journal::FitRecord> records,
+                  base::Log& log);
 
 // The expected time of each fit of an experiment on a device of one class.
 struct Expectation {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/files.hpp"
@@ -14,7 +13,7 @@
 namespace mokume::run {
 namespace {
 
-constexpr const char* kNested = "/nested.json";
+constexpr const char* kNested = "nested.json";
 
 }  // namespace
 
@@ -34,19 +33,20 @@ void keep_outer_result(const std::string& run_directory, uint32_t folds, uint32_
   const report::TestResult& test = *result.test;
   nested.each.push_back({fold, result.best, result.best_mean, test.errors, test.n, test.mse});
   std::sort(nested.each.begin(), nested.each.end(), [](const auto& a, const auto& b) { return a.fold < b.fold; });
-  base::write_file(run_directory + kNested, base::seal(base::to_json(nested)));
+  base::write_file(base::Below{run_directory, kNested}, base::seal(base::to_json(nested)));
 }
 
 std::optional<report::Nested> read_nested(const std::string& run_directory) {
-  const std::string path = run_directory + kNested;
-  std::error_code error;
-  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  const base::Below file{run_directory, kNested};
+  if (!base::exists(file)) return std::nullopt;
   try {
-    const auto text = base::unseal_file(base::read_file(path, 1U << 24));
-    if (text) return base::from_json<report::Nested>(text->object);
-  } catch (const Error&) {
+    const auto text = base::unseal_file(base::read_file(file, 1U << 24));
+    if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
+    return base::from_json<report::Nested>(text->object);
+  } catch (const Error& e) {
+    throw Error(MK_BAD_DATA, fmt::format("{} is damaged ({}): remove it, and `mokume resume {}` writes it again",
+                                         file.path(), e.what(), run_directory));
   }
-  return std::nullopt;
 }
 
 }  // namespace mokume::run

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -45,9 +44,9 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
     check_config_file(directory_.path(), record_);
     return;
   }
-  base::write_file(directory_.path() + "/experiment.toml", request.source_text);
+  base::write_file(base::Below{directory_.path(), "experiment.toml"}, request.source_text);
   const std::string resolved = config::to_toml(request.config);
-  base::write_file(directory_.path() + "/config.resolved.toml", resolved);
+  base::write_file(base::Below{directory_.path(), "config.resolved.toml"}, resolved);
   record_.config_sha256 = base::sha256(resolved);
   record_.plan_hash = experiment.plan().hash;
   const data::Dataset& d = experiment.data();
@@ -56,7 +55,7 @@ RecordedRun::RecordedRun(const RunRequest& request, const node::Experiment& expe
   record_.data.class_names = d.class_names;
   if (request.config.data.source == "images") record_.data.shape = d.shape;
   record_.environment = {request.version, __VERSION__, request.command};
-  std::filesystem::create_directories(directory_.path() + "/logs");
+  base::make_directories({directory_.path(), "logs"});
   write();
 }
 

@@ -103,9 +103,10 @@ class Search {
   Reusable look(const std::string& directory, const RunRecord& record) const {
     Reusable offer{directory, record.choices, {}};
     check_config_file(directory, record);
-    const std::string file = directory + "/config.resolved.toml";
+    const base::Below place{directory, "config.resolved.toml"};
+    const std::string file = place.path();
     const config::ParseResult parsed =
-        config::parse(base::read_file(file, 1U << 24), file, {}, node::schema_lookup(registry_), config::Origin::run);
+        config::parse(base::read_file(place, 1U << 24), file, {}, node::schema_lookup(registry_), config::Origin::run);
     if (!parsed.config || !comparable(*parsed.config)) return offer;
     const config::Config& config = *parsed.config;
     const std::vector<report::Metric> metrics = node::metrics_of(experiment_.model(), classifies(), config);

@@ -74,7 +74,7 @@ class NodeRun {
     const cluster::Handshake handshake = greet();
     if (handshake.finished) return finished();
     const std::string& directory = handshake.run_directory;
-    log_.open_file(fmt::format("{}/logs/node-{:04}.log", directory, transport_.rank()));
+    log_.open_file({directory, fmt::format("logs/node-{:04}.log", transport_.rank())});
     journal_ = std::make_unique<journal::Journal>(directory + "/journal", transport_.rank(), experiment_->plan());
     journal_->hold_to(experiment_->bounds());
     devices_->begin(handshake.choices, directory, transport_.rank(), request_.profile);

@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kRecord = "run.json";
-constexpr const char* kConfig = "/config.resolved.toml";
+constexpr const char* kConfig = "config.resolved.toml";
 
 // Transient errors after which the same command can resume. An invalid name is not among them.
 bool no_storage(int code) { return code == EROFS || code == ENOSPC || code == EDQUOT || code == EIO; }
@@ -91,7 +91,7 @@ void require_run_directory(const std::string& path) { require(path, {"config.res
 RunRecord read_run_record(const std::string& path) {
   const std::string file = path + "/" + kRecord;
   try {
-    const auto text = base::unseal_file(base::read_file(file, 64U << 20));
+    const auto text = base::unseal_file(base::read_file(base::Below{path, kRecord}, 64U << 20));
     if (!text) throw Error(MK_BAD_DATA, "its checksum differs");
     auto record = base::from_json<RunRecord>(text->object);
     record.checked = text->checked;
@@ -104,8 +104,9 @@ RunRecord read_run_record(const std::string& path) {
 }
 
 void check_config_file(const std::string& path, const RunRecord& record) {
-  const std::string file = path + kConfig;
-  if (record.config_sha256.empty() || base::sha256(base::read_file(file, 64U << 20)) == record.config_sha256) return;
+  const base::Below place{path, kConfig};
+  const std::string file = place.path();
+  if (record.config_sha256.empty() || base::sha256(base::read_file(place, 64U << 20)) == record.config_sha256) return;
   throw Error(MK_BAD_DATA,
               file + " has changed since the run wrote it (its SHA-256 differs from that in run.json): restore " +
                   "it, or start a new run");
@@ -122,11 +123,12 @@ std::vector<std::string> runs_newest_first(const std::string& parent) {
 }
 
 bool is_held(const std::string& path) {
-  const int file = ::open((path + "/lock").c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return false;
-  const bool held = flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-  ::close(file);
-  return held;
+  try {
+    const base::FileDescriptor file = base::open_below({path, "lock"}, O_RDONLY);
+    return file.get() >= 0 && flock(file.get(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  } catch (const Error&) {
+    return false;  // a link; whoever needs the lock names it
+  }
 }
 
 RunDirectory RunDirectory::open_or_create(const std::string& output, const std::string& name,
@@ -145,7 +147,7 @@ RunDirectory RunDirectory::open(const std::string& path) {
 
 RunDirectory::RunDirectory(std::string path, bool existed) : path_(std::move(path)), existed_(existed) {
   const std::string file = path_ + "/lock";
-  lock_ = ::open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  lock_ = base::open_below({path_, "lock"}, O_RDWR | O_CREAT, 0644).release();
   if (const int why = errno; lock_ < 0)
     throw Error(no_storage(why) ? MK_STORAGE : MK_INVALID_ARGUMENT,
                 "cannot open " + file + ": " + std::strerror(why) + "; a run must be able to write to its directory");
@@ -171,7 +173,7 @@ RunDirectory::~RunDirectory() {
 RunRecord RunDirectory::read_record() const { return read_run_record(path_); }
 
 void RunDirectory::write_record(const RunRecord& record) const {
-  base::write_file(path_ + "/" + kRecord, base::seal(base::indented(base::to_json(record))));
+  base::write_file(base::Below{path_, kRecord}, base::seal(base::indented(base::to_json(record))));
 }
 
 }  // namespace mokume::run

@@ -6,11 +6,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
-#include <fstream>
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "base/sealed.hpp"
 #include "cluster/directory.hpp"
 #include "sdk/error.hpp"
 
@@ -19,33 +18,40 @@ namespace {
 
 constexpr double kPause = 2;  // seconds between two writes
 constexpr double kQuiet = 5;  // seconds without a report after which a device counts as idle
-constexpr const char* kStatus = "/logs/status.json";
-constexpr const char* kBundles = "/logs/pieces.json";
+constexpr const char* kStatus = "logs/status.json";
+constexpr const char* kBundles = "logs/pieces.json";
 
-// Replaces a file atomically: readers see the old or the new text. Unlike base::write_file(), it does not wait for the
-// disk and ignores errors, since the next write replaces the file anyway.
-void replace_file(const std::string& path, const std::string& text) {
-  const std::string fresh = path + ".new";
-  std::error_code ignored;
-  std::ofstream file(fresh, std::ios::binary | std::ios::trunc);
-  file << text;
-  file.close();
-  if (file)
-    std::filesystem::rename(fresh, path, ignored);
-  else
-    std::filesystem::remove(fresh, ignored);
-}
-
-// A file of another version, or half of one, is as good as none.
-template <class T>
-std::optional<T> read_json(const std::string& path) {
-  if (!std::filesystem::exists(path)) return std::nullopt;
+// The next write replaces the file anyway, so a full disk is no error.
+void replace_file(const base::Below& file, const std::string& text) {
   try {
-    return base::from_json<T>(base::read_file(path, 1U << 28));
-  } catch (const Error&) {
-    return std::nullopt;
+    base::write_file(file, text, base::Durable::no);
+  } catch (const Error& e) {
+    if (e.status() != MK_STORAGE) throw;
   }
 }
+
+// A file of another version is as good as none.
+template <class T>
+std::optional<T> read_json(const base::Below& file) {
+  if (!base::exists(file)) return std::nullopt;
+  auto text = base::unseal_file(base::read_file(file, 1U << 28));
+  if (text && text->object.starts_with('[')) text->object = "{\"bundles\":" + text->object + "}";  // of older versions
+  try {
+    if (text) return base::from_json<T>(text->object);
+  } catch (const Error&) {
+    if (text->checked) return std::nullopt;
+  }
+  throw Error(MK_BAD_DATA, file.path() + " is damaged: remove it, a run writes it anew");
+}
+
+struct BundleFile {
+  std::vector<scheduler::Bundle> bundles;
+
+  template <class Self, class Fields>
+  static void fields(Self& self, Fields& field) {
+    field("bundles", self.bundles);
+  }
+};
 
 bool failed(const journal::FitRecord& record) { return record.status == journal::FitStatus::failed; }
 
@@ -53,7 +59,7 @@ bool failed(const journal::FitRecord& record) { return record.status == journal:
 
 StatusFile::StatusFile(std::string run_directory, const std::vector<std::vector<cluster::LocalDevice>>& nodes,
                        uint64_t fits, const std::vector<journal::FitRecord>& done, std::function<double()> now)
-    : path_(std::move(run_directory) + kStatus), now_(std::move(now)), done_before_(done.size()), start_s_(now_()) {
+    : file_{std::move(run_directory), kStatus}, now_(std::move(now)), done_before_(done.size()), start_s_(now_()) {
   status_.host = cluster::host_name();
   status_.pid = ::getpid();
   status_.phase = "fits";
@@ -147,25 +153,22 @@ void StatusFile::write_if_due() {
 
 void StatusFile::write() {
   const LiveStatus status = snapshot();
-  replace_file(path_, base::indented(base::to_json(status)));
+  replace_file(file_, base::seal(base::indented(base::to_json(status))));
   written_s_ = status.time_s;
 }
 
 std::optional<LiveStatus> read_live_status(const std::string& run_directory) {
-  return read_json<LiveStatus>(run_directory + kStatus);
+  return read_json<LiveStatus>({run_directory, kStatus});
 }
 
-void remove_live_status(const std::string& run_directory) {
-  std::error_code ignored;
-  std::filesystem::remove(run_directory + kStatus, ignored);
-}
+void remove_live_status(const std::string& run_directory) { base::remove({run_directory, kStatus}); }
 
 void write_bundles(const std::string& run_directory, const std::vector<scheduler::Bundle>& bundles) {
-  replace_file(run_directory + kBundles, base::to_json(bundles) + "\n");
+  replace_file({run_directory, kBundles}, base::seal(base::to_json(BundleFile{bundles})));
 }
 
 std::vector<scheduler::Bundle> read_bundles(const std::string& run_directory) {
-  return read_json<std::vector<scheduler::Bundle>>(run_directory + kBundles).value_or(std::vector<scheduler::Bundle>());
+  return read_json<BundleFile>({run_directory, kBundles}).value_or(BundleFile()).bundles;
 }
 
 std::vector<double> cost_by_fit(const std::vector<scheduler::Bundle>& bundles, uint32_t n_fits) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/below.hpp"
 #include "cluster/protocol/messages.hpp"
 #include "journal/record.hpp"
 #include "scheduler/policy.hpp"
@@ -83,7 +84,7 @@ class StatusFile {
   void write_if_due();
   void write();
 
-  std::string path_;
+  base::Below file_;
   std::function<double()> now_;
   LiveStatus status_;
   std::vector<std::vector<Lane>> lanes_;  // by node and device

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include "base/files.hpp"
 #include "base/text.hpp"
@@ -28,8 +27,8 @@ namespace mokume::run {
 namespace {
 
 config::Config read_config(registry::Registry& registry, const std::string& directory) {
-  const std::string file = directory + "/config.resolved.toml";
-  const std::string text = base::read_file(file, 1U << 24);
+  const base::Below place{directory, "config.resolved.toml"};
+  const std::string file = place.path(), text = base::read_file(place, 1U << 24);
   config::ParseResult parsed = config::parse(text, file, {}, node::schema_lookup(registry), config::Origin::run);
   if (!parsed.config) throw Error(MK_BAD_DATA, config::render(parsed.diagnostics.front(), text));
   return *parsed.config;
@@ -116,8 +115,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
     throw Error(MK_BAD_DATA,
                 directory + "/config.resolved.toml does not belong to this run's plan: restore it, or start a new run");
   view.metrics = node::metrics_of(*registry.load(MK_PLUGIN_MODEL, config.model).model(), view.data_classes > 0, config);
-  std::error_code error;
-  if (record.state == "done" && !std::filesystem::exists(directory + "/journal", error))
+  if (record.state == "done" && !base::exists({directory, "journal"}))
     throw Error(MK_BAD_DATA, directory +
                                  "/journal is missing, from which everything here is read: restore it, or `mokume " +
                                  "resume " + directory + "` computes its fits again");
@@ -128,6 +126,7 @@ report::RunView view_of(registry::Registry& registry, const std::string& directo
   view.repeats = contents.repeats;
   view.disagreements = contents.disagreements;
   view.events = contents.events;
+  view.notices = contents.notices;
   const auto rows = report::summarise(view.plan, view.metrics, view.records);
   for (const report::CandidateRow& row : rows)
     if (row.complete && row.rank == 1 && view.records.size() == view.plan.n_fits()) view.best = row.candidate;

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kVote = "/models/vote.json";
+constexpr const char* kVote = "models/vote.json";
 constexpr const char* kCure = "remove its directory, and `mokume resume` trains the member again";
 
 // models/vote.json.
@@ -73,9 +73,12 @@ node::Classified classified(const std::string& path, const data::FloatTable& mem
 std::vector<std::string> predictions_of(const std::string& run_directory, const node::Experiment& experiment,
                                         const std::vector<journal::FitRecord>& refits) {
   std::vector<std::string> paths;
-  for (const journal::FitRecord& refit : refits)
-    if (refit.status != journal::FitStatus::failed)
-      paths.push_back(node::model_path(run_directory, experiment.plan(), refit.fit) + node::kTestPredictions);
+  for (const journal::FitRecord& refit : refits) {
+    if (refit.status == journal::FitStatus::failed) continue;
+    const base::Below model = node::model_place(run_directory, experiment.plan(), refit.fit);
+    base::refuse_links(model);
+    paths.push_back(model.path() + node::kTestPredictions);
+  }
   return paths;
 }
 
@@ -160,7 +163,7 @@ report::Vote mean_of_numbers(const std::vector<std::string>& paths, const node::
 void write_vote(const std::string& run_directory, const node::Experiment& experiment,
                 const std::vector<journal::FitRecord>& refits) {
   const data::Table& test = experiment.data().test;
-  fs::remove(run_directory + kVote);
+  base::remove({run_directory, kVote});
   if (test.rows == 0 || (test.labels.empty() && test.targets.empty())) return;
   const std::vector<std::string> paths = predictions_of(run_directory, experiment, refits);
   const auto exists = [](const std::string& path) { return fs::exists(path); };
@@ -175,13 +178,14 @@ void write_vote(const std::string& run_directory, const node::Experiment& experi
       file.confusion = confusion->counts;
     file.classes = experiment.data().class_names;
   }
-  base::write_file(run_directory + kVote, base::seal(base::to_json(file)));
+  base::write_file(base::Below{run_directory, kVote}, base::seal(base::to_json(file)));
 }
 
 std::optional<report::Vote> read_vote(const std::string& run_directory) {
-  const std::string path = run_directory + kVote;
-  if (!fs::exists(path)) return std::nullopt;
-  const auto text = base::unseal_file(base::read_file(path, 1U << 28));
+  const base::Below place{run_directory, kVote};
+  const std::string path = place.path();
+  if (!base::exists(place)) return std::nullopt;
+  const auto text = base::unseal_file(base::read_file(place, 1U << 28));
   if (!text)
     throw Error(MK_BAD_DATA, path + " is damaged (its checksum differs): restore it, or `mokume resume " +
                                  run_directory + "` writes it again");

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "base/files.hpp"
@@ -17,7 +16,7 @@ namespace {
 constexpr size_t kMostSplits = 10000;
 constexpr uint64_t kMostBytes = uint64_t{1} << 26;
 
-std::string account_file(const std::string& run_directory) { return run_directory + "/logs/team.json"; }
+base::Below account_file(const std::string& run_directory) { return {run_directory, "logs/team.json"}; }
 
 }  // namespace
 
@@ -94,14 +93,14 @@ void Account::write() const {
 }
 
 report::TeamAccount read_team_account(const std::string& run_directory) {
-  const std::string file = account_file(run_directory);
-  if (!std::filesystem::exists(file)) return {};
+  const base::Below file = account_file(run_directory);
+  if (!base::exists(file)) return {};
   try {
     const auto text = base::unseal_file(base::read_file(file, kMostBytes));
     if (!text) throw Error(MK_BAD_DATA, "it is damaged: its checksum differs");
     return base::from_json<report::TeamAccount>(text->object);
   } catch (const Error& e) {
-    throw Error(MK_BAD_DATA, file + " is not the account of a team (" + e.what() + "): remove it");
+    throw Error(MK_BAD_DATA, file.path() + " is not the account of a team (" + e.what() + "): remove it");
   }
 }
 

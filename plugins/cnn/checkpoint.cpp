@@ -48,7 +48,7 @@ auto read_checkpoint(const sdk::Host& host, const std::string& directory, const 
     st::Reader reader(file);
     reader.verify();
     if (reader.metadata().at("fit") != fingerprint) return {};
-    const json position = json::parse(reader.metadata().at("position"));
+    const json position = sdk::parse_json<json>(reader.metadata().at("position"));
     return read(std::move(reader), position);
   } catch (const Error& e) {
     set_aside(host, file, e.what());

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <fstream>
 #include <numeric>
+#include <utility>
 
 #include "fitted.hpp"
 #include "libsvm_file.hpp"
@@ -81,9 +82,9 @@ bool one_file(const Fitted& f) { return f.classes() == 2 || f.settings.multiclas
 
 std::string class_file(int64_t k) { return "class-" + std::to_string(k) + ".libsvm"; }
 
-void load_pairs(Fitted& f, const LibsvmModel& m) {
+void load_pairs(Fitted& f, LibsvmModel m) {
   const int64_t n = m.n_vectors();
-  f.vectors = m.vectors;
+  f.vectors = std::move(m.vectors);
   f.coefficients.assign(m.rho.size() * static_cast<size_t>(n), 0.0F);
   f.rho.assign(m.rho.begin(), m.rho.end());
   for (size_t c = 0; c < m.vectors_per_class.size(); ++c)
@@ -109,12 +110,14 @@ void load_rest(Fitted& f, const std::string& directory) {
       throw Error(MK_BAD_DATA, directory + "/" + class_file(k) + ": expected a two-class model: the file is damaged");
     total += parts.back().n_vectors();
   }
+  f.vectors.reserve(static_cast<size_t>(total * f.features));
   f.coefficients.assign(parts.size() * static_cast<size_t>(total), 0.0F);
   int64_t at = 0;
   for (size_t k = 0; k < parts.size(); ++k) {
-    const LibsvmModel& m = parts[k];
+    LibsvmModel& m = parts[k];
     f.rho.push_back(static_cast<float>(m.rho[0]));
     f.vectors.insert(f.vectors.end(), m.vectors.begin(), m.vectors.end());
+    std::vector<float>().swap(m.vectors);
     f.vector_class.insert(f.vector_class.end(), static_cast<size_t>(m.n_vectors()), static_cast<int32_t>(k));
     for (int64_t v = 0; v < m.n_vectors(); ++v)
       f.coefficients[k * static_cast<size_t>(total) + static_cast<size_t>(at + v)] =
@@ -185,11 +188,11 @@ Fitted Fitted::load(const std::string& directory) {
     load_rest(f, directory);
     f.settings.kernel = read_libsvm(directory + "/" + class_file(0), f.features).kernel;
   } else {
-    const LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
+    LibsvmModel m = read_libsvm(directory + "/model.libsvm", f.features);
     if (static_cast<int32_t>(m.labels.size()) != f.classes())
       throw Error(MK_BAD_DATA, directory + "/model.libsvm: the number of classes differs from the manifest");
     f.settings.kernel = m.kernel;
-    load_pairs(f, m);
+    load_pairs(f, std::move(m));
   }
   return f;
 }

@@ -1,8 +1,11 @@
 #include "libsvm_file.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <numeric>
 #include <sstream>
@@ -182,6 +185,23 @@ class Header {
     if (total != model_.n_vectors() || total > (int64_t{1} << 31)) line.fail("total_sv is not the sum of nr_sv");
   }
 
+  // A file of so many bytes can justify the memory that its vectors take. A vector is a line with a coefficient for all
+  // classes but one. Features that are zero are not written, so that dense vectors are larger than their text.
+  void check_memory(const Line& line, uint64_t bytes) const {
+    constexpr uint64_t kFree = uint64_t{256} << 20, kMostPerByte = 65536;
+    const auto vectors = static_cast<uint64_t>(total), width = static_cast<uint64_t>(classes - 1);
+    if (vectors > bytes / (2 * width))
+      line.fail("total_sv is " + std::to_string(total) + ", more than a file of " + std::to_string(bytes) +
+                " bytes can hold");
+    const uint64_t dense = vectors * static_cast<uint64_t>(model_.features) * sizeof(float);
+    const std::string takes = std::to_string(total) + " vectors of " + std::to_string(model_.features) +
+                              " features take " + std::to_string(dense) + " bytes, more than ";
+    if (dense > std::max(kFree, bytes * kMostPerByte)) line.fail(takes + "a file of this size justifies");
+    const uint64_t memory =
+        static_cast<uint64_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(::sysconf(_SC_PAGE_SIZE));
+    if (dense > memory / 2) line.fail(takes + "half of this machine's memory");
+  }
+
   int64_t classes = 0, total = 0;
 
  private:
@@ -245,12 +265,13 @@ LibsvmModel read_libsvm(const std::string& path, int64_t features) {
   const Line end(path, number, "");
   if (!vectors) end.fail("no SV section");
   header.check(end);
+  header.check_memory(end, std::filesystem::file_size(path));
+  m.vectors.reserve(static_cast<size_t>(header.total * features));
+  m.coefficients.assign(static_cast<size_t>((header.classes - 1) * header.total), 0.0);
   for (int64_t v = 0; v < header.total; ++v) {
     if (!std::getline(file, text))
       end.fail("the file ends after " + std::to_string(v) + " of " + std::to_string(header.total) + " vectors");
-    // Memory grows as lines arrive, because a header may claim any size.
     m.vectors.resize(static_cast<size_t>((v + 1) * features), 0.0F);
-    if (v == 0) m.coefficients.assign(static_cast<size_t>((header.classes - 1) * header.total), 0.0);
     Line line(path, ++number, text);
     read_vector(line, m, v);
   }

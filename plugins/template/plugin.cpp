@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "sdk/json.hpp"
 #include "sdk/model.hpp"
 #include "sdk/ops.hpp"
 
@@ -86,7 +87,7 @@ struct Fitted {
     try {
       std::ifstream in(path, std::ios::binary);
       if (!in) throw Error(MK_BAD_DATA, "cannot open " + path + ": is this the model of a finished run?");
-      const auto all = nlohmann::json::parse(in);
+      const auto all = sdk::parse_json<nlohmann::json>(in);
       f.features = all.at("features").get<int64_t>();
       f.class_names = all.at("classes").get<std::vector<std::string>>();
       f.means = all.at("means").get<std::vector<float>>();

@@ -66,7 +66,7 @@ TEST(LogConsole, CallsTheHooksOnlyAroundShownLines) {
 }
 
 TEST_F(LogFile, AppendsInfoAndAboveWithATimestamp) {
-  const std::string path = directory_ + "/logs/mokume.log";
+  const Below path{directory_, "logs/mokume.log"};
   for (int i = 0; i < 2; ++i) {
     Log log;
     log.set_level(MK_LOG_ERROR);
@@ -83,13 +83,13 @@ TEST_F(LogFile, AppendsInfoAndAboveWithATimestamp) {
 TEST_F(LogFile, AFileThatCannotBeOpenedIsAnError) {
   Log log;
   write_file(directory_ + "/file", "");
-  EXPECT_THROW(log.open_file(directory_ + "/file/log"), Error);
+  EXPECT_THROW(log.open_file({directory_, "file/log"}), Error);
 }
 
 TEST(LogFileFull, AFullDiskIsReportedOnceAndDoesNotThrow) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "this system has no /dev/full";
   Log log;
-  log.open_file("/dev/full");
+  log.open_file({"/dev", "full"});
   const std::string text = stderr_of([&] {
     log.info("", "one");
     log.info("", "two");
@@ -100,7 +100,7 @@ TEST(LogFileFull, AFullDiskIsReportedOnceAndDoesNotThrow) {
 
 TEST_F(LogFile, LinesOfManyThreadsStayWhole) {
   Log log;
-  log.open_file(directory_ + "/log");
+  log.open_file({directory_, "log"});
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {

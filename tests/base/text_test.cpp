@@ -111,5 +111,17 @@ TEST(Trim, RemovesSpaceFromBothEnds) {
   EXPECT_EQ(trim("  "), "");
 }
 
+TEST(Text, ControlCharactersAndInvalidBytesAreReplaced) {
+  EXPECT_EQ(without_controls("plain, caf\xc3\xa9 \xf0\x9f\x98\x80"), "plain, caf\xc3\xa9 \xf0\x9f\x98\x80");
+  EXPECT_EQ(without_controls("\x1b[2J\x07\x7f\n\t"), "?[2J????");
+  EXPECT_EQ(without_controls("a\n\tb\r", "\n\t"), "a\n\tb?");
+  EXPECT_EQ(without_controls("\xc2\x9b"
+                             "1m \xc2\xa0"),
+            "?1m \xc2\xa0")
+      << "C1 controls";
+  EXPECT_EQ(without_controls("\xff\xc3 \xed\xa0\x80 \xc0\x80"), "?? ??? ??");
+  EXPECT_EQ(without_controls(std::string_view("a\0b", 3)), "a?b");
+}
+
 }  // namespace
 }  // namespace mokume::base

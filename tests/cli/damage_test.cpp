@@ -235,6 +235,30 @@ TEST_F(Damage, ASenselessRecordIsNamedAndNothingIsOverwritten) {
   }
 }
 
+// Texts of models, drivers and other people's files do not reach the terminal as they are.
+TEST_F(Damage, NoTextOfARunControlsTheTerminal) {
+  const fs::path run = copy("small");
+  std::string changed;
+  for (const std::string& line : lines_of(slurp(run / "journal/node-0000.ndjson"))) {
+    std::string object = base::unseal(line).value();
+    for (const auto& [part, by] :
+         {std::pair<std::string, std::string>(R"("note":")", R"("note":"\u001b[2J\u009b1mbell\u0007 )"),
+          {R"("device":")", R"("device":"\u001b]0;title\u0007)"}})
+      if (const size_t at = object.find(part); at != std::string::npos) object.replace(at, part.size(), by);
+    changed += base::seal(object);
+  }
+  place_.write("d/journal/node-0000.ndjson", changed);
+  rewrite(run / "run.json", R"("vendor": ")", R"("vendor": "\u001b[31m)");
+  place_.write("evil.csv", "a,y\n1,\x1b[2Jcat\n2,dog\n3,\x1b[2Jcat\n4,dog\n");
+  for (const char* command : {"status d", "explain d", "explain d 0", "report d", "compare d d", "list .",
+                              "data info csv:./evil.csv", "check evil.csv"}) {
+    const Ended ended = place_.mokume(command);
+    EXPECT_EQ((ended.out + ended.err).find_first_of("\x1b\x07"), std::string::npos) << command << ended.out;
+    EXPECT_EQ((ended.out + ended.err).find("\xc2\x9b"), std::string::npos) << command << ended.out;
+  }
+  EXPECT_NE(place_.mokume("data info csv:./evil.csv").out.find("?[2Jcat"), std::string::npos);
+}
+
 TEST_F(Damage, AnOlderRunWithoutChecksumsPredictsWithAWarning) {
   const fs::path run = copy("net");
   const std::string predicts = "predict d --data digits,limit=40 --devices host";

@@ -136,5 +136,16 @@ TEST(Messages, RefuseInvalidBytes) {
   }
 }
 
+// A message of brackets must not overflow the stack of the node that copies it.
+TEST(Messages, RefuseDeepNesting) {
+  for (const std::string& value :
+       {std::string(200000, '[') + std::string(200000, ']'), std::string(200000, '['), std::string("{\"a\":")}) {
+    for (const char* type : {"WELCOME", "HELLO", "DONE"}) {
+      const std::string text = std::string("{\"type\":\"") + type + "\",\"choices\":{\"a\":" + value + "}}";
+      EXPECT_THROW(decode(text, nullptr), Error) << type;
+    }
+  }
+}
+
 }  // namespace
 }  // namespace mokume::cluster

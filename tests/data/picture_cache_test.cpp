@@ -42,15 +42,27 @@ TEST_F(PictureCache, UnchangedFilesAreDecodedOnce) {
   EXPECT_NE(values(), first) << "the file has changed";
 }
 
-TEST_F(PictureCache, ADamagedFileIsNotUsed) {
+// Every byte counts: the shape and the numbers of pictures as well as the values.
+TEST_F(PictureCache, ADamagedFileIsSetAside) {
   const std::vector<float> first = values();
   const fs::path file = cached();
-  const auto size = fs::file_size(file);
-  fs::resize_file(file, size / 2);
+  const auto size = static_cast<std::streamoff>(fs::file_size(file));
+  fs::resize_file(file, static_cast<uint64_t>(size / 2));
   EXPECT_EQ(values(), first);
-  EXPECT_EQ(fs::file_size(file), size) << "it is written again";
-  std::fstream(file, std::ios::in | std::ios::out).seekp(static_cast<std::streamoff>(size) - 1).put('\x7f');
-  EXPECT_EQ(values(), first);
+  EXPECT_EQ(static_cast<std::streamoff>(fs::file_size(file)), size) << "it is written again";
+  std::ifstream in(file, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (std::streamoff at = 0; at < size; at += at < 200 ? 13 : size / 5) {
+    fs::remove(file.string() + ".damaged");
+    std::string flipped = whole;
+    flipped[static_cast<size_t>(at)] = static_cast<char>(flipped[static_cast<size_t>(at)] ^ 4);
+    std::ofstream(file, std::ios::binary) << flipped;
+    const Dataset data = load(spec("images", path("set")));
+    EXPECT_EQ(data.train.x, first) << at;
+    const std::string said = data.notes.empty() ? "" : data.notes.front();
+    EXPECT_EQ(said.find(file.string() + " is damaged ("), 0U) << at << ": " << said;
+    EXPECT_TRUE(fs::exists(file.string() + ".damaged"));
+  }
 }
 
 TEST_F(PictureCache, AnotherSizeIsAnotherEntry) {

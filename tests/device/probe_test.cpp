@@ -97,35 +97,45 @@ class RememberedSpeed : public testing::Test {
   }
   ~RememberedSpeed() override { fs::remove_all(directory_); }
 
-  std::string directory_;
+  std::string directory_, warning_;
   FakeBackend backend_;
   Listed cpu_ = backend_.listed(), gpu_ = backend_.listed();
 };
 
 TEST_F(RememberedSpeed, BelongsToTheClassAndTheCores) {
-  EXPECT_FALSE(remembered_speed(directory_, cpu_, 4));
+  EXPECT_FALSE(remembered_speed(directory_, cpu_, 4, warning_));
   remember_speed(directory_, cpu_, 4, {100, 20});
-  EXPECT_EQ(remembered_speed(directory_, cpu_, 4), (Speed{100, 20}));
-  EXPECT_FALSE(remembered_speed(directory_, cpu_, 2));
+  EXPECT_EQ(remembered_speed(directory_, cpu_, 4, warning_), (Speed{100, 20}));
+  EXPECT_FALSE(remembered_speed(directory_, cpu_, 2, warning_));
   Listed other = cpu_;
   other.info.name[0] = 'X';
-  EXPECT_FALSE(remembered_speed(directory_, other, 4));
+  EXPECT_FALSE(remembered_speed(directory_, other, 4, warning_));
 }
 
 TEST_F(RememberedSpeed, DoesNotDependOnCoresForAGpu) {
   remember_speed(directory_, gpu_, 0, {10000, 500});
-  EXPECT_EQ(remembered_speed(directory_, gpu_, 8), (Speed{10000, 500}));
+  EXPECT_EQ(remembered_speed(directory_, gpu_, 8, warning_), (Speed{10000, 500}));
 }
 
-TEST_F(RememberedSpeed, ADamagedFileIsIgnored) {
-  remember_speed(directory_, cpu_, 4, {100, 20});
-  for (const auto& entry : fs::directory_iterator(directory_)) std::ofstream(entry.path()) << "{\"gflops\": 1";
-  EXPECT_FALSE(remembered_speed(directory_, cpu_, 4));
+TEST_F(RememberedSpeed, ADamagedFileIsSetAside) {
+  for (const std::string& text : {std::string("{\"gflops\": 1"), std::string(), std::string(9000, '[')}) {
+    remember_speed(directory_, cpu_, 4, {100, 20});
+    EXPECT_TRUE(remembered_speed(directory_, cpu_, 4, warning_));
+    EXPECT_EQ(warning_, "");
+    fs::path file;
+    for (const auto& entry : fs::directory_iterator(directory_))
+      if (entry.path().extension() == ".json") file = entry.path();
+    std::ofstream(file) << text;
+    EXPECT_FALSE(remembered_speed(directory_, cpu_, 4, warning_));
+    EXPECT_EQ(warning_.find(file.string() + " is damaged ("), 0U) << warning_;
+    EXPECT_TRUE(fs::exists(file.string() + ".damaged"));
+    warning_.clear();
+  }
 }
 
 TEST_F(RememberedSpeed, DoesNotExistWithoutACache) {
   remember_speed("", cpu_, 4, {100, 20});
-  EXPECT_FALSE(remembered_speed("", cpu_, 4));
+  EXPECT_FALSE(remembered_speed("", cpu_, 4, warning_));
 }
 
 TEST_F(RememberedSpeed, OneProcessOfAHostMeasuresAtATime) {

@@ -61,7 +61,7 @@ TEST(Html, ShowsThe20BestCandidatesInOrder) {
 }
 
 TEST(Html, ReportsThatBoxPlotsWereLeftOut) {
-  EXPECT_HAS(page(grid(2, 90)), "shows the 64 of 90 plots");
+  EXPECT_HAS(page(grid(2, 90)), "shows the 16 of 90 plots");
   EXPECT_HAS_NOT(page(grid(2, 9)), "shows the");
 }
 

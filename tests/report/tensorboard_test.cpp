@@ -101,7 +101,7 @@ TEST_F(EventFiles, HaveOneFolderPerFitWithCurves) {
   view.refit.emplace();
   view.refit->end_s = 99;
   view.refit->curves = {{"train_loss", {0.25}}};
-  write_event_files(view, board());
+  write_event_files(view, {root_.path(), "logs/tensorboard"});
   EXPECT_EQ(std::distance(fs::directory_iterator(board()), {}), 2);
   EXPECT_EQ(base::read_file(file("candidate-0003-fold-1")), event_file({{"train_loss", {0.5}}}, 77));
   EXPECT_EQ(base::read_file(file("refit")), event_file({{"train_loss", {0.25}}}, 99));
@@ -118,7 +118,7 @@ TEST_F(EventFiles, HaveOneFolderPerMember) {
     view.refits.back().end_s = 77;
   }
   view.refits[1].curves = {{"train_loss", {0.5}}};
-  write_event_files(view, board());
+  write_event_files(view, {root_.path(), "logs/tensorboard"});
   EXPECT_EQ(std::distance(fs::directory_iterator(board()), {}), 1) << "one has no curves";
   EXPECT_EQ(base::read_file(file("member-001")), event_file({{"train_loss", {0.5}}}, 77));
 }
@@ -148,7 +148,7 @@ TEST_F(EventFiles, AFileInTheWayIsAnError) {
   view.records[0].curves = {{"train_loss", {0.5}}};
   base::write_file(root_ / "logs", "");
   try {
-    write_event_files(view, board());
+    write_event_files(view, {root_.path(), "logs/tensorboard"});
     FAIL() << "no error";
   } catch (const Error& e) {
     EXPECT_EQ(e.status(), MK_STORAGE);

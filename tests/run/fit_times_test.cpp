@@ -72,18 +72,29 @@ TEST(FitTimes, FitsOfOneLeaseShareItsTime) {
 
 TEST(FitTimes, RatesAreKeptByModelDataAndClass) {
   const Directory directory;
+  base::Log log;
   const std::string file = directory.path("rates.json");
-  EXPECT_TRUE(remembered_rates(file, "svc, 10 rows x 2").empty());
-  remember_rates(file, "svc, 10 rows x 2", workload(), {{"a", {0, 1}, 8}, {"a", {2}, 4}, {"b", {3}, 1}, {"", {3}, 1}});
-  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}});
-  EXPECT_EQ(remembered_rates(file, "svc, 10 rows x 2"), (Rates{{"a", 2}, {"b", 0.5}}));
-  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2"), (Rates{{"a", 50}}));
-  std::ofstream(file) << "{ damaged";
-  EXPECT_TRUE(remembered_rates(file, "cnn, 10 rows x 2").empty());
-  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}});
-  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2").size(), 1U);
-  remember_rates("", "cnn", workload(), {{"a", {0}, 100}});                              // no cache
-  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}});  // not an error
+  EXPECT_TRUE(remembered_rates(file, "svc, 10 rows x 2", log).empty());
+  remember_rates(file, "svc, 10 rows x 2", workload(), {{"a", {0, 1}, 8}, {"a", {2}, 4}, {"b", {3}, 1}, {"", {3}, 1}},
+                 log);
+  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}}, log);
+  EXPECT_EQ(remembered_rates(file, "svc, 10 rows x 2", log), (Rates{{"a", 2}, {"b", 0.5}}));
+  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2", log), (Rates{{"a", 50}}));
+  const std::string deep = "{\"cnn, 10 rows x 2\":{\"a\":" + std::string(100000, '[') + std::string(100000, ']') + "}}";
+  for (const std::string& damaged : {std::string("{ damaged"), std::string("[1]"), deep}) {
+    std::ofstream(file) << damaged;
+    std::string said;
+    log.set_listener([&](mk_log_level, const std::string& line) { said = line; });
+    EXPECT_TRUE(remembered_rates(file, "cnn, 10 rows x 2", log).empty());
+    EXPECT_EQ(said.find("run: " + file + " is damaged ("), 0U) << said;
+    EXPECT_TRUE(std::filesystem::exists(file + ".damaged"));
+    EXPECT_FALSE(std::filesystem::exists(file));
+    std::filesystem::remove(file + ".damaged");
+  }
+  remember_rates(file, "cnn, 10 rows x 2", workload(), {{"a", {0}, 100}}, log);
+  EXPECT_EQ(remembered_rates(file, "cnn, 10 rows x 2", log).size(), 1U);
+  remember_rates("", "cnn", workload(), {{"a", {0}, 100}}, log);                              // no cache
+  remember_rates(directory.path("no/such/folder"), "cnn", workload(), {{"a", {0}, 1}}, log);  // not an error
 }
 
 TEST(FitTimes, AnEarlierRunOfThePlanTakesPrecedence) {

@@ -7,6 +7,9 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/json.hpp"
+#include "base/sealed.hpp"
+#include "sdk/error.hpp"
 #include "support/records.hpp"
 
 namespace mokume::run {
@@ -145,13 +148,45 @@ TEST_F(StatusFileTest, AFailureToWriteItDoesNotStopTheRun) {
   EXPECT_TRUE(read_bundles(directory_).empty());
 }
 
-TEST_F(StatusFileTest, AnUnreadableFileCountsAsMissing) {
-  for (const char* text : {"", "{", "[]", "{\"time\":1}", "{\"time\":\"now\"}", "[{\"fits\":7}]", "[1]"}) {
-    std::ofstream(directory_ + "/logs/status.json") << text;
-    std::ofstream(directory_ + "/logs/pieces.json") << text;
-    EXPECT_FALSE(read_live_status(directory_).has_value()) << text;
-    EXPECT_TRUE(read_bundles(directory_).empty()) << text;
+TEST_F(StatusFileTest, ADamagedFileIsNamed) {
+  const auto expect_named = [&](const auto& read, const std::string& name, const std::string& text) {
+    std::ofstream(directory_ + name) << text;
+    try {
+      read(directory_);
+      ADD_FAILURE() << name << ": " << text;
+    } catch (const Error& e) {
+      EXPECT_EQ(e.status(), MK_BAD_DATA);
+      EXPECT_EQ(std::string(e.what()).find(directory_ + name + " is damaged"), 0U) << e.what();
+    }
+  };
+  for (const char* text : {"", "{", "{\"time\":1}", "{\"time\":\"now\"}", "[{\"fits\":7}]", "[1]"}) {
+    expect_named(read_live_status, "/logs/status.json", text);
+    expect_named(read_bundles, "/logs/pieces.json", text);
   }
+  file();
+  write_bundles(directory_, {{{0, 2}, 3, 1000, 0}});
+  for (const std::string name : {"/logs/status.json", "/logs/pieces.json"}) {
+    std::ifstream in(directory_ + name);
+    std::string whole{std::istreambuf_iterator<char>(in), {}};
+    for (size_t at = 0; at + 1 < whole.size(); ++at) {
+      std::string flipped = whole;
+      flipped[at] = static_cast<char>(flipped[at] ^ (1 << at % 8));
+      if (name == "/logs/status.json")
+        expect_named(read_live_status, name, flipped);
+      else
+        expect_named(read_bundles, name, flipped);
+    }
+  }
+}
+
+TEST_F(StatusFileTest, FilesOfOtherVersionsAreReadOrIgnored) {
+  std::ofstream(directory_ + "/logs/status.json") << base::seal("{\"heard\":1}");
+  EXPECT_FALSE(read_live_status(directory_).has_value());
+  write_bundles(directory_, {{{0, 2}, 3, 1000, 0}});
+  const auto written = read_bundles(directory_);
+  std::ofstream(directory_ + "/logs/pieces.json") << base::to_json(written);
+  ASSERT_EQ(read_bundles(directory_).size(), 1U) << "older versions wrote the list alone";
+  EXPECT_EQ(read_bundles(directory_)[0].bytes, 1000U);
 }
 
 TEST_F(StatusFileTest, KeepsTheBundlesAndTheCostsOfTheirFits) {

@@ -171,6 +171,27 @@ TEST(LibsvmFile, RoundTripsAndRefusesBrokenFiles) {
       EXPECT_NE(std::string(e.what()).find(path), std::string::npos) << e.what();
     }
   }
+  // A declared size is refused before memory is taken for it.
+  const auto refusal = [&](const std::string& text, int64_t features) {
+    std::ofstream(path) << text;
+    try {
+      svc::read_libsvm(path, features);
+    } catch (const Error& e) {
+      return std::string(e.what());
+    }
+    return std::string();
+  };
+  const std::string bomb =
+      "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 2147483647\nrho 0\nlabel 1 -1\nnr_sv 2147483646 "
+      "1\nSV\n1 1:1\n";
+  EXPECT_NE(refusal(bomb, 1).find("total_sv is 2147483647, more than a file of 110 bytes can hold"), std::string::npos)
+      << refusal(bomb, 1);
+  std::string wide = "svm_type c_svc\nkernel_type linear\nnr_class 2\ntotal_sv 60\nrho 0\nlabel 1 -1\nnr_sv 59 1\nSV\n";
+  for (int v = 0; v < 60; ++v) wide += "1 1:1\n";
+  EXPECT_NE(refusal(wide, 1 << 24).find("60 vectors of 16777216 features take 4026531840 bytes, more than a file of"),
+            std::string::npos)
+      << refusal(wide, 1 << 24);
+  EXPECT_EQ(refusal(wide, 1 << 16), "") << "sparse vectors are allowed";
   for (size_t cut = 0; cut + 12 < good.size(); cut += 7) {
     std::ofstream(path) << good.substr(0, cut);
     EXPECT_THROW(svc::read_libsvm(path, 3), Error) << cut;

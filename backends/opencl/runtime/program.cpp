@@ -1,5 +1,6 @@
 #include "runtime/program.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
@@ -41,10 +42,18 @@ std::string cache_path(const mk_device& device, std::string_view source, const s
 }
 
 Program from_cache(const mk_device& device, const std::string& path, const std::string& options) {
-  const std::string entry = read_file(path).value_or("");
-  if (entry.size() <= kDigestLength + 1) return nullptr;
-  const std::string_view binary = std::string_view(entry).substr(kDigestLength + 1);
-  if (sha256(binary) != entry.substr(0, kDigestLength)) return nullptr;
+  const auto read = read_file(path);
+  if (!read) return nullptr;
+  const std::string& entry = *read;
+  const std::string_view binary = std::string_view(entry).substr(std::min(entry.size(), kDigestLength + 1));
+  if (binary.empty() || entry[kDigestLength] != '\n' || sha256(binary) != entry.substr(0, kDigestLength)) {
+    std::error_code failed;
+    std::filesystem::rename(path, path + ".damaged", failed);
+    device.host.log(
+        MK_LOG_WARNING, "opencl",
+        path + " is damaged (its checksum differs) and is made anew; it was renamed to " + path + ".damaged");
+    return nullptr;
+  }
   const auto* bytes = reinterpret_cast<const unsigned char*>(binary.data());
   const size_t size = binary.size();
   cl_int code = CL_SUCCESS, status = CL_SUCCESS;

@@ -52,6 +52,14 @@ void append_floats(std::string& bytes, std::span<const std::span<const float>> f
   for (const auto& one : floats) bytes.append(reinterpret_cast<const char*>(one.data()), one.size_bytes());
 }
 
+nlohmann::json json_of(std::string_view text) {
+  try {
+    return base::parse_json(text);
+  } catch (const Error&) {
+    return nullptr;
+  }
+}
+
 // Tries the kinds in turn.
 template <size_t kIndex = 0>
 Message read_kind(const std::string& type, const nlohmann::json& object, base::FloatSource& floats) {
@@ -84,7 +92,7 @@ std::string encode(const Message& message) {
 
 Message decode(std::string_view bytes, const std::shared_ptr<char>& owner) {
   const size_t end = bytes.find('\n');  // JSON texts of messages contain no newline
-  const nlohmann::json object = nlohmann::json::parse(bytes.substr(0, end), nullptr, false);
+  const nlohmann::json object = json_of(bytes.substr(0, end));
   if (!object.is_object()) throw Error(MK_BAD_DATA, "the message is not a JSON object");
   const auto type = object.find("type");
   if (type == object.end() || !type->is_string()) base::bad_field("type", "a text");

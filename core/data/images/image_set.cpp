@@ -104,7 +104,7 @@ DecodedPictures decode(const ImageFolder& folder, size_t count, const Shape& sha
 RawTable read_rows(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size, const char* kind,
                    std::vector<std::string>& notes) {
   const std::string key = picture_key(folder, count, wanted, same_size);
-  std::optional<DecodedPictures> decoded = cached_pictures(key);
+  std::optional<DecodedPictures> decoded = cached_pictures(key, notes);
   if (!decoded) {
     decoded = decode(folder, count, settle_shape(folder, count, wanted), same_size);
     cache_pictures(key, *decoded);

@@ -35,12 +35,7 @@ void lay_on_white(std::vector<uint8_t>& pixels, size_t count, size_t channels) {
   pixels.resize(count * channels);
 }
 
-std::string printable_name(const std::string& path) {
-  std::string name = path.substr(path.rfind('/') + 1);
-  for (char& c : name)
-    if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') c = '?';
-  return name;
-}
+std::string printable_name(const std::string& path) { return base::without_controls(path.substr(path.rfind('/') + 1)); }
 
 }  // namespace
 

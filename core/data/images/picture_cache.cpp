@@ -8,6 +8,7 @@
 
 #include "base/files.hpp"
 #include "base/json.hpp"
+#include "sdk/error.hpp"
 
 namespace mokume::data {
 namespace {
@@ -15,14 +16,14 @@ namespace {
 namespace fs = std::filesystem;
 
 // Must change whenever the same file would be decoded to other values.
-constexpr const char* kDecoder = "mokume pictures 1";
+constexpr const char* kDecoder = "mokume pictures 2";
 // Few pictures are decoded quickly, and many do not fit into memory twice.
 constexpr size_t kFewestBytes = size_t{1} << 20, kMostBytes = size_t{1} << 30;
 
 // The first line of a cached file; the values follow.
 struct PicturesHeader {
   DecodedPictures pictures;
-  std::string sha256;  // of the values
+  std::string sha256;  // of the JSON of `pictures` and of the values
 
   template <class Self, class Fields>
   static void fields(Self& self, Fields& field) {
@@ -31,9 +32,33 @@ struct PicturesHeader {
   }
 };
 
+std::string sums_of(const DecodedPictures& pictures, std::string_view bytes) {
+  base::Sha256 hash;
+  const std::string about = base::to_json(pictures);
+  hash.update(about.data(), about.size());
+  hash.update(bytes.data(), bytes.size());
+  return hash.hex();
+}
+
 std::string path_of(const std::string& key) {
   const std::string cache = key.empty() ? "" : base::cache_directory();
   return cache.empty() ? "" : cache + "/pictures/" + key;
+}
+
+DecodedPictures pictures_in(const std::string& file) {
+  const size_t end = file.find('\n');
+  if (end == std::string::npos) throw Error(MK_BAD_DATA, "it was cut");
+  auto header = base::from_json<PicturesHeader>(std::string_view(file).substr(0, end));
+  const std::string_view bytes = std::string_view(file).substr(end + 1);
+  DecodedPictures& pictures = header.pictures;
+  const int64_t each = pictures.shape.values();
+  if (each < 1 || pictures.rows > static_cast<int64_t>(kMostBytes) ||
+      bytes.size() != static_cast<uint64_t>(pictures.rows) * static_cast<uint64_t>(each) * sizeof(float))
+    throw Error(MK_BAD_DATA, "its size is not that of its pictures");
+  if (sums_of(pictures, bytes) != header.sha256) throw Error(MK_BAD_DATA, "its SHA-256 differs");
+  pictures.x.resize(bytes.size() / sizeof(float));
+  std::memcpy(pictures.x.data(), bytes.data(), bytes.size());
+  return std::move(pictures);
 }
 
 }  // namespace
@@ -52,26 +77,14 @@ std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wa
   return base::sha256(text);
 }
 
-std::optional<DecodedPictures> cached_pictures(const std::string& key) {
+std::optional<DecodedPictures> cached_pictures(const std::string& key, std::vector<std::string>& notes) {
   const std::string path = path_of(key);
   std::error_code error;
   if (path.empty() || !fs::exists(path, error)) return std::nullopt;
   try {
-    const std::string file = base::read_file(path);
-    const size_t end = file.find('\n');
-    if (end == std::string::npos) return std::nullopt;
-    auto header = base::from_json<PicturesHeader>(std::string_view(file).substr(0, end));
-    const std::string_view bytes = std::string_view(file).substr(end + 1);
-    DecodedPictures& pictures = header.pictures;
-    const int64_t each = pictures.shape.values();
-    if (each < 1 || pictures.rows > static_cast<int64_t>(kMostBytes) ||
-        bytes.size() != static_cast<uint64_t>(pictures.rows) * static_cast<uint64_t>(each) * sizeof(float) ||
-        base::sha256(bytes) != header.sha256)
-      return std::nullopt;
-    pictures.x.resize(bytes.size() / sizeof(float));
-    std::memcpy(pictures.x.data(), bytes.data(), bytes.size());
-    return std::move(pictures);
-  } catch (const std::exception&) {
+    return pictures_in(base::read_file(path));
+  } catch (const std::exception& e) {
+    notes.push_back(base::set_aside(path, e.what()));
     return std::nullopt;
   }
 }
@@ -82,7 +95,7 @@ void cache_pictures(const std::string& key, const DecodedPictures& pictures) {
   if (path.empty() || bytes.size() < kFewestBytes || bytes.size() > kMostBytes) return;
   try {
     fs::create_directories(fs::path(path).parent_path());
-    base::write_file(path, base::to_json(PicturesHeader{pictures, base::sha256(bytes)}) + '\n' + std::string(bytes));
+    base::write_file(path, base::to_json(PicturesHeader{pictures, sums_of(pictures, bytes)}) + '\n' + std::string(bytes));
   } catch (const std::exception&) {  // the cache may be read-only or full
   }
 }

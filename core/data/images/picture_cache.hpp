@@ -30,8 +30,8 @@ struct DecodedPictures {
 std::string picture_key(const ImageFolder& folder, size_t count, const Shape& wanted, bool same_size);
 
 // Both do nothing without a cache directory, or if the file cannot be read or written: the pictures are decoded again.
-// A file that was cut or damaged is not used.
-std::optional<DecodedPictures> cached_pictures(const std::string& key);
+// A file that was cut or damaged is set aside, and a note says so.
+std::optional<DecodedPictures> cached_pictures(const std::string& key, std::vector<std::string>& notes);
 void cache_pictures(const std::string& key, const DecodedPictures& pictures);
 
 }  // namespace mokume::data

@@ -16,7 +16,7 @@
 
 namespace mokume::report {
 
-constexpr size_t kMaxBoxPlots = 64;
+constexpr size_t kMaxBoxPlots = 16;
 
 struct Axis {
   size_t param = 0;            // index into the plan's params

@@ -12,7 +12,7 @@ namespace mokume::report {
 namespace {
 
 constexpr double kTop = 74;
-constexpr size_t kMaxCells = 16384;
+constexpr size_t kMaxCells = 16384;  // of all maps of a page
 constexpr size_t kMaxHeatMaps = 16;
 
 // Good means are light, so that the eye finds the best region first.
@@ -164,9 +164,10 @@ std::string draw_map(const Figure& figure, const Group& group, const Colours& co
 
 std::vector<NamedFile> heat_maps(const Figure& figure) {
   std::vector<NamedFile> files;
-  if (figure.x->values.size() > kMaxCells / figure.y->values.size()) return files;
+  const size_t cells = figure.x->values.size() * figure.y->values.size();
+  if (cells == 0 || cells > kMaxCells) return files;
   const Colours colours(figure);
-  for (size_t g = 0; g < std::min(figure.groups.size(), kMaxHeatMaps); ++g) {
+  for (size_t g = 0; g < std::min({figure.groups.size(), kMaxHeatMaps, kMaxCells / cells}); ++g) {
     const std::string name = figure.groups.size() == 1 ? "plots/heatmap.svg" : fmt::format("plots/heatmap-{}.svg", g);
     files.push_back({name, draw_map(figure, figure.groups[g], colours)});
   }

@@ -18,6 +18,7 @@
 #include "report/pages/members.hpp"
 #include "report/tables/class_scores.hpp"
 #include "report/tables/nested.hpp"
+#include "report/tables/tensorboard.hpp"
 #include "tables.embed.hpp"
 
 namespace mokume::report {
@@ -79,6 +80,9 @@ std::string training_section(const RunView& view, const std::vector<NamedFile>& 
   if (std::any_of(view.records.begin(), view.records.end(), [](const auto& r) { return !r.curves.empty(); }))
     lead = fmt::format("Each fit is a thin line, in colour for the best candidates{}.",
                        view.plan.bootstraps > 1 ? "" : "; the refit is the thick line");
+  if (const ChosenEvents events = event_files(view); events.fits < events.of)
+    lead += fmt::format(" logs/tensorboard has the {} best of {} fits; the journal has all curves.",
+                        grouped(events.fits), grouped(events.of));
   return section("Training", lead, body);
 }
 

@@ -2,22 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
 #include <set>
 
+#include "base/files.hpp"
 #include "report/tables/stats.hpp"
-#include "sdk/error.hpp"
 
 namespace mokume::report {
 namespace {
 
-namespace fs = std::filesystem;
-
+// A search with many fits would write more than a reader, or TensorBoard, can use.
+constexpr size_t kMostEventBytes = size_t{4} << 20;
 constexpr const char* kFile = "events.out.tfevents.mokume";
 
 constexpr std::array<uint32_t, 256> kCrcTable = [] {
@@ -79,33 +78,16 @@ std::string value_message(const std::string& tag, double value) {
 
 // ---- files
 
-[[noreturn]] void fail(const fs::path& path, const std::string& what) {
-  throw Error(MK_STORAGE, "cannot write " + path.string() + ": " + what +
-                              "; make the run directory writable and run 'mokume report' again");
-}
+base::Below in(const base::Below& root, const std::string& name) { return {root.root, root.name + "/" + name}; }
 
-void put(const fs::path& folder, const std::string& content) {
-  std::error_code code;
-  fs::create_directories(folder, code);
-  if (code) fail(folder, code.message());
-  const fs::path path = folder / kFile, fresh = folder / ".new";
-  std::ofstream out(fresh, std::ios::binary | std::ios::trunc);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (!out) fail(path, "the disk may be full");
-  fs::rename(fresh, path, code);
-  if (code) fail(path, code.message());
-}
-
-void remove_stale(const fs::path& root, const std::set<std::string>& wanted) {
-  std::error_code code;
-  std::vector<fs::path> stale;
-  for (fs::directory_iterator it(root, code), end; !code && it != end; it.increment(code))
-    if (wanted.count(it->path().filename().string()) == 0) stale.push_back(it->path());
-  // Other files in the folder stay, and so does the folder.
-  for (const fs::path& folder : stale)
-    if (fs::is_directory(fs::symlink_status(folder, code)) && fs::remove(folder / kFile, code))
-      fs::remove(folder, code);
+// Other files in a folder stay, and so does the folder.
+void remove_stale_events(const base::Below& root, const std::set<std::string>& wanted) {
+  for (const std::string& name : base::names_in(root)) {
+    const base::Below events = in(root, name + "/" + kFile);
+    if (wanted.count(name) > 0 || !base::exists(events)) continue;
+    base::remove(events);
+    if (base::names_in(in(root, name)).empty()) base::remove(in(root, name));
+  }
 }
 
 }  // namespace
@@ -135,21 +117,40 @@ std::string event_folder(const search::Plan& plan, const search::FitKey& key) {
   return fmt::format("candidate-{:04}{}-fold-{}", key.candidate, bootstrap, key.fold);
 }
 
-void write_event_files(const RunView& view, const std::string& directory) {
-  const fs::path root(directory);
-  std::set<std::string> written;
-  const auto write = [&](const std::string& name, const std::vector<journal::Curve>& curves, double wall_time) {
-    if (curves.empty()) return;
-    put(root / name, event_file(curves, wall_time));
-    written.insert(name);
+ChosenEvents event_files(const RunView& view) {
+  ChosenEvents chosen;
+  size_t bytes = 0;
+  const auto add = [&](const std::string& name, const journal::FitRecord& record) {
+    chosen.files.push_back({name, event_file(record.curves, record.end_s)});
+    bytes += chosen.files.back().content.size();
   };
-  for (const journal::FitRecord* one : by_fit(view.plan, view.records))
-    if (one != nullptr) write(event_folder(view.plan, view.plan.key(one->fit)), one->curves, one->end_s);
-  if (view.refit) write("refit", view.refit->curves, view.refit->end_s);
+  if (view.refit && !view.refit->curves.empty()) add("refit", *view.refit);
   if (view.plan.bootstraps > 1)
     for (const journal::FitRecord& one : view.refits)
-      write(fmt::format("member-{:03}", one.fit - view.plan.n_fits()), one.curves, one.end_s);
-  remove_stale(root, written);
+      if (!one.curves.empty() && bytes < kMostEventBytes)
+        add(fmt::format("member-{:03}", one.fit - view.plan.n_fits()), one);
+  std::vector<const journal::FitRecord*> fits = recorded(view);
+  std::erase_if(fits, [](const auto* one) { return one->curves.empty(); });
+  chosen.of = fits.size();
+  const std::vector<CandidateRow> rows = pool(view);
+  const auto rank = [&](const auto* one) { return rows[view.plan.key(one->fit).candidate].rank; };
+  std::stable_sort(fits.begin(), fits.end(), [&](const auto* a, const auto* b) { return rank(a) < rank(b); });
+  for (const journal::FitRecord* one : fits) {
+    if (bytes >= kMostEventBytes && chosen.fits > 0) break;
+    add(event_folder(view.plan, view.plan.key(one->fit)), *one);
+    ++chosen.fits;
+  }
+  return chosen;
+}
+
+void write_event_files(const RunView& view, const base::Below& directory) {
+  std::set<std::string> written;
+  for (const NamedFile& file : event_files(view).files) {
+    base::make_directories(in(directory, file.name));
+    base::write_file(in(directory, file.name + "/" + kFile), file.content, base::Durable::no);
+    written.insert(file.name);
+  }
+  remove_stale_events(directory, written);
 }
 
 }  // namespace mokume::report

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/below.hpp"
 #include "journal/record.hpp"
 #include "report/view.hpp"
 
@@ -26,10 +27,18 @@ std::string event_file(const std::vector<journal::Curve>& curves, double wall_ti
 // "candidate-0003-fold-1"; with the bootstrap in the middle if there are several.
 std::string event_folder(const search::Plan& plan, const search::FitKey& key);
 
-// Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for every fit and refit with
-// curves. Each file is written atomically but not synced, since it can be rebuilt from the journal. Removes the event
-// files of folders that belong only to an earlier report. Creates nothing if there are no curves. Throws
-// Error(MK_STORAGE) if something cannot be written.
-void write_event_files(const RunView& view, const std::string& directory);
+// The event files of a run, by folder: the refit and the members, then the fits of the best candidates until all files
+// together reach 4 MiB. The journal has the curves of all fits.
+struct ChosenEvents {
+  std::vector<NamedFile> files;
+  size_t fits = 0, of = 0;  // fits that have a file, and fits with curves
+};
+ChosenEvents event_files(const RunView& view);
+
+// Writes DIRECTORY/<candidate-0003-fold-1 | refit | member-003>/events.out.tfevents.mokume for these. Each file is
+// written atomically but not synced, since it can be rebuilt from the journal. Removes the event files of folders that
+// belong only to an earlier report. Creates nothing if there are no curves. Throws Error(MK_STORAGE) if something
+// cannot be written.
+void write_event_files(const RunView& view, const base::Below& directory);
 
 }  // namespace mokume::report
