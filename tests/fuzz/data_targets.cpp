@@ -126,13 +126,19 @@ FUZZ_TARGET(picture) {
   });
 }
 
-// The checksum of the values is in the first line.
+// The first line holds a checksum of its other field and of the values.
 std::string mend_cache(std::string_view bytes) {
   constexpr std::string_view kField = "\"sha256\":\"";
   const size_t line = bytes.find('\n'), field = bytes.find(kField);
   std::string mended(bytes);
-  if (line != std::string_view::npos && field != std::string_view::npos && field + kField.size() + 64 < line)
-    mended.replace(field + kField.size(), 64, base::sha256(bytes.substr(line + 1)));
+  if (line == std::string_view::npos || field == std::string_view::npos || field + kField.size() + 64 >= line)
+    return mended;
+  try {
+    const auto header = base::parse_json(bytes.substr(0, line));
+    const std::string about = base::to_json(base::from_json<DecodedPictures>(header.at("pictures")));
+    mended.replace(field + kField.size(), 64, base::sha256(about + std::string(bytes.substr(line + 1))));
+  } catch (const std::exception&) {  // it stays damaged
+  }
   return mended;
 }
 
@@ -140,7 +146,9 @@ FUZZ_TARGET(picture_cache, mend_cache) {
   static const bool once = ::setenv("XDG_CACHE_HOME", scratch().c_str(), 1) == 0;
   require(once && !base::cache_directory().empty(), "no cache");
   file("mokume/pictures/key", bytes);
-  const auto read = cached_pictures("key");
+  std::vector<std::string> notes;
+  const auto read = cached_pictures("key", notes);
+  require(read.has_value() == notes.empty(), "neither pictures nor a reason, or both");
   if (read)
     require(read->x.size() == static_cast<size_t>(read->rows) * static_cast<size_t>(read->shape.values()),
             "pictures of another size");

@@ -158,9 +158,9 @@ def data():
     seed("picture", "jpeg-grey", jpeg(False))
     seed("picture", "jpeg-colours", jpeg(True))
     values = struct.pack("<8f", *range(8))
-    seed("picture_cache", "two", compact({
-        "pictures": {"shape": {"height": 2, "width": 2, "channels": 1}, "rows": 2, "changed": 1},
-        "sha256": hashlib.sha256(values).hexdigest()}).encode() + b"\n" + values)
+    about = {"shape": {"height": 2, "width": 2, "channels": 1}, "rows": 2, "changed": 1}
+    digest = hashlib.sha256(compact(about).encode() + values).hexdigest()
+    seed("picture_cache", "two", compact({"pictures": about, "sha256": digest}).encode() + b"\n" + values)
 
 
 # ---- the journal and sealed texts
@@ -285,8 +285,10 @@ def run_files():
                            "shape": {"height": 28, "width": 28, "channels": 1}, "class_names": list("0123456789")})
     record.update({"config_sha256": "0" * 64, "reused_from": "runs/b"})
     seed("run_json", "sealed", seal(json.dumps(record, indent=1)))
-    seed("status", "idle", file("logs/status.json"))
-    seed("bundles", "three", file("logs/pieces.json"))
+    seed("status", "earlier", file("logs/status.json"))
+    seed("status", "idle", seal(file("logs/status.json").decode()))
+    seed("bundles", "earlier", file("logs/pieces.json"))
+    seed("bundles", "three", seal('{"bundles":' + file("logs/pieces.json").decode().strip() + "}"))
     exemplar = {"kind": "easy", "row": 7, "label": "b", "width": 2, "height": 1, "grey": [0, 255]}
     whole = json.loads(file("models/vote.json"))
     known = dict(whole["exemplars"][0])
@@ -302,8 +304,8 @@ def run_files():
     seed("fit_rates", "two", compact({"key": {"class": 0.5, "other": 2.0}, "svc": {"host": 1e-9}}))
     seed("fit_rates", "overflow", '{"key":{"class":1e999}}')
     row = {"phase": "forward", "what": "gemm 1x2x3", "calls": 3, "seconds": 0.5, "flops": 12.0, "bytes": 44.0}
-    seed("profile", "one", json.dumps({"node": 0, "devices": [
-        {"node": 0, "id": "host:0", "device": "host:0", "name": "CPU", "rows": [row]}]}, indent=1))
+    seed("profile", "one", seal(json.dumps({"node": 0, "devices": [
+        {"node": 0, "id": "host:0", "device": "host:0", "name": "CPU", "rows": [row]}]}, indent=1)))
     seed("inputs", "csv", seal(compact({
         "model": "svc", "source": "csv", "target": "y", "categorical": ["c"], "ignore": ["i"], "group": "g",
         "missing": "mean", "layout": "", "columns": [{"name": "c", "levels": ["a"], "fill": 0.5, "mode": "a"}]})))
