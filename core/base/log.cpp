@@ -69,7 +69,7 @@ class FileSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex> {
 struct Log::State {
   std::mutex mutex;
   spdlog::sinks::stderr_sink_st console;
-  std::unique_ptr<FileSink> file;
+  std::unique_ptr<spdlog::sinks::sink> file;
   spdlog::level::level_enum level = spdlog::level::warn;
   void (*before)(void*) = nullptr;
   void (*after)(void*) = nullptr;
