@@ -12,6 +12,13 @@
 #include <utility>
 
 namespace mokume::simulation {
+
+// The exceptions that are being handled belong to a thread, so each fiber keeps its own.
+struct Handled {
+  void* caught = nullptr;
+  unsigned uncaught = 0;
+};
+
 namespace {
 
 constexpr size_t kStackBytes = 512 << 10;
@@ -19,12 +26,6 @@ constexpr size_t kGuardBytes = 64 << 10;   // below a stack, so that an overflow
 constexpr double kEpoch = 1.7e9;           // the wall clocks at the start of a world
 constexpr double kSwitchSeconds = 2e-5;    // until a thread that may run does, at most
 constexpr double kRetrySeconds = 1e-3;     // between two looks of a thread whose process is dead
-
-// The exceptions that are being handled belong to a thread, so each fiber keeps its own.
-struct Handled {
-  void* caught = nullptr;
-  unsigned uncaught = 0;
-};
 
 void swap_handled(Handled& mine) {
   Handled now;
