@@ -118,7 +118,8 @@ class LibsvmReader {
     const uint64_t bytes = static_cast<uint64_t>(table.rows) * static_cast<uint64_t>(table.features) * sizeof(float);
     if (features_ > 0 || bytes <= std::max(kFreeBytes, text_bytes_ * kMostPerByte)) return;
     bad_data(path_, "line " + std::to_string(highest_line_),
-             "the index " + std::to_string(highest_) + " makes a table of " + base::human_bytes(bytes) +
+             "the index " + std::to_string(highest_) + " makes a table of " + std::to_string(table.rows) +
+                 " rows and " + std::to_string(table.features) + " features, which takes " + base::human_bytes(bytes) +
                  ", more than " + std::to_string(kMostPerByte) + " times the " + base::human_bytes(text_bytes_) +
                  " of text; if the index is right, number the features without gaps, or keep the frequent ones");
   }

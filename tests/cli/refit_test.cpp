@@ -114,7 +114,7 @@ devices.use = "host"
     auto object = nlohmann::ordered_json::parse(*journal::unseal(line));
     if (object.contains("fit") && !object.contains("refit") && !object.contains("event") &&
         object["candidate"] == before)
-      for (auto& value : object["values"]) value = 90.0;
+      object["values"] = nlohmann::json{object["n"], 1.0};  // all rows are wrong
     changed += journal::seal(object.dump());
   }
   place.write((fs::relative(file, place.path())).string(), changed);

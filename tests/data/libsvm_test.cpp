@@ -87,8 +87,10 @@ TEST_F(Libsvm, PassesOverCommentsAndQueries) {
 
 // The table would fit into the memory of this machine, so only the size of the file can refuse it.
 TEST_F(Libsvm, RefusesAnIndexThatTheFileDoesNotJustify) {
-  expect_error(MK_BAD_DATA, {"line 2", "index 16777216", "128.0 MiB", "4096 times the 25 B", "without gaps"},
-               [&] { read_libsvm(write("a", "1 1:1 # one\n1 16777216:1\n"), 0, 0); });
+  expect_error(
+      MK_BAD_DATA,
+      {"line 2", "index 16777216", "2 rows and 16777216 features", "128.0 MiB", "4096 times the 25 B", "without gaps"},
+      [&] { read_libsvm(write("a", "1 1:1 # one\n1 16777216:1\n"), 0, 0); });
   EXPECT_EQ(read_libsvm(write("b", "1 2000000:1\n"), 0, 0).table.features, 2000000) << "8 MB are taken from any file";
   std::string text = "1 8000000:1 #" + std::string(8000, 'x') + "\n";
   EXPECT_EQ(read_libsvm(write("c", text), 0, 0).table.features, 8000000) << "a longer file may hold more";
